@@ -1,0 +1,82 @@
+//! The techniques of exploration, one file each.
+//!
+//! Each is an [`Analysis`](racehunter_explore::Analysis) and knows nothing of the others, of processes, or of the
+//! command line; this file gives them their names. A new technique is a new file and a line in [`Technique`].
+//!
+//! Start at [`Technique::portfolio`], or with the simplest one, [`RandomWalk`].
+#![forbid(unsafe_code)]
+
+mod context_bound;
+mod random;
+mod simplify;
+mod trie;
+
+pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
+pub use random::RandomWalk;
+pub use simplify::simplify;
+
+use racehunter_explore::Portfolio;
+use std::str::FromStr;
+
+/// A technique as the command line names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Technique {
+    /// A portfolio that does well on most programs.
+    #[default]
+    Auto,
+    /// Iterative context bounding.
+    ContextBound,
+    /// All schedules, without a bound.
+    Dfs,
+    /// Random walk.
+    Random,
+}
+
+/// What the techniques can be told. Each takes what concerns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The last bound to explore.
+    pub bound: u32,
+    /// What it counts.
+    pub bound_kind: BoundKind,
+    /// Who runs where a target leaves it open.
+    pub strategy: Strategy,
+    /// Source of all random choices.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { bound: 2, bound_kind: BoundKind::Preemptions, strategy: Strategy::MinSwitches, seed: 1 }
+    }
+}
+
+impl Technique {
+    /// All of them, by name.
+    pub const NAMES: [(&'static str, Self); 4] =
+        [("auto", Self::Auto), ("context-bound", Self::ContextBound), ("dfs", Self::Dfs), ("random", Self::Random)];
+
+    /// The analyses that make up the technique.
+    #[must_use]
+    pub fn portfolio(self, options: &Options) -> Portfolio {
+        let Options { bound, bound_kind, strategy, seed } = *options;
+        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed);
+        match self {
+            Self::ContextBound => Portfolio::of(context_bound),
+            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed)),
+            Self::Random => Portfolio::of(RandomWalk::new(seed)),
+            // Most bugs need few preemptions; the rest are a matter of luck, which should not have to wait.
+            Self::Auto => Portfolio::default().with(2, context_bound).with(1, RandomWalk::new(seed)),
+        }
+    }
+}
+
+impl FromStr for Technique {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let named = Self::NAMES.iter().find(|(name, _)| *name == word);
+        let unknown = || UnknownWord { word: word.to_owned(), expected: "auto, context-bound, dfs, random" };
+        named.map(|&(_, technique)| technique).ok_or_else(unknown)
+    }
+}

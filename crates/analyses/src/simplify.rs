@@ -1,0 +1,46 @@
+//! The simplest schedule for a bug: first by leaving things out, then by looking for it with fewer preemptions.
+
+use crate::{BoundKind, ContextBound, Strategy};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress, Stop, minimise,
+};
+use std::cell::RefCell;
+
+/// As [`minimise`], but when preemptions are left it also searches systematically among the schedules with fewer of
+/// them (ignored yields and early time-outs count as such). With enough executions for that it finds the least.
+pub fn simplify(
+    executor: &mut dyn Executor,
+    plan: &Plan,
+    bug: &Bug,
+    max_runs: u64,
+) -> Result<Option<Minimised>, ExecutorError> {
+    let Some(first) = minimise(executor, plan, bug, max_runs / 2)? else { return Ok(None) };
+    let left = max_runs.saturating_sub(first.runs);
+    let Some(below) = first.preemptions.checked_sub(1).filter(|_| left > 0) else { return Ok(Some(first)) };
+    let bound = u32::try_from(below).unwrap_or(u32::MAX - 1);
+    let better: RefCell<Option<Plan>> = RefCell::new(None);
+    let mut progress = |progress: Progress<'_>| {
+        if let Progress::Bug { found, .. } = progress
+            && found.bug == *bug
+        {
+            *better.borrow_mut() = Some(found.repeat.clone());
+        }
+    };
+    let analysis = ContextBound::iterative(bound, BoundKind::Preemptions, Strategy::MinSwitches, 0);
+    // The points are those that the executor has.
+    let budget = Budget { runs: Some(left), points: Points::Sync, ..Budget::default() };
+    let summary =
+        Campaign::new(Portfolio::of(analysis), budget, &mut progress).run(executor, &mut || better.borrow().is_some());
+    if let Stop::Failed(error) = summary.stop {
+        return Err(error);
+    }
+    let runs = first.runs + summary.counts.executions;
+    let simpler = match better.into_inner() {
+        Some(plan) => minimise(executor, &plan, bug, max_runs.saturating_sub(runs).max(1))?,
+        None => None,
+    };
+    Ok(Some(match simpler {
+        Some(simpler) if simpler.preemptions < first.preemptions => Minimised { runs: runs + simpler.runs, ..simpler },
+        _ => Minimised { runs, ..first },
+    }))
+}

@@ -1,0 +1,330 @@
+//! The campaign: budgets, honesty about what was not explored, and the same result every time.
+
+mod common;
+
+use common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
+use proptest::prelude::*;
+use racehunter_analyses::{BoundKind, Options, Strategy, Technique, UnknownWord};
+use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Points, Progress, Stop, Summary,
+};
+
+fn all_points() -> Budget {
+    Budget { points: Points::All, ..Budget::default() }
+}
+
+fn run(executor: &mut dyn Executor, technique: Technique, options: &Options, budget: Budget) -> Summary {
+    Campaign::new(technique.portfolio(options), budget, &mut |_| ()).run(executor, &mut || false)
+}
+
+/// An executor with a fault.
+struct Faulty<F: FnMut(u64, &Plan, &mut Execution)> {
+    inner: ModelExecutor,
+    runs: u64,
+    fails_after: u64,
+    fault: F,
+}
+
+impl<F: FnMut(u64, &Plan, &mut Execution)> Faulty<F> {
+    fn new(program: Program, fault: F) -> Self {
+        Self { inner: ModelExecutor::new(program), runs: 0, fails_after: u64::MAX, fault }
+    }
+}
+
+impl<F: FnMut(u64, &Plan, &mut Execution)> Executor for Faulty<F> {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        let mut executions = self.inner.run(plans)?;
+        for (plan, execution) in plans.iter().zip(&mut executions) {
+            self.runs += 1;
+            (self.fault)(self.runs, plan, execution);
+        }
+        if self.runs > self.fails_after {
+            return Err(ExecutorError("the server is gone".to_owned()));
+        }
+        Ok(executions)
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.inner.add_points(sites)
+    }
+}
+
+/// Two threads that add to a variable without a lock, and an assertion that both additions are there.
+fn lost_update() -> Program {
+    let add = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
+    Program::fork_join(vec![add.clone(), add], vec![Op::Read(0, 0), Op::Assert(0, 2)])
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn the_same_campaign_twice_is_the_same(seed: u64, shape in 0_usize..3, technique in 0_usize..4, lazy: bool) {
+        let program = Program::random(seed, [SMALL, TIMED, WIDER][shape]);
+        let technique = Technique::NAMES[technique].1;
+        let once = || {
+            let executor = if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) };
+            let budget = Budget { runs: Some(200), ..Budget::default() };
+            let hunt = hunt(executor, technique, &Options { seed, ..Options::default() }, budget);
+            let bugs: Vec<_> =
+                hunt.summary.found.iter().map(|f| (f.bug.clone(), f.execution, f.switches.clone())).collect();
+            (hunt.orders, hunt.stages, hunt.summary.counts, hunt.summary.coverage, bugs)
+        };
+        prop_assert_eq!(once(), once());
+    }
+
+    /// What is explored in the end does not depend on how many targets are taken at once.
+    #[test]
+    fn the_width_of_a_batch_does_not_matter(seed: u64, batch in 1_usize..50) {
+        let program = Program::random(seed, SMALL);
+        let with = |batch: usize| {
+            let options = Options { bound: 1, ..Options::default() };
+            let budget = Budget { batch, runs: Some(20_000), ..all_points() };
+            let hunt = hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget);
+            let mut orders = hunt.orders;
+            orders.sort();
+            (orders, hunt.stages, found(&hunt.summary))
+        };
+        prop_assert_eq!(with(1), with(batch));
+    }
+}
+
+#[test]
+fn a_lost_update_needs_one_preemption() {
+    let mut executor = ModelExecutor::new(lost_update());
+    let summary = run(&mut executor, Technique::ContextBound, &Options::default(), Budget::default());
+    let assertion = summary.found.iter().find(|found| matches!(found.bug, Bug::Assertion(..))).unwrap();
+    assert_eq!(assertion.preemptions, 1);
+    let race = summary.found.iter().find(|found| matches!(found.bug, Bug::Race(..))).unwrap();
+    assert_eq!((race.execution, race.preemptions), (1, 0), "happens-before needs no preemption to see it");
+    assert!(summary.coverage.complete);
+    assert_eq!(summary.coverage.threads, 3);
+    assert_eq!(summary.coverage.assumes.len(), 3);
+    assert_eq!(summary.coverage.missed, Vec::<String>::new());
+}
+
+#[test]
+fn runs_are_counted_and_limited() {
+    let mut executor = ModelExecutor::new(lost_update());
+    let budget = Budget { runs: Some(7), ..all_points() };
+    let summary = run(&mut executor, Technique::ContextBound, &Options::default(), budget);
+    assert!(matches!(summary.stop, Stop::Runs));
+    assert_eq!((summary.counts.executions, executor.runs), (7, 7));
+    assert!(!summary.coverage.complete);
+    assert_eq!(summary.coverage.guarantee, "all schedules with <= 0 preemptions over 12 points");
+    assert!(summary.coverage.missed.iter().any(|line| line.contains("still waiting")), "{:?}", summary.coverage.missed);
+}
+
+#[test]
+fn nothing_is_claimed_before_the_first_bound_is_finished() {
+    let mut executor = ModelExecutor::new(lost_update());
+    let budget = Budget { runs: Some(1), ..all_points() };
+    let summary = run(&mut executor, Technique::ContextBound, &Options::default(), budget);
+    assert!(!summary.coverage.complete);
+    assert!(!summary.coverage.guarantee.contains("all"), "{}", summary.coverage.guarantee);
+}
+
+#[test]
+fn stops_when_asked_and_at_the_first_bug() {
+    let mut executor = ModelExecutor::new(lost_update());
+    let mut asked = 0;
+    let summary = Campaign::new(Technique::Random.portfolio(&Options::default()), all_points(), &mut |_| ()).run(
+        &mut executor,
+        &mut || {
+            asked += 1;
+            asked > 3
+        },
+    );
+    assert!(matches!(summary.stop, Stop::Asked));
+    assert_eq!(summary.counts.executions, 3 * Budget::default().batch as u64);
+
+    let mut executor = ModelExecutor::new(lost_update());
+    let budget = Budget { stop_on_first: true, ..all_points() };
+    let summary = run(&mut executor, Technique::ContextBound, &Options::default(), budget);
+    assert!(matches!(summary.stop, Stop::FirstBug));
+    assert_eq!(summary.found.len(), summary.found.iter().filter(|found| found.execution == 1).count());
+    assert!(!summary.coverage.complete);
+}
+
+#[test]
+fn a_plan_that_diverges_is_tried_again_and_told() {
+    // The fifth execution fails once; its second try works.
+    let mut flaky = Faulty::new(lost_update(), |number, _, execution| {
+        if number == 5 {
+            execution.outcome = Outcome::Diverged(3);
+        }
+    });
+    let exact = run(&mut ModelExecutor::new(lost_update()), Technique::ContextBound, &Options::default(), all_points());
+    let summary = run(&mut flaky, Technique::ContextBound, &Options::default(), all_points());
+    assert_eq!((summary.counts.diverged, summary.counts.given_up), (1, 0));
+    assert_eq!(summary.counts.executions, exact.counts.executions + 1);
+    assert_eq!(found(&summary), found(&exact));
+    assert!(!summary.coverage.complete, "a program that diverges is not under control");
+    assert!(exact.coverage.complete);
+
+    // Every plan with exactly one switch, at event 3, diverges always.
+    let mut broken = Faulty::new(lost_update(), |_, plan: &Plan, execution: &mut Execution| {
+        if plan.switches.len() == 1 && plan.switches[0].at == 3 {
+            execution.outcome = Outcome::Diverged(3);
+        }
+    });
+    let summary = run(&mut broken, Technique::ContextBound, &Options::default(), all_points());
+    assert!(summary.counts.given_up > 0);
+    assert_eq!(summary.counts.diverged, 3 * summary.counts.given_up);
+    assert!(!summary.coverage.complete);
+    assert!(summary.coverage.missed.iter().any(|line| line.contains("given up")), "{:?}", summary.coverage.missed);
+}
+
+#[test]
+fn whatever_is_not_whole_is_told() {
+    type Fault = fn(&mut Execution);
+    let faults: [(Fault, &str); 3] = [
+        (|execution| execution.outcome = Outcome::Limit("time".to_owned()), "stopped by a limit"),
+        (|execution| execution.outcome = Outcome::Lost("killed".to_owned()), "killed from outside"),
+        (|execution| execution.partial = true, "not wholly under control"),
+    ];
+    for (fault, words) in faults {
+        let mut executor = Faulty::new(lost_update(), |number, _, execution| {
+            if number == 3 {
+                fault(execution);
+            }
+        });
+        let summary = run(&mut executor, Technique::ContextBound, &Options::default(), all_points());
+        assert!(!summary.coverage.complete, "{words}");
+        assert!(summary.coverage.missed.iter().any(|line| line.contains(words)), "{:?}", summary.coverage.missed);
+        assert!(matches!(summary.stop, Stop::Exhausted));
+    }
+}
+
+#[test]
+fn findings_survive_a_broken_executor() {
+    let mut executor = Faulty::new(lost_update(), |_, _, _| ());
+    executor.fails_after = 20;
+    let summary = run(&mut executor, Technique::Random, &Options::default(), Budget { batch: 5, ..all_points() });
+    assert!(matches!(&summary.stop, Stop::Failed(ExecutorError(why)) if why == "the server is gone"));
+    assert_eq!(summary.counts.executions, 20);
+    assert!(!summary.found.is_empty());
+    assert!(summary.coverage.missed.iter().any(|line| line.contains("the server is gone")));
+}
+
+/// Thread 2 touches the variable only after it has seen the flag, which thread 1 sets late.
+#[test]
+fn points_that_show_late_start_the_search_again() {
+    let setter = vec![Op::AtomicWrite(1, Value::Const(1)), Op::Write(0, Value::Const(1))];
+    let looker = vec![Op::AtomicRead(1, 0), Op::JumpIf(0, 1, 3), Op::JumpIf(0, 0, 4), Op::Write(0, Value::Const(2))];
+    // `main` starts the looker first, so the schedule without preemptions sees no sharing.
+    let program = Program::fork_join(vec![looker, setter], vec![]);
+    let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
+    let mut added = Vec::new();
+    let options = Options { bound: 1, ..Options::default() };
+    let summary = Campaign::new(Technique::ContextBound.portfolio(&options), Budget::default(), &mut |progress| {
+        if let Progress::Points { added: more } = progress {
+            added.push(more);
+        }
+    })
+    .run(&mut recorder, &mut || false);
+    assert_eq!(added, [2]);
+    assert_eq!((summary.counts.monitors, summary.counts.growths), (2, 1));
+    assert_eq!(recorder.runs[0].0, Plan { observe: Observe::Everything, ..Plan::default() }, "the first run");
+    let monitors = recorder.runs.iter().filter(|(plan, _)| plan.observe == Observe::Everything).count();
+    assert_eq!(summary.counts.executions as usize, recorder.runs.len() - monitors);
+    let all = schedules(&program, recorder.inner.points(), 10_000).unwrap();
+    let within = all.iter().filter(|path| path.preemption_cost <= 1).count() as u64;
+    assert_eq!(summary.counts.stable_for, within);
+    assert!(summary.counts.executions > within);
+    assert!(summary.coverage.complete);
+    assert!(matches!(summary.found[..], [ref found] if matches!(found.bug, Bug::Race(..))));
+}
+
+/// One thread spins until the other has set the flag.
+fn spin() -> Program {
+    let wait = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0)];
+    Program::fork_join(vec![wait, vec![Op::AtomicWrite(0, Value::Const(1))]], vec![])
+}
+
+#[test]
+fn a_fair_strategy_gets_out_of_a_loop() {
+    let mut executor = ModelExecutor::new(spin());
+    let options = Options { bound: 1, strategy: Strategy::Fair(10), ..Options::default() };
+    let summary = run(&mut executor, Technique::ContextBound, &options, Budget::default());
+    assert!(matches!(summary.stop, Stop::Exhausted));
+    assert_eq!(summary.counts.limited, 0);
+    assert!(summary.coverage.complete);
+    assert!(summary.coverage.guarantee.contains("at most 10 events of a thread in a row"), "{:?}", summary.coverage);
+}
+
+/// Waiting by sleeping or yielding in a loop has infinitely many schedules, but finitely many within each bound.
+#[test]
+fn polling_is_explored_within_a_bound() {
+    for pause in [Op::Yield, Op::Sleep(1)] {
+        let wait = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 1, 4), pause, Op::JumpIf(3, 0, 0)];
+        let program = Program::fork_join(vec![wait, vec![Op::AtomicWrite(0, Value::Const(1))]], vec![]);
+        for bound_kind in [BoundKind::Preemptions, BoundKind::Switches] {
+            let options = Options { bound: 2, bound_kind, ..Options::default() };
+            let budget = Budget { runs: Some(20_000), ..Budget::default() };
+            let summary = run(&mut ModelExecutor::lazy(program.clone()), Technique::ContextBound, &options, budget);
+            assert!(matches!(summary.stop, Stop::Exhausted), "{bound_kind:?} {:?}", summary.counts);
+            assert!(summary.coverage.complete);
+        }
+    }
+}
+
+#[test]
+fn auto_ends_when_every_schedule_was_run_and_otherwise_uses_its_budget() {
+    let options = Options { bound: 5, ..Options::default() };
+    let summary = run(&mut ModelExecutor::new(listing_1()), Technique::Auto, &options, all_points());
+    assert!(matches!(summary.stop, Stop::Exhausted));
+    assert!(summary.coverage.complete);
+    assert!(summary.coverage.guarantee.starts_with("all schedules over"), "{}", summary.coverage.guarantee);
+
+    let options = Options { bound: 1, ..Options::default() };
+    let budget = Budget { runs: Some(2_000), ..all_points() };
+    let summary = run(&mut ModelExecutor::new(lost_update()), Technique::Auto, &options, budget);
+    assert!(matches!(summary.stop, Stop::Runs));
+    assert_eq!(summary.counts.executions, 2_000);
+    assert!(summary.coverage.complete, "what was asked for is a bound of 1");
+    assert!(summary.coverage.guarantee.starts_with("all schedules with <= 1 preemption over"));
+}
+
+#[test]
+fn auto_shares_its_executions() {
+    let program = Program::fork_join(vec![vec![Op::AtomicAdd(0, 1, 0); 6]; 3], vec![]);
+    let mut recorder = Recorder::new(ModelExecutor::new(program));
+    let budget = Budget { runs: Some(3_000), ..all_points() };
+    run(&mut recorder, Technique::Auto, &Options { bound: 3, ..Options::default() }, budget);
+    let random =
+        recorder.runs.iter().filter(|(plan, _)| matches!(plan.tail, racehunter_explore::Tail::Random { .. })).count();
+    // A third, but for the beginning, when the search has few targets.
+    assert!((1_000..=1_150).contains(&random), "{random}");
+}
+
+#[test]
+fn random_walks_differ_and_claim_nothing() {
+    let mut recorder = Recorder::new(ModelExecutor::new(lost_update()));
+    let budget = Budget { runs: Some(300), ..all_points() };
+    let summary = run(&mut recorder, Technique::Random, &Options::default(), budget);
+    assert!(matches!(summary.stop, Stop::Runs));
+    assert!(!summary.coverage.complete);
+    let all = schedules(&lost_update(), &lost_update().access_sites().into_iter().collect(), 10_000).unwrap();
+    let orders: std::collections::BTreeSet<_> =
+        recorder.runs.iter().map(|(_, execution)| racehunter_explore::model::order(execution)).collect();
+    assert!(orders.len() > 60, "{} of {}", orders.len(), all.len());
+    assert!(summary.found.iter().any(|found| matches!(found.bug, Bug::Assertion(..))));
+}
+
+#[test]
+fn names_of_the_command_line() {
+    for (name, technique) in Technique::NAMES {
+        assert_eq!(name.parse(), Ok(technique));
+    }
+    assert_eq!("fair=20".parse(), Ok(Strategy::Fair(20)));
+    assert_eq!("min-switches".parse(), Ok(Strategy::MinSwitches));
+    assert_eq!("random".parse(), Ok(Strategy::Random));
+    assert_eq!("switches".parse(), Ok(BoundKind::Switches));
+    let error: UnknownWord = "fair=0".parse::<Strategy>().unwrap_err();
+    assert_eq!(error.to_string(), "`fair=0` is not one of random, min-switches, fair=N (N > 0)");
+    assert!("fair=".parse::<Strategy>().is_err());
+    assert!("luck".parse::<Technique>().is_err());
+    assert!("luck".parse::<BoundKind>().is_err());
+}

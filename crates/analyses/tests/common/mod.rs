@@ -1,0 +1,93 @@
+//! What the tests of the search share.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use racehunter_analyses::{Options, Technique};
+use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, order};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Points, Progress, Summary,
+};
+use std::collections::{BTreeSet, HashSet};
+
+pub const SMALL: Shape = Shape { threads: 2, statements: 2, timing: false };
+pub const WIDER: Shape = Shape { threads: 3, statements: 2, timing: false };
+pub const TIMED: Shape = Shape { threads: 2, statements: 2, timing: true };
+
+/// Remembers what was run.
+pub struct Recorder {
+    pub inner: ModelExecutor,
+    pub runs: Vec<(Plan, Execution)>,
+}
+
+impl Recorder {
+    pub fn new(inner: ModelExecutor) -> Self {
+        Self { inner, runs: Vec::new() }
+    }
+}
+
+impl Executor for Recorder {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        let executions = self.inner.run(plans)?;
+        self.runs.extend(plans.iter().cloned().zip(executions.iter().cloned()));
+        Ok(executions)
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.inner.add_points(sites)
+    }
+}
+
+/// One campaign over a program, and everything that can be asked about it afterwards.
+pub struct Hunt {
+    pub summary: Summary,
+    /// The schedules of the last pass, in the order in which they were run.
+    pub orders: Vec<Vec<u32>>,
+    /// `(bound, executions, complete)` of every stage.
+    pub stages: Vec<(u32, u64, bool)>,
+    /// The points at the end.
+    pub points: HashSet<u32>,
+}
+
+pub fn hunt(executor: ModelExecutor, technique: Technique, options: &Options, budget: Budget) -> Hunt {
+    let mut recorder = Recorder::new(executor);
+    let mut stages = Vec::new();
+    let mut progress = |progress: Progress<'_>| match progress {
+        Progress::Stage { bound, executions, complete } => stages.push((bound, executions, complete)),
+        Progress::Points { .. } => stages.clear(),
+        Progress::Execution { .. } | Progress::Bug { .. } => {}
+    };
+    let summary = Campaign::new(technique.portfolio(options), budget, &mut progress).run(&mut recorder, &mut || false);
+    // A target that chose a thread which was blocked is no schedule.
+    let explored = recorder.runs.iter().filter(|(plan, execution)| {
+        let monitor = budget.points == Points::Shared && plan.observe == Observe::Everything;
+        !monitor && !matches!(execution.outcome, Outcome::Diverged(_))
+    });
+    let mut orders: Vec<_> = explored.map(|(_, execution)| order(execution)).collect();
+    let last_pass = summary.counts.stable_for - summary.counts.impossible.min(summary.counts.stable_for);
+    orders.drain(..orders.len().saturating_sub(last_pass as usize));
+    let points = match budget.points {
+        Points::All => recorder.inner.program().access_sites().into_iter().collect(),
+        Points::Sync | Points::Shared => recorder.inner.points().clone(),
+    };
+    Hunt { summary, orders, stages, points }
+}
+
+pub fn bugs_of<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<Bug> {
+    paths.flat_map(|path| path.bugs.iter().cloned()).collect()
+}
+
+pub fn found(summary: &Summary) -> BTreeSet<Bug> {
+    summary.found.iter().map(|found| found.bug.clone()).collect()
+}
+
+/// The program of listing 1 in the 2025 paper, as its figure 1 draws it.
+pub fn listing_1() -> Program {
+    use racehunter_explore::model::{Op, Value};
+    let add = |value| vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, value))];
+    Program::bare(vec![add(1), add(2)])
+}
+
+/// How properties are tested: many small programs, and no files left behind.
+pub fn config(cases: u32) -> proptest::prelude::ProptestConfig {
+    let default = proptest::prelude::ProptestConfig::default();
+    proptest::prelude::ProptestConfig { cases, max_global_rejects: 100_000, failure_persistence: None, ..default }
+}

@@ -1,0 +1,90 @@
+//! What is found can be shown again, and made simpler.
+
+mod common;
+
+use common::{SMALL, TIMED, WIDER, config, hunt};
+use proptest::prelude::*;
+use racehunter_analyses::{Options, Technique, simplify};
+use racehunter_explore::model::{ModelExecutor, Program, Shape, schedules};
+use racehunter_explore::{Budget, Plan, Points, confirm, decisions, minimise};
+
+fn executor(program: &Program, lazy: bool) -> ModelExecutor {
+    if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) }
+}
+
+fn found_by(technique: Technique, program: &Program, lazy: bool, seed: u64) -> common::Hunt {
+    let budget = Budget { runs: Some(100), points: Points::All, ..Budget::default() };
+    hunt(executor(program, lazy), technique, &Options { seed, ..Options::default() }, budget)
+}
+
+fn any_shape(number: u8) -> Shape {
+    [SMALL, TIMED, WIDER][usize::from(number % 3)]
+}
+
+proptest! {
+    #![proptest_config(config(700))]
+
+    #[test]
+    fn every_bug_is_replayed_five_times_of_five(seed: u64, shape: u8, lazy: bool, random: bool) {
+        let program = Program::random(seed, any_shape(shape));
+        let technique = if random { Technique::Random } else { Technique::ContextBound };
+        let hunt = found_by(technique, &program, lazy, seed);
+        // Other points, because a schedule means the same whatever is logged.
+        let mut executor = executor(&program, lazy);
+        for found in &hunt.summary.found {
+            prop_assert_eq!(confirm(&mut executor, &found.repeat, &found.bug, 5).unwrap(), 5);
+            let stored = Plan::replay(found.switches.clone());
+            prop_assert_eq!(confirm(&mut executor, &stored, &found.bug, 5).unwrap(), 5);
+            prop_assert_eq!(&executor.run_one(&found.repeat).switches(), &found.switches);
+        }
+    }
+
+    #[test]
+    fn minimising_keeps_the_bug_and_never_adds_a_preemption(seed: u64, shape: u8, lazy: bool) {
+        let program = Program::random(seed, any_shape(shape));
+        let hunt = found_by(Technique::Random, &program, lazy, seed);
+        let mut executor = executor(&program, lazy);
+        executor.add_all_points();
+        for found in &hunt.summary.found {
+            let least = minimise(&mut executor, &found.repeat, &found.bug, 500).unwrap();
+            prop_assert!(least.is_some());
+            let least = least.unwrap();
+            prop_assert!(least.runs <= 500);
+            prop_assert!(least.preemptions <= found.preemptions);
+            prop_assert!(least.execution.bugs().contains(&found.bug));
+            prop_assert_eq!(confirm(&mut executor, &least.plan, &found.bug, 5).unwrap(), 5);
+            let counted = decisions(&least.execution, None).last().map_or(0, |last| last.preemptions);
+            prop_assert_eq!(counted, least.preemptions);
+        }
+    }
+}
+
+/// The fewest preemptions are known from brute force. Leaving out what is not needed from a random schedule nearly
+/// always gets there; looking among the schedules with fewer preemptions does for certain.
+#[test]
+fn minimising_reaches_the_fewest_preemptions() {
+    let (mut tried, mut reached) = (0, 0);
+    for seed in 0..600 {
+        let program = Program::random(seed, any_shape(seed as u8));
+        let points = program.access_sites().into_iter().collect();
+        let Some(all) = schedules(&program, &points, 1_000) else { continue };
+        let hunt = found_by(Technique::Random, &program, false, seed);
+        let mut executor = executor(&program, false);
+        executor.add_all_points();
+        for found in &hunt.summary.found {
+            let showing = all.iter().filter(|path| path.bugs.contains(&found.bug));
+            let fewest = showing.map(|path| u64::from(path.preemptions)).min().unwrap();
+            let least = minimise(&mut executor, &found.repeat, &found.bug, 500).unwrap().unwrap();
+            assert!(least.preemptions >= fewest);
+            tried += 1;
+            reached += u32::from(least.preemptions == fewest);
+            let simplest = simplify(&mut executor, &found.repeat, &found.bug, 5_000).unwrap().unwrap();
+            assert_eq!(simplest.preemptions, fewest, "seed {seed}, {:?}", found.bug);
+            assert!(simplest.execution.bugs().contains(&found.bug));
+            assert_eq!(confirm(&mut executor, &simplest.plan, &found.bug, 5).unwrap(), 5);
+        }
+    }
+    println!("without search: {reached} of {tried}");
+    assert!(tried > 300, "{tried}");
+    assert!(reached * 100 >= tried * 97, "{reached} of {tried}");
+}

@@ -1,0 +1,229 @@
+//! What can be said on the command line. Help texts come from the comments here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_explore::Points;
+use racehunter_report::{ColorChoice, Format};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Finds concurrency bugs in C and C++ programs, and proves each one by a schedule that replays it.
+#[derive(Parser, Debug)]
+#[command(name = "racehunter", version, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
+                          --require-complete, 4 nothing to explore";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Hunt for bugs in a program, or in a source file that is compiled first
+    Hunt(Hunt),
+    /// Show a finding again
+    Replay(Replay),
+    /// Compile C like clang, with instrumentation: CC="racehunter cc"
+    #[command(disable_help_flag = true)]
+    Cc {
+        /// Arguments of the compiler
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Compile C++ like clang++, with instrumentation: CXX="racehunter c++"
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx {
+        /// Arguments of the compiler
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Say what is installed, what is missing, and how to get it
+    Doctor,
+}
+
+/// Arguments of `hunt`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct Hunt {
+    /// How schedules are chosen
+    #[arg(long, value_parser = technique(), default_value = "auto")]
+    pub analysis: Technique,
+    /// Last bound that context bounding explores
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub bound: u32,
+    /// What the bound counts
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
+    pub bound_kind: Counted,
+    /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
+    #[arg(long, default_value = "min-switches")]
+    pub strategy: Strategy,
+    /// Where a switch can happen
+    #[arg(long, value_enum, default_value_t = Where::Shared)]
+    pub points: Where,
+    /// Executions, at most [default: 2000 where nothing else ends the hunt]
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// Time for the whole hunt, such as 60s or 5m
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub time: Option<Duration>,
+    /// Seed of all random choices
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Executions at the same time [default: number of processors]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Stop at the first finding
+    #[arg(long)]
+    pub stop_on_first: bool,
+    /// Exit with 3 when not everything that was asked for could be explored
+    #[arg(long)]
+    pub require_complete: bool,
+    /// Form of the results
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// Where findings are kept
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+    /// File for the program's standard input [default: nothing]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// Time that one execution may take
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
+    pub timeout: Duration,
+    /// Memory that one execution may take, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub memory: u64,
+    /// Options for the compiler, when a source file is given
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// The program, or a C or C++ file
+    pub target: PathBuf,
+    /// Arguments of the program
+    #[arg(last = true)]
+    pub arguments: Vec<OsString>,
+}
+
+impl Hunt {
+    /// What concerns the analyses.
+    pub fn options(&self) -> Options {
+        Options {
+            bound: self.bound,
+            bound_kind: match self.bound_kind {
+                Counted::Preemptions => BoundKind::Preemptions,
+                Counted::Switches => BoundKind::Switches,
+            },
+            strategy: self.strategy,
+            seed: self.seed,
+        }
+    }
+}
+
+fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {
+    use clap::builder::TypedValueParser as _;
+    let names: Vec<&'static str> = Technique::NAMES.iter().map(|(name, _)| *name).collect();
+    clap::builder::PossibleValuesParser::new(names).try_map(|name| name.parse::<Technique>())
+}
+
+/// What a bound counts.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Counted {
+    /// Switches away from a thread that could have gone on
+    Preemptions,
+    /// All switches
+    Switches,
+}
+
+/// Where a switch can happen.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Where {
+    /// At synchronisation and atomics
+    Sync,
+    /// Also at accesses to memory that threads share
+    Shared,
+    /// At every access
+    All,
+}
+
+impl From<Where> for Points {
+    fn from(points: Where) -> Self {
+        match points {
+            Where::Sync => Self::Sync,
+            Where::Shared => Self::Shared,
+            Where::All => Self::All,
+        }
+    }
+}
+
+/// Form of the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MessageFormat {
+    /// Reports with source, stacks and the interleaving
+    Human,
+    /// One line per finding
+    Short,
+    /// One JSON object per line
+    Json,
+    /// Workflow commands for GitHub
+    Github,
+}
+
+impl From<MessageFormat> for Format {
+    fn from(format: MessageFormat) -> Self {
+        match format {
+            MessageFormat::Human => Self::Human,
+            MessageFormat::Short => Self::Short,
+            MessageFormat::Json => Self::Json,
+            MessageFormat::Github => Self::Github,
+        }
+    }
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+/// Arguments of `replay`.
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// The finding, or the beginning of its id
+    pub id: String,
+    /// How often
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub times: u32,
+    /// Where findings are kept
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+    /// Form of the results
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}

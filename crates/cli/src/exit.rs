@@ -1,0 +1,70 @@
+//! Exit codes and error messages: the one place that maps what happened to what the shell sees.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// How the command ended. Documented in the user guide, tested end to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing was found, or a replay showed its finding every time.
+    Clean,
+    /// There are findings, or a replay did not show its finding.
+    Findings,
+    /// Usage or internal error.
+    Error,
+    /// `--require-complete`, and it was not.
+    Incomplete,
+    /// The program has nothing to explore.
+    Nothing,
+    /// The status of another program, passed through.
+    Status(u8),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Clean => 0,
+            Exit::Findings => 1,
+            Exit::Error => 2,
+            Exit::Incomplete => 3,
+            Exit::Nothing => 4,
+            Exit::Status(status) => status,
+        })
+    }
+}
+
+/// An error with advice.
+#[derive(Debug)]
+pub struct Advice {
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Vec<String>,
+}
+
+impl std::fmt::Display for Advice {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Advice {}
+
+/// An error with one line of advice.
+pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Error {
+    Advice { message: message.into(), help: vec![help.into()] }.into()
+}
+
+/// The text of an error: the message, then its causes, then what to do.
+pub fn render(error: &anyhow::Error) -> String {
+    let mut text = format!("error: {error}\n");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(text, "  = because: {cause}");
+    }
+    if let Some(advice) = error.downcast_ref::<Advice>() {
+        for line in &advice.help {
+            let _ = writeln!(text, "  = help: {line}");
+        }
+    }
+    text
+}

@@ -1,0 +1,67 @@
+//! Progress on standard error: a bar on a terminal, a line every few seconds elsewhere.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+/// Shows how far a hunt is.
+pub struct Meter {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    began: Instant,
+    last: Instant,
+    budget: Option<u64>,
+}
+
+const EVERY: Duration = Duration::from_secs(5);
+
+impl Meter {
+    /// A meter for so many executions, if that is known.
+    pub fn new(quiet: bool, budget: Option<u64>) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::with_draw_target(budget, ProgressDrawTarget::stderr());
+            let template = if budget.is_some() {
+                "     Hunting [{elapsed_precise}] {bar:30} {pos}/{len} {msg}"
+            } else {
+                "     Hunting [{elapsed_precise}] {spinner} {pos} {msg}"
+            };
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar
+        });
+        Self { bar, quiet, began: Instant::now(), last: Instant::now(), budget }
+    }
+
+    /// An execution was done.
+    pub fn execution(&mut self, number: u64, waiting: usize, findings: usize) {
+        if self.quiet {
+            return;
+        }
+        let rate = number as f64 / self.began.elapsed().as_secs_f64().max(1e-6);
+        let text = || format!("runs, {rate:.0}/s, {waiting} waiting, {findings} findings");
+        if let Some(bar) = &self.bar {
+            bar.set_position(number);
+            bar.set_message(text());
+        } else if self.last.elapsed() > EVERY {
+            self.last = Instant::now();
+            let of = self.budget.map_or_else(String::new, |budget| format!(" of {budget}"));
+            let _ = writeln!(std::io::stderr(), "     Hunting {number}{of} {}", text());
+        }
+    }
+
+    /// Something is about to be printed.
+    pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// The hunt is over.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `racehunter replay`
+
+use crate::arguments::Replay;
+use crate::exit::{Exit, advise};
+use crate::hunt::{add_modules, reporter};
+use crate::{store, target};
+use anyhow::{Context as _, Result};
+use racehunter_explain::{Explainer, plan_of};
+use racehunter_launch::{Limits, Processes, Program};
+
+/// Runs the schedule of a finding again, as often as asked.
+pub fn run(arguments: &Replay) -> Result<Exit> {
+    let stored = store::load(&arguments.out, &arguments.id)?;
+    let mut symbols = target::symbols(&stored.program)?;
+    if symbols.binary().identity != stored.identity {
+        return Err(advise(
+            format!("`{}` is not the program in which `{}` was found", stored.program.display(), stored.finding.id),
+            "it was built again since; hunt it again",
+        ));
+    }
+    let program =
+        Program { path: stored.program.clone(), arguments: stored.arguments.clone(), input: stored.input.clone() };
+    let mut processes = Processes::start(program, Limits::default(), 1)?;
+    add_modules(&mut symbols, &processes, &stored.program);
+    let explainer = Explainer { symbols: &symbols, load_address: processes.load_address() };
+    let plan = plan_of(&stored.finding.schedule);
+    let mut shown = 0;
+    let mut last = None;
+    for _ in 0..arguments.times {
+        if let Some(finding) = explainer.again(&mut processes, &plan, &stored.finding)? {
+            shown += 1;
+            last = Some(finding);
+        }
+    }
+    let mut finding = last.unwrap_or(stored.finding);
+    finding.replayed = [shown, arguments.times];
+    finding.confirmed = shown == arguments.times;
+    reporter(arguments.message_format, arguments.color.into())
+        .finding(&finding)
+        .context("cannot write the results")?;
+    Ok(if finding.confirmed { Exit::Clean } else { Exit::Findings })
+}

@@ -1,0 +1,70 @@
+//! From what the user names to a program that can be run.
+
+use crate::exit::advise;
+use anyhow::{Context as _, Result, bail};
+use racehunter_compile::{Language, Toolkit};
+use racehunter_symbols::Symbols;
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+/// Compiles a source file, and looks at a program before it is run.
+pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path) -> Result<PathBuf> {
+    if !target.exists() {
+        bail!("`{}` does not exist", target.display());
+    }
+    if target.is_dir() {
+        bail!("`{}` is a directory, not a program or source file", target.display());
+    }
+    let program = match language(target) {
+        Some(language) => build(target, language, cflags, out)?,
+        None if cflags.is_some() => {
+            bail!("--cflags is for source files, and `{}` is not one", target.display())
+        }
+        None => target.to_path_buf(),
+    };
+    // A name without a slash would be searched for in PATH.
+    program.canonicalize().with_context(|| format!("cannot find `{}`", program.display()))
+}
+
+/// Symbols of the program, if it is one that can be hunted.
+pub fn symbols(program: &Path) -> Result<Symbols> {
+    let symbols = Symbols::load(program)?;
+    let binary = symbols.binary();
+    if !binary.is_huntable() {
+        let message = binary.to_string();
+        return Err(match binary.help() {
+            Some(help) => advise(message, help),
+            None => anyhow::anyhow!(message),
+        });
+    }
+    Ok(symbols)
+}
+
+fn language(path: &Path) -> Option<Language> {
+    match path.extension()?.to_str()? {
+        "c" => Some(Language::C),
+        "cc" | "cpp" | "cxx" | "c++" | "C" | "cp" => Some(Language::Cxx),
+        _ => None,
+    }
+}
+
+/// Compiles one file to a program below `out`, where it stays for replays.
+fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path) -> Result<PathBuf> {
+    let toolkit = Toolkit::discover()?;
+    let full = source.canonicalize().with_context(|| format!("cannot find `{}`", source.display()))?;
+    let mut hasher = DefaultHasher::new();
+    (&full, cflags).hash(&mut hasher);
+    let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let directory = out.join("build");
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    let program = directory.join(format!("{name}-{:08x}", hasher.finish() as u32));
+    let mut arguments: Vec<OsString> = vec!["-O1".into(), "-g".into(), "-pthread".into()];
+    arguments.extend(cflags.unwrap_or_default().split_ascii_whitespace().map(OsString::from));
+    arguments.extend([source.into(), "-o".into(), program.clone().into(), "-lm".into()]);
+    let status = racehunter_compile::run(language, arguments, &toolkit)?;
+    if !status.success() {
+        bail!("`{}` does not compile", source.display());
+    }
+    Ok(program)
+}

@@ -1,0 +1,60 @@
+//! Why a command is refused.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Everything that can go wrong before clang runs. The messages are one line each and say what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum CompileError {
+    /// A statically linked program calls its own copy of the C library, which the runtime cannot take the place of.
+    #[error("{flag}: a statically linked C library cannot be controlled; link dynamically (remove {flag})")]
+    StaticLink {
+        /// The flag that asked for it.
+        flag: String,
+    },
+    /// Two sanitizers cannot watch the same memory.
+    #[error("-fsanitize={name} cannot be combined with RaceHunter; build without it, or with clang itself")]
+    Sanitizer {
+        /// The sanitizer.
+        name: String,
+    },
+    /// Code for another processor.
+    #[error("{flag}: RaceHunter works on 64-bit x86 programs only")]
+    Target {
+        /// The flag that asked for it.
+        flag: String,
+    },
+    /// No compiler that fits a plugin.
+    #[error("no clang-22 or clang-19 found: install one of them (on Debian: apt-get install clang-22)")]
+    NoCompiler,
+    /// There is a compiler, but not the plugin for it.
+    #[error("{name} not found in {searched}: reinstall RaceHunter, or set RACEHUNTER_LIB to the directory that has it")]
+    Missing {
+        /// File that is missing.
+        name: String,
+        /// Where it was looked for.
+        searched: String,
+    },
+    /// A response file that cannot be read.
+    #[error("cannot read the response file {path}: {source}")]
+    Response {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Response files that name each other.
+    #[error("the response file {path} is nested too deeply")]
+    ResponseDepth {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Clang did not start.
+    #[error("cannot run {program}: {source}")]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}

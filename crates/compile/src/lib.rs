@@ -1,0 +1,56 @@
+//! The compiler wrappers `racehunter cc` and `racehunter c++`.
+//!
+//! They behave like clang for every use that a build system makes of a compiler, and add what RaceHunter needs: our
+//! plugin to each compilation, the runtime to each executable. This crate knows command lines and nothing else; what
+//! the plugin and the runtime do is none of its business.
+//!
+//! * [`Toolkit`] says where the compiler, the plugin and the runtime are.
+//! * [`Invocation`] understands a command line as far as it matters here.
+//! * [`command_line`] turns one into the arguments for clang.
+//! * [`run`] does all of it and runs clang.
+//!
+//! # What is added, and where
+//!
+//! Our flags come before the user's, so that the user's win where both speak about the same thing (`-g0`,
+//! `-fno-sanitize=thread`). Instrumented objects are never linked with `-fsanitize=thread`: the runtime takes the place
+//! of ThreadSanitizer's. Shared libraries get no runtime of their own, they use the one in the executable.
+#![forbid(unsafe_code)]
+
+mod command;
+mod error;
+mod invocation;
+mod options;
+mod response;
+mod toolkit;
+
+pub use command::command_line;
+pub use error::CompileError;
+pub use invocation::{Invocation, Output, Stage};
+pub use toolkit::{Compiler, Toolkit};
+
+use std::ffi::OsString;
+use std::process::{Command, ExitStatus};
+
+/// The language that a wrapper is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// C: `racehunter cc`, in place of `clang`.
+    C,
+    /// C++: `racehunter c++`, in place of `clang++`.
+    Cxx,
+}
+
+/// Runs clang with the user's arguments and ours, and waits for it.
+///
+/// # Errors
+///
+/// When the command asks for something that cannot work (see [`CompileError`]), or clang cannot be started. A
+/// compilation that fails is not an error of this function: it is the returned status.
+pub fn run(language: Language, arguments: Vec<OsString>, toolkit: &Toolkit) -> Result<ExitStatus, CompileError> {
+    let program = toolkit.program(language);
+    let arguments = command_line(arguments, toolkit)?;
+    Command::new(program)
+        .args(arguments)
+        .status()
+        .map_err(|source| CompileError::Start { program: program.to_owned(), source })
+}

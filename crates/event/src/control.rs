@@ -1,0 +1,231 @@
+//! The memory that the controller and one fork server share.
+//!
+//! The region is one memory file. It starts with a [`Header`]; the four areas that follow are at fixed offsets. The
+//! controller fills [`Slot`]s with plans, tells the server how many by its request pipe, and reads the results when
+//! the server answers. Executions run one after the other, each appending to the log and stack areas, so the areas
+//! need no headers of their own: a slot says where its part starts.
+
+use crate::Switch;
+
+/// File descriptor on which the server waits for requests (one little-endian `u32`: slots to run).
+pub const REQUEST_FD: i32 = 198;
+/// File descriptor on which the server answers (one `u32`: slots that were run).
+pub const ANSWER_FD: i32 = 199;
+/// File descriptor of the memory file.
+pub const REGION_FD: i32 = 197;
+/// Environment variable that tells the runtime to become a fork server; its value is the format version.
+pub const SERVER_VARIABLE: &str = "RACEHUNTER_SERVER";
+
+/// First word of the region.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"RcHuntr1");
+
+/// Plans per request, at most.
+pub const SLOTS: usize = 256;
+/// Threads that one execution can create.
+pub const MAX_THREADS: usize = 4096;
+/// Longest message of an assertion.
+pub const MESSAGE: usize = 256;
+
+/// Offset of the slots.
+pub const SLOTS_OFFSET: usize = 4096;
+/// Offset of the forced switches of all plans.
+pub const SWITCHES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
+/// Number of [`Switch`]es in that area.
+pub const SWITCHES: usize = 1 << 21;
+/// Offset of the site flags: one byte per instrumented instruction, see [`SITE_POINT`].
+pub const SITES_OFFSET: usize = SWITCHES_OFFSET + SWITCHES * size_of::<Switch>();
+/// Number of sites, at most.
+pub const SITES: usize = 1 << 24;
+/// Offset of the call stacks, an array of `u64`.
+pub const STACKS_OFFSET: usize = SITES_OFFSET + SITES;
+/// Number of words in it.
+pub const STACK_WORDS: usize = 1 << 25;
+/// Offset of the log, an array of [`crate::Record`]s.
+pub const LOG_OFFSET: usize = STACKS_OFFSET + STACK_WORDS * 8;
+/// Number of records in it.
+pub const LOG_RECORDS: usize = 1 << 27;
+/// Size of the region. It is sparse: only what is used takes memory.
+pub const REGION_SIZE: usize = LOG_OFFSET + LOG_RECORDS * size_of::<crate::Record>();
+
+/// Bit of a site's flag byte: the scheduler may switch before this access, and it is logged.
+pub const SITE_POINT: u8 = 1;
+
+/// The first page of the region.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// [`MAGIC`], written by the controller.
+    pub magic: u64,
+    /// [`crate::FORMAT_VERSION`] of the controller.
+    pub version: u32,
+    /// The same of the runtime; 0 until the server is ready.
+    pub runtime_version: u32,
+    /// Load address of the executable.
+    pub executable: u64,
+    /// Number of instrumented instructions ([`SITE_POINT`] flags) in all modules.
+    pub sites: u32,
+    /// Changed by the controller when the site flags changed; the server copies them before the next execution.
+    pub sites_epoch: u32,
+    /// Threads to keep ready before forking.
+    pub pool: u32,
+    /// 1 when the program calls the in-process loop of `racehunter.h`; set by the runtime.
+    pub loops: u32,
+    /// Preparatory iterations of an in-process loop, set by the controller.
+    pub preparatory: u32,
+    /// Process id of the running execution, 0 when there is none.
+    pub child: u32,
+    /// Index of the slot that runs.
+    pub running: u32,
+    /// Set by the runtime when it cannot work; a code of [`Trouble`].
+    pub trouble: u32,
+    /// Records used in the log so far in this request.
+    pub log_used: u64,
+    /// Words used in the stack area so far. Offset 0 is never used, so that 0 can mean "no stack".
+    pub stack_used: u64,
+}
+
+/// Reasons for which a runtime gives up before the first execution.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// All is well.
+    None = 0,
+    /// Controller and runtime have different [`crate::FORMAT_VERSION`]s.
+    Version = 1,
+    /// The address space for shadow memory is not free.
+    Shadow = 2,
+    /// A thread could not be created.
+    Threads = 3,
+    /// The control region could not be mapped.
+    Region = 4,
+}
+
+/// One plan and its result.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// First forced switch, an index into the switch area.
+    pub switches: u32,
+    /// Number of forced switches.
+    pub switch_count: u32,
+    /// First event for which the tail strategy decides. Before it every decision is in the plan.
+    pub tail_from: u64,
+    /// One of the `TAIL_` constants.
+    pub tail: u32,
+    /// One of the `OBSERVE_` constants.
+    pub observe: u32,
+    /// Parameter of the strategy: seed of `TAIL_RANDOM`.
+    pub seed: u64,
+    /// Events in a row after which a thread must give way, 0 = never.
+    pub fair_limit: u64,
+    /// Events after which the execution is stopped, 0 = never.
+    pub max_events: u64,
+    /// Memory whose accesses, allocation and locks are logged with stacks: first address, 0 = none.
+    pub watch: u64,
+    /// Number of bytes of it.
+    pub watch_size: u64,
+    /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own
+    /// execution ends there.
+    pub snapshot_at: u64,
+    /// Number of slots that continue from the snapshot.
+    pub snapshot_slots: u32,
+    /// Bits of `FLAG_`.
+    pub flags: u32,
+
+    /// One of the `STATE_` constants: how far the slot got.
+    pub state: u32,
+    /// One of the `OUTCOME_` constants.
+    pub outcome: u32,
+    /// Wait status of the process, as `waitpid` gives it. Not set inside an in-process loop.
+    pub status: i32,
+    /// Signal number of a crash.
+    pub signal: u32,
+    /// Address that faulted.
+    pub fault: u64,
+    /// Events that happened.
+    pub events: u64,
+    /// Switches that were made.
+    pub switch_total: u64,
+    /// First log record.
+    pub log: u64,
+    /// Number of log records.
+    pub log_count: u64,
+    /// Threads that existed, `main` included.
+    pub threads: u32,
+    /// Thread that was running at the end.
+    pub current: u32,
+    /// Bits of `NOTE_`.
+    pub notes: u32,
+    /// Line of a failed assertion.
+    pub line: u32,
+    /// For `OUTCOME_DIVERGED`: the event at which the plan could not be followed.
+    pub diverged_at: u64,
+    /// Number of data races seen, including those that were not logged because they repeat.
+    pub races: u64,
+    /// Processor time of the execution in microseconds (user + system); 0 inside an in-process loop.
+    pub cpu_us: u64,
+    /// Most memory that the process had, in KiB.
+    pub max_rss_kib: u64,
+    /// Where the output of the execution begins in the output file.
+    pub output: u64,
+    /// Text of a failed assertion, zero-terminated.
+    pub message: [u8; MESSAGE],
+    /// File of a failed assertion, zero-terminated.
+    pub file: [u8; MESSAGE],
+}
+
+/// Run the happens-before detector.
+pub const FLAG_DETECT: u32 = 1;
+/// Take call stacks and locks at every logged event.
+pub const FLAG_STACKS: u32 = 2;
+/// Stop the execution at the first data race.
+pub const FLAG_STOP_AT_RACE: u32 = 4;
+
+/// Go on with the running thread as long as it can.
+pub const TAIL_MIN_SWITCHES: u32 = 0;
+/// At every point choose among the threads that can run.
+pub const TAIL_RANDOM: u32 = 1;
+
+/// Log synchronisation and the sites with [`SITE_POINT`].
+pub const OBSERVE_POINTS: u32 = 0;
+/// Log every event; every event is a point.
+pub const OBSERVE_ALL: u32 = 1;
+
+/// The slot was not run.
+pub const STATE_EMPTY: u32 = 0;
+/// It is running, or died while running.
+pub const STATE_RUNNING: u32 = 1;
+/// The result is whole.
+pub const STATE_DONE: u32 = 2;
+/// There was no room left in the log; run it again in the next request.
+pub const STATE_NO_ROOM: u32 = 3;
+
+/// The process ended without telling why: killed, or `_exit` past the runtime.
+pub const OUTCOME_UNKNOWN: u32 = 0;
+/// The program ended; see `status`.
+pub const OUTCOME_EXITED: u32 = 1;
+/// No thread can run, none ever will.
+pub const OUTCOME_DEADLOCK: u32 = 2;
+/// A signal that kills; see `signal`, `fault`.
+pub const OUTCOME_CRASH: u32 = 3;
+/// An assertion failed; see `message`, `file`, `line`.
+pub const OUTCOME_ASSERTION: u32 = 4;
+/// The plan could not be followed; see `diverged_at`.
+pub const OUTCOME_DIVERGED: u32 = 5;
+/// `max_events` was reached.
+pub const OUTCOME_LIMIT: u32 = 6;
+/// Stopped because of `FLAG_STOP_AT_RACE`.
+pub const OUTCOME_RACE: u32 = 7;
+/// The slot was the prefix of a snapshot; its continuations have the results.
+pub const OUTCOME_SNAPSHOT: u32 = 8;
+/// The target asked for more threads than [`MAX_THREADS`].
+pub const OUTCOME_TOO_MANY_THREADS: u32 = 9;
+
+/// The log did not fit.
+pub const NOTE_LOG_FULL: u32 = 1;
+/// The program used something that the runtime does not control.
+pub const NOTE_UNCONTROLLED: u32 = 2;
+/// A thread waited for real time or input.
+pub const NOTE_REAL_IO: u32 = 4;
+/// Locks were held when the program ended.
+pub const NOTE_LOCK_HELD: u32 = 8;

@@ -1,0 +1,49 @@
+//! What the target and the controller agree on.
+//!
+//! The in-target runtime and the controller are two programs that share one memory region. This crate is the
+//! contract between them: the [`Record`] that the runtime logs, the [`Switch`] that the controller asks for, and the
+//! [`control`] region that carries both. It knows nothing about analyses, findings or processes, and is `no_std`
+//! because the runtime is.
+//!
+//! # Numbering of events
+//!
+//! Everything in RaceHunter that names a position in an execution relies on these rules:
+//!
+//! * Every instrumented memory access and every synchronisation operation is an *event*. The events of an execution
+//!   are numbered 1, 2, 3, ... in the order in which they happen, over all threads. Events are counted whether or not
+//!   they are logged, so a number means the same whatever is logged.
+//! * Before event `n` happens there may be a *decision*: which thread performs event `n`. A [`Switch`] `{ at: n, to }`
+//!   says that it is `to`. The thread that would otherwise have performed event `n` stays where it is, just before
+//!   its own operation.
+//! * There is at most one decision per number. Once `to` was chosen for `n`, its next event is event `n`.
+//! * A thread whose next operation cannot complete (a mutex that is held) is not enabled. When it arrives at such an
+//!   operation it is [`Kind::Blocked`], and a decision for that number follows; the operation gets its number when it
+//!   completes.
+//! * Operations that complete and *then* suspend the thread (the end of a thread, a sleep, the waiting part of a
+//!   condition variable) have number `n`, and the decision that follows is for `n + 1`.
+//!
+//! Start reading at [`Record`], then [`control::Header`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod control;
+mod record;
+
+pub use record::{Cause, Kind, Record, Wait};
+
+/// Version of everything in this crate. The controller refuses a target that was built with another one.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One decision of a schedule: before event `at`, let thread `to` run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Switch {
+    /// Number of the event that `to` performs.
+    pub at: u64,
+    /// The thread that performs it.
+    pub to: u32,
+    /// The thread that was running when the decision was made. A plan that finds another one has diverged.
+    pub from: u32,
+    /// Where `from` stood (see [`Record::code`]), or 0 when it is not known. Another place means divergence.
+    pub code: u64,
+}

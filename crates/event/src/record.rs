@@ -1,0 +1,245 @@
+//! One line of an execution's log.
+
+/// One entry of the log of an execution.
+///
+/// Event kinds (`kind.is_event()`) are operations of the program; the others tell how the scheduler got from one
+/// event to the next. Fields that a kind does not use are 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Record {
+    /// Number of the event, or of the event that is decided about. See the crate documentation.
+    pub index: u64,
+    /// Return address of the instrumentation hook or library call. Addresses inside the executable are relative to
+    /// its load address, so that they mean the same in every run.
+    pub code: u64,
+    /// Address of the memory or synchronisation object; for [`Kind::Create`], [`Kind::Join`] and [`Kind::Switch`]
+    /// the other thread's number.
+    pub object: u64,
+    /// A second value: the condition variable's mutex, the pieces of a range, the size of an allocation.
+    pub extra: u64,
+    /// The thread: its number in order of creation, 0 is `main`.
+    pub thread: u32,
+    /// Word offset of the call stack and held locks in the stack area, 0 when none was taken.
+    pub stack: u32,
+    /// Site number + 1 of the instrumented instruction, 0 when the event did not come from our instrumentation.
+    pub site: u32,
+    /// What happened.
+    pub kind: Kind,
+    /// Size of an access in bytes, at most 255 (ranges: see `extra`).
+    pub size: u8,
+    /// For [`Kind::Blocked`] and [`Kind::Suspended`] a [`Wait`], for [`Kind::Switch`] a [`Cause`], for atomics the
+    /// memory order, for `Try*` and timed operations 1 when they succeeded.
+    pub detail: u8,
+    /// Not used; zero.
+    pub reserved: u8,
+}
+
+macro_rules! byte_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $value:literal,)* }) => {
+        $(#[$doc])*
+        #[repr(u8)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+        pub enum $name { $($(#[$vdoc])* $variant = $value,)* }
+        impl $name {
+            /// The value for a byte of shared memory, if it is one.
+            #[must_use]
+            pub const fn from_byte(byte: u8) -> Option<Self> {
+                match byte { $($value => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+byte_enum! {
+    /// What a [`Record`] is about.
+    Kind {
+        /// Nothing: an unused entry.
+        #[default] None = 0,
+        /// Plain read of `size` bytes.
+        Read = 1,
+        /// Plain write.
+        Write = 2,
+        /// Atomic load.
+        AtomicRead = 3,
+        /// Atomic store.
+        AtomicWrite = 4,
+        /// Atomic read-modify-write, including a compare-exchange that succeeds.
+        AtomicUpdate = 5,
+        /// Fence.
+        Fence = 6,
+        /// Read of the `extra` bytes from `object` on.
+        ReadRange = 7,
+        /// Write of the `extra` bytes from `object` on.
+        WriteRange = 8,
+        /// The block of `extra` bytes at `object` was given back to the allocator. Counts as a write of it.
+        Free = 9,
+        /// `thread` made thread number `object`.
+        Create = 16,
+        /// `thread` has waited for the end of thread number `object`.
+        Join = 17,
+        /// `thread` is over, including its destructors. It performs nothing after this.
+        Exit = 18,
+        /// `pthread_detach`.
+        Detach = 19,
+        /// Mutex acquired (also the acquisition after waiting on a condition variable).
+        Lock = 20,
+        /// Mutex released.
+        Unlock = 21,
+        /// `trylock` and timed forms on a mutex; `detail` 1 = acquired.
+        TryLock = 22,
+        /// Reader side of a reader-writer lock acquired.
+        ReadLock = 23,
+        /// Writer side acquired.
+        WriteLock = 24,
+        /// `try` and timed forms on the reader side; `detail` 1 = acquired.
+        TryReadLock = 25,
+        /// `try` and timed forms on the writer side; `detail` 1 = acquired.
+        TryWriteLock = 26,
+        /// Reader-writer lock released.
+        RwUnlock = 27,
+        /// Condition variable `object`: mutex `extra` released, waiting begins.
+        Wait = 28,
+        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 1 = timed out.
+        WaitEnd = 29,
+        /// `pthread_cond_signal`.
+        Signal = 30,
+        /// `pthread_cond_broadcast`.
+        Broadcast = 31,
+        /// Semaphore decremented.
+        SemWait = 32,
+        /// Semaphore incremented.
+        SemPost = 33,
+        /// `sem_trywait` and timed forms; `detail` 1 = decremented.
+        SemTryWait = 34,
+        /// Arrived at a barrier.
+        BarrierWait = 35,
+        /// Passed a barrier.
+        BarrierPass = 36,
+        /// A once-only initialisation: `detail` 1 = this thread runs it, 2 = it has run it, 0 = it was done before.
+        Once = 37,
+        /// `futex` wait is over: `detail` 1 = timed out.
+        FutexWait = 38,
+        /// `futex` wake.
+        FutexWake = 39,
+        /// `sched_yield`: others should run first.
+        Yield = 40,
+        /// A sleep begins.
+        Sleep = 41,
+        /// A mutex or other object was initialised or destroyed (`detail` 1 = destroyed).
+        Lifetime = 42,
+        /// Input or output that other threads may wait for.
+        Io = 43,
+
+        /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
+        /// the owner's thread number + 1 where there is one.
+        Blocked = 64,
+        /// As `Blocked`, but the thread can also go on by a time-out, and is therefore always a possible choice.
+        Suspended = 65,
+        /// A blocked thread can go on.
+        Woken = 66,
+        /// Decision for event `index`: from `thread` to thread number `object`. `detail` is a [`Cause`].
+        Switch = 67,
+
+        /// A data race: the earlier access. Followed by a `RaceSecond`.
+        RaceFirst = 80,
+        /// The later access of the race; `index` is its event number.
+        RaceSecond = 81,
+        /// Memory that two threads touch, at least one of them writing, was touched by an access that is not a
+        /// scheduling point.
+        Shared = 82,
+        /// Watched memory was allocated: block at `object` of `extra` bytes.
+        Allocated = 83,
+        /// State of a thread at the end of a deadlocked, failed or crashed execution: `object` is what it waits for,
+        /// `detail` the [`Wait`], `extra` the owner + 1.
+        ThreadState = 84,
+        /// A misuse of an object: unlocking what is not held, destroying what is. `detail` is the operation's error.
+        Misuse = 85,
+    }
+}
+
+impl Kind {
+    /// True for operations of the program, which have a number of their own.
+    #[must_use]
+    pub const fn is_event(self) -> bool {
+        (self as u8) != 0 && (self as u8) < 64
+    }
+
+    /// True for plain and atomic accesses to memory.
+    #[must_use]
+    pub const fn is_access(self) -> bool {
+        matches!(
+            self,
+            Self::Read
+                | Self::Write
+                | Self::AtomicRead
+                | Self::AtomicWrite
+                | Self::AtomicUpdate
+                | Self::ReadRange
+                | Self::WriteRange
+                | Self::Free
+        )
+    }
+
+    /// True for accesses that change memory.
+    #[must_use]
+    pub const fn is_write(self) -> bool {
+        matches!(
+            self,
+            Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::WriteRange | Self::Free
+        )
+    }
+
+    /// True for atomic accesses.
+    #[must_use]
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Self::AtomicRead | Self::AtomicWrite | Self::AtomicUpdate)
+    }
+}
+
+byte_enum! {
+    /// What a thread waits for.
+    Wait {
+        /// Nothing.
+        #[default] Nothing = 0,
+        /// A mutex.
+        Mutex = 1,
+        /// A condition variable.
+        Condition = 2,
+        /// The end of another thread.
+        Join = 3,
+        /// A semaphore.
+        Semaphore = 4,
+        /// The reader side of a reader-writer lock.
+        ReadLock = 5,
+        /// The writer side of a reader-writer lock.
+        WriteLock = 6,
+        /// A futex.
+        Futex = 7,
+        /// Time.
+        Sleep = 8,
+        /// A file descriptor.
+        File = 9,
+        /// The end of another thread's once-only initialisation.
+        Once = 10,
+        /// A barrier.
+        Barrier = 11,
+    }
+}
+
+byte_enum! {
+    /// Why a [`Kind::Switch`] happened.
+    Cause {
+        /// The plan said so.
+        #[default] Plan = 0,
+        /// The running thread was blocked or suspended.
+        Blocked = 1,
+        /// The running thread is over.
+        Exit = 2,
+        /// The running thread yielded or went to sleep.
+        Yield = 3,
+        /// The strategy of the tail chose it.
+        Strategy = 4,
+        /// The running thread had its turn for too long.
+        Fair = 5,
+    }
+}

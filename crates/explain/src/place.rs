@@ -1,0 +1,193 @@
+//! Places, objects and locks in the terms of the source.
+
+use crate::threads::Threads;
+use crate::unknown_object;
+use racehunter_explore::{Execution, Kind, Record, Wait};
+use racehunter_finding::{Frame, Object, Site, Waiting};
+use racehunter_symbols::source::Access;
+use racehunter_symbols::{Symbols, own_frame};
+
+/// Translates the records of one execution.
+pub(crate) struct Places<'a> {
+    pub(crate) symbols: &'a Symbols,
+    pub(crate) load_address: u64,
+    pub(crate) execution: &'a Execution,
+    pub(crate) threads: &'a Threads,
+}
+
+impl Places<'_> {
+    /// Frames and locks of a record's stack; without a stack the place alone.
+    pub(crate) fn stack(&self, record: &Record) -> (Vec<Frame>, Vec<u64>) {
+        let stacks = &self.execution.stacks;
+        let word = |at: usize| stacks.get(at).copied().unwrap_or(0) as usize;
+        let at = record.stack as usize;
+        if at == 0 {
+            return (self.symbols.frames(record.code), Vec::new());
+        }
+        let (frames, locks) = (word(at), word(at + 1));
+        let slice = |from: usize, count: usize| stacks.get(from..from + count).unwrap_or(&[]);
+        let mut frames: Vec<Frame> =
+            slice(at + 2, frames).iter().flat_map(|&code| self.symbols.frames(code)).collect();
+        // Every stack ends in what started the thread: the runtime, and in C++ the library's plumbing.
+        frames.retain(|frame| !frame.function.starts_with("rh_") && !frame.function.starts_with("racehunter_rt::"));
+        if let Some(last) = frames.iter().rposition(is_in_program) {
+            frames.truncate(last + 1);
+        }
+        (frames, slice(at + 2 + word(at), locks).to_vec())
+    }
+
+    /// The place of a record, with its stack and locks.
+    pub(crate) fn site(&self, record: &Record, kind: Kind, size: u32) -> Site {
+        let (frames, locks) = self.stack(record);
+        let locks = locks.iter().map(|&lock| self.lock_name(lock)).collect();
+        let mut site = self.site_of(frames);
+        site.thread = self.threads.path(record.thread);
+        site.entry = self.threads.entry(record.thread);
+        site.access = access_name(kind).to_owned();
+        site.size = size;
+        site.locks = locks;
+        site
+    }
+
+    /// A place that is known by its code address only.
+    pub(crate) fn bare(&self, code: u64) -> Site {
+        self.site_of(if code == 0 { Vec::new() } else { self.symbols.frames(code) })
+    }
+
+    fn site_of(&self, frames: Vec<Frame>) -> Site {
+        // An access inside an inlined library function is shown where the user's code called it.
+        let own = own_frame(&frames).unwrap_or(0);
+        let stack: Vec<Frame> = frames.into_iter().skip(own).collect();
+        let top = stack.first();
+        Site {
+            file: top.map_or_else(String::new, |frame| frame.file.clone()),
+            line: top.map_or(0, |frame| frame.line),
+            column: top.map_or(0, |frame| frame.column),
+            function: top.map_or_else(|| "??".to_owned(), |frame| frame.function.clone()),
+            thread: "main".to_owned(),
+            entry: String::new(),
+            access: String::new(),
+            size: 0,
+            locks: Vec::new(),
+            stack,
+            waits_for: None,
+        }
+    }
+
+    /// The memory at an address: by its symbol, its allocation, or how the source calls it at one of the sites.
+    pub(crate) fn object(&self, address: u64, size: u64, sites: &[&Site]) -> Object {
+        let relative = address.wrapping_sub(self.load_address);
+        let spelled = || {
+            sites.iter().find_map(|site| {
+                let access = if site.access.contains("read") { Access::Read } else { Access::Write };
+                self.symbols.expression(site.stack.first()?, access)
+            })
+        };
+        if let Some(symbol) = self.symbols.data_symbol_of(relative, size) {
+            return Object { name: symbol.name, size, region: "global".to_owned(), allocated: Vec::new() };
+        }
+        let allocation = self.execution.records.iter().rev().find(|record| {
+            record.kind == Kind::Allocated && (record.object..record.object + record.extra.max(1)).contains(&address)
+        });
+        if let Some(record) = allocation {
+            let (frames, _) = self.stack(record);
+            let own = own_frame(&frames).unwrap_or(0);
+            let name = spelled().unwrap_or_else(|| {
+                format!("byte {} of a block of {}", address - record.object, record.extra)
+            });
+            let allocated = frames.into_iter().skip(own).collect();
+            return Object { name, size, region: "heap".to_owned(), allocated };
+        }
+        match spelled() {
+            // Neither a variable of the program nor on the heap: a local variable that another thread uses.
+            Some(name) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new() },
+            None => unknown_object(format!("memory at {address:#x}"), size),
+        }
+    }
+
+    /// How the source calls a lock.
+    pub(crate) fn lock_name(&self, address: u64) -> String {
+        if let Some(symbol) = self.symbols.data_symbol(address.wrapping_sub(self.load_address)) {
+            // The first field of a mutex is the C library's business.
+            return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
+        }
+        let locked = self.execution.records.iter().find(|record| {
+            record.object == address
+                && matches!(
+                    record.kind,
+                    Kind::Lock | Kind::TryLock | Kind::ReadLock | Kind::WriteLock | Kind::TryReadLock
+                        | Kind::TryWriteLock
+                )
+        });
+        locked
+            .and_then(|record| {
+                let frames = self.symbols.frames(record.code);
+                let frame = frames.get(own_frame(&frames)?)?;
+                self.symbols.expression(frame, Access::Call)
+            })
+            .map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
+    }
+
+    /// What a thread waits for, for its site in a deadlock: the operation, the object, and who would have to act.
+    pub(crate) fn waiting(&self, wait: Wait, record: &Record) -> (&'static str, Waiting) {
+        let owner = record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok());
+        let owner = owner.map(|number| self.threads.path(number));
+        let name = || self.lock_name(record.object);
+        let (operation, object) = match wait {
+            Wait::Mutex => ("lock", name()),
+            Wait::ReadLock => ("read-lock", name()),
+            Wait::WriteLock => ("write-lock", name()),
+            Wait::Condition => ("wait", name()),
+            Wait::Semaphore => ("sem-wait", name()),
+            Wait::Barrier => ("barrier-wait", name()),
+            Wait::Join => ("join", self.threads.label(record.object as u32)),
+            Wait::Once => ("once", "an initialisation".to_owned()),
+            Wait::Futex => ("futex-wait", "a futex".to_owned()),
+            Wait::Sleep => ("sleep", "time".to_owned()),
+            Wait::File => ("io", "input or output".to_owned()),
+            Wait::Nothing => ("", String::new()),
+        };
+        (operation, Waiting { object, owner })
+    }
+
+    /// What a thread waits for, in words.
+    pub(crate) fn awaited(&self, wait: Wait, record: &Record) -> String {
+        let owner = || match record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok()) {
+            Some(number) => format!(", held by {}", self.threads.label(number)),
+            None => String::new(),
+        };
+        let name = || self.lock_name(record.object);
+        match wait {
+            Wait::Mutex => format!("mutex `{}`{}", name(), owner()),
+            Wait::ReadLock => format!("read lock `{}`{}", name(), owner()),
+            Wait::WriteLock => format!("write lock `{}`{}", name(), owner()),
+            Wait::Condition => format!("condition variable `{}`", name()),
+            Wait::Semaphore => format!("semaphore `{}`", name()),
+            Wait::Barrier => format!("barrier `{}`", name()),
+            Wait::Join => format!("the end of {}", self.threads.label(record.object as u32)),
+            Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
+            Wait::Futex => "a futex".to_owned(),
+            Wait::Sleep => "time to pass".to_owned(),
+            Wait::File => "input or output".to_owned(),
+            Wait::Nothing => "nothing".to_owned(),
+        }
+    }
+}
+
+/// Whether the frame is the user's own code.
+pub(crate) fn is_in_program(frame: &Frame) -> bool {
+    own_frame(std::slice::from_ref(frame)).is_some() && !frame.file.is_empty() && !frame.file.starts_with("/usr/")
+}
+
+/// The name of an access in JSON and reports.
+pub(crate) fn access_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Read | Kind::ReadRange => "read",
+        Kind::Write | Kind::WriteRange => "write",
+        Kind::AtomicRead => "atomic-read",
+        Kind::AtomicWrite => "atomic-write",
+        Kind::AtomicUpdate => "atomic-update",
+        Kind::Free => "free",
+        _ => "",
+    }
+}

@@ -1,0 +1,121 @@
+//! The interleaving of a finding, line by line.
+
+use crate::Culprit;
+use crate::place::Places;
+use racehunter_explore::{Cause, Kind, Record};
+use racehunter_finding::Step;
+use racehunter_symbols::own_frame;
+use racehunter_symbols::source::Access;
+
+/// Steps that a finding keeps. A longer interleaving keeps its last part, which is where the bug is.
+const MOST: usize = 400;
+
+/// What each thread did, in order.
+pub(crate) fn steps(places: &Places<'_>, culprit: Culprit) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut preempted = false;
+    for record in &places.execution.records {
+        if record.kind == Kind::Switch {
+            let cause = Cause::from_byte(record.detail).unwrap_or_default();
+            let forced = matches!(cause, Cause::Plan | Cause::Strategy);
+            preempted = forced && could_go_on(places, record);
+            continue;
+        }
+        let Some(what) = describe(places, record) else { continue };
+        let (frames, _) = places.stack(record);
+        let frame = if record.code == 0 { None } else { own_frame(&frames).and_then(|own| frames.get(own)) };
+        steps.push(Step {
+            thread: record.thread,
+            path: places.threads.path(record.thread),
+            what,
+            file: frame.map_or_else(String::new, |frame| frame.file.clone()),
+            line: frame.map_or(0, |frame| frame.line),
+            preempted: std::mem::take(&mut preempted),
+            culprit: culprit == Some((record.index, record.kind == Kind::ThreadState)) && shows_bugs(record),
+        });
+    }
+    let skipped = steps.len().saturating_sub(MOST);
+    steps.drain(..skipped);
+    steps
+}
+
+/// Whether the thread that a switch leaves could have gone on: it was not blocked, over, or yielding just before.
+fn could_go_on(places: &Places<'_>, switch: &Record) -> bool {
+    let records = &places.execution.records;
+    let at = records.partition_point(|record| std::ptr::from_ref(record) < std::ptr::from_ref(switch));
+    let last = records[..at].iter().rev().find(|record| record.thread == switch.thread);
+    !last.is_some_and(|record| {
+        matches!(record.kind, Kind::Blocked | Kind::Suspended | Kind::Exit | Kind::Yield | Kind::Sleep)
+    })
+}
+
+fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
+    let lock = || places.lock_name(record.object);
+    let failed = |done: &str, not: &str| if record.detail == 1 { done.to_owned() } else { not.to_owned() };
+    Some(match record.kind {
+        Kind::Read | Kind::ReadRange => format!("read {}", memory(places, record, Access::Read)),
+        Kind::Write | Kind::WriteRange => format!("write {}", memory(places, record, Access::Write)),
+        Kind::AtomicRead => format!("atomic read {}", memory(places, record, Access::Call)),
+        Kind::AtomicWrite => format!("atomic write {}", memory(places, record, Access::Call)),
+        Kind::AtomicUpdate => format!("atomic update {}", memory(places, record, Access::Call)),
+        Kind::Fence => "fence".to_owned(),
+        Kind::Free => "free".to_owned(),
+        Kind::Create => format!("create {}", places.threads.label(record.object as u32)),
+        Kind::Join => format!("join {}", places.threads.label(record.object as u32)),
+        Kind::Exit => "end".to_owned(),
+        Kind::Lock | Kind::WriteLock => format!("lock {}", lock()),
+        Kind::Unlock | Kind::RwUnlock => format!("unlock {}", lock()),
+        Kind::TryLock | Kind::TryWriteLock => format!("{} {}", failed("lock", "fail to lock"), lock()),
+        Kind::ReadLock => format!("read-lock {}", lock()),
+        Kind::TryReadLock => format!("{} {}", failed("read-lock", "fail to read-lock"), lock()),
+        Kind::Wait => format!("wait on {}", lock()),
+        Kind::WaitEnd => format!("time-out of wait on {}", lock()),
+        Kind::Signal => format!("signal {}", lock()),
+        Kind::Broadcast => format!("broadcast {}", lock()),
+        Kind::SemWait => format!("decrement {}", lock()),
+        Kind::SemPost => format!("increment {}", lock()),
+        Kind::SemTryWait => format!("{} {}", failed("decrement", "fail to decrement"), lock()),
+        Kind::BarrierWait => format!("arrive at {}", lock()),
+        Kind::Once => match record.detail {
+            1 => "begin one-time initialisation".to_owned(),
+            2 => "end one-time initialisation".to_owned(),
+            _ => "find it initialised".to_owned(),
+        },
+        Kind::FutexWait => "wait on a futex".to_owned(),
+        Kind::FutexWake => "wake a futex".to_owned(),
+        Kind::Yield => "yield".to_owned(),
+        Kind::Sleep => "sleep".to_owned(),
+        Kind::Blocked | Kind::Suspended => {
+            let wait = racehunter_explore::Wait::from_byte(record.detail).unwrap_or_default();
+            format!("waits for {}", places.awaited(wait, record))
+        }
+        Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Accesses race; everything else shows at the place where a thread stands.
+fn shows_bugs(record: &Record) -> bool {
+    record.kind.is_access() || record.kind == Kind::ThreadState
+}
+
+fn current(places: &Places<'_>) -> u32 {
+    places
+        .execution
+        .records
+        .iter()
+        .find(|record| record.kind == Kind::ThreadState)
+        .map_or(0, |record| record.thread)
+}
+
+/// What an access touches: a variable of the program, or how the source spells it.
+fn memory(places: &Places<'_>, record: &Record, access: Access) -> String {
+    let relative = record.object.wrapping_sub(places.load_address);
+    if let Some(symbol) = places.symbols.data_symbol_of(relative, u64::from(record.size).max(1)) {
+        return symbol.name;
+    }
+    let frames = places.symbols.frames(record.code);
+    own_frame(&frames)
+        .and_then(|own| places.symbols.expression(&frames[own], access))
+        .unwrap_or_else(|| format!("{} bytes", record.extra))
+}

@@ -1,0 +1,83 @@
+//! Names of threads: the path in the family tree, and the function that a thread started with.
+
+use crate::place::is_in_program;
+use racehunter_explore::{Execution, Kind};
+use racehunter_symbols::Symbols;
+
+/// The threads of one execution, by number.
+pub(crate) struct Threads {
+    known: Vec<Thread>,
+}
+
+struct Thread {
+    path: String,
+    entry: String,
+    children: u32,
+}
+
+impl Threads {
+    pub(crate) fn of(execution: &Execution, symbols: &Symbols) -> Self {
+        let main = Thread { path: "main".to_owned(), entry: "main".to_owned(), children: 0 };
+        let mut threads = Self { known: vec![main] };
+        for record in execution.records.iter().filter(|record| record.kind == Kind::Create) {
+            let Some(parent) = threads.known.get_mut(record.thread as usize) else { continue };
+            parent.children += 1;
+            let path = format!("{}/{}", parent.path, parent.children);
+            // The address of a function is where its first instruction is; symbols are asked for return addresses.
+            let start = symbols.frames(record.extra + 1).pop();
+            let entry = start.filter(is_in_program).map_or_else(String::new, |frame| short_name(&frame.function));
+            threads.known.push(Thread { path, entry, children: 0 });
+        }
+        threads.name_by_stacks(execution, symbols);
+        threads
+    }
+
+    /// Threads that were started through a library are named by the outermost function of the program that they ran.
+    fn name_by_stacks(&mut self, execution: &Execution, symbols: &Symbols) {
+        for record in execution.records.iter().filter(|record| record.stack != 0) {
+            let Some(thread) = self.known.get_mut(record.thread as usize) else { continue };
+            if !thread.entry.is_empty() {
+                continue;
+            }
+            let at = record.stack as usize;
+            let count = execution.stacks.get(at).copied().unwrap_or(0) as usize;
+            let codes = execution.stacks.get(at + 2..at + 2 + count).unwrap_or(&[]);
+            let mut frames = codes.iter().rev().flat_map(|&code| symbols.frames(code).into_iter().rev());
+            if let Some(frame) = frames.find(is_in_program) {
+                thread.entry = short_name(&frame.function);
+            }
+        }
+    }
+
+    /// All of them, for the finding.
+    pub(crate) fn all(&self) -> Vec<racehunter_finding::Thread> {
+        let plain = |thread: &Thread| racehunter_finding::Thread {
+            path: thread.path.clone(),
+            entry: thread.entry.clone(),
+        };
+        self.known.iter().map(plain).collect()
+    }
+
+    /// `main/1/2`
+    pub(crate) fn path(&self, number: u32) -> String {
+        self.known.get(number as usize).map_or_else(|| format!("thread {number}"), |thread| thread.path.clone())
+    }
+
+    /// The function that it started with, empty when unknown.
+    pub(crate) fn entry(&self, number: u32) -> String {
+        self.known.get(number as usize).map_or_else(String::new, |thread| thread.entry.clone())
+    }
+
+    /// `T1 worker`
+    pub(crate) fn label(&self, number: u32) -> String {
+        match (number, self.entry(number)) {
+            (0, _) => "main".to_owned(),
+            (_, entry) if entry.is_empty() => format!("T{number}"),
+            (_, entry) => format!("T{number} `{entry}`"),
+        }
+    }
+}
+
+fn short_name(function: &str) -> String {
+    function.split('(').next().unwrap_or(function).to_owned()
+}

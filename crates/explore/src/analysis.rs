@@ -1,0 +1,46 @@
+//! How the next schedules are chosen.
+
+use crate::{Execution, Plan};
+
+/// A technique of exploration, in the form of the RaceHunter framework (2025): it has targets, says how to run for a
+/// target, and derives new targets from what happened. The [`crate::Campaign`] does the rest.
+///
+/// An implementation reads no clock, does no input or output, and takes randomness only from its seed.
+pub trait Analysis {
+    /// The objective of one execution.
+    type Target: Clone;
+
+    /// The targets to start from (the paper's `GetInitialTarget`).
+    fn initial_targets(&mut self) -> Vec<Self::Target>;
+
+    /// How to run for this target (the paper's `Transfer`, as data).
+    fn plan(&self, target: &Self::Target) -> Plan;
+
+    /// Targets that this execution opens up (the paper's `GetNewTargets`). The campaign runs the last one first.
+    ///
+    /// An execution that diverged is passed on only when the last thread that the plan chose turned out to wait; the
+    /// log then ends with that.
+    fn new_targets(&mut self, target: &Self::Target, execution: &Execution) -> Vec<Self::Target>;
+
+    /// The waitlist is empty: go on to the next stage (a higher bound) or `None` when there is none. The targets of
+    /// the stage are returned.
+    fn next_stage(&mut self) -> Option<Vec<Self::Target>> {
+        None
+    }
+
+    /// What it means in words when all targets so far were explored: `all schedules with <= 2 preemptions`. `None`
+    /// for techniques that never cover anything, such as random walks.
+    fn guarantee(&self) -> Option<String> {
+        None
+    }
+
+    /// The bound that the current stage explores, for techniques that have one.
+    fn bound(&self) -> Option<u32> {
+        None
+    }
+
+    /// True when no schedule at all is left once the targets so far are explored: nothing was cut off by a bound.
+    fn covers_everything(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,480 @@
+//! The loop that joins analyses and an executor.
+
+use crate::portfolio::Fate;
+use crate::{
+    Bug, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch, decisions,
+    reported_sites, shared_sites,
+};
+use racehunter_finding::Coverage;
+use rustc_hash::FxHashSet;
+
+/// How much to explore, and at which points.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Executions, at most.
+    pub runs: Option<u64>,
+    /// Stop at the first bug.
+    pub stop_on_first: bool,
+    /// Where decisions can be made.
+    pub points: Points,
+    /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
+    /// the result does not either.
+    pub batch: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { runs: None, stop_on_first: false, points: Points::Shared, batch: 32 }
+    }
+}
+
+/// How often a target is tried again whose plan could not be followed.
+const RETRIES: u32 = 2;
+
+/// What a campaign tells while it runs.
+pub enum Progress<'a> {
+    /// An execution was looked at.
+    Execution {
+        /// Its number, from 1.
+        number: u64,
+        /// Targets that wait.
+        waiting: usize,
+    },
+    /// A bug that was not known. The executor is free at this moment: it can be used to look at the bug more closely,
+    /// which does not count.
+    Bug {
+        /// The bug.
+        found: &'a Found,
+        /// The executor of the campaign.
+        executor: &'a mut dyn Executor,
+    },
+    /// A stage of an analysis is finished.
+    Stage {
+        /// Its bound.
+        bound: u32,
+        /// Executions that it and the stages before it took, since the last growth of the set of points.
+        executions: u64,
+        /// Nothing in it was left open.
+        complete: bool,
+    },
+    /// More accesses are points now. Analyses that want to cover everything start again.
+    Points {
+        /// How many came to them.
+        added: usize,
+    },
+}
+
+/// A bug and the execution that showed it first.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The bug.
+    pub bug: Bug,
+    /// Number of the execution, from 1.
+    pub execution: u64,
+    /// The plan of the execution.
+    pub plan: Plan,
+    /// The switches of the execution.
+    pub switches: Vec<Switch>,
+    /// The plan that repeats it exactly.
+    pub repeat: Plan,
+    /// Preemptions of the execution.
+    pub preemptions: u64,
+}
+
+/// Why a campaign ended.
+#[derive(Debug)]
+pub enum Stop {
+    /// There is nothing left to explore.
+    Exhausted,
+    /// The executions of the budget are used up.
+    Runs,
+    /// The caller asked for it.
+    Asked,
+    /// A bug was found, and the first one was enough.
+    FirstBug,
+    /// The executor gave up.
+    Failed(ExecutorError),
+}
+
+/// Numbers of a campaign.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Executions.
+    pub executions: u64,
+    /// Executions that could not follow their plan.
+    pub diverged: u64,
+    /// Targets that were given up because of that.
+    pub given_up: u64,
+    /// Executions that chose a thread which turned out to be blocked. Nothing is missed by that.
+    pub impossible: u64,
+    /// Executions that were stopped by a limit.
+    pub limited: u64,
+    /// Executions that were killed from outside.
+    pub lost: u64,
+    /// Executions that were not wholly under control.
+    pub partial: u64,
+    /// Further runs, to find out which accesses are shared.
+    pub monitors: u64,
+    /// How often the set of points grew.
+    pub growths: u64,
+    /// Executions since it last did.
+    pub stable_for: u64,
+}
+
+/// The result of a campaign.
+#[derive(Debug)]
+pub struct Summary {
+    /// Why it ended.
+    pub stop: Stop,
+    /// The bugs, in the order in which they were found.
+    pub found: Vec<Found>,
+    /// What was explored.
+    pub coverage: Coverage,
+    /// The same in numbers.
+    pub counts: Counts,
+}
+
+/// The exploration of one program.
+///
+/// Deterministic: the same analyses and the same executor give the same result, whatever the time and the number of
+/// workers.
+pub struct Campaign<'a> {
+    portfolio: Portfolio,
+    members: Vec<Member>,
+    budget: Budget,
+    progress: &'a mut dyn FnMut(Progress<'_>),
+    counts: Counts,
+    found: Vec<Found>,
+    /// How many of them were told about.
+    told: usize,
+    known: FxHashSet<Bug>,
+    /// Sites that the executor was told about.
+    sites: FxHashSet<u32>,
+    /// Places in the code at which a decision was possible.
+    places: FxHashSet<u64>,
+    threads: u32,
+}
+
+/// How far an analysis of the portfolio is.
+#[derive(Clone, Default)]
+struct Member {
+    /// Executions since it started.
+    executions: u64,
+    /// What the last finished stage guarantees.
+    guarantee: Option<String>,
+    finished: bool,
+}
+
+/// A target on its way through the executor.
+struct Running {
+    member: usize,
+    tries: u32,
+}
+
+impl<'a> Campaign<'a> {
+    /// A campaign that has not started.
+    pub fn new(portfolio: Portfolio, budget: Budget, progress: &'a mut dyn FnMut(Progress<'_>)) -> Self {
+        let members = vec![Member::default(); portfolio.len()];
+        Self {
+            portfolio,
+            members,
+            budget,
+            progress,
+            counts: Counts::default(),
+            found: Vec::new(),
+            told: 0,
+            known: FxHashSet::default(),
+            sites: FxHashSet::default(),
+            places: FxHashSet::default(),
+            threads: 0,
+        }
+    }
+
+    /// Explores until there is nothing left, the budget is used up, or `should_stop` says so.
+    pub fn run(mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Summary {
+        let stop = self.explore(executor, should_stop).unwrap_or_else(Stop::Failed);
+        let coverage = self.coverage(&stop);
+        Summary { stop, found: self.found, coverage, counts: self.counts }
+    }
+
+    fn explore(
+        &mut self,
+        executor: &mut dyn Executor,
+        should_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Stop, ExecutorError> {
+        for member in 0..self.members.len() {
+            self.portfolio.member(member).start();
+        }
+        if self.budget.points == Points::Shared {
+            self.monitor(executor, Plan::default(), &[])?;
+        }
+        loop {
+            let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
+            self.finish_stages();
+            if let Some(stop) = self.reason_to_stop(left, should_stop) {
+                return Ok(stop);
+            }
+            let (running, plans) = self.take_batch(left);
+            let executions = executor.run(&plans)?;
+            if executions.len() != plans.len() {
+                let (got, wanted) = (executions.len(), plans.len());
+                return Err(ExecutorError(format!("{got} executions for {wanted} plans")));
+            }
+            let mut unknown_sharing = Vec::new();
+            for ((running, plan), execution) in running.iter().zip(&plans).zip(&executions) {
+                self.fold(running, plan, execution);
+                self.tell_bugs(executor);
+                if self.budget.stop_on_first && !self.found.is_empty() {
+                    return Ok(Stop::FirstBug);
+                }
+                if self.budget.points == Points::Shared {
+                    let reported = reported_sites(execution);
+                    if reported.iter().any(|site| !self.sites.contains(site)) {
+                        unknown_sharing.push((execution.repeat(), reported));
+                    }
+                }
+            }
+            let mut grew = 0;
+            for (repeat, reported) in unknown_sharing {
+                // One monitor run often explains the reports of several executions.
+                if reported.iter().any(|site| !self.sites.contains(site)) {
+                    grew += self.monitor(executor, repeat, &reported)?;
+                }
+            }
+            if grew > 0 {
+                self.points_grew(grew);
+            }
+        }
+    }
+
+    fn reason_to_stop(&mut self, left: u64, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
+        let everything = (0..self.members.len())
+            .any(|member| self.members[member].finished && self.portfolio.member(member).covers_everything());
+        if self.portfolio.waiting() == 0 || everything && self.is_clean() {
+            Some(Stop::Exhausted)
+        } else if left == 0 {
+            Some(Stop::Runs)
+        } else if should_stop() {
+            Some(Stop::Asked)
+        } else {
+            None
+        }
+    }
+
+    /// Moves every member whose waitlist is empty on to its next stage.
+    fn finish_stages(&mut self) {
+        for index in 0..self.members.len() {
+            while !self.members[index].finished && self.portfolio.member(index).waiting() == 0 {
+                let complete = self.is_clean();
+                let queue = self.portfolio.member(index);
+                let (bound, guarantee) = (queue.bound(), queue.guarantee());
+                let finished = !queue.next_stage();
+                let member = &mut self.members[index];
+                member.finished = finished;
+                if complete {
+                    member.guarantee = guarantee;
+                }
+                let executions = member.executions;
+                if let Some(bound) = bound {
+                    (self.progress)(Progress::Stage { bound, executions, complete });
+                }
+            }
+        }
+    }
+
+    fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
+        let width = left.min(self.budget.batch.max(1) as u64) as usize;
+        let mut running = Vec::with_capacity(width);
+        let mut plans = Vec::with_capacity(width);
+        while plans.len() < width {
+            let Some(member) = self.portfolio.choose() else { break };
+            let Some((tries, mut plan)) = self.portfolio.member(member).take() else { break };
+            if self.budget.points == Points::All {
+                plan.observe = Observe::Everything;
+            }
+            running.push(Running { member, tries });
+            plans.push(plan);
+        }
+        (running, plans)
+    }
+
+    fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution) {
+        self.counts.executions += 1;
+        self.counts.stable_for += 1;
+        self.counts.partial += u64::from(execution.partial);
+        self.members[running.member].executions += 1;
+        self.threads = self.threads.max(execution.threads);
+        let points = execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
+        self.places.extend(points.map(|record| record.code));
+        let fate = match execution.outcome {
+            Outcome::Diverged(at) if chose_a_waiting_thread(plan, execution, at) => {
+                self.counts.impossible += 1;
+                Fate::Explored(execution)
+            }
+            Outcome::Diverged(_) => {
+                self.counts.diverged += 1;
+                if running.tries < RETRIES {
+                    Fate::Again
+                } else {
+                    self.counts.given_up += 1;
+                    Fate::Nothing
+                }
+            }
+            Outcome::Lost(_) => {
+                self.counts.lost += 1;
+                Fate::Explored(execution)
+            }
+            Outcome::Limit(_) => {
+                self.counts.limited += 1;
+                Fate::Explored(execution)
+            }
+            Outcome::Exited(_) | Outcome::Deadlock | Outcome::Crashed { .. } | Outcome::Asserted { .. } => {
+                Fate::Explored(execution)
+            }
+        };
+        self.portfolio.member(running.member).tell(running.tries, fate);
+        self.note_bugs(plan, execution);
+        let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
+        (self.progress)(Progress::Execution { number, waiting });
+    }
+
+    fn note_bugs(&mut self, plan: &Plan, execution: &Execution) {
+        if matches!(execution.outcome, Outcome::Diverged(_)) {
+            return;
+        }
+        for bug in execution.bugs() {
+            if !self.known.insert(bug.clone()) {
+                continue;
+            }
+            self.found.push(Found {
+                bug,
+                execution: self.counts.executions.max(1),
+                plan: plan.clone(),
+                switches: execution.switches(),
+                repeat: execution.repeat(),
+                preemptions: decisions(execution, plan.fair_limit).last().map_or(0, |last| last.preemptions),
+            });
+        }
+    }
+
+    /// Tells about the bugs that were found since this was last called.
+    fn tell_bugs(&mut self, executor: &mut dyn Executor) {
+        for found in &self.found[self.told..] {
+            (self.progress)(Progress::Bug { found, executor: &mut *executor });
+        }
+        self.told = self.found.len();
+    }
+
+    /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
+    fn monitor(&mut self, executor: &mut dyn Executor, plan: Plan, reported: &[u32]) -> Result<usize, ExecutorError> {
+        self.counts.monitors += 1;
+        let plan = Plan { observe: Observe::Everything, ..plan };
+        let mut sites = reported.to_vec();
+        if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
+            self.note_bugs(&plan, execution);
+            sites.extend(shared_sites(execution));
+            self.tell_bugs(executor);
+        }
+        sites.sort_unstable();
+        sites.dedup();
+        self.sites.extend(&sites);
+        Ok(executor.add_points(&sites))
+    }
+
+    /// What was explored so far was explored with too few points: whoever wants to cover everything starts again.
+    fn points_grew(&mut self, added: usize) {
+        self.counts.growths += 1;
+        self.counts.stable_for = 0;
+        for (index, member) in self.members.iter_mut().enumerate() {
+            let queue = self.portfolio.member(index);
+            if queue.guarantee().is_some() {
+                queue.start();
+                *member = Member::default();
+            }
+        }
+        (self.progress)(Progress::Points { added });
+    }
+
+    /// Nothing happened that takes the ground from a claim of completeness.
+    fn is_clean(&self) -> bool {
+        let Counts { diverged, limited, lost, partial, .. } = self.counts;
+        diverged == 0 && limited == 0 && lost == 0 && partial == 0
+    }
+
+    fn coverage(&mut self, stop: &Stop) -> Coverage {
+        let counts = self.counts;
+        let points = self.places.len() as u64;
+        let claims = |(index, _): &(usize, &Member)| self.portfolio.guarantee(*index).is_some();
+        let claiming: Vec<&Member> = self.members.iter().enumerate().filter(claims).map(|(_, member)| member).collect();
+        let finished = !claiming.is_empty() && claiming.iter().all(|member| member.finished);
+        // With several claims the first member's is the one that the portfolio is built around.
+        let guarantee = claiming.iter().find_map(|member| member.guarantee.clone()).filter(|_| self.is_clean());
+        let complete = finished && guarantee.is_some();
+        Coverage {
+            executions: counts.executions,
+            diverged: counts.diverged,
+            timed_out: counts.limited,
+            complete,
+            guarantee: match guarantee {
+                Some(what) => format!("{what} over {points} {}", plural(points, "point")),
+                None => "some schedules; no claim about the others".to_owned(),
+            },
+            assumes: self.assumptions(),
+            missed: self.missed(stop, complete),
+            points,
+            threads: u64::from(self.threads),
+        }
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let points = match self.budget.points {
+            Points::Sync => "points = synchronisation and atomics only".to_owned(),
+            Points::Shared => {
+                let stable = self.counts.stable_for;
+                format!("points = shared accesses, stable for {stable} {}", plural(stable, "execution"))
+            }
+            Points::All => "points = every access".to_owned(),
+        };
+        vec!["this input".to_owned(), "sequential consistency".to_owned(), points]
+    }
+
+    fn missed(&self, stop: &Stop, complete: bool) -> Vec<String> {
+        let counts = self.counts;
+        let waiting = self.portfolio.waiting() as u64;
+        let mut missed = Vec::new();
+        let mut say = |count: u64, what: &str, why: &str| {
+            if count > 0 {
+                missed.push(format!("{count} {} {why}", plural(count, what)));
+            }
+        };
+        if !complete {
+            say(waiting, "target", "still waiting");
+        }
+        say(counts.diverged, "execution", "diverged from the plan");
+        say(counts.given_up, "target", "given up after diverging again");
+        say(counts.limited, "execution", "stopped by a limit");
+        say(counts.lost, "execution", "killed from outside");
+        say(counts.partial, "execution", "not wholly under control");
+        match stop {
+            Stop::Failed(error) => missed.push(format!("the campaign broke off: {error}")),
+            Stop::FirstBug => missed.push("the campaign stopped at its first finding".to_owned()),
+            Stop::Exhausted | Stop::Runs | Stop::Asked => {}
+        }
+        missed
+    }
+}
+
+/// The last choice of the plan fell on a thread that turned out to wait. The log cannot know that of a thread which has
+/// not got to its next operation yet, so such a target is no schedule at all, and nothing diverged.
+fn chose_a_waiting_thread(plan: &Plan, execution: &Execution, at: u64) -> bool {
+    let Some(last) = plan.switches.last().filter(|last| last.at == at) else { return false };
+    let is_scheduling = |kind: Kind| matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Switch);
+    let mut end = execution.records.iter().rev().filter(|record| is_scheduling(record.kind));
+    let waits = end.next().filter(|record| record.kind != Kind::Switch && record.thread == last.to);
+    let chosen = end.next().filter(|record| record.kind == Kind::Switch && record.object == u64::from(last.to));
+    waits.zip(chosen).is_some_and(|(waits, chosen)| waits.index == at && chosen.index == at)
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}

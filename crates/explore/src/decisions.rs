@@ -1,0 +1,495 @@
+//! Reading an execution's log as the decisions that were made.
+
+use crate::{Cause, Execution, Kind, Record};
+
+/// One decision of an execution: who performed event `at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Number of the event that was decided about.
+    pub at: u64,
+    /// The thread that was running before.
+    pub from: u32,
+    /// Where it stood, 0 when that is not known; fit for [`crate::Switch::code`].
+    pub code: u64,
+    /// Whether `from` could have gone on.
+    pub going: Going,
+    /// The thread that was chosen.
+    pub to: u32,
+    /// What choosing it means.
+    pub step: Step,
+    /// The log has a switch for it (from a thread to itself, perhaps). Otherwise `from` simply went on.
+    pub logged: bool,
+    /// Preemptions so far, this decision included.
+    pub preemptions: u64,
+    /// Switches of any kind so far, this decision included.
+    pub switches: u64,
+    /// [`Step::Unfair`] choices so far, this decision included.
+    pub unfair: u64,
+}
+
+/// Whether the running thread could go on at a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Going {
+    /// Yes.
+    Ready,
+    /// Yes, but it has just asked to let others run.
+    Yielding,
+    /// It had its turn for too long, and must give way if it can.
+    Exhausted,
+    /// Only by letting time pass.
+    Suspended,
+    /// No.
+    Blocked,
+    /// It is over.
+    Over,
+}
+
+/// What a choice means at a decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The running thread goes on.
+    Stay,
+    /// Another thread runs, because the running one cannot or does not want to go on.
+    Free,
+    /// The running thread could have gone on.
+    Preemption,
+    /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready. A program that
+    /// polls could do that for ever, so a bounded search has to count it.
+    Unfair,
+}
+
+/// Folds the log of an execution into its decisions.
+///
+/// `fair_limit` is that of the plan: in a replay it tells a switch of a thread that had to give way from a preemption.
+#[must_use]
+pub fn decisions(execution: &Execution, fair_limit: Option<u64>) -> Decisions<'_> {
+    Decisions::new(&execution.records, fair_limit)
+}
+
+/// The decisions of a log, one after the other; between them, the choices that there were. See [`decisions`].
+///
+/// Costs constant time per record, except that [`Decisions::others`] walks the threads when it is asked.
+pub struct Decisions<'a> {
+    records: &'a [Record],
+    fair_limit: Option<u64>,
+    /// First record that was not looked at.
+    next: usize,
+    /// Records up to here are consequences of the decision that was given out last, and not yet applied.
+    consequences_end: usize,
+    threads: Threads,
+    current: u32,
+    turn_began: u64,
+    /// Thread that yielded, and the number of the decision at which that counts.
+    yielded: Option<(u32, u64)>,
+    decision: Option<Decision>,
+    preemptions: u64,
+    switches: u64,
+    unfair: u64,
+}
+
+impl<'a> Decisions<'a> {
+    fn new(records: &'a [Record], fair_limit: Option<u64>) -> Self {
+        let mut threads = Threads::default();
+        threads.set(0, Status::Ready);
+        Self {
+            records,
+            fair_limit,
+            next: 0,
+            consequences_end: 0,
+            threads,
+            current: 0,
+            turn_began: 0,
+            yielded: None,
+            decision: None,
+            preemptions: 0,
+            switches: 0,
+            unfair: 0,
+        }
+    }
+
+    /// The other threads that could have been chosen at the decision that came last, in order of their numbers, with
+    /// what that would have meant.
+    pub fn others(&self) -> impl Iterator<Item = (u32, Step)> + '_ {
+        let decision = self.decision;
+        self.threads.possible().filter_map(move |thread| {
+            let decision = decision?;
+            let must_go = decision.going == Going::Exhausted && thread == decision.from;
+            (thread != decision.to && !must_go).then(|| (thread, self.step(decision.from, decision.going, thread)))
+        })
+    }
+
+    /// Whether [`Decisions::others`] has anything; cheaper than asking it.
+    #[must_use]
+    pub fn has_others(&self) -> bool {
+        self.decision.is_some_and(|decision| match self.threads.possible_count() {
+            0 => false,
+            1 => !self.threads.is_possible(decision.to),
+            2 if decision.going == Going::Exhausted => self.others().next().is_some(),
+            _ => true,
+        })
+    }
+
+    fn step(&self, from: u32, going: Going, to: u32) -> Step {
+        let others_ready = self.threads.ready_besides(from);
+        match going {
+            Going::Ready if to == from => Step::Stay,
+            Going::Ready => Step::Preemption,
+            Going::Exhausted if to == from => Step::Stay,
+            _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
+            _ if to == from => Step::Stay,
+            _ => Step::Free,
+        }
+    }
+
+    /// Applies what a record says about threads.
+    fn apply(&mut self, record: &Record) {
+        match record.kind {
+            Kind::Create => self.threads.set(record.object as u32, Status::Ready),
+            Kind::Exit => self.threads.set(record.thread, Status::Over),
+            Kind::Blocked => self.threads.set(record.thread, Status::Blocked),
+            Kind::Suspended => self.threads.set(record.thread, Status::Suspended),
+            Kind::Woken => self.threads.set(record.thread, Status::Ready),
+            Kind::Yield => self.yielded = Some((record.thread, record.index + 1)),
+            _ => {}
+        }
+    }
+
+    fn apply_up_to(&mut self, end: usize) {
+        for at in self.next..end {
+            let record = self.records[at];
+            self.apply(&record);
+        }
+        self.next = end;
+    }
+
+    fn going(&self, at: u64, cause: Option<Cause>) -> Going {
+        match self.threads.status(self.current) {
+            Status::Over => Going::Over,
+            Status::Blocked => Going::Blocked,
+            Status::Suspended => Going::Suspended,
+            Status::Ready if self.yielded == Some((self.current, at)) => Going::Yielding,
+            Status::Ready => {
+                let had_its_turn = self.fair_limit.is_some_and(|limit| at >= self.turn_began + limit);
+                let forced = cause == Some(Cause::Plan) && had_its_turn && self.threads.ready_besides(self.current);
+                if cause == Some(Cause::Fair) || forced { Going::Exhausted } else { Going::Ready }
+            }
+        }
+    }
+
+    /// The decision about the event of one group of records, which all have its number. What comes before the last
+    /// switch of the group was known when it was made; what comes after it is a consequence.
+    fn decide(&mut self, group_end: usize) -> Option<Decision> {
+        let group = &self.records[self.next..group_end];
+        let at = group.first()?.index;
+        let is_switch = |record: &Record| record.kind == Kind::Switch;
+        let (going, code, to, logged);
+        if let Some(first) = group.iter().position(is_switch) {
+            let last = group.iter().rposition(is_switch).unwrap_or(first);
+            let start = self.next;
+            self.apply_up_to(start + first);
+            let record = self.records[start + first];
+            self.current = record.thread;
+            going = self.going(at, Cause::from_byte(record.detail));
+            code = record.code;
+            logged = true;
+            // A thread that was chosen may turn out to be blocked, and another one is chosen for the same number:
+            // all of that is one decision, since nothing happened in between.
+            self.apply_up_to(start + last + 1);
+            to = self.records[start + last].object as u32;
+        } else {
+            let event = group.iter().find(|record| record.kind.is_event())?;
+            // Threads that were made before the first event did not make a decision.
+            if at == 0 {
+                return None;
+            }
+            self.current = event.thread;
+            going = self.going(at, None);
+            code = if going == Going::Ready { event.code } else { 0 };
+            to = event.thread;
+            logged = false;
+        }
+        let from = self.current;
+        let step = self.step(from, going, to);
+        self.preemptions += u64::from(step == Step::Preemption);
+        self.unfair += u64::from(step == Step::Unfair);
+        self.switches += u64::from(to != from);
+        if logged {
+            self.turn_began = at;
+        }
+        let (preemptions, switches, unfair) = (self.preemptions, self.switches, self.unfair);
+        Some(Decision { at, from, code, going, to, step, logged, preemptions, switches, unfair })
+    }
+}
+
+impl Iterator for Decisions<'_> {
+    type Item = Decision;
+
+    fn next(&mut self) -> Option<Decision> {
+        if let Some(decision) = self.decision.take() {
+            // Whoever was chosen performs the event, by a time-out if need be.
+            self.current = decision.to;
+            if self.threads.status(decision.to) == Status::Suspended {
+                self.threads.set(decision.to, Status::Ready);
+            }
+            self.apply_up_to(self.consequences_end);
+        }
+        while let Some(first) = self.records.get(self.next) {
+            let tells = |record: &Record| record.kind.is_event() || is_scheduling(record.kind);
+            if !tells(first) {
+                self.next += 1;
+                continue;
+            }
+            let rest = &self.records[self.next + 1..];
+            let more = rest.iter().position(|record| record.index != first.index && tells(record));
+            let end = self.next + 1 + more.unwrap_or(rest.len());
+            if let Some(decision) = self.decide(end) {
+                self.consequences_end = end;
+                self.decision = Some(decision);
+                return Some(decision);
+            }
+            self.apply_up_to(end);
+        }
+        None
+    }
+}
+
+/// Records about threads; the rest are observations, whose numbers may lie in the past.
+const fn is_scheduling(kind: Kind) -> bool {
+    matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Woken | Kind::Switch)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Ready,
+    Suspended,
+    Blocked,
+    Over,
+}
+
+/// Which threads can run. A bit per thread, so that a change costs nothing and a walk is in order.
+#[derive(Default)]
+struct Threads {
+    status: Vec<Status>,
+    ready: Vec<u64>,
+    suspended: Vec<u64>,
+    ready_count: usize,
+    suspended_count: usize,
+}
+
+impl Threads {
+    fn status(&self, thread: u32) -> Status {
+        self.status.get(thread as usize).copied().unwrap_or(Status::Over)
+    }
+
+    fn is_ready(&self, thread: u32) -> bool {
+        self.status(thread) == Status::Ready
+    }
+
+    fn is_possible(&self, thread: u32) -> bool {
+        matches!(self.status(thread), Status::Ready | Status::Suspended)
+    }
+
+    fn possible_count(&self) -> usize {
+        self.ready_count + self.suspended_count
+    }
+
+    fn ready_besides(&self, thread: u32) -> bool {
+        self.ready_count > usize::from(self.is_ready(thread))
+    }
+
+    fn set(&mut self, thread: u32, status: Status) {
+        let index = thread as usize;
+        if index >= self.status.len() {
+            self.status.resize(index + 1, Status::Over);
+            self.ready.resize(index / 64 + 1, 0);
+            self.suspended.resize(index / 64 + 1, 0);
+        }
+        let bit = 1 << (index % 64);
+        match std::mem::replace(&mut self.status[index], status) {
+            Status::Ready => {
+                self.ready[index / 64] &= !bit;
+                self.ready_count -= 1;
+            }
+            Status::Suspended => {
+                self.suspended[index / 64] &= !bit;
+                self.suspended_count -= 1;
+            }
+            Status::Blocked | Status::Over => {}
+        }
+        match status {
+            Status::Ready => {
+                self.ready[index / 64] |= bit;
+                self.ready_count += 1;
+            }
+            Status::Suspended => {
+                self.suspended[index / 64] |= bit;
+                self.suspended_count += 1;
+            }
+            Status::Blocked | Status::Over => {}
+        }
+    }
+
+    fn possible(&self) -> impl Iterator<Item = u32> + '_ {
+        self.ready.iter().zip(&self.suspended).enumerate().flat_map(|(word, (ready, suspended))| {
+            let mut bits = ready | suspended;
+            std::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| bits.trailing_zeros())?;
+                bits &= bits - 1;
+                Some(word as u32 * 64 + bit)
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outcome;
+
+    fn record(index: u64, thread: u32, kind: Kind, object: u64, detail: u8) -> Record {
+        Record { index, thread, kind, object, detail, code: 100 + index, ..Record::default() }
+    }
+
+    fn execution(records: Vec<Record>) -> Execution {
+        Execution {
+            records,
+            stacks: Vec::new(),
+            outcome: Outcome::Exited(0),
+            events: 0,
+            threads: 0,
+            partial: false,
+            output: Vec::new(),
+        }
+    }
+
+    /// Every decision with its choices.
+    fn fold(records: Vec<Record>, fair_limit: Option<u64>) -> Vec<(Decision, Vec<(u32, Step)>)> {
+        let execution = execution(records);
+        let mut decisions = decisions(&execution, fair_limit);
+        let mut all = Vec::new();
+        while let Some(decision) = decisions.next() {
+            let others: Vec<_> = decisions.others().collect();
+            assert_eq!(decisions.has_others(), !others.is_empty(), "{decision:?}");
+            all.push((decision, others));
+        }
+        all
+    }
+
+    #[test]
+    fn a_preemption_is_a_switch_away_from_a_ready_thread() {
+        let all = fold(
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+                record(2, 1, Kind::Write, 64, 0),
+                record(3, 1, Kind::Exit, 0, 0),
+                record(4, 1, Kind::Switch, 0, Cause::Exit as u8),
+                record(4, 0, Kind::Exit, 0, 0),
+            ],
+            None,
+        );
+        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.going, d.step)).collect();
+        assert_eq!(
+            steps,
+            [
+                (1, 0, 0, Going::Ready, Step::Stay),
+                (2, 0, 1, Going::Ready, Step::Preemption),
+                (3, 1, 1, Going::Ready, Step::Stay),
+                (4, 1, 0, Going::Over, Step::Free),
+            ]
+        );
+        let last = all[3].0;
+        assert_eq!((last.preemptions, last.switches, last.unfair), (1, 2, 0));
+        assert_eq!(all[0].1, []);
+        assert_eq!(all[1].1, [(0, Step::Stay)]);
+        assert_eq!(all[2].1, [(0, Step::Preemption)]);
+        assert_eq!(all[3].1, []);
+    }
+
+    #[test]
+    fn what_an_event_causes_is_not_known_at_its_decision_even_when_logged_before_it() {
+        let all = fold(
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(2, 1, Kind::Blocked, 64, 1),
+                record(2, 0, Kind::Lock, 64, 1),
+                record(3, 1, Kind::Woken, 64, 1),
+                record(3, 0, Kind::Unlock, 64, 0),
+                record(4, 0, Kind::Exit, 0, 0),
+            ],
+            None,
+        );
+        let choices: Vec<_> = all.iter().map(|(d, others)| (d.at, others.clone())).collect();
+        assert_eq!(
+            choices,
+            [(1, vec![]), (2, vec![(1, Step::Preemption)]), (3, vec![]), (4, vec![(1, Step::Preemption)]),]
+        );
+    }
+
+    #[test]
+    fn a_chosen_thread_that_is_blocked_is_part_of_the_same_decision() {
+        let all = fold(
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(2, 0, Kind::Create, 2, 0),
+                record(3, 0, Kind::Blocked, 7, 3),
+                record(3, 0, Kind::Switch, 1, Cause::Blocked as u8),
+                record(3, 1, Kind::Blocked, 64, 1),
+                record(3, 1, Kind::Switch, 2, Cause::Blocked as u8),
+                record(3, 2, Kind::Exit, 0, 0),
+            ],
+            None,
+        );
+        let (decision, others) = &all[2];
+        assert_eq!((decision.at, decision.from, decision.to, decision.code), (3, 0, 2, 103));
+        assert_eq!((decision.going, decision.step, decision.switches), (Going::Blocked, Step::Free, 1));
+        assert_eq!(*others, []);
+        assert_eq!(all.len(), 3);
+    }
+
+    #[test]
+    fn yields_and_time_outs() {
+        let all = fold(
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(2, 0, Kind::Create, 2, 0),
+                record(3, 0, Kind::Yield, 0, 0),
+                record(4, 0, Kind::Switch, 1, Cause::Yield as u8),
+                record(4, 1, Kind::Sleep, 0, 0),
+                record(5, 1, Kind::Suspended, 0, 8),
+                record(5, 1, Kind::Switch, 1, Cause::Plan as u8),
+                record(5, 1, Kind::Yield, 0, 0),
+                record(6, 1, Kind::Write, 64, 0),
+            ],
+            None,
+        );
+        let (at_yield, others) = &all[3];
+        assert_eq!((at_yield.going, at_yield.step), (Going::Yielding, Step::Free));
+        assert_eq!(*others, [(0, Step::Unfair), (2, Step::Free)]);
+        let (at_sleep, others) = &all[4];
+        assert_eq!((at_sleep.going, at_sleep.step, at_sleep.unfair), (Going::Suspended, Step::Unfair, 1));
+        assert_eq!(*others, [(0, Step::Free), (2, Step::Free)]);
+        let (ignored, others) = &all[5];
+        assert_eq!((ignored.going, ignored.step, ignored.unfair), (Going::Yielding, Step::Unfair, 2));
+        assert_eq!(ignored.code, 0, "the thread may have stood elsewhere when it was decided");
+        assert_eq!(*others, [(0, Step::Free), (2, Step::Free)]);
+        assert_eq!(all.last().map(|(d, _)| d.preemptions), Some(0));
+    }
+
+    #[test]
+    fn a_thread_that_must_give_way_is_not_preempted() {
+        let turn = |cause: Cause| {
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(11, 0, Kind::Switch, 1, cause as u8),
+                record(11, 1, Kind::Exit, 0, 0),
+            ]
+        };
+        for records in [turn(Cause::Fair), turn(Cause::Plan)] {
+            let all = fold(records, Some(10));
+            assert_eq!((all[1].0.going, all[1].0.step), (Going::Exhausted, Step::Free));
+            assert_eq!(all[1].1, []);
+        }
+        assert_eq!(fold(turn(Cause::Plan), Some(12))[1].0.step, Step::Preemption);
+    }
+}

@@ -1,0 +1,161 @@
+//! What happened.
+
+use crate::{Kind, Plan, Record, Switch};
+
+/// One execution: its log and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Execution {
+    /// Points, decisions and observations, in order.
+    pub records: Vec<Record>,
+    /// Call stacks and locks that the records refer to (`Record::stack`): at the offset, the number of frames, the
+    /// number of locks, the frames (code addresses, innermost first), the locks (addresses).
+    pub stacks: Vec<u64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Events that happened.
+    pub events: u64,
+    /// Threads that existed.
+    pub threads: u32,
+    /// Something in the execution was not under control, or the log is not whole: it supports findings, but no
+    /// claim of completeness.
+    pub partial: bool,
+    /// What the program wrote (standard output and error), as far as it was kept.
+    pub output: Vec<u8>,
+}
+
+/// How an execution ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The program ended with this status.
+    Exited(i32),
+    /// No thread could run. The log ends with one [`Kind::ThreadState`] per thread.
+    Deadlock,
+    /// A fatal signal.
+    Crashed {
+        /// Its number.
+        signal: u32,
+        /// The address that faulted, if any.
+        fault: u64,
+    },
+    /// A failed assertion.
+    Asserted {
+        /// The asserted expression.
+        message: String,
+        /// Its file.
+        file: String,
+        /// Its line.
+        line: u32,
+    },
+    /// The plan could not be followed from this event on.
+    Diverged(u64),
+    /// Stopped by a limit on events, time or memory, named in words.
+    Limit(String),
+    /// The process was killed from outside, or ended behind the runtime's back.
+    Lost(String),
+}
+
+/// A data race of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Race {
+    /// First byte that both accesses touch.
+    pub address: u64,
+    /// The access that came first in this execution.
+    pub first: RacingAccess,
+    /// The access that came second.
+    pub second: RacingAccess,
+}
+
+/// One side of a [`Race`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RacingAccess {
+    /// Thread number.
+    pub thread: u32,
+    /// Code address.
+    pub code: u64,
+    /// Kind of access.
+    pub kind: Kind,
+    /// Bytes.
+    pub size: u8,
+}
+
+/// A bug that an execution showed, before it is symbolised: equal bugs are one finding.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Bug {
+    /// A data race between two places of the code (the lower address first), one of which may be a `free`.
+    Race(u64, u64),
+    /// A deadlock: for each waiting thread the place at which it waits, sorted.
+    Deadlock(Vec<u64>),
+    /// A failed assertion.
+    Assertion(String, String, u32),
+    /// A fatal signal at a place.
+    Crash(u32, u64),
+}
+
+impl Execution {
+    /// The switches that were made: the schedule of the execution.
+    #[must_use]
+    pub fn switches(&self) -> Vec<Switch> {
+        self.records
+            .iter()
+            .filter(|record| record.kind == Kind::Switch)
+            .map(|record| Switch { at: record.index, to: record.object as u32, from: record.thread, code: record.code })
+            .collect()
+    }
+
+    /// The plan that repeats this execution from its first event to its last. Unlike [`Plan::replay`] it leaves
+    /// nothing to a strategy: where there was no switch, there must be none.
+    #[must_use]
+    pub fn repeat(&self) -> Plan {
+        Plan { switches: self.switches(), tail_from: self.events + 1, ..Plan::default() }
+    }
+
+    /// The data races that the detector saw.
+    #[must_use]
+    pub fn races(&self) -> Vec<Race> {
+        self.records
+            .windows(2)
+            .filter(|pair| pair[0].kind == Kind::RaceFirst && pair[1].kind == Kind::RaceSecond)
+            .map(|pair| {
+                let access = |record: &Record| RacingAccess {
+                    thread: record.thread,
+                    code: record.code,
+                    kind: Kind::from_byte(record.detail).unwrap_or_default(),
+                    size: record.size,
+                };
+                Race { address: pair[1].object, first: access(&pair[0]), second: access(&pair[1]) }
+            })
+            .collect()
+    }
+
+    /// The bugs that the execution showed, each once.
+    #[must_use]
+    pub fn bugs(&self) -> Vec<Bug> {
+        let mut bugs: Vec<Bug> = self
+            .races()
+            .iter()
+            .map(|race| {
+                let (a, b) = (race.first.code, race.second.code);
+                Bug::Race(a.min(b), a.max(b))
+            })
+            .collect();
+        let states = || self.records.iter().filter(|record| record.kind == Kind::ThreadState);
+        match &self.outcome {
+            Outcome::Deadlock => {
+                let mut places: Vec<u64> =
+                    states().filter(|record| record.detail != 0).map(|record| record.code).collect();
+                places.sort_unstable();
+                bugs.push(Bug::Deadlock(places));
+            }
+            Outcome::Crashed { signal, .. } => {
+                bugs.push(Bug::Crash(*signal, states().next().map_or(0, |record| record.code)));
+            }
+            Outcome::Asserted { message, file, line } => {
+                bugs.push(Bug::Assertion(message.clone(), file.clone(), *line));
+            }
+            Outcome::Exited(_) | Outcome::Diverged(_) | Outcome::Limit(_) | Outcome::Lost(_) => {}
+        }
+        bugs.sort();
+        bugs.dedup();
+        bugs
+    }
+}

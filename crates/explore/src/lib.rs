@@ -1,0 +1,31 @@
+//! The framework of exploration: [`Plan`] in, [`Execution`] out, [`Analysis`] between.
+//!
+//! An [`Executor`] runs a program under a plan and says what happened. An [`Analysis`] turns its targets into plans
+//! and executions into further targets. A [`Campaign`] joins the two: it owns the waitlist, the budget and what was
+//! found. Nothing here knows whether the program is a real process or the in-memory [`model`], reads a clock, or does
+//! input or output.
+//!
+//! Start at [`Plan`] and [`Execution`], then [`Analysis`], then [`Campaign`].
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod campaign;
+mod decisions;
+mod execution;
+mod executor;
+mod minimise;
+pub mod model;
+mod plan;
+mod points;
+mod portfolio;
+
+pub use analysis::Analysis;
+pub use campaign::{Budget, Campaign, Counts, Found, Progress, Stop, Summary};
+pub use decisions::{Decision, Decisions, Going, Step, decisions};
+pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
+pub use executor::{Executor, ExecutorError};
+pub use minimise::{Minimised, confirm, minimise};
+pub use plan::{Observe, Plan, Tail};
+pub use points::{Points, reported_sites, shared_sites};
+pub use portfolio::Portfolio;
+pub use racehunter_event::{Cause, Kind, Record, Switch, Wait};

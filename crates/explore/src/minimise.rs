@@ -1,0 +1,266 @@
+//! Making a failing schedule sure, and simple.
+
+use crate::{Bug, Execution, Executor, ExecutorError, Outcome, Plan, Step, Switch, decisions};
+use rustc_hash::FxHashMap;
+
+/// Runs a plan several times; returns how often the bug showed.
+pub fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug, times: u32) -> Result<u32, ExecutorError> {
+    let executions = executor.run(&vec![plan.clone(); times as usize])?;
+    Ok(executions.iter().filter(|execution| shows(execution, bug)).count() as u32)
+}
+
+fn shows(execution: &Execution, bug: &Bug) -> bool {
+    !matches!(execution.outcome, Outcome::Diverged(_)) && execution.bugs().contains(bug)
+}
+
+/// A schedule that was simplified.
+#[derive(Clone, Debug)]
+pub struct Minimised {
+    /// An execution that showed the bug.
+    pub execution: Execution,
+    /// Its preemptions.
+    pub preemptions: u64,
+    /// Its switches, as a schedule to store.
+    pub switches: Vec<Switch>,
+    /// The plan that repeats it.
+    pub plan: Plan,
+    /// Executions that this took.
+    pub runs: u64,
+}
+
+/// Looks for a schedule that shows the same bug with the fewest preemptions, and of those the one with the fewest
+/// switches and events. `None` when not even the given plan shows it.
+///
+/// A schedule is taken as a set of [`Rule`]s; subsets of them are tried, smallest first as long as there are few
+/// preemptions, else by halving. Every candidate is run, and only what really showed the bug is kept.
+pub fn minimise(
+    executor: &mut dyn Executor,
+    plan: &Plan,
+    bug: &Bug,
+    max_runs: u64,
+) -> Result<Option<Minimised>, ExecutorError> {
+    let mut search = Search { executor, bug, fair_limit: plan.fair_limit, runs: 0, max_runs, best: None };
+    let first = search.run(plan.clone())?;
+    if !search.keep_if_better(first) {
+        return Ok(None);
+    }
+    search.fewer_preemptions()?;
+    search.fewer_rules()?;
+    let runs = search.runs;
+    Ok(search.best.map(|best| {
+        let preemptions = best.cost.preemptions;
+        let (switches, plan) = (best.execution.switches(), best.execution.repeat());
+        Minimised { execution: best.execution, preemptions, switches, plan, runs }
+    }))
+}
+
+/// What makes a schedule simple, in order of importance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Cost {
+    preemptions: u64,
+    unfair: u64,
+    switches: u64,
+    events: u64,
+}
+
+/// When `from` has performed `after` events of its own and a decision is due, `to` goes on. Event numbers shift when
+/// something earlier changes; these coordinates do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rule {
+    from: u32,
+    after: u64,
+    to: u32,
+    /// It stands for a preemption or an unfair choice.
+    costs: bool,
+}
+
+struct Best {
+    execution: Execution,
+    cost: Cost,
+    rules: Vec<Rule>,
+}
+
+struct Search<'a> {
+    executor: &'a mut dyn Executor,
+    bug: &'a Bug,
+    fair_limit: Option<u64>,
+    runs: u64,
+    max_runs: u64,
+    best: Option<Best>,
+}
+
+/// With up to so many preemptions all their subsets are tried.
+const FEW: usize = 6;
+
+impl Search<'_> {
+    fn run(&mut self, plan: Plan) -> Result<Option<Execution>, ExecutorError> {
+        if self.runs >= self.max_runs {
+            return Ok(None);
+        }
+        self.runs += 1;
+        Ok(self.executor.run(std::slice::from_ref(&plan))?.pop())
+    }
+
+    fn out_of_runs(&self) -> bool {
+        self.runs >= self.max_runs
+    }
+
+    fn keep_if_better(&mut self, execution: Option<Execution>) -> bool {
+        let Some(execution) = execution.filter(|execution| shows(execution, self.bug)) else { return false };
+        let (cost, rules) = self.describe(&execution);
+        let better = self.best.as_ref().is_none_or(|best| cost < best.cost);
+        if better {
+            self.best = Some(Best { execution, cost, rules });
+        }
+        better
+    }
+
+    fn rules(&self) -> Vec<Rule> {
+        self.best.as_ref().map_or_else(Vec::new, |best| best.rules.clone())
+    }
+
+    fn describe(&self, execution: &Execution) -> (Cost, Vec<Rule>) {
+        let mut cost = Cost { preemptions: 0, unfair: 0, switches: 0, events: execution.events };
+        let mut rules = Vec::new();
+        let mut counter = OwnEvents::default();
+        for decision in decisions(execution, self.fair_limit) {
+            let after = counter.at(decision.at, decision.from);
+            counter.runs(decision.to);
+            if decision.logged {
+                let costs = matches!(decision.step, Step::Preemption | Step::Unfair);
+                rules.push(Rule { from: decision.from, after, to: decision.to, costs });
+            }
+            (cost.preemptions, cost.unfair) = (decision.preemptions, decision.unfair);
+            cost.switches = decision.switches;
+        }
+        (cost, rules)
+    }
+
+    /// Runs a schedule that follows the rules wherever they apply, and otherwise switches as little as possible.
+    /// Keeps what is better than what is known. Takes one execution per rule that does not happen by itself.
+    fn follow(&mut self, rules: &[Rule]) -> Result<bool, ExecutorError> {
+        let by_place: FxHashMap<(u32, u64), u32> =
+            rules.iter().map(|rule| ((rule.from, rule.after), rule.to)).collect();
+        let mut forced: Vec<Switch> = Vec::new();
+        loop {
+            let tail_from = forced.last().map_or(0, |last| last.at + 1);
+            let plan = Plan { switches: forced.clone(), tail_from, fair_limit: self.fair_limit, ..Plan::default() };
+            let Some(execution) = self.run(plan)? else { return Ok(false) };
+            let next = next_forced(&execution, self.fair_limit, tail_from, &by_place);
+            if self.keep_if_better(Some(execution)) {
+                return Ok(true);
+            }
+            match next {
+                Some(next) => forced = next,
+                None => return Ok(false),
+            }
+        }
+    }
+
+    fn fewer_preemptions(&mut self) -> Result<(), ExecutorError> {
+        // By halving, until few are left.
+        let mut parts = 1;
+        loop {
+            let rules = self.rules();
+            let costly: Vec<Rule> = rules.iter().copied().filter(|rule| rule.costs).collect();
+            if costly.len() <= FEW || parts > costly.len() || self.out_of_runs() {
+                break;
+            }
+            let mut shrunk = false;
+            for part in costly.chunks(costly.len().div_ceil(parts)) {
+                let kept: Vec<Rule> = rules.iter().copied().filter(|rule| !part.contains(rule)).collect();
+                if self.follow(&kept)? {
+                    shrunk = true;
+                    break;
+                }
+            }
+            parts = if shrunk { 1 } else { parts * 2 };
+        }
+        // All subsets, the smallest first, of those that are left.
+        let rules = self.rules();
+        let costly: Vec<Rule> = rules.iter().copied().filter(|rule| rule.costs).collect();
+        if costly.len() > FEW {
+            return Ok(());
+        }
+        let mut subsets: Vec<u32> = (0..(1_u32 << costly.len()) - 1).collect();
+        subsets.sort_by_key(|subset| subset.count_ones());
+        for subset in subsets {
+            let dropped = |rule: &Rule| {
+                costly.iter().position(|costly| costly == rule).is_some_and(|bit| subset & (1 << bit) == 0)
+            };
+            let kept: Vec<Rule> = rules.iter().copied().filter(|rule| !dropped(rule)).collect();
+            if self.follow(&kept)? || self.out_of_runs() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops rules one at a time as long as that makes the schedule simpler.
+    fn fewer_rules(&mut self) -> Result<(), ExecutorError> {
+        let mut index = 0;
+        while !self.out_of_runs() {
+            let mut rules = self.rules();
+            if index >= rules.len() {
+                break;
+            }
+            rules.remove(index);
+            if self.follow(&rules)? {
+                index = 0;
+            } else {
+                index += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The switches to force so that the first rule which this execution did not follow, after those that were forced
+/// already, is followed too.
+fn next_forced(
+    execution: &Execution,
+    fair_limit: Option<u64>,
+    tail_from: u64,
+    rules: &FxHashMap<(u32, u64), u32>,
+) -> Option<Vec<Switch>> {
+    let mut counter = OwnEvents::default();
+    let mut made = Vec::new();
+    let mut decisions = decisions(execution, fair_limit);
+    while let Some(decision) = decisions.next() {
+        let after = counter.at(decision.at, decision.from);
+        counter.runs(decision.to);
+        let switch = |to: u32| Switch { at: decision.at, to, from: decision.from, code: decision.code };
+        if decision.at >= tail_from
+            && let Some(&to) = rules.get(&(decision.from, after))
+            && decisions.others().any(|(other, _)| other == to)
+        {
+            made.push(switch(to));
+            return Some(made);
+        }
+        if decision.logged {
+            made.push(switch(decision.to));
+        }
+    }
+    None
+}
+
+/// Counts the events of each thread. Between two decisions all events are those of the thread that was chosen.
+#[derive(Default)]
+struct OwnEvents {
+    counts: FxHashMap<u32, u64>,
+    running: u32,
+    since: u64,
+}
+
+impl OwnEvents {
+    /// Events that `thread` has performed before event `at`.
+    fn at(&mut self, at: u64, thread: u32) -> u64 {
+        *self.counts.entry(self.running).or_insert(0) += at.saturating_sub(self.since.max(1));
+        self.since = at.max(1);
+        self.counts.get(&thread).copied().unwrap_or(0)
+    }
+
+    fn runs(&mut self, thread: u32) {
+        self.running = thread;
+    }
+}

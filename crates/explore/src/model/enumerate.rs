@@ -1,0 +1,135 @@
+//! The oracle: every schedule of a program, by recursion over its states.
+
+use super::program::Program;
+use super::state::{State, Status};
+use crate::{Bug, Execution, Kind, Outcome, Record};
+use std::collections::HashSet;
+
+/// One schedule from the start of a program to its end.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The thread that performs each event, the first event first. This is what tells schedules apart.
+    pub order: Vec<u32>,
+    /// Switches away from a thread that could go on and did not yield.
+    pub preemptions: u32,
+    /// Switches of any kind.
+    pub switches: u32,
+    /// Choices that ignored a yield or let time pass while another thread was ready.
+    pub unfair: u32,
+    /// What a bound on preemptions counts.
+    pub preemption_cost: u32,
+    /// What a bound on switches counts.
+    pub switch_cost: u32,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// What it shows.
+    pub bugs: Vec<Bug>,
+}
+
+/// All schedules of a program when these sites and all synchronisation are points; `None` when there are more than
+/// `limit` of them or one of them has more than 200 events.
+#[must_use]
+pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Option<Vec<Path>> {
+    let mut search = Search { points, limit, paths: Vec::new() };
+    let start = Path {
+        order: Vec::new(),
+        preemptions: 0,
+        switches: 0,
+        unfair: 0,
+        preemption_cost: 0,
+        switch_cost: 0,
+        outcome: Outcome::Exited(0),
+        bugs: Vec::new(),
+    };
+    search.walk(State::new(program, false), 0, false, start).then_some(search.paths)
+}
+
+/// The thread that performed each event of an execution.
+#[must_use]
+pub fn order(execution: &Execution) -> Vec<u32> {
+    let mut order = vec![0; execution.events as usize];
+    for switch in execution.switches() {
+        let from = (switch.at as usize).saturating_sub(1).min(order.len());
+        order[from..].fill(switch.to);
+    }
+    order
+}
+
+struct Search<'a> {
+    points: &'a HashSet<u32>,
+    limit: usize,
+    paths: Vec<Path>,
+}
+
+impl Search<'_> {
+    /// Walks through everything that can happen from a state on. False when it is too much.
+    fn walk(&mut self, state: State<'_>, current: u32, yielded: bool, path: Path) -> bool {
+        if path.order.len() > 200 || self.paths.len() > self.limit {
+            return false;
+        }
+        if let Some(outcome) = state.outcome.clone() {
+            self.finish(&state, current, outcome, path);
+            return true;
+        }
+        let status = |thread: u32| state.status(thread);
+        let is_ready = |thread: u32| status(thread) == Status::Ready;
+        let others_ready = (0..state.threads()).any(|thread| thread != current && is_ready(thread));
+        let plain = is_ready(current) && !(yielded && others_ready);
+        if plain && !state.at_point(current, |site| self.points.contains(&site)) {
+            return self.step(&state, current, path);
+        }
+        let mut deadlock = true;
+        for thread in 0..state.threads() {
+            if !matches!(status(thread), Status::Ready | Status::Suspended(..)) {
+                continue;
+            }
+            deadlock = false;
+            let mut path = path.clone();
+            let preempts = thread != current && is_ready(current) && !yielded;
+            let goes_on_plainly = thread == current && is_ready(current) && !yielded;
+            let ignores = thread == current || !is_ready(thread);
+            let unfair = others_ready && ignores && !preempts && !goes_on_plainly;
+            path.preemptions += u32::from(preempts);
+            path.unfair += u32::from(unfair);
+            path.switches += u32::from(thread != current);
+            path.preemption_cost += u32::from(preempts || unfair);
+            path.switch_cost += u32::from(thread != current || unfair);
+            if !self.step(&state, thread, path) {
+                return false;
+            }
+        }
+        if deadlock {
+            self.finish(&state, current, Outcome::Deadlock, path);
+        }
+        true
+    }
+
+    fn step(&mut self, state: &State<'_>, thread: u32, mut path: Path) -> bool {
+        let mut next = state.clone();
+        let record = next.perform(thread);
+        path.order.push(thread);
+        self.walk(next, thread, record.kind == Kind::Yield, path)
+    }
+
+    fn finish(&mut self, state: &State<'_>, current: u32, outcome: Outcome, mut path: Path) {
+        let place = |(a, b): &(Record, Record)| Bug::Race(a.code.min(b.code), a.code.max(b.code));
+        path.bugs = state.clocks.races.iter().map(place).collect();
+        match &outcome {
+            Outcome::Deadlock => {
+                let waiting = (0..state.threads()).filter(|&thread| state.status(thread) != Status::Over);
+                let mut places: Vec<u64> = waiting.map(|thread| state.code(thread)).collect();
+                places.sort_unstable();
+                path.bugs.push(Bug::Deadlock(places));
+            }
+            Outcome::Asserted { message, file, line } => {
+                path.bugs.push(Bug::Assertion(message.clone(), file.clone(), *line));
+            }
+            Outcome::Crashed { signal, .. } => path.bugs.push(Bug::Crash(*signal, state.code(current))),
+            _ => {}
+        }
+        path.bugs.sort();
+        path.bugs.dedup();
+        path.outcome = outcome;
+        self.paths.push(path);
+    }
+}

@@ -1,0 +1,377 @@
+//! Running a program of the model under a plan.
+
+use super::clocks::Clocks;
+use super::program::Program;
+use super::state::{State, Status};
+use crate::{Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Wait};
+use std::collections::{HashMap, HashSet};
+
+/// An [`Executor`] for one [`Program`].
+pub struct ModelExecutor {
+    program: Program,
+    points: HashSet<u32>,
+    lazy: bool,
+    /// Executions that were run so far, of any kind.
+    pub runs: u64,
+}
+
+impl ModelExecutor {
+    /// An executor that always knows exactly which threads can run.
+    #[must_use]
+    pub fn new(program: Program) -> Self {
+        Self { program, points: HashSet::new(), lazy: false, runs: 0 }
+    }
+
+    /// An executor that, like the real runtime, finds out what a thread does next only when it gets there: a thread
+    /// that was just created, yielded or slept may be chosen and turn out to be blocked.
+    #[must_use]
+    pub fn lazy(program: Program) -> Self {
+        Self { lazy: true, ..Self::new(program) }
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The sites that are points.
+    #[must_use]
+    pub fn points(&self) -> &HashSet<u32> {
+        &self.points
+    }
+
+    /// Makes every access a point.
+    pub fn add_all_points(&mut self) {
+        self.points = self.program.access_sites().into_iter().collect();
+    }
+
+    /// Runs one plan.
+    #[must_use]
+    pub fn run_one(&mut self, plan: &Plan) -> Execution {
+        self.runs += 1;
+        Run::new(&self.program, &self.points, self.lazy, plan).run()
+    }
+}
+
+impl Executor for ModelExecutor {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        Ok(plans.iter().map(|plan| self.run_one(plan)).collect())
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        sites.iter().filter(|&&site| self.points.insert(site)).count()
+    }
+}
+
+/// One execution.
+struct Run<'a> {
+    program: &'a Program,
+    points: &'a HashSet<u32>,
+    plan: &'a Plan,
+    state: State<'a>,
+    log: Vec<Record>,
+    current: u32,
+    /// Forced switches that are left.
+    forced: &'a [Switch],
+    /// Last number that was decided about.
+    decided: u64,
+    turn_began: u64,
+    /// The running thread's last event was a yield.
+    yielded: bool,
+    /// Why the running thread cannot go on, if it cannot.
+    cause: Cause,
+    random: u64,
+    /// What the log says about each thread.
+    known: Vec<Status>,
+    races: usize,
+    touches: HashMap<u64, Touches>,
+}
+
+/// Who touched a variable so far.
+#[derive(Default)]
+struct Touches {
+    threads: HashSet<u32>,
+    written: bool,
+    /// Plain accesses, and whether the log told that they are not points although the variable is shared.
+    sites: HashMap<u32, bool>,
+}
+
+impl<'a> Run<'a> {
+    fn new(program: &'a Program, points: &'a HashSet<u32>, lazy: bool, plan: &'a Plan) -> Self {
+        let state = State::new(program, lazy);
+        let seed = if let Tail::Random { seed } = plan.tail { seed } else { 0 };
+        Self {
+            program,
+            points,
+            plan,
+            state,
+            log: Vec::new(),
+            current: 0,
+            forced: &plan.switches,
+            decided: 0,
+            turn_began: 0,
+            yielded: false,
+            cause: Cause::Strategy,
+            random: seed,
+            known: vec![Status::Ready],
+            races: 0,
+            touches: HashMap::new(),
+        }
+    }
+
+    fn run(mut self) -> Execution {
+        for thread in 1..self.state.threads() {
+            self.log.push(Record {
+                object: u64::from(thread),
+                code: self.program.code(0, 0),
+                kind: Kind::Create,
+                ..Record::default()
+            });
+            self.known.push(Status::Ready);
+        }
+        for thread in 0..self.state.threads() {
+            self.tell(thread, 0);
+        }
+        let outcome = loop {
+            if let Some(outcome) = self.state.outcome.clone() {
+                break outcome;
+            }
+            let next = self.state.events + 1;
+            if next >= self.plan.max_events {
+                break Outcome::Limit("events".to_owned());
+            }
+            if let Err(outcome) = self.decide(next) {
+                break outcome;
+            }
+            self.perform();
+        };
+        if matches!(outcome, Outcome::Deadlock | Outcome::Asserted { .. } | Outcome::Crashed { .. }) {
+            self.tell_states();
+        }
+        Execution {
+            records: self.log,
+            stacks: Vec::new(),
+            outcome,
+            events: self.state.events,
+            threads: self.state.threads(),
+            partial: false,
+            output: Vec::new(),
+        }
+    }
+
+    fn is_point(&self, site: u32) -> bool {
+        self.plan.observe == Observe::Everything || self.points.contains(&site)
+    }
+
+    fn others_ready(&self) -> bool {
+        (0..self.state.threads()).any(|t| t != self.current && self.state.status(t) == Status::Ready)
+    }
+
+    /// Makes the decisions that are due before event `n`, until a thread is chosen that can perform it.
+    fn decide(&mut self, n: u64) -> Result<(), Outcome> {
+        loop {
+            let others = self.others_ready();
+            let yields = std::mem::take(&mut self.yielded) && others;
+            if !yields && self.state.status(self.current) == Status::Ready {
+                // Nothing keeps it from getting to its next operation.
+                self.state.arrive(self.current);
+            }
+            let able = self.state.status(self.current) == Status::Ready;
+            self.tell(self.current, n);
+            if able && self.decided == n {
+                return Ok(());
+            }
+            let forced = self.forced.first().is_some_and(|switch| switch.at <= n);
+            let in_tail = n >= self.plan.tail_from;
+            let is_point = self.state.at_point(self.current, |site| self.is_point(site));
+            let random = matches!(self.plan.tail, Tail::Random { .. }) && is_point && in_tail && others;
+            let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
+            if able && !forced && !random && !turn_over && !yields {
+                return Ok(());
+            }
+            let cause = match (able, able && yields) {
+                (false, _) => self.cause,
+                (true, true) => Cause::Yield,
+                (true, false) if turn_over && !random && !forced => Cause::Fair,
+                (true, false) => Cause::Strategy,
+            };
+            self.choose_and_switch(n, able, cause)?;
+        }
+    }
+
+    fn choose_and_switch(&mut self, n: u64, able: bool, mut cause: Cause) -> Result<(), Outcome> {
+        self.decided = n;
+        let from = self.current;
+        let code = self.state.code(from);
+        let to = if let Some((wanted, rest)) = self.forced.split_first().filter(|(switch, _)| switch.at <= n) {
+            self.forced = rest;
+            cause = Cause::Plan;
+            let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
+            if !fits || !self.possible(wanted.to) {
+                return Err(Outcome::Diverged(n));
+            }
+            wanted.to
+        } else if n < self.plan.tail_from {
+            return Err(Outcome::Diverged(n));
+        } else {
+            self.choose(able, cause).ok_or(Outcome::Deadlock)?
+        };
+        if able && to == from && cause == Cause::Strategy {
+            return Ok(());
+        }
+        self.log.push(Record {
+            index: n,
+            code,
+            object: u64::from(to),
+            thread: from,
+            kind: Kind::Switch,
+            detail: cause as u8,
+            ..Record::default()
+        });
+        self.turn_began = n;
+        self.state.arrive(to);
+        self.known[to as usize] = Status::Ready;
+        self.current = to;
+        // Should it turn out not to be able to go on, that is because it is blocked.
+        self.cause = Cause::Blocked;
+        Ok(())
+    }
+
+    fn possible(&self, thread: u32) -> bool {
+        thread < self.state.threads() && matches!(self.state.status(thread), Status::Ready | Status::Suspended(..))
+    }
+
+    /// Who goes on when the plan does not say.
+    fn choose(&mut self, able: bool, cause: Cause) -> Option<u32> {
+        let count = self.state.threads();
+        let is_ready = |state: &State<'_>, thread: u32| state.status(thread) == Status::Ready;
+        let earliest = (0..count)
+            .filter_map(|thread| match self.state.status(thread) {
+                Status::Suspended(deadline, _) => Some((deadline, thread)),
+                _ => None,
+            })
+            .min()
+            .map(|(_, thread)| thread);
+        let ready: Vec<u32> = (0..count).filter(|&thread| is_ready(&self.state, thread)).collect();
+        if matches!(self.plan.tail, Tail::Random { .. }) && !ready.is_empty() {
+            // A time-out is a possible choice too, but a rare one.
+            if earliest.is_some() && self.next_random().is_multiple_of(16) {
+                return earliest;
+            }
+            return Some(ready[(self.next_random() % ready.len() as u64) as usize]);
+        }
+        if able && cause == Cause::Strategy {
+            return Some(self.current);
+        }
+        let next = (1..=count).map(|step| (self.current + step) % count).find(|&thread| is_ready(&self.state, thread));
+        next.or(earliest)
+    }
+
+    fn next_random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// The running thread performs its next event.
+    fn perform(&mut self) {
+        let thread = self.current;
+        let before = self.state.threads();
+        let record = self.state.perform(thread);
+        let n = record.index;
+        let plain = record.kind.is_access() && !record.kind.is_atomic();
+        let logged = !plain || self.is_point(record.site);
+        if logged {
+            self.log.push(record);
+        }
+        let created = self.state.threads() > before;
+        if created {
+            self.known.push(Status::Ready);
+        }
+        if self.state.status(thread) == Status::Over {
+            self.known[thread as usize] = Status::Over;
+            if record.kind != Kind::Exit {
+                // A bare program: the end of a thread has no number of its own.
+                self.log.push(Record { index: n, thread, kind: Kind::Exit, ..Record::default() });
+            }
+        }
+        if self.plan.detect_races {
+            for race in &self.state.clocks.races[self.races..] {
+                self.log.extend(Clocks::race_records(*race));
+            }
+            self.races = self.state.clocks.races.len();
+        }
+        if plain {
+            self.touch(&record);
+        }
+        for other in (0..self.state.threads()).filter(|&other| other != thread) {
+            self.tell(other, n);
+        }
+        self.yielded = record.kind == Kind::Yield;
+        self.cause = match record.kind {
+            Kind::Exit => Cause::Exit,
+            Kind::Sleep => Cause::Yield,
+            _ if self.state.status(thread) == Status::Over => Cause::Exit,
+            _ => Cause::Blocked,
+        };
+    }
+
+    /// Logs what has changed about a thread.
+    fn tell(&mut self, thread: u32, index: u64) {
+        let status = self.state.status(thread);
+        if std::mem::replace(&mut self.known[thread as usize], status) == status {
+            return;
+        }
+        let (kind, wait) = match status {
+            Status::Ready => (Kind::Woken, Wait::Nothing),
+            Status::Suspended(_, wait) => (Kind::Suspended, wait),
+            Status::Blocked(wait) => (Kind::Blocked, wait),
+            // The event that ended it is in the log.
+            Status::Over => return,
+        };
+        let (object, extra) = self.state.awaited(thread);
+        let code = self.state.code(thread);
+        self.log.push(Record { index, code, object, extra, thread, kind, detail: wait as u8, ..Record::default() });
+    }
+
+    /// Logs how each thread ended, the running one first.
+    fn tell_states(&mut self) {
+        let others = (0..self.state.threads()).filter(|&thread| thread != self.current);
+        for thread in std::iter::once(self.current).chain(others) {
+            let detail = match self.state.status(thread) {
+                Status::Over => continue,
+                Status::Ready => Wait::Nothing,
+                Status::Suspended(_, wait) | Status::Blocked(wait) => wait,
+            } as u8;
+            let (object, extra) = self.state.awaited(thread);
+            let (index, code) = (self.state.events, self.state.code(thread));
+            let kind = Kind::ThreadState;
+            self.log.push(Record { index, code, object, extra, thread, kind, detail, ..Record::default() });
+        }
+    }
+
+    /// Logs the sites that touched shared memory without being points, each once.
+    fn touch(&mut self, record: &Record) {
+        let touches = self.touches.entry(record.object).or_default();
+        touches.threads.insert(record.thread);
+        touches.written |= record.kind.is_write();
+        touches.sites.entry(record.site).or_insert(false);
+        if touches.threads.len() < 2 || !touches.written || self.plan.observe == Observe::Everything {
+            return;
+        }
+        let mut sites: Vec<u32> = Vec::new();
+        for (&site, told) in &mut touches.sites {
+            if !*told && !self.points.contains(&site) {
+                *told = true;
+                sites.push(site);
+            }
+        }
+        sites.sort_unstable();
+        for site in sites {
+            self.log.push(Record { kind: Kind::Shared, site, ..*record });
+        }
+    }
+}

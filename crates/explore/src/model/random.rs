@@ -1,0 +1,98 @@
+//! Random programs.
+
+use super::program::{Body, Op, Program, Value};
+
+/// How large and how varied random programs are.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Threads besides `main`, at most (at least 2 are made).
+    pub threads: usize,
+    /// Statements per thread, at most. A statement is one to six operations.
+    pub statements: usize,
+    /// Include yields, sleeps and timed waits.
+    pub timing: bool,
+}
+
+impl Program {
+    /// The random program with this number.
+    #[must_use]
+    pub fn random(seed: u64, shape: Shape) -> Self {
+        let mut dice = Dice(seed);
+        let threads = 2 + dice.roll(shape.threads.max(2) - 1);
+        let bodies: Vec<Body> = (0..threads).map(|_| dice.body(shape)).collect();
+        let mut then = vec![Op::Read(0, 0)];
+        if dice.roll(2) == 0 {
+            then.push(Op::Assert(0, dice.roll(3) as i64));
+        }
+        let mut program = Self::fork_join(bodies, then);
+        if dice.roll(4) == 0 {
+            // Let `main` do something while the others run.
+            let statement = dice.statement(shape.timing, threads);
+            program.bodies[0].splice(threads..threads, statement);
+        }
+        program
+    }
+}
+
+/// A source of small numbers.
+struct Dice(u64);
+
+impl Dice {
+    /// A number below `sides`.
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % sides.max(1) as u64) as usize
+    }
+
+    fn body(&mut self, shape: Shape) -> Body {
+        let mut body = Body::new();
+        for _ in 0..1 + self.roll(shape.statements) {
+            let statement = self.statement(shape.timing, body.len());
+            body.extend(statement);
+        }
+        body
+    }
+
+    /// A few operations that belong together and start at this position.
+    fn statement(&mut self, timing: bool, start: usize) -> Body {
+        let variable = self.roll(2);
+        let mutex = self.roll(2);
+        let plain = match self.roll(4) {
+            0 => vec![Op::Read(variable, 0), Op::Write(variable, Value::RegPlus(0, 1))],
+            1 => vec![Op::Write(variable, Value::Const(1))],
+            2 => vec![Op::Read(variable, 1)],
+            _ => vec![Op::AtomicAdd(variable, 1, 1)],
+        };
+        let locked = |inside: Body| {
+            let mut body = vec![Op::Lock(mutex)];
+            body.extend(inside);
+            body.push(Op::Unlock(mutex));
+            body
+        };
+        match self.roll(if timing { 16 } else { 11 }) {
+            0..=2 => plain,
+            3 | 4 => locked(plain),
+            5 => locked(vec![Op::Lock(1 - mutex), Op::Unlock(1 - mutex)]),
+            6 => {
+                let mut body = vec![Op::TryLock(mutex, 2), Op::JumpIf(2, 0, start + 4)];
+                body.extend([Op::Write(variable, Value::Const(2)), Op::Unlock(mutex)]);
+                body
+            }
+            7 => locked(vec![Op::AtomicRead(1, 3), Op::JumpIf(3, 1, start + 4), Op::Wait(0, mutex)]),
+            8 => vec![
+                Op::AtomicWrite(1, Value::Const(1)),
+                if self.roll(2) == 0 { Op::Signal(0) } else { Op::Broadcast(0) },
+            ],
+            9 => vec![if self.roll(3) == 0 { Op::SemWait(0) } else { Op::SemPost(0) }],
+            10 => vec![Op::Read(variable, 0), Op::JumpIf(0, 0, start + 3), Op::Write(1 - variable, Value::Const(1))],
+            11 => vec![Op::Yield],
+            12 => vec![Op::Sleep(1 + self.roll(3) as u64)],
+            13 => locked(vec![Op::TimedWait(0, mutex, 5, 2)]),
+            14 => vec![Op::Yield, Op::Write(variable, Value::Const(3))],
+            _ => vec![Op::TimedLock(mutex, 5, 2), Op::JumpIf(2, 0, start + 3), Op::Unlock(mutex)],
+        }
+    }
+}

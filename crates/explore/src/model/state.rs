@@ -1,0 +1,472 @@
+//! A program in the middle of an execution: who can do what, and what happens when they do.
+
+use super::clocks::{Carrier, Clocks};
+use super::program::{Op, Program, REGISTERS, Value};
+use crate::{Kind, Outcome, Record, Wait};
+
+/// Whether a thread can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Ready,
+    /// By a time-out at this time.
+    Suspended(u64, Wait),
+    Blocked(Wait),
+    Over,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// At the operation that its position says.
+    Running,
+    /// Inside a wait that is not signalled.
+    Waiting { condition: usize, mutex: usize, ticket: u64 },
+    /// Inside a wait whose time is over.
+    TimedOut { condition: usize, mutex: usize },
+    /// At a lock whose time is over.
+    LockTimedOut,
+    /// At the end of a wait: about to take the mutex again.
+    Relocking { mutex: usize },
+}
+
+#[derive(Clone, Debug)]
+struct Thread {
+    body: usize,
+    position: usize,
+    registers: [i64; REGISTERS],
+    children: Vec<u32>,
+    phase: Phase,
+    /// Until when it sleeps, or waits at most.
+    deadline: Option<u64>,
+    /// It has been seen to stand before its next operation; see [`State::lazy`].
+    arrived: bool,
+    over: bool,
+    /// Where it is, or was last.
+    code: u64,
+}
+
+/// The state of a program between two events.
+#[derive(Clone, Debug)]
+pub(super) struct State<'a> {
+    program: &'a Program,
+    threads: Vec<Thread>,
+    variables: Vec<i64>,
+    owners: Vec<Option<u32>>,
+    semaphores: Vec<i64>,
+    time: u64,
+    tickets: u64,
+    /// Events that have happened.
+    pub events: u64,
+    pub clocks: Clocks,
+    /// How the program ended, once it has.
+    pub outcome: Option<Outcome>,
+    /// A thread that was just created, yielded or slept counts as able to run until it was seen to stand before an
+    /// operation that it cannot perform. The real runtime cannot know better.
+    pub lazy: bool,
+}
+
+const OBJECTS: usize = 16;
+const VARIABLES: u64 = 0x10_0000;
+const MUTEXES: u64 = 0x20_0000;
+const CONDITIONS: u64 = 0x30_0000;
+const SEMAPHORES: u64 = 0x40_0000;
+
+impl<'a> State<'a> {
+    /// The program before its first event.
+    pub fn new(program: &'a Program, lazy: bool) -> Self {
+        let mut state = Self {
+            program,
+            threads: Vec::new(),
+            variables: vec![0; OBJECTS],
+            owners: vec![None; OBJECTS],
+            semaphores: vec![0; OBJECTS],
+            time: 0,
+            tickets: 0,
+            events: 0,
+            clocks: Clocks::default(),
+            outcome: None,
+            lazy,
+        };
+        let first = if program.bare { program.bodies.len() } else { 1 };
+        for body in 0..first {
+            state.start(body);
+        }
+        for thread in 0..first as u32 {
+            state.run_local(thread);
+        }
+        state
+    }
+
+    fn start(&mut self, body: usize) -> u32 {
+        let number = self.threads.len() as u32;
+        self.threads.push(Thread {
+            body,
+            position: 0,
+            registers: [0; REGISTERS],
+            children: Vec::new(),
+            phase: Phase::Running,
+            deadline: None,
+            arrived: !self.lazy || number == 0,
+            over: false,
+            code: self.program.code(body, 0),
+        });
+        number
+    }
+
+    /// Threads that exist or existed.
+    pub fn threads(&self) -> u32 {
+        self.threads.len() as u32
+    }
+
+    fn thread(&self, number: u32) -> &Thread {
+        &self.threads[number as usize]
+    }
+
+    fn thread_mut(&mut self, number: u32) -> &mut Thread {
+        &mut self.threads[number as usize]
+    }
+
+    fn next_op(&self, number: u32) -> Option<&'a Op> {
+        let thread = self.thread(number);
+        self.program.bodies[thread.body].get(thread.position)
+    }
+
+    /// Where a thread stands.
+    pub fn code(&self, number: u32) -> u64 {
+        self.thread(number).code
+    }
+
+    /// Whether the next operation of a thread can be completed; else what it waits for.
+    fn completable(&self, number: u32) -> Result<(), Wait> {
+        let check = |ok: bool, wait: Wait| if ok { Ok(()) } else { Err(wait) };
+        let thread = self.thread(number);
+        match (thread.phase, self.next_op(number)) {
+            (Phase::Waiting { .. }, _) => Err(Wait::Condition),
+            (Phase::TimedOut { .. } | Phase::LockTimedOut, _) => Ok(()),
+            (Phase::Relocking { mutex }, _) => check(self.owners[mutex].is_none(), Wait::Mutex),
+            (Phase::Running, Some(Op::Lock(mutex) | Op::TimedLock(mutex, ..))) => {
+                check(self.owners[*mutex].is_none(), Wait::Mutex)
+            }
+            (Phase::Running, Some(Op::SemWait(semaphore))) => check(self.semaphores[*semaphore] > 0, Wait::Semaphore),
+            (Phase::Running, Some(Op::Join(child))) => {
+                check(thread.children.get(*child).is_none_or(|&child| self.thread(child).over), Wait::Join)
+            }
+            (Phase::Running, _) => Ok(()),
+        }
+    }
+
+    /// What the scheduler takes a thread for.
+    pub fn status(&self, number: u32) -> Status {
+        let thread = self.thread(number);
+        let completable = self.completable(number);
+        let lock_timeout = match (self.next_op(number), completable) {
+            (Some(Op::TimedLock(_, ticks, _)), Err(_)) => Some(self.time + ticks),
+            _ => None,
+        };
+        match (thread.over, thread.phase, thread.deadline) {
+            (true, ..) => Status::Over,
+            (_, Phase::Waiting { .. }, Some(deadline)) => Status::Suspended(deadline, Wait::Condition),
+            (_, Phase::Running, Some(deadline)) if self.lazy || completable.is_ok() || lock_timeout.is_some() => {
+                Status::Suspended(deadline, Wait::Sleep)
+            }
+            _ if !thread.arrived => Status::Ready,
+            (_, Phase::Running, None) if lock_timeout.is_some() => {
+                Status::Suspended(lock_timeout.unwrap_or(self.time), Wait::Mutex)
+            }
+            _ => completable.map_or_else(Status::Blocked, |()| Status::Ready),
+        }
+    }
+
+    /// The object that a thread waits for and the number + 1 of its owner, for the log.
+    pub fn awaited(&self, number: u32) -> (u64, u64) {
+        let thread = self.thread(number);
+        let mutex =
+            |mutex: usize| (address(MUTEXES, mutex), self.owners[mutex].map_or(0, |owner| u64::from(owner) + 1));
+        match (thread.phase, self.next_op(number)) {
+            (Phase::Waiting { condition, .. }, _) => (address(CONDITIONS, condition), 0),
+            (Phase::Relocking { mutex: held }, _) => mutex(held),
+            (Phase::Running, Some(Op::Lock(held) | Op::TimedLock(held, ..))) => mutex(*held),
+            (Phase::Running, Some(Op::SemWait(semaphore))) => (address(SEMAPHORES, *semaphore), 0),
+            (Phase::Running, Some(Op::Join(child))) => {
+                thread.children.get(*child).map_or((0, 0), |&child| (u64::from(child), u64::from(child) + 1))
+            }
+            (Phase::Running | Phase::TimedOut { .. } | Phase::LockTimedOut, _) => (0, 0),
+        }
+    }
+
+    /// The thread was chosen: it is seen to stand before its next operation, after a time-out if need be.
+    pub fn arrive(&mut self, number: u32) {
+        if let Status::Suspended(deadline, wait) = self.status(number) {
+            self.time = self.time.max(deadline);
+            let thread = self.thread_mut(number);
+            thread.deadline = None;
+            if let Phase::Waiting { condition, mutex, .. } = thread.phase {
+                thread.phase = Phase::TimedOut { condition, mutex };
+            } else if wait == Wait::Mutex {
+                thread.phase = Phase::LockTimedOut;
+            }
+        }
+        self.thread_mut(number).arrived = true;
+        if !self.lazy && matches!(self.status(number), Status::Suspended(..)) {
+            // It slept, and now stands before a lock that it can only time out of.
+            self.arrive(number);
+        }
+    }
+
+    /// Whether a decision is due before the next event of a thread, given the sites that are points.
+    pub fn at_point(&self, number: u32, is_point: impl Fn(u32) -> bool) -> bool {
+        let thread = self.thread(number);
+        match (thread.phase, self.next_op(number)) {
+            (Phase::Running, Some(op)) if op.is_plain_access() => {
+                is_point(self.program.site(thread.body, thread.position))
+            }
+            _ => true,
+        }
+    }
+
+    fn value(&self, number: u32, value: Value) -> i64 {
+        let registers = &self.thread(number).registers;
+        match value {
+            Value::Const(value) => value,
+            Value::Reg(register) => registers[register],
+            Value::RegPlus(register, value) => registers[register].wrapping_add(value),
+        }
+    }
+
+    fn set(&mut self, number: u32, register: usize, value: i64) {
+        self.thread_mut(number).registers[register] = value;
+    }
+
+    /// The next event of a thread happens; it must be possible. Returns its record.
+    pub fn perform(&mut self, number: u32) -> Record {
+        self.arrive(number);
+        self.events += 1;
+        let at = self.thread(number);
+        let (body, position) = (at.body, at.position);
+        let code = self.program.code(body, position);
+        let mut record = Record { index: self.events, code, thread: number, ..Record::default() };
+        match at.phase {
+            Phase::Running => self.operate(number, &mut record),
+            Phase::Waiting { condition, mutex, .. } | Phase::TimedOut { condition, mutex } => {
+                (record.kind, record.detail) = (Kind::WaitEnd, 1);
+                (record.object, record.extra) = (address(CONDITIONS, condition), address(MUTEXES, mutex));
+                if let Some(Op::TimedWait(.., register)) = self.next_op(number) {
+                    self.set(number, *register, 1);
+                }
+                self.thread_mut(number).phase = Phase::Relocking { mutex };
+            }
+            Phase::LockTimedOut => {
+                record.kind = Kind::TryLock;
+                if let Some(Op::TimedLock(mutex, _, register)) = self.next_op(number) {
+                    record.object = address(MUTEXES, *mutex);
+                    self.set(number, *register, 0);
+                }
+                let thread = self.thread_mut(number);
+                thread.phase = Phase::Running;
+                thread.position += 1;
+            }
+            Phase::Relocking { mutex } => {
+                (record.kind, record.object, record.detail) = (Kind::Lock, address(MUTEXES, mutex), 1);
+                self.lock(number, mutex);
+                let thread = self.thread_mut(number);
+                thread.phase = Phase::Running;
+                thread.position += 1;
+            }
+        }
+        if record.kind.is_atomic() {
+            self.clocks.acquire(number, Carrier::Object(record.object));
+        }
+        if record.kind.is_access() {
+            self.clocks.access(record);
+        }
+        if record.kind.is_atomic() && record.kind.is_write() {
+            self.clocks.release(number, Carrier::Object(record.object));
+        }
+        if self.outcome.is_none() && !self.thread(number).over {
+            self.run_local(number);
+        }
+        record
+    }
+
+    fn lock(&mut self, number: u32, mutex: usize) {
+        self.owners[mutex] = Some(number);
+        self.clocks.acquire(number, Carrier::Object(address(MUTEXES, mutex)));
+    }
+
+    fn unlock(&mut self, number: u32, mutex: usize) {
+        self.owners[mutex] = None;
+        self.clocks.release(number, Carrier::Object(address(MUTEXES, mutex)));
+    }
+
+    /// The operation at the thread's position, which is an event, or the end of its body.
+    fn operate(&mut self, number: u32, record: &mut Record) {
+        let Some(op) = self.next_op(number) else {
+            record.kind = Kind::Exit;
+            self.end(number);
+            return;
+        };
+        let (body, position) = (self.thread(number).body, self.thread(number).position);
+        let mut moves_on = true;
+        match *op {
+            Op::Read(variable, register) | Op::AtomicRead(variable, register) => {
+                record.kind = if op.is_plain_access() { Kind::Read } else { Kind::AtomicRead };
+                record.object = address(VARIABLES, variable);
+                self.set(number, register, self.variables[variable]);
+            }
+            Op::Write(variable, value) | Op::AtomicWrite(variable, value) => {
+                record.kind = if op.is_plain_access() { Kind::Write } else { Kind::AtomicWrite };
+                record.object = address(VARIABLES, variable);
+                self.variables[variable] = self.value(number, value);
+            }
+            Op::AtomicAdd(variable, value, register) => {
+                (record.kind, record.object) = (Kind::AtomicUpdate, address(VARIABLES, variable));
+                self.set(number, register, self.variables[variable]);
+                self.variables[variable] = self.variables[variable].wrapping_add(value);
+            }
+            Op::Lock(mutex) => {
+                (record.kind, record.object, record.detail) = (Kind::Lock, address(MUTEXES, mutex), 1);
+                self.lock(number, mutex);
+            }
+            Op::Unlock(mutex) => {
+                (record.kind, record.object) = (Kind::Unlock, address(MUTEXES, mutex));
+                self.unlock(number, mutex);
+            }
+            Op::TryLock(mutex, register) | Op::TimedLock(mutex, _, register) => {
+                let free = self.owners[mutex].is_none();
+                (record.kind, record.object, record.detail) = (Kind::TryLock, address(MUTEXES, mutex), u8::from(free));
+                if free {
+                    self.lock(number, mutex);
+                }
+                self.set(number, register, i64::from(free));
+            }
+            Op::Wait(condition, mutex) | Op::TimedWait(condition, mutex, ..) => {
+                record.kind = Kind::Wait;
+                (record.object, record.extra) = (address(CONDITIONS, condition), address(MUTEXES, mutex));
+                self.unlock(number, mutex);
+                self.tickets += 1;
+                let ticket = self.tickets;
+                let deadline = if let Op::TimedWait(_, _, ticks, register) = *op {
+                    self.set(number, register, 0);
+                    Some(self.time + ticks)
+                } else {
+                    None
+                };
+                let thread = self.thread_mut(number);
+                thread.phase = Phase::Waiting { condition, mutex, ticket };
+                thread.deadline = deadline;
+                moves_on = false;
+            }
+            Op::Signal(condition) => {
+                (record.kind, record.object) = (Kind::Signal, address(CONDITIONS, condition));
+                self.wake(condition);
+            }
+            Op::Broadcast(condition) => {
+                (record.kind, record.object) = (Kind::Broadcast, address(CONDITIONS, condition));
+                while self.wake(condition) {}
+            }
+            Op::SemWait(semaphore) => {
+                (record.kind, record.object) = (Kind::SemWait, address(SEMAPHORES, semaphore));
+                self.semaphores[semaphore] -= 1;
+                self.clocks.acquire(number, Carrier::Object(record.object));
+            }
+            Op::SemPost(semaphore) => {
+                (record.kind, record.object) = (Kind::SemPost, address(SEMAPHORES, semaphore));
+                self.semaphores[semaphore] += 1;
+                self.clocks.release(number, Carrier::Object(record.object));
+            }
+            Op::Create(body) => {
+                let child = self.start(body);
+                (record.kind, record.object) = (Kind::Create, u64::from(child));
+                self.thread_mut(number).children.push(child);
+                self.clocks.create(number, child);
+                self.run_local(child);
+            }
+            Op::Join(child) => {
+                let child = self.thread(number).children.get(child).copied().unwrap_or(number);
+                (record.kind, record.object) = (Kind::Join, u64::from(child));
+                self.clocks.acquire(number, Carrier::End(child));
+            }
+            Op::Yield => {
+                record.kind = Kind::Yield;
+                self.thread_mut(number).arrived = !self.lazy;
+            }
+            Op::Sleep(ticks) => {
+                record.kind = Kind::Sleep;
+                let (deadline, arrived) = (self.time + ticks, !self.lazy);
+                let thread = self.thread_mut(number);
+                thread.deadline = Some(deadline);
+                thread.arrived = arrived;
+            }
+            Op::Set(..) | Op::JumpIf(..) | Op::Assert(..) | Op::Crash(_) => {}
+        }
+        if record.kind.is_access() {
+            record.size = 4;
+            record.site = self.program.site(body, position);
+        }
+        if moves_on {
+            self.thread_mut(number).position += 1;
+        }
+    }
+
+    /// Wakes the thread that has waited longest on a condition variable, if there is one.
+    fn wake(&mut self, condition: usize) -> bool {
+        let waiting = |thread: &&mut Thread| match thread.phase {
+            Phase::Waiting { condition: on, ticket, .. } if on == condition => Some(ticket),
+            _ => None,
+        };
+        let longest = self.threads.iter_mut().filter(|thread| waiting(thread).is_some()).min_by_key(waiting);
+        let Some(thread) = longest else { return false };
+        if let Phase::Waiting { mutex, .. } = thread.phase {
+            thread.phase = Phase::Relocking { mutex };
+            thread.deadline = None;
+        }
+        true
+    }
+
+    fn end(&mut self, number: u32) {
+        self.thread_mut(number).over = true;
+        self.clocks.release(number, Carrier::End(number));
+        let program_over = if self.program.bare { self.threads.iter().all(|thread| thread.over) } else { number == 0 };
+        if program_over {
+            self.outcome = Some(Outcome::Exited(0));
+        }
+    }
+
+    /// Local operations up to the next event. They happen together with the event before them.
+    fn run_local(&mut self, number: u32) {
+        while let Some(op) = self.next_op(number).filter(|op| op.is_local()) {
+            let thread = self.thread(number);
+            let (body, position) = (thread.body, thread.position);
+            let mut next = position + 1;
+            match *op {
+                Op::Set(register, value) => {
+                    let value = self.value(number, value);
+                    self.set(number, register, value);
+                }
+                Op::JumpIf(register, value, to) if thread.registers[register] == value => next = to,
+                Op::Assert(register, value) if thread.registers[register] != value => {
+                    self.outcome = Some(Outcome::Asserted {
+                        message: format!("r{register} == {value}"),
+                        file: "model".to_owned(),
+                        line: self.program.site(body, position),
+                    });
+                }
+                Op::Crash(signal) => self.outcome = Some(Outcome::Crashed { signal, fault: 0 }),
+                _ => {}
+            }
+            if self.outcome.is_some() {
+                break;
+            }
+            self.thread_mut(number).position = next;
+        }
+        let thread = self.thread(number);
+        let code = self.program.code(thread.body, thread.position);
+        self.thread_mut(number).code = code;
+        if self.program.bare && self.next_op(number).is_none() && !self.thread(number).over {
+            self.end(number);
+        }
+    }
+}
+
+fn address(kind: u64, number: usize) -> u64 {
+    kind + number as u64 * 8
+}

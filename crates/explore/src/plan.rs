@@ -1,0 +1,72 @@
+//! What to run.
+
+use crate::Switch;
+
+/// One schedule to run, as data. See the event crate for the numbering of events.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Plan {
+    /// Forced decisions, in ascending order of `at`.
+    pub switches: Vec<Switch>,
+    /// First event for which [`Plan::tail`] decides. Before it, a decision that is not among the switches (a thread
+    /// that blocks, say) means that the execution has diverged.
+    pub tail_from: u64,
+    /// Who runs once the forced decisions are used up.
+    pub tail: Tail,
+    /// Events in a row after which a thread must give way to the next one, if there is one; `None`: never.
+    pub fair_limit: Option<u64>,
+    /// What is logged, and so what is a point.
+    pub observe: Observe,
+    /// Whether the happens-before detector runs.
+    pub detect_races: bool,
+    /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
+    /// For reports only: it is slow.
+    pub explain: Option<(u64, u64)>,
+    /// Stop after so many events.
+    pub max_events: u64,
+}
+
+/// Strategy for the part of an execution that the plan leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tail {
+    /// Stay with the running thread; when it cannot go on, take the next enabled one in order of creation.
+    MinSwitches,
+    /// Choose evenly among the enabled threads at every point.
+    Random {
+        /// Seed of the choices.
+        seed: u64,
+    },
+}
+
+/// What is a point of an execution: where a decision can be made, and what is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Observe {
+    /// Synchronisation, atomics, and the accesses that the executor's site flags select.
+    Points,
+    /// Every event.
+    Everything,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            switches: Vec::new(),
+            tail_from: 0,
+            tail: Tail::MinSwitches,
+            fair_limit: Some(100_000),
+            observe: Observe::Points,
+            detect_races: true,
+            explain: None,
+            max_events: 200_000_000,
+        }
+    }
+}
+
+impl Plan {
+    /// The plan that repeats an execution: every switch forced, to the end.
+    #[must_use]
+    pub fn replay(switches: Vec<Switch>) -> Self {
+        // Not one later: the last thread that was chosen may turn out to be blocked, which is how a deadlock can end.
+        let tail_from = switches.last().map_or(0, |switch| switch.at);
+        Self { switches, tail_from, ..Self::default() }
+    }
+}

@@ -1,0 +1,264 @@
+//! The model keeps the rules of the event crate, and its log says what brute force says.
+
+use proptest::prelude::*;
+use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, order, schedules};
+use racehunter_explore::{
+    Bug, Cause, Execution, Executor, Kind, Observe, Outcome, Plan, Switch, Tail, Wait, decisions, reported_sites,
+    shared_sites,
+};
+
+/// A plan under which every access is a point.
+fn everything() -> Plan {
+    Plan { observe: Observe::Everything, ..Plan::default() }
+}
+
+fn run(program: Program, plan: &Plan) -> Execution {
+    ModelExecutor::new(program).run_one(plan)
+}
+
+/// Index, thread, kind and object of every record.
+fn log(execution: &Execution) -> Vec<(u64, u32, Kind, u64)> {
+    execution.records.iter().map(|r| (r.index, r.thread, r.kind, r.object & 0xffff)).collect()
+}
+
+/// Each thread takes both locks, the second one in the other order.
+fn crossed_locks() -> Program {
+    let take = |a, b| vec![Op::Lock(a), Op::Lock(b), Op::Unlock(b), Op::Unlock(a)];
+    Program::fork_join(vec![take(0, 1), take(1, 0)], vec![])
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { cases: 1_500, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Preemptions and switches as read from the log are those that brute force counted for the same schedule, and the
+    /// log shows the same bugs.
+    #[test]
+    fn the_log_says_what_brute_force_says(seed: u64, walk: u64, wide: bool, timing: bool) {
+        let shape = Shape { threads: if wide { 3 } else { 2 }, statements: 2, timing };
+        let program = Program::random(seed, shape);
+        let points = program.access_sites().into_iter().collect();
+        let Some(all) = schedules(&program, &points, 300) else { return Ok(()) };
+        for tail in [Tail::MinSwitches, Tail::Random { seed: walk }, Tail::Random { seed: !walk }] {
+            let execution = run(program.clone(), &Plan { tail, ..everything() });
+            let order = order(&execution);
+            let path = all.iter().find(|path| path.order == order);
+            prop_assert!(path.is_some(), "brute force does not know {:?}", order);
+            let path = path.unwrap();
+            prop_assert_eq!(&execution.outcome, &path.outcome);
+            prop_assert_eq!(&execution.bugs(), &path.bugs);
+            let last = decisions(&execution, None).last();
+            let counts = last.map_or((0, 0, 0), |last| (last.preemptions, last.switches, last.unfair));
+            prop_assert_eq!(counts, (path.preemptions.into(), path.switches.into(), path.unfair.into()));
+            if tail == Tail::MinSwitches {
+                prop_assert_eq!((path.preemptions, path.unfair), (0, 0));
+            }
+        }
+    }
+
+    /// Every choice that the log offers can be made; that is what a target stands on.
+    #[test]
+    fn every_choice_of_the_log_is_possible(seed: u64, walk: u64, timing: bool) {
+        let program = Program::random(seed, Shape { threads: 3, statements: 2, timing });
+        let mut executor = ModelExecutor::new(program);
+        let execution = executor.run_one(&Plan { tail: Tail::Random { seed: walk }, ..everything() });
+        let mut made: Vec<Switch> = Vec::new();
+        let mut decisions = decisions(&execution, None);
+        while let Some(decision) = decisions.next() {
+            let switch = |to| Switch { at: decision.at, to, from: decision.from, code: decision.code };
+            for (other, _) in decisions.others() {
+                let switches = made.iter().copied().chain([switch(other)]).collect();
+                let plan = Plan { switches, tail_from: decision.at + 1, ..everything() };
+                let chosen = executor.run_one(&plan);
+                prop_assert!(!matches!(chosen.outcome, Outcome::Diverged(_)));
+                prop_assert_eq!(order(&chosen)[decision.at as usize - 1], other);
+            }
+            if decision.logged {
+                made.push(switch(decision.to));
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_of_blocking_and_of_ends() {
+    let program = Program::fork_join(vec![vec![Op::Lock(0)]], vec![]);
+    let execution = run(program, &Plan::default());
+    assert_eq!(
+        log(&execution),
+        [
+            (1, 0, Kind::Create, 1),
+            // `main` arrives at the join, which would be event 2, and thread 1 performs event 2 instead.
+            (2, 0, Kind::Blocked, 1),
+            (2, 0, Kind::Switch, 1),
+            (2, 1, Kind::Lock, 0),
+            (3, 1, Kind::Exit, 0),
+            (3, 0, Kind::Woken, 1),
+            (4, 1, Kind::Switch, 0),
+            (4, 0, Kind::Join, 1),
+            (5, 0, Kind::Exit, 0),
+        ]
+    );
+    assert_eq!(execution.records[2].detail, Cause::Blocked as u8);
+    assert_eq!(execution.records[6].detail, Cause::Exit as u8);
+    assert_eq!((execution.events, execution.threads), (5, 2));
+    assert_eq!(execution.outcome, Outcome::Exited(0));
+}
+
+#[test]
+fn accesses_that_are_not_points_count_but_are_not_logged() {
+    let program = Program::new(vec![vec![Op::Write(0, Value::Const(1)), Op::Read(0, 0), Op::Yield]]);
+    let execution = run(program.clone(), &Plan::default());
+    assert_eq!(log(&execution), [(3, 0, Kind::Yield, 0), (4, 0, Kind::Exit, 0)]);
+    let mut executor = ModelExecutor::new(program.clone());
+    assert_eq!(executor.add_points(&[program.site(0, 1)]), 1);
+    assert_eq!(executor.add_points(&[program.site(0, 1)]), 0);
+    assert_eq!(log(&executor.run_one(&Plan::default()))[0], (2, 0, Kind::Read, 0));
+    assert_eq!(run(program, &everything()).records.len(), 4);
+}
+
+#[test]
+fn a_deadlock_names_who_waits_where() {
+    let program = crossed_locks();
+    let switch = |at, from, to| Switch { at, to, from, code: 0 };
+    // Thread 1 takes lock 0; thread 2 takes lock 1 before thread 1 can.
+    let plan = Plan { switches: vec![switch(3, 0, 1), switch(4, 1, 2)], tail_from: 5, ..Plan::default() };
+    let execution = run(program.clone(), &plan);
+    assert_eq!(execution.outcome, Outcome::Deadlock);
+    let places = vec![program.code(0, 2), program.code(1, 1), program.code(2, 1)];
+    assert_eq!(execution.bugs(), [Bug::Deadlock(places)]);
+    let states: Vec<_> = execution
+        .records
+        .iter()
+        .filter(|r| r.kind == Kind::ThreadState)
+        .map(|r| (r.thread, r.detail, r.extra))
+        .collect();
+    let (mutex, join) = (Wait::Mutex as u8, Wait::Join as u8);
+    assert_eq!(states, [(2, mutex, 2), (0, join, 2), (1, mutex, 3)], "the thread that ran last comes first");
+}
+
+#[test]
+fn a_plan_that_does_not_fit_diverges() {
+    let program = crossed_locks();
+    let good = run(program.clone(), &Plan::default());
+    let switches = good.switches();
+    assert_eq!(run(program.clone(), &good.repeat()), good_as_plan(&good));
+    let diverges = |switches: Vec<Switch>, tail_from: u64| {
+        run(program.clone(), &Plan { switches, tail_from, ..Plan::default() }).outcome
+    };
+    let first = switches[0];
+    assert_eq!((first.at, first.from, first.to), (3, 0, 1));
+    // Wrong place, wrong thread before, a thread that does not exist, one that is blocked, one that is not due.
+    assert_eq!(diverges(vec![Switch { code: 1, ..first }], 4), Outcome::Diverged(3));
+    assert_eq!(diverges(vec![Switch { from: 1, ..first }], 4), Outcome::Diverged(3));
+    assert_eq!(diverges(vec![Switch { to: 9, ..first }], 4), Outcome::Diverged(3));
+    assert_eq!(diverges(vec![Switch { to: 0, ..first }], 4), Outcome::Diverged(3));
+    assert_eq!(diverges(vec![], 4), Outcome::Diverged(3), "a thread that blocks is a decision");
+    assert_eq!(diverges(vec![first], 4), Outcome::Exited(0));
+}
+
+/// The same execution, with the causes that a replay has.
+fn good_as_plan(execution: &Execution) -> Execution {
+    let mut execution = execution.clone();
+    for record in execution.records.iter_mut().filter(|record| record.kind == Kind::Switch) {
+        record.detail = Cause::Plan as u8;
+    }
+    execution
+}
+
+#[test]
+fn locks_order_accesses_and_nothing_else_does() {
+    let plain = vec![Op::Write(0, Value::Const(1))];
+    let locked = vec![Op::Lock(0), Op::Write(0, Value::Const(1)), Op::Unlock(0)];
+    let racy = Program::fork_join(vec![plain.clone(), plain.clone()], vec![Op::Read(0, 0)]);
+    let bugs = run(racy.clone(), &Plan::default()).bugs();
+    assert_eq!(bugs, [Bug::Race(racy.code(1, 0), racy.code(2, 0))]);
+    let clean = Program::fork_join(vec![locked.clone(), locked.clone()], vec![Op::Read(0, 0)]);
+    assert_eq!(run(clean, &Plan::default()).bugs(), []);
+    let half = Program::fork_join(vec![locked, plain], vec![]);
+    assert_eq!(run(half, &Plan::default()).bugs().len(), 1);
+    let undetected = Plan { detect_races: false, ..Plan::default() };
+    assert_eq!(run(racy, &undetected).bugs(), []);
+    // A flag that is atomic orders what comes before and after it; one that is not is a race itself.
+    let publish = |flag| vec![Op::Write(0, Value::Const(1)), flag, Op::SemPost(0)];
+    let consume = |flag| vec![Op::SemWait(1), flag, Op::Read(0, 0)];
+    let flags = |set, get| Program::fork_join(vec![publish(set), consume(get), vec![Op::SemPost(1)]], vec![]);
+    let switch = |at, from, to| Switch { at, to, from, code: 0 };
+    // Thread 3 runs before thread 2, so that the semaphore does not order 1 and 2.
+    let plan = Plan { switches: vec![switch(4, 0, 3), switch(6, 3, 1)], tail_from: 7, ..Plan::default() };
+    let atomic = flags(Op::AtomicWrite(1, Value::Const(1)), Op::AtomicRead(1, 1));
+    let execution = run(atomic, &plan);
+    assert_eq!((execution.outcome.clone(), execution.bugs()), (Outcome::Exited(0), vec![]));
+    let plain = flags(Op::Write(1, Value::Const(1)), Op::Read(1, 1));
+    assert_eq!(run(plain, &plan).bugs().len(), 2);
+}
+
+#[test]
+fn waits_signals_and_time_outs() {
+    let waiter = vec![Op::Lock(0), Op::TimedWait(0, 0, 5, 1), Op::Unlock(0)];
+    let signaller = vec![Op::Lock(0), Op::Signal(0), Op::Unlock(0)];
+    let program = Program::fork_join(vec![waiter, signaller], vec![]);
+    let kinds = |execution: &Execution, thread: u32| -> Vec<(Kind, u8)> {
+        execution
+            .records
+            .iter()
+            .filter(|r| r.thread == thread && r.kind.is_event())
+            .map(|r| (r.kind, r.detail))
+            .collect()
+    };
+    let signalled = run(program.clone(), &Plan::default());
+    let woken = [(Kind::Lock, 1), (Kind::Wait, 0), (Kind::Lock, 1), (Kind::Unlock, 0), (Kind::Exit, 0)];
+    assert_eq!(kinds(&signalled, 1), woken);
+    // Let time pass instead of running the other thread.
+    let switches: Vec<Switch> = signalled.switches().into_iter().take(1).collect();
+    let waits = signalled.records.iter().find(|r| r.kind == Kind::Suspended).map(|r| r.index).unwrap();
+    let late = Switch { at: waits, from: 1, to: 1, code: 0 };
+    let plan = Plan { switches: [switches, vec![late]].concat(), tail_from: waits + 1, ..Plan::default() };
+    let timed_out = run(program, &plan);
+    let expected =
+        [(Kind::Lock, 1), (Kind::Wait, 0), (Kind::WaitEnd, 1), (Kind::Lock, 1), (Kind::Unlock, 0), (Kind::Exit, 0)];
+    assert_eq!(kinds(&timed_out, 1), expected);
+    assert_eq!(timed_out.outcome, Outcome::Exited(0));
+}
+
+#[test]
+fn limits_and_fairness() {
+    let forever = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0)];
+    let program = Program::fork_join(vec![forever, vec![Op::AtomicWrite(0, Value::Const(1))]], vec![]);
+    let unfair = Plan { fair_limit: None, max_events: 1_000, ..Plan::default() };
+    assert_eq!(run(program.clone(), &unfair).outcome, Outcome::Limit("events".to_owned()));
+    let fair = Plan { fair_limit: Some(20), ..unfair };
+    let execution = run(program, &fair);
+    assert_eq!(execution.outcome, Outcome::Exited(0));
+    let turn = execution.records.iter().find(|r| r.kind == Kind::Switch && r.detail == Cause::Fair as u8).unwrap();
+    // It began with event 3 and had 20 events.
+    assert_eq!((turn.index, turn.thread, turn.object), (23, 1, 2));
+}
+
+#[test]
+fn failures_end_the_execution() {
+    let program = Program::fork_join(vec![vec![Op::Read(0, 0), Op::Assert(0, 1)]], vec![]);
+    let execution = run(program, &Plan::default());
+    assert!(matches!(&execution.outcome, Outcome::Asserted { message, .. } if message == "r0 == 1"));
+    let program = Program::fork_join(vec![vec![Op::Yield, Op::Crash(11)]], vec![]);
+    let execution = run(program.clone(), &Plan::default());
+    assert_eq!(execution.bugs(), [Bug::Crash(11, program.code(1, 1))]);
+}
+
+#[test]
+fn sharing_is_reported_and_found_by_watching_everything() {
+    let write = vec![Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1))];
+    let read = vec![Op::Read(0, 0), Op::Read(2, 0)];
+    let program = Program::fork_join(vec![write, read], vec![]);
+    let shared = vec![program.site(1, 0), program.site(2, 0)];
+    let mut executor = ModelExecutor::new(program);
+    assert_eq!(reported_sites(&executor.run_one(&Plan::default())), shared);
+    assert_eq!(shared_sites(&executor.run_one(&everything())), shared);
+    executor.add_points(&shared[..1]);
+    assert_eq!(reported_sites(&executor.run_one(&Plan::default())), shared[1..], "also when only one side is a point");
+    executor.add_points(&shared);
+    assert_eq!(reported_sites(&executor.run_one(&Plan::default())), []);
+}

@@ -1,0 +1,204 @@
+//! What RaceHunter tells its users: [`Finding`]s and [`Coverage`].
+//!
+//! Plain, serialisable data, stable from version to version: these types are written to `.racehunter/` and read back
+//! by `racehunter replay`, and the JSON output is made from them. This crate knows nothing about how findings come to
+//! be. Start at [`Finding`].
+#![forbid(unsafe_code)]
+
+mod coverage;
+mod fingerprint;
+
+pub use coverage::Coverage;
+pub use fingerprint::fingerprint;
+
+use serde::{Deserialize, Serialize};
+
+/// A bug, with everything needed to understand it and to show it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Short identity, the same in every run that finds the same bug: see [`fingerprint`].
+    pub id: String,
+    /// What kind of bug.
+    pub kind: Kind,
+    /// One sentence, in the user's terms.
+    pub message: String,
+    /// The places in the program that take part, the most telling first: both accesses of a race, the place each
+    /// thread of a deadlock waits at, the failed assertion.
+    pub sites: Vec<Site>,
+    /// How often the schedule was replayed, and how often it showed the bug: `[shown, tried]`.
+    pub replayed: [u32; 2],
+    /// True when every replay showed it.
+    pub confirmed: bool,
+    /// The execution of the campaign that showed it first, from 1.
+    pub execution: u64,
+    /// Preemptions of the (minimised) schedule.
+    pub preemptions: u32,
+    /// The schedule that shows it.
+    pub schedule: Schedule,
+    /// What happened, step by step, in the last replay.
+    pub steps: Vec<Step>,
+    /// The memory or object that it is about.
+    pub object: Option<Object>,
+    /// The threads of that execution in order of creation: `threads[0]` is `main`, `threads[1]` is shown as `T1`. May
+    /// be empty; then threads are named by what sites and steps tell.
+    #[serde(default)]
+    pub threads: Vec<Thread>,
+    /// More to know, one line each.
+    pub notes: Vec<String>,
+}
+
+/// The kind of a bug, as named in JSON and in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Two accesses to the same memory, at least one a write, not ordered.
+    DataRace,
+    /// Threads wait for each other.
+    Deadlock,
+    /// A failed assertion.
+    Assertion,
+    /// A fatal signal.
+    Crash,
+    /// Access to freed memory.
+    UseAfterFree,
+    /// Memory freed twice.
+    DoubleFree,
+    /// A thread waits for a wake-up that came too early.
+    LostWakeup,
+    /// An intended unit of accesses was interrupted.
+    Atomicity,
+    /// The exit status depends on the schedule.
+    ExitStatus,
+    /// The output depends on the schedule.
+    Output,
+}
+
+impl Kind {
+    /// The name in JSON and in `error[...]`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DataRace => "data-race",
+            Self::Deadlock => "deadlock",
+            Self::Assertion => "assertion",
+            Self::Crash => "crash",
+            Self::UseAfterFree => "use-after-free",
+            Self::DoubleFree => "double-free",
+            Self::LostWakeup => "lost-wakeup",
+            Self::Atomicity => "atomicity",
+            Self::ExitStatus => "exit-status",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// One place of the program in a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// Source file as the compiler named it, empty when there is no debug information.
+    pub file: String,
+    /// Line, 0 when unknown.
+    pub line: u32,
+    /// Column, 0 when unknown.
+    pub column: u32,
+    /// Function, demangled.
+    pub function: String,
+    /// The thread, named by its path in the family tree: `main`, `main/1`, `main/1/2`.
+    pub thread: String,
+    /// The function that the thread started with.
+    pub entry: String,
+    /// What it does there: `read`, `write`, `atomic-write`, `lock`, `wait`, ...
+    pub access: String,
+    /// Bytes accessed, 0 when it is not an access.
+    pub size: u32,
+    /// Names of the locks held.
+    pub locks: Vec<String>,
+    /// Call stack, innermost first, starting with this place itself.
+    pub stack: Vec<Frame>,
+    /// What the thread waits for at this place, when it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<Waiting>,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Name of the lock, condition variable, thread, ...
+    pub object: String,
+    /// Path of the thread that would have to act: the owner of a lock, the thread to be joined.
+    pub owner: Option<String>,
+}
+
+/// A thread of the execution that a finding shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Path in the family tree: `main`, `main/1`, `main/1/2`.
+    pub path: String,
+    /// The function that it started with, empty when unknown.
+    pub entry: String,
+}
+
+/// One frame of a call stack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Function, demangled.
+    pub function: String,
+    /// Source file, empty when unknown.
+    pub file: String,
+    /// Line, 0 when unknown.
+    pub line: u32,
+    /// Column, 0 when unknown.
+    pub column: u32,
+}
+
+/// The memory or synchronisation object that a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// How the source calls it, or a description.
+    pub name: String,
+    /// Size in bytes, 0 when unknown.
+    pub size: u64,
+    /// `global`, `heap`, `stack`, `thread-local` or `unknown`.
+    pub region: String,
+    /// Where heap memory was allocated, innermost frame first.
+    pub allocated: Vec<Frame>,
+}
+
+/// The decisions that show a finding: enough to replay it on the same binary and input.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Schedule {
+    /// Every switch of the execution, in order.
+    pub switches: Vec<ScheduledSwitch>,
+}
+
+/// One switch of a [`Schedule`]; the meaning of the fields is that of the event crate's `Switch`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScheduledSwitch {
+    /// Event before which it happens.
+    pub at: u64,
+    /// Thread that goes on.
+    pub to: u32,
+    /// Thread that was running.
+    pub from: u32,
+    /// Where that thread stood, 0 when unknown.
+    pub code: u64,
+}
+
+/// One line of the interleaving in a report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Column: index into the threads of the finding in order of creation, 0 is `main`.
+    pub thread: u32,
+    /// The thread's path.
+    pub path: String,
+    /// What it did, e.g. `read  q->count`.
+    pub what: String,
+    /// Source file.
+    pub file: String,
+    /// Line, 0 when unknown.
+    pub line: u32,
+    /// Marks: the thread was preempted after the step before.
+    pub preempted: bool,
+    /// Marks: this step is where the bug shows.
+    pub culprit: bool,
+}

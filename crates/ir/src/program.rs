@@ -1,0 +1,36 @@
+//! From an executable to its modules.
+
+use std::fs;
+use std::path::Path;
+
+use object::{Object, ObjectSection};
+
+use crate::{IrError, Module, SECTION, decode_all};
+
+/// Reads all modules of an executable, shared library or object file.
+///
+/// # Errors
+///
+/// When the file cannot be read, has no modules, or damaged ones.
+pub fn read_program(path: &Path) -> Result<Vec<Module>, IrError> {
+    let data = fs::read(path).map_err(|source| IrError::File { path: path.to_owned(), source })?;
+    read_section(&data, path)
+}
+
+/// As [`read_program`], of a file that is in memory already; `path` is for messages.
+///
+/// # Errors
+///
+/// When the file has no modules, or damaged ones.
+pub fn read_section(data: &[u8], path: &Path) -> Result<Vec<Module>, IrError> {
+    let broken = |error: object::Error| IrError::Object { path: path.to_owned(), reason: error.to_string() };
+    let file = object::File::parse(data).map_err(broken)?;
+    let mut modules = Vec::new();
+    let mut found = false;
+    // A linker makes one section of them, an object file may have several.
+    for section in file.sections().filter(|section| section.name() == Ok(SECTION)) {
+        found = true;
+        modules.extend(decode_all(&section.uncompressed_data().map_err(broken)?)?);
+    }
+    if found { Ok(modules) } else { Err(IrError::NoSection { path: path.to_owned() }) }
+}

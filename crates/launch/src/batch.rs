@@ -1,0 +1,96 @@
+//! Which plans share so long a beginning that it pays to run it once and go on from a snapshot.
+
+use racehunter_explore::Plan;
+
+/// Events that cost about as much as a fork.
+const WORTH_A_SNAPSHOT: u64 = 30_000;
+
+/// Plans of one request, in slot order.
+pub(crate) enum Step {
+    /// Run this plan.
+    Single(usize),
+    /// Run the beginning up to event `at`, then the plans `first .. first + count` from there.
+    Snapshot {
+        /// First plan.
+        first: usize,
+        /// Number of plans.
+        count: usize,
+        /// The event before which the snapshot is taken.
+        at: u64,
+    },
+}
+
+/// Groups neighbours with a long common beginning.
+pub(crate) fn steps(plans: &[Plan]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut first = 0;
+    while first < plans.len() {
+        let mut at = u64::MAX;
+        let mut count = 1;
+        while first + count < plans.len() {
+            let shared = at.min(common(&plans[first + count - 1], &plans[first + count]));
+            if shared < WORTH_A_SNAPSHOT {
+                break;
+            }
+            at = shared;
+            count += 1;
+        }
+        steps.push(if count == 1 { Step::Single(first) } else { Step::Snapshot { first, count, at } });
+        first += count;
+    }
+    steps
+}
+
+/// The first event that may differ between two plans.
+fn common(a: &Plan, b: &Plan) -> u64 {
+    let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events)
+        == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events);
+    if !alike {
+        return 0;
+    }
+    let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
+    let next = |plan: &Plan| plan.switches.get(same).map_or(u64::MAX, |switch| switch.at);
+    next(a).min(next(b)).min(a.tail_from).min(b.tail_from)
+}
+
+/// The plan of the common beginning.
+pub(crate) fn prefix(plan: &Plan, at: u64) -> Plan {
+    let mut prefix = plan.clone();
+    prefix.switches.retain(|switch| switch.at < at);
+    prefix.tail_from = at;
+    prefix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use racehunter_event::Switch;
+
+    fn plan(switches: &[(u64, u32)]) -> Plan {
+        let switches: Vec<_> = switches.iter().map(|&(at, to)| Switch { at, to, from: 0, code: 0 }).collect();
+        Plan::replay(switches)
+    }
+
+    #[test]
+    fn neighbours_with_a_long_beginning_share_it() {
+        let plans = [
+            plan(&[(10, 1), (50_000, 2)]),
+            plan(&[(10, 1), (50_001, 2)]),
+            plan(&[(10, 1), (40_000, 2)]),
+            plan(&[(11, 1), (60_000, 2)]),
+            plan(&[(11, 1), (20_000, 2)]),
+        ];
+        let steps = steps(&plans);
+        assert!(matches!(steps[0], Step::Snapshot { first: 0, count: 3, at: 40_000 }));
+        assert!(matches!(steps[1], Step::Single(3)));
+        assert!(matches!(steps[2], Step::Single(4)));
+        assert_eq!(prefix(&plans[0], 40_000).switches.len(), 1);
+    }
+
+    #[test]
+    fn a_tail_ends_what_is_common() {
+        let mut early = plan(&[(10, 1)]);
+        early.tail_from = 20;
+        assert!(matches!(steps(&[early.clone(), early])[..], [Step::Single(0), Step::Single(1)]));
+    }
+}

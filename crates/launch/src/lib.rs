@@ -1,0 +1,16 @@
+//! The [`Executor`](racehunter_explore::Executor) over real processes.
+//!
+//! A [`Worker`](worker::Worker) is one fork server: the program, stopped just before `main`, that forks a child per
+//! execution. [`Processes`] drives several of them side by side. Whatever the program does (crash, hang, exhaust
+//! memory, kill its parent) is an outcome; a server that dies is started again.
+//!
+//! This crate knows nothing about analyses or findings. Start at [`Processes`].
+
+mod batch;
+mod processes;
+mod region;
+mod results;
+mod worker;
+
+pub use processes::Processes;
+pub use worker::{LaunchError, Limits, Mapping, Program};

@@ -1,0 +1,235 @@
+//! Several fork servers as one executor.
+
+use crate::batch::{self, Step};
+use crate::results;
+use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
+use racehunter_event::control::{OUTCOME_SNAPSHOT, SITE_POINT, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING};
+use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Runs plans on real processes, in several fork servers at once.
+///
+/// The results do not depend on the number of servers: each execution starts from the same state.
+pub struct Processes {
+    program: Program,
+    limits: Limits,
+    workers: Vec<Worker>,
+    /// Flag byte of every site.
+    flags: Vec<u8>,
+    pool: u32,
+    preparatory: u32,
+    deaths: u32,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// Servers that may die in a row before the program is given up.
+const DEATHS: u32 = 20;
+/// Threads that are kept ready, at most.
+const POOL: u32 = 64;
+/// Iterations of an in-process loop before the first that counts.
+const PREPARATORY: u32 = 3;
+
+impl Processes {
+    /// Starts `jobs` servers.
+    pub fn start(program: Program, limits: Limits, jobs: usize) -> Result<Self, LaunchError> {
+        let mut processes = Self {
+            program,
+            limits,
+            workers: Vec::new(),
+            flags: Vec::new(),
+            pool: 0,
+            preparatory: PREPARATORY,
+            deaths: 0,
+            interrupted: Arc::default(),
+        };
+        for _ in 0..jobs.max(1) {
+            let worker = processes.start_worker()?;
+            processes.workers.push(worker);
+        }
+        let sites = processes.workers[0].region.read_header().sites as usize;
+        processes.flags = vec![0; sites];
+        Ok(processes)
+    }
+
+    fn start_worker(&self) -> Result<Worker, LaunchError> {
+        let mut worker = Worker::start(&self.program, self.limits)?;
+        if !self.flags.is_empty() {
+            worker.region.write_flags(&self.flags);
+        }
+        Ok(worker)
+    }
+
+    /// When the flag is set, running executions are stopped instead of waited for.
+    pub fn stop_when(&mut self, interrupted: Arc<AtomicBool>) {
+        self.interrupted = interrupted;
+    }
+
+    /// Makes every site a point (`--points all`).
+    pub fn make_all_points(&mut self) {
+        self.flags.fill(SITE_POINT);
+        self.publish_flags();
+    }
+
+    fn publish_flags(&mut self) {
+        for worker in &mut self.workers {
+            worker.region.write_flags(&self.flags);
+        }
+    }
+
+    /// Load address of the executable.
+    #[must_use]
+    pub fn load_address(&self) -> u64 {
+        self.workers[0].region.read_header().executable
+    }
+
+    /// Files that are mapped as code, for symbolisation.
+    #[must_use]
+    pub fn mappings(&self) -> Vec<Mapping> {
+        self.workers[0].mappings()
+    }
+
+    /// Whether the program runs an in-process loop. Known after the first execution.
+    #[must_use]
+    pub fn loops(&self) -> bool {
+        self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
+    }
+
+    /// Runs a chunk of plans on one server; the plans that were not reached are `None`.
+    fn run_chunk(
+        worker: &mut Worker,
+        chunk: &[Plan],
+        request: &Request,
+        interrupted: &AtomicBool,
+    ) -> (Vec<Option<Execution>>, bool) {
+        let mut stopped: Stopped = Vec::new();
+        let answer = worker.wait(&mut stopped, interrupted);
+        let (ran, alive) = match answer {
+            Answer::Ran(count) => (count, true),
+            Answer::Died(count) => (count, false),
+        };
+        let mut results: Vec<Option<Execution>> = chunk.iter().map(|_| None).collect();
+        let end = worker.output_end();
+        for (index, owner) in request.slots.iter().enumerate().take(ran as usize) {
+            let slot = worker.region.read_slot(index);
+            let Some(plan) = owner else { continue };
+            if matches!(slot.state, STATE_EMPTY | STATE_NO_ROOM) || slot.outcome == OUTCOME_SNAPSHOT {
+                continue;
+            }
+            let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);
+            let next = if index + 1 < ran as usize { worker.region.read_slot(index + 1).output } else { end };
+            let output = worker.read_output(slot.output, next.max(slot.output));
+            let mut execution = results::read(&worker.region, &slot, limit, output);
+            if !alive && slot.state == STATE_RUNNING {
+                execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
+            }
+            results[*plan] = Some(execution);
+        }
+        worker.region.trim();
+        (results, alive)
+    }
+
+    /// Runs plans until all have a result.
+    fn run_all(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, LaunchError> {
+        let mut results: Vec<Option<Execution>> = plans.iter().map(|_| None).collect();
+        loop {
+            let missing: Vec<usize> = (0..plans.len()).filter(|&i| results[i].is_none()).collect();
+            if missing.is_empty() {
+                return Ok(results.into_iter().flatten().collect());
+            }
+            let per_worker = missing.len().div_ceil(self.workers.len()).min(SLOTS / 2);
+            let mut under_way = Vec::new();
+            for (worker, indices) in self.workers.iter_mut().zip(missing.chunks(per_worker)) {
+                let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
+                let request = Request::write(worker, &chunk, self.pool, self.preparatory);
+                worker.request(request.slots.len() as u32);
+                under_way.push((indices.to_vec(), chunk, request));
+            }
+            let mut dead = Vec::new();
+            for (number, (indices, chunk, request)) in under_way.into_iter().enumerate() {
+                let (executions, alive) = Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
+                for (index, execution) in indices.into_iter().zip(executions) {
+                    results[index] = execution;
+                }
+                if alive {
+                    self.deaths = 0;
+                } else {
+                    dead.push(number);
+                }
+            }
+            for number in dead {
+                self.deaths += 1;
+                if self.deaths > DEATHS {
+                    return Err(LaunchError::Dies(self.program.path.display().to_string(), self.deaths));
+                }
+                self.workers[number] = self.start_worker()?;
+            }
+            let threads = results.iter().flatten().map(results::threads_created).max().unwrap_or(0);
+            self.pool = self.pool.max(threads.min(POOL));
+        }
+    }
+}
+
+impl Executor for Processes {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        self.run_all(plans).map_err(|error| ExecutorError(error.to_string()))
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        let mut new = 0;
+        for &site in sites {
+            if let Some(flag) = (site as usize).checked_sub(1).and_then(|site| self.flags.get_mut(site)) {
+                new += usize::from(*flag & SITE_POINT == 0);
+                *flag |= SITE_POINT;
+            }
+        }
+        if new > 0 {
+            self.publish_flags();
+        }
+        new
+    }
+}
+
+/// What the slots of a request stand for.
+struct Request {
+    /// For each slot the plan of the chunk, or nothing for the common beginning of a snapshot.
+    slots: Vec<Option<usize>>,
+}
+
+impl Request {
+    /// Writes as many plans as fit.
+    fn write(worker: &mut Worker, chunk: &[Plan], pool: u32, preparatory: u32) -> Self {
+        let header = worker.region.header();
+        // SAFETY: the header is mapped; the server reads these fields only after the request.
+        unsafe {
+            (*header).pool = pool;
+            (*header).preparatory = preparatory;
+        }
+        worker.region.clear();
+        let mut slots = Vec::new();
+        for step in batch::steps(chunk) {
+            let (snapshot, plans) = match step {
+                Step::Single(plan) => (None, plan..plan + 1),
+                Step::Snapshot { first, count, at } => (Some(at), first..first + count),
+            };
+            let count = plans.len();
+            if slots.len() + count + 1 > SLOTS {
+                break;
+            }
+            if let Some(at) = snapshot {
+                let prefix = batch::prefix(&chunk[plans.start], at);
+                if !worker.region.write_plan(slots.len(), &prefix, Some((at, count as u32))) {
+                    break;
+                }
+                slots.push(None);
+            }
+            for plan in plans {
+                if !worker.region.write_plan(slots.len(), &chunk[plan], None) {
+                    return Self { slots };
+                }
+                slots.push(Some(plan));
+            }
+        }
+        Self { slots }
+    }
+}

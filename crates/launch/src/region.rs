@@ -1,0 +1,203 @@
+//! The controller's view of the memory that it shares with a fork server.
+
+use racehunter_event::control::{
+    FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
+    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
+    TAIL_MIN_SWITCHES, TAIL_RANDOM,
+};
+use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
+use racehunter_explore::{Observe, Plan, Tail};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::ptr;
+
+/// One control region, mapped.
+///
+/// The target can write anything anywhere in it at any time, on purpose or not: everything is read as plain numbers,
+/// by volatile reads, and checked.
+pub(crate) struct Region {
+    base: *mut u8,
+    file: File,
+    switches_used: u32,
+}
+
+// SAFETY: the mapping belongs to the region and can be used from any one thread at a time.
+unsafe impl Send for Region {}
+
+/// A record as it is in shared memory, before its kind is known to be one.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawRecord {
+    words: [u64; 4],
+    halves: [u32; 3],
+    bytes: [u8; 4],
+}
+
+const _: () = assert!(size_of::<RawRecord>() == size_of::<Record>());
+
+impl Region {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: plain system calls on a file of our own; the mapping is checked.
+        unsafe {
+            let fd = libc::memfd_create(c"racehunter".as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let file = File::from_raw_fd(fd);
+            file.set_len(REGION_SIZE as u64)?;
+            let protection = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+            let base = libc::mmap(ptr::null_mut(), REGION_SIZE, protection, flags, fd, 0);
+            if base == libc::MAP_FAILED {
+                return Err(io::Error::last_os_error());
+            }
+            let region = Self { base: base.cast(), file, switches_used: 0 };
+            (*region.header()).magic = MAGIC;
+            (*region.header()).version = FORMAT_VERSION;
+            Ok(region)
+        }
+    }
+
+    pub(crate) fn fd(&self) -> i32 {
+        self.file.as_raw_fd()
+    }
+
+    /// The header. Valid as long as the region; fields are to be read one by one.
+    pub(crate) fn header(&self) -> *mut Header {
+        self.base.cast()
+    }
+
+    fn at(&self, offset: usize) -> *mut u8 {
+        // SAFETY: all offsets are constants within the mapping.
+        unsafe { self.base.add(offset) }
+    }
+
+    fn slot(&self, index: usize) -> *mut Slot {
+        assert!(index < SLOTS);
+        // SAFETY: within the slot area.
+        unsafe { self.at(SLOTS_OFFSET).cast::<Slot>().add(index) }
+    }
+
+    /// A copy of a slot. All of its fields are numbers, so any content is valid.
+    pub(crate) fn read_slot(&self, index: usize) -> Slot {
+        // SAFETY: `slot` is in bounds and aligned.
+        unsafe { ptr::read_volatile(self.slot(index)) }
+    }
+
+    pub(crate) fn read_header(&self) -> Header {
+        // SAFETY: the header is at the start of the mapping.
+        unsafe { ptr::read_volatile(self.header()) }
+    }
+
+    /// Forgets the plans of the last request.
+    pub(crate) fn clear(&mut self) {
+        self.switches_used = 0;
+    }
+
+    /// Writes a plan into a slot. False when its switches do not fit any more.
+    pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(u64, u32)>) -> bool {
+        let count = plan.switches.len();
+        let first = self.switches_used as usize;
+        if first + count > SWITCHES {
+            return false;
+        }
+        self.switches_used += count as u32;
+        let (tail, seed) = match plan.tail {
+            Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
+            Tail::Random { seed } => (TAIL_RANDOM, seed),
+        };
+        let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        let (watch, watch_size) = plan.explain.unwrap_or_default();
+        if plan.explain.is_some() {
+            flags |= FLAG_STACKS;
+        }
+        let (snapshot_at, snapshot_slots) = snapshot.unwrap_or_default();
+        // SAFETY: the switch area has room for the switches, the slot is in bounds; a zeroed slot is valid.
+        unsafe {
+            let area = self.at(SWITCHES_OFFSET).cast::<Switch>();
+            ptr::copy_nonoverlapping(plan.switches.as_ptr(), area.add(first), count);
+            let slot = self.slot(index);
+            ptr::write_bytes(slot, 0, 1);
+            (*slot).switches = first as u32;
+            (*slot).switch_count = count as u32;
+            (*slot).tail_from = plan.tail_from;
+            (*slot).tail = tail;
+            (*slot).observe = if plan.observe == Observe::Everything { OBSERVE_ALL } else { OBSERVE_POINTS };
+            (*slot).seed = seed;
+            (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
+            (*slot).max_events = plan.max_events;
+            (*slot).watch = watch;
+            (*slot).watch_size = watch_size;
+            (*slot).snapshot_at = snapshot_at;
+            (*slot).snapshot_slots = snapshot_slots;
+            (*slot).flags = flags;
+            (*slot).state = STATE_EMPTY;
+        }
+        true
+    }
+
+    /// Sets the flag bytes of all sites.
+    pub(crate) fn write_flags(&mut self, flags: &[u8]) {
+        // SAFETY: at most `SITES` bytes are written to an area of that size.
+        unsafe {
+            ptr::copy_nonoverlapping(flags.as_ptr(), self.at(SITES_OFFSET), flags.len().min(SITES));
+            (*self.header()).sites_epoch += 1;
+        }
+    }
+
+    /// Records `first .. first + count`, without those that are not records.
+    pub(crate) fn read_log(&self, first: u64, count: u64) -> Vec<Record> {
+        let first = (first as usize).min(LOG_RECORDS);
+        let count = (count as usize).min(LOG_RECORDS - first);
+        let area = self.at(LOG_OFFSET).cast::<RawRecord>();
+        (first..first + count)
+            .filter_map(|i| {
+                // SAFETY: `i` is within the log area.
+                let raw = unsafe { ptr::read_volatile(area.add(i)) };
+                let [index, code, object, extra] = raw.words;
+                let [thread, stack, site] = raw.halves;
+                let [kind, size, detail, reserved] = raw.bytes;
+                let kind = Kind::from_byte(kind)?;
+                Some(Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved })
+            })
+            .collect()
+    }
+
+    /// The stack at a word offset: its frames and locks, as the runtime wrote them.
+    pub(crate) fn read_stack(&self, offset: u32) -> Option<(Vec<u64>, Vec<u64>)> {
+        const PLAUSIBLE: u64 = 1024;
+        let word = |i: usize| {
+            // SAFETY: bounds are checked here.
+            (i < STACK_WORDS).then(|| unsafe { ptr::read_volatile(self.at(STACKS_OFFSET).cast::<u64>().add(i)) })
+        };
+        let at = offset as usize;
+        let (frames, locks) = (word(at)?, word(at + 1)?);
+        if frames > PLAUSIBLE || locks > PLAUSIBLE {
+            return None;
+        }
+        let words = |from: usize, count: u64| (from..from + count as usize).map(word).collect::<Option<Vec<u64>>>();
+        Some((words(at + 2, frames)?, words(at + 2 + frames as usize, locks)?))
+    }
+
+    /// Gives back the memory of a log that has become large.
+    pub(crate) fn trim(&mut self) {
+        const KEEP: usize = 64 << 20;
+        // SAFETY: plain reads of our own mapping; the file is ours.
+        unsafe {
+            let header = self.read_header();
+            if header.log_used as usize * size_of::<Record>() > KEEP {
+                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+                let (from, len) = (LOG_OFFSET + KEEP, LOG_RECORDS * size_of::<Record>() - KEEP);
+                libc::fallocate(self.fd(), mode, from as i64, len as i64);
+            }
+        }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made in `new` and is not used afterwards.
+        unsafe { libc::munmap(self.base.cast(), REGION_SIZE) };
+    }
+}

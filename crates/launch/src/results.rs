@@ -1,0 +1,87 @@
+//! From a slot to an [`Execution`].
+
+use crate::region::Region;
+use racehunter_event::control::{
+    NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
+    OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, Slot,
+};
+use racehunter_event::{Kind, Record};
+use racehunter_explore::{Execution, Outcome};
+
+/// Reads the result of a slot.
+pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
+    let mut records = region.read_log(slot.log, slot.log_count);
+    let stacks = take_stacks(region, &mut records);
+    Execution {
+        records,
+        stacks,
+        outcome: outcome(slot, stopped),
+        events: slot.events,
+        threads: slot.threads,
+        partial: slot.notes & (NOTE_LOG_FULL | NOTE_UNCONTROLLED) != 0,
+        output,
+    }
+}
+
+/// Copies the stacks that the records refer to, and makes the references relative to the copy.
+fn take_stacks(region: &Region, records: &mut [Record]) -> Vec<u64> {
+    // Offset 0 means "no stack".
+    let mut stacks = Vec::new();
+    for record in records.iter_mut().filter(|record| record.stack != 0) {
+        let Some((frames, locks)) = region.read_stack(record.stack) else {
+            record.stack = 0;
+            continue;
+        };
+        if stacks.is_empty() {
+            stacks.push(0);
+        }
+        record.stack = stacks.len() as u32;
+        stacks.extend([frames.len() as u64, locks.len() as u64]);
+        stacks.extend(frames);
+        stacks.extend(locks);
+    }
+    stacks
+}
+
+fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
+    if slot.state != STATE_DONE {
+        return match stopped {
+            Some(limit) => Outcome::Limit(limit.to_owned()),
+            None => Outcome::Lost(wait_status(slot.status)),
+        };
+    }
+    match slot.outcome {
+        OUTCOME_EXITED | OUTCOME_RACE => Outcome::Exited(exit_code(slot.status)),
+        OUTCOME_DEADLOCK => Outcome::Deadlock,
+        OUTCOME_CRASH => Outcome::Crashed { signal: slot.signal, fault: slot.fault },
+        OUTCOME_ASSERTION => {
+            Outcome::Asserted { message: text(&slot.message), file: text(&slot.file), line: slot.line }
+        }
+        OUTCOME_DIVERGED => Outcome::Diverged(slot.diverged_at),
+        OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
+        OUTCOME_TOO_MANY_THREADS => Outcome::Limit("threads".to_owned()),
+        other => Outcome::Lost(format!("outcome {other}")),
+    }
+}
+
+fn exit_code(status: i32) -> i32 {
+    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
+}
+
+fn wait_status(status: i32) -> String {
+    if libc::WIFSIGNALED(status) {
+        format!("killed by signal {}", libc::WTERMSIG(status))
+    } else {
+        format!("ended with status {} without passing through exit", libc::WEXITSTATUS(status))
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// True for executions whose log tells that the program uses more threads than the pool has.
+pub(crate) fn threads_created(execution: &Execution) -> u32 {
+    execution.records.iter().filter(|record| record.kind == Kind::Create).count() as u32
+}

@@ -1,0 +1,374 @@
+//! One fork server.
+
+use crate::region::Region;
+use racehunter_event::FORMAT_VERSION;
+use racehunter_event::control::{ANSWER_FD, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The executable.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// A file for its standard input; nothing when there is none.
+    pub input: Option<PathBuf>,
+}
+
+/// What one execution may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Time by the clock on the wall.
+    pub time: Duration,
+    /// Resident memory in KiB.
+    pub memory_kib: u64,
+    /// Bytes of output that are kept; more cannot be written.
+    pub output: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { time: Duration::from_secs(10), memory_kib: 4 << 20, output: 8 << 20 }
+    }
+}
+
+/// A part of the target's address space that comes from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// First address.
+    pub start: u64,
+    /// Behind the last address.
+    pub end: u64,
+    /// Offset in the file.
+    pub offset: u64,
+    /// The file.
+    pub path: PathBuf,
+}
+
+/// Why a program cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// The system refused.
+    #[error("cannot start `{program}`: {source}")]
+    Start {
+        /// What was to be started.
+        program: String,
+        /// Why it was not.
+        source: io::Error,
+    },
+    /// It ended before `main`.
+    #[error("`{program}` ended before `main` ({status}){output}")]
+    BeforeMain {
+        /// What was started.
+        program: String,
+        /// How it ended.
+        status: String,
+        /// What it wrote, if anything.
+        output: String,
+    },
+    /// It did not get to `main` in time.
+    #[error("`{program}` did not reach `main` within {seconds} s: a static constructor may be waiting for something")]
+    Silent {
+        /// What was started.
+        program: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// The runtime in the program cannot work.
+    #[error("{0}")]
+    Trouble(String),
+    /// The server died again and again.
+    #[error("`{0}` kills its own fork server: the process that started it was ended {1} times")]
+    Dies(String, u32),
+}
+
+/// How a request ended.
+pub(crate) enum Answer {
+    /// So many slots were run.
+    Ran(u32),
+    /// The server is gone; so many slots were begun.
+    Died(u32),
+}
+
+/// Executions that were stopped by a limit: slot and limit.
+pub(crate) type Stopped = Vec<(u32, &'static str)>;
+
+/// A running fork server.
+pub(crate) struct Worker {
+    pub(crate) region: Region,
+    child: Child,
+    requests: File,
+    answers: File,
+    output: File,
+    limits: Limits,
+}
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+impl Worker {
+    /// Starts the program up to `main`.
+    pub(crate) fn start(program: &Program, limits: Limits) -> Result<Self, LaunchError> {
+        let name = program.path.display().to_string();
+        let failed = |source| LaunchError::Start { program: name.clone(), source };
+        let region = Region::new().map_err(failed)?;
+        let (request_read, request_write) = pipe().map_err(failed)?;
+        let (answer_read, answer_write) = pipe().map_err(failed)?;
+        let output = output_file(limits.output).map_err(failed)?;
+        let input = match &program.input {
+            Some(path) => Stdio::from(File::open(path).map_err(failed)?),
+            None => Stdio::null(),
+        };
+        let inherited = [
+            (region.fd(), REGION_FD),
+            (request_read.as_raw_fd(), REQUEST_FD),
+            (answer_write.as_raw_fd(), ANSWER_FD),
+        ];
+        let mut command = Command::new(&program.path);
+        command
+            .args(&program.arguments)
+            .env(SERVER_VARIABLE, FORMAT_VERSION.to_string())
+            .stdin(input)
+            .stdout(output.try_clone().map_err(failed)?)
+            .stderr(output.try_clone().map_err(failed)?);
+        let parent = std::process::id();
+        // SAFETY: between fork and exec only async-signal-safe calls are made.
+        unsafe { command.pre_exec(move || before_exec(parent, inherited)) };
+        let child = command.spawn().map_err(failed)?;
+        drop((request_read, answer_write));
+        let mut worker =
+            Self { region, child, requests: request_write.into(), answers: answer_read.into(), output, limits };
+        worker.greet(&name)?;
+        Ok(worker)
+    }
+
+    fn greet(&mut self, name: &str) -> Result<(), LaunchError> {
+        if !poll(&self.answers, PATIENCE) {
+            self.kill();
+            return Err(LaunchError::Silent { program: name.to_owned(), seconds: PATIENCE.as_secs() });
+        }
+        if self.read_answer().is_none() {
+            let status = match self.child.wait() {
+                Ok(status) => match status.signal() {
+                    Some(signal) => format!("killed by signal {signal}"),
+                    None => format!("status {}", status.code().unwrap_or(-1)),
+                },
+                Err(error) => error.to_string(),
+            };
+            let output = self.take_output(0);
+            let output = if output.is_empty() {
+                String::new()
+            } else {
+                format!("; it wrote: {}", String::from_utf8_lossy(&output).trim())
+            };
+            return Err(LaunchError::BeforeMain { program: name.to_owned(), status, output });
+        }
+        let header = self.region.read_header();
+        let trouble = match header.trouble {
+            code if code == Trouble::None as u32 => return Ok(()),
+            code if code == Trouble::Version as u32 => format!(
+                "`{name}` was built by another version of RaceHunter (format {}, this is {FORMAT_VERSION}): build it again",
+                header.runtime_version
+            ),
+            code if code == Trouble::Shadow as u32 => format!(
+                "`{name}`: no room for shadow memory in its address space; the system may limit it (ulimit -v, \
+                 vm.overcommit_memory = 2)"
+            ),
+            _ => format!("`{name}`: the runtime cannot start (trouble {})", header.trouble),
+        };
+        Err(LaunchError::Trouble(trouble))
+    }
+
+    fn read_answer(&mut self) -> Option<u32> {
+        let mut bytes = [0; 4];
+        self.answers.read_exact(&mut bytes).ok()?;
+        Some(u32::from_le_bytes(bytes))
+    }
+
+    /// Sends a request for the first `count` slots.
+    pub(crate) fn request(&mut self, count: u32) -> bool {
+        self.output.seek(SeekFrom::Start(0)).is_ok() && self.requests.write_all(&count.to_le_bytes()).is_ok()
+    }
+
+    /// Waits for the answer to a request of `count` slots, and stops what exceeds its limits.
+    pub(crate) fn wait(&mut self, stopped: &mut Stopped, interrupted: &AtomicBool) -> Answer {
+        const TICK: Duration = Duration::from_millis(20);
+        let mut running = u32::MAX;
+        let mut since = Instant::now();
+        loop {
+            if poll(&self.answers, TICK) {
+                return match self.read_answer() {
+                    Some(count) => Answer::Ran(count),
+                    None => Answer::Died(self.region.read_header().running + 1),
+                };
+            }
+            let header = self.region.read_header();
+            if header.running != running {
+                running = header.running;
+                since = Instant::now();
+            }
+            if header.child == 0 {
+                continue;
+            }
+            let limit = if interrupted.load(Ordering::Relaxed) {
+                "interruption"
+            } else if since.elapsed() > self.limits.time {
+                "time"
+            } else if resident_kib(header.child) > self.limits.memory_kib {
+                "memory"
+            } else {
+                continue;
+            };
+            stopped.push((running, limit));
+            kill_group(header.child);
+            // Should it not die at once, give it another period before the next attempt.
+            since = Instant::now();
+        }
+    }
+
+    /// What was written to the output file from an offset on.
+    pub(crate) fn take_output(&mut self, from: u64) -> Vec<u8> {
+        let end = self.output.stream_position().unwrap_or(0);
+        self.read_output(from, end)
+    }
+
+    /// What was written between two offsets.
+    pub(crate) fn read_output(&self, from: u64, to: u64) -> Vec<u8> {
+        let len = to.saturating_sub(from).min(self.limits.output) as usize;
+        let mut bytes = vec![0; len];
+        match self.output.read_exact_at(&mut bytes, from) {
+            Ok(()) => bytes,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Where the output ends now.
+    pub(crate) fn output_end(&mut self) -> u64 {
+        self.output.stream_position().unwrap_or(0)
+    }
+
+    /// Files that are mapped as code in the target.
+    pub(crate) fn mappings(&self) -> Vec<Mapping> {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id())).unwrap_or_default();
+        maps.lines().filter_map(parse_mapping).collect()
+    }
+
+    /// Ends the server and everything that belongs to it.
+    pub(crate) fn kill(&mut self) {
+        let child = self.region.read_header().child;
+        if child != 0 {
+            kill_group(child);
+        }
+        kill_group(self.child.id());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// `start-end perms offset dev inode path`
+fn parse_mapping(line: &str) -> Option<Mapping> {
+    let mut fields = line.split_ascii_whitespace();
+    let (start, end) = fields.next()?.split_once('-')?;
+    let permissions = fields.next()?;
+    let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
+    let path = fields.nth(2)?;
+    let is_code = permissions.contains('x') && path.starts_with('/');
+    is_code.then_some(Mapping {
+        start: u64::from_str_radix(start, 16).ok()?,
+        end: u64::from_str_radix(end, 16).ok()?,
+        offset,
+        path: PathBuf::from(path),
+    })
+}
+
+/// Runs in the new process: file descriptors in place, no address randomisation, death with the controller.
+fn before_exec(parent: u32, inherited: [(i32, i32); 3]) -> io::Result<()> {
+    // SAFETY: async-signal-safe system calls only.
+    unsafe {
+        // First out of the way of the final numbers, then into place; the duplicates survive `exec`.
+        let mut copies = [0; 3];
+        for (copy, (fd, _)) in copies.iter_mut().zip(inherited) {
+            *copy = libc::fcntl(fd, libc::F_DUPFD, 220);
+            if *copy < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        for (copy, (_, place)) in copies.iter().zip(inherited) {
+            if libc::dup2(*copy, place) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            libc::close(*copy);
+        }
+        libc::setpgid(0, 0);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        if libc::getppid() as u32 != parent {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+        // Where this is forbidden the addresses differ from server to server, which replay tolerates.
+        libc::personality(0x0004_0000);
+        let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        libc::setrlimit(libc::RLIMIT_CORE, &no_core);
+    }
+    Ok(())
+}
+
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: the array has room for both; the descriptors are new and ours.
+    unsafe {
+        if libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
+    }
+}
+
+/// A memory file of a fixed size: output beyond it is refused to the program, and costs nobody memory.
+fn output_file(size: u64) -> io::Result<File> {
+    // SAFETY: plain system calls on a file of our own.
+    unsafe {
+        let fd = libc::memfd_create(c"output".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let file = File::from_raw_fd(fd);
+        file.set_len(size)?;
+        libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_GROW | libc::F_SEAL_SHRINK);
+        Ok(file)
+    }
+}
+
+/// True when there is something to read, or the other end is gone.
+fn poll(file: &File, timeout: Duration) -> bool {
+    let mut entry = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid entry.
+    unsafe { libc::poll(&mut entry, 1, timeout.as_millis() as i32) > 0 }
+}
+
+fn kill_group(pid: u32) {
+    // SAFETY: sends signals; a process that is gone is no error.
+    unsafe {
+        libc::kill(-(pid as i32), libc::SIGKILL);
+        libc::kill(pid as i32, libc::SIGKILL);
+    }
+}
+
+fn resident_kib(pid: u32) -> u64 {
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    statm.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4
+}

@@ -1,0 +1,145 @@
+// What LLVM's C API does not offer: registering the pass, splitting blocks, and names in debug information.
+// Everything else is in Rust.
+
+#include "llvm-c/Types.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/DebugProgramInstruction.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#if LLVM_VERSION_MAJOR >= 22
+#include "llvm/Plugins/PassPlugin.h"
+#else
+#include "llvm/Passes/PassPlugin.h"
+#endif
+#include "llvm/Transforms/Utils/Mem2Reg.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+extern "C" {
+// Implemented in Rust; both return whether they changed the module.
+bool rh_begin(LLVMModuleRef module);
+bool rh_instrument(LLVMModuleRef module);
+
+extern const uint32_t rh_plugin_api = LLVM_PLUGIN_API_VERSION;
+extern const uint32_t rh_llvm_major = LLVM_VERSION_MAJOR;
+}
+
+namespace {
+
+struct Step : PassInfoMixin<Step> {
+  bool (*run_step)(LLVMModuleRef);
+  explicit Step(bool (*step)(LLVMModuleRef)) : run_step(step) {}
+  PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
+    return run_step(wrap(&module)) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  // Functions of an -O0 build are `optnone` unless the wrapper says otherwise; the pass must run all the same.
+  static bool isRequired() { return true; }
+};
+
+void add_instrumentation(ModulePassManager &passes, OptimizationLevel level) {
+  // At -O0 every local variable lives in memory: without promotion each of its accesses would look like an event.
+  if (level == OptimizationLevel::O0)
+    passes.addPass(createModuleToFunctionPassAdaptor(PromotePass()));
+  passes.addPass(Step(rh_instrument));
+}
+
+struct Text {
+  const char *data;
+  size_t length;
+};
+Text text(StringRef string) { return {string.data(), string.size()}; }
+
+} // namespace
+
+extern "C" {
+
+void rh_register(PassBuilder &builder) {
+  builder.registerPipelineStartEPCallback(
+      [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(Step(rh_begin)); });
+  // Clang registers its sanitizers at the same point, after its plugins.
+#if LLVM_VERSION_MAJOR >= 20
+  builder.registerOptimizerLastEPCallback(
+      [](ModulePassManager &passes, OptimizationLevel level, ThinOrFullLTOPhase phase) {
+        if (phase != ThinOrFullLTOPhase::ThinLTOPostLink && phase != ThinOrFullLTOPhase::FullLTOPostLink)
+          add_instrumentation(passes, level);
+      });
+#else
+  builder.registerOptimizerLastEPCallback(add_instrumentation);
+#endif
+}
+
+// The block that begins with `instruction`; the one before it ends with a branch to it.
+LLVMBasicBlockRef rh_split_before(LLVMValueRef instruction) {
+  auto *at = cast<Instruction>(unwrap(instruction));
+  return wrap(at->getParent()->splitBasicBlock(at->getIterator()));
+}
+
+// The value that leads to a successor of a switch other than the first, which is the default. LLVM 19 keeps it among the
+// operands, LLVM 22 does not.
+LLVMValueRef rh_case_value(LLVMValueRef instruction, unsigned successor) {
+  auto *branch = cast<SwitchInst>(unwrap(instruction));
+  return wrap((branch->case_begin() + (successor - 1))->getCaseValue());
+}
+
+// Static allocas must stay in the entry block when it is split.
+void rh_hoist_static_allocas(LLVMValueRef function) {
+  BasicBlock &entry = cast<Function>(unwrap(function))->getEntryBlock();
+  auto first = entry.getFirstNonPHIOrDbgOrAlloca();
+  if (first == entry.end())
+    return;
+  for (auto at = first; at != entry.end();) {
+    auto *alloca = dyn_cast<AllocaInst>(&*at++);
+    if (alloca && alloca->isStaticAlloca())
+      alloca->moveBefore(entry, first);
+  }
+}
+
+void rh_append_constructor(LLVMModuleRef module, LLVMValueRef function, int priority) {
+  appendToGlobalCtors(*unwrap(module), cast<Function>(unwrap(function)), priority);
+}
+
+void rh_append_to_used(LLVMModuleRef module, LLVMValueRef global) {
+  appendToUsed(*unwrap(module), {cast<GlobalValue>(unwrap(global))});
+}
+
+void rh_set_dso_local(LLVMValueRef global) { cast<GlobalValue>(unwrap(global))->setDSOLocal(true); }
+
+// Whether the module can only become part of an executable, never of a shared library.
+bool rh_is_for_executable(LLVMModuleRef module) {
+  return unwrap(module)->getPICLevel() == PICLevel::NotPIC || unwrap(module)->getPIELevel() != PIELevel::Default;
+}
+
+Text rh_scope_function(LLVMMetadataRef scope, bool linkage) {
+  auto *local = dyn_cast_or_null<DILocalScope>(unwrap(scope));
+  auto *function = local ? local->getSubprogram() : nullptr;
+  if (!function)
+    return {nullptr, 0};
+  return text(linkage && !function->getLinkageName().empty() ? function->getLinkageName() : function->getName());
+}
+
+Text rh_variable_name(LLVMMetadataRef variable) { return text(cast<DIVariable>(unwrap(variable))->getName()); }
+
+Text rh_variable_type(LLVMMetadataRef variable) {
+  const DIType *type = cast<DIVariable>(unwrap(variable))->getType();
+  // Pointers and qualifiers have no name of their own: what they lead to has one.
+  while (type && type->getName().empty() && isa<DIDerivedType>(type))
+    type = cast<DIDerivedType>(type)->getBaseType();
+  return type ? text(type->getName()) : Text{nullptr, 0};
+}
+
+// Every use of a value as a variable of the source: (context, instruction it precedes, value, variable, by address).
+void rh_each_variable(LLVMValueRef function, void *context,
+                      void (*visit)(void *, LLVMValueRef, LLVMValueRef, LLVMMetadataRef, bool)) {
+  for (BasicBlock &block : *cast<Function>(unwrap(function)))
+    for (Instruction &instruction : block)
+      for (DbgVariableRecord &record : filterDbgVars(instruction.getDbgRecordRange())) {
+        if (record.isKillLocation() || record.hasArgList())
+          continue;
+        if (Value *value = record.getVariableLocationOp(0))
+          visit(context, wrap(&instruction), wrap(value), wrap(record.getVariable()), record.isDbgDeclare());
+      }
+}
+}

@@ -1,0 +1,451 @@
+//! Emits the hooks that a [`Plan`](crate::plan::Plan) asks for.
+
+use std::ffi::CStr;
+
+use rustc_hash::FxHashMap;
+
+use crate::frame;
+use crate::kinds::Kinds;
+use crate::library::StringCall;
+use crate::llvm::{Block, Metadata, Module, Type, Value, llvm, split_before};
+use crate::operation::{Access, Atomic, Lanes, Length, Mask, Operation};
+use crate::plan::{FunctionPlan, Plan};
+use crate::sys::core::*;
+use crate::sys::debuginfo::*;
+use crate::sys::prelude::*;
+use crate::sys::{LLVMIntPredicate, LLVMTypeKind};
+
+/// LLVM's number of the calling convention that leaves nearly all registers alone.
+const PRESERVE_MOST: u32 = 14;
+/// What is not traced is this many times likelier than what is.
+const LIKELY: u64 = (1 << 20) - 1;
+const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
+
+/// Types that are used again and again.
+pub struct Types {
+    /// `void`.
+    pub void: Type,
+    /// `i8`.
+    pub i8: Type,
+    /// `i32`.
+    pub i32: Type,
+    /// `i64`.
+    pub i64: Type,
+    /// `ptr`.
+    pub ptr: Type,
+}
+
+/// Writes hooks into one module.
+pub struct Emitter<'a> {
+    pub(crate) module: Module,
+    pub(crate) kinds: &'a Kinds,
+    pub(crate) types: Types,
+    /// The array with one byte for each number.
+    pub(crate) sites: Value,
+    builder: LLVMBuilderRef,
+    hooks: FxHashMap<&'static CStr, (Value, Type)>,
+    tracing: Value,
+    pub(crate) stack: Value,
+    weights: LLVMValueRef,
+    /// Location of the hook that is being emitted.
+    location: Option<Metadata>,
+}
+
+impl Drop for Emitter<'_> {
+    fn drop(&mut self) {
+        llvm!(LLVMDisposeBuilder(self.builder));
+    }
+}
+
+impl<'a> Emitter<'a> {
+    /// Declares what the runtime provides, and the array of sites.
+    pub fn new(module: Module, kinds: &'a Kinds, plan: &Plan) -> Self {
+        let context = module.context();
+        let types = Types {
+            void: Type(llvm!(LLVMVoidTypeInContext(context))),
+            i8: Type(llvm!(LLVMInt8TypeInContext(context))),
+            i32: Type(llvm!(LLVMInt32TypeInContext(context))),
+            i64: Type(llvm!(LLVMInt64TypeInContext(context))),
+            ptr: Type(llvm!(LLVMPointerTypeInContext(context, 0))),
+        };
+        let sites = crate::registration::add_sites(module, &types, plan.site_count);
+        let external = |name: &CStr, ty: Type| {
+            let global = module.global(name).unwrap_or_else(|| module.add_global(ty, name));
+            if module.is_for_executable() {
+                global.set_dso_local();
+            }
+            global
+        };
+        let tracing = external(c"__rh_tracing", types.i8);
+        let stack = external(c"__rh_stack", types.ptr);
+        let weights = branch_weights(context, &types);
+        let builder = llvm!(LLVMCreateBuilderInContext(context));
+        let hooks = FxHashMap::default();
+        Self { module, kinds, types, sites, builder, hooks, tracing, stack, weights, location: None }
+    }
+
+    /// Emits everything that one function gets.
+    pub fn function(&mut self, plan: &FunctionPlan) {
+        plan.function.hoist_static_allocas();
+        let exits = frame::Exits::find(plan.function, self.kinds);
+        let frame = plan.has_frame.then(|| frame::enter(self, plan.function));
+        if let Some(frame) = frame {
+            frame::heal(self, frame, &exits);
+        }
+        if let Some(site) = plan.entry_site {
+            self.location = self.function_location(plan.function);
+            let first = frame::first_instruction(plan.function, frame);
+            self.announce_entry(first, site);
+        }
+        for announcement in &plan.announcements {
+            // Nothing may come between a call that must be a tail call and its return.
+            let at = frame::before_tail_call(announcement.instruction);
+            self.location = announcement.instruction.location().or_else(|| self.function_location(plan.function));
+            let site = self.site(announcement.site);
+            for operation in &announcement.operations {
+                self.announce(at, site, operation);
+            }
+        }
+        self.location = None;
+        if let Some(frame) = frame {
+            frame::leave(self, frame, &exits);
+        }
+    }
+
+    fn announce_entry(&mut self, at: Value, site: u32) {
+        let site = self.site(site);
+        self.traced(at, |emitter| emitter.call(c"__rh_enter", &[site]));
+    }
+
+    fn announce(&mut self, at: Value, site: Value, operation: &Operation) {
+        self.before(at);
+        match *operation {
+            Operation::Plain(access, address, bytes) => self.call(plain_hook(access, bytes), &[address, site]),
+            Operation::Range(access, address, length) => {
+                let length = self.length(length);
+                self.call(range_hook(access), &[address, length, site]);
+            }
+            Operation::Masked { access, mask, count, lanes, bytes } => {
+                let bits = self.mask_bits(mask, count);
+                self.masked(at, site, access, bits, lanes, bytes);
+            }
+            Operation::VirtualTableRead(address) => self.call(c"__rh_vptr_read", &[address, site]),
+            Operation::VirtualTableUpdate(address, value) => {
+                self.call(c"__rh_vptr_update", &[address, site, value]);
+            }
+            Operation::Atomic(kind, address, info) => {
+                let hook = match kind {
+                    Atomic::Load => c"__rh_atomic_load",
+                    Atomic::Store => c"__rh_atomic_store",
+                    Atomic::Update => c"__rh_atomic_rmw",
+                };
+                self.call(hook, &[address, site, self.i32(info)]);
+            }
+            Operation::CompareExchange(address, info, expected) => {
+                let expected = self.as_i64(expected);
+                self.call(c"__rh_cmpxchg", &[address, site, self.i32(info), expected]);
+            }
+            Operation::Fence(order) => self.call(c"__rh_fence", &[site, self.i32(order)]),
+            Operation::LibraryString(string) => self.string(site, string),
+            Operation::Branch(value) => self.traced(at, |emitter| {
+                let value = emitter.as_i64(value);
+                emitter.call(c"__rh_branch", &[site, value]);
+            }),
+            Operation::Call(callee) => self.traced(at, |emitter| emitter.call(c"__rh_call", &[site, callee])),
+            Operation::Leave => self.traced(at, |emitter| emitter.call(c"__rh_leave", &[site])),
+        }
+    }
+
+    fn string(&mut self, site: Value, string: StringCall) {
+        let second = string.second.unwrap_or_else(|| Value(llvm!(LLVMConstNull(self.types.ptr.0))));
+        let length = match string.length {
+            Some(length) => self.as_i64(length),
+            None => self.i64(u64::MAX),
+        };
+        let which = self.i32(string.which);
+        self.call(c"__rh_lib_string", &[string.first, second, length, site, which]);
+    }
+
+    /// Announces each lane whose bit is set. A loop over the set bits: the number of lanes in use is often small, and
+    /// the code stays short however many lanes there are.
+    fn masked(&mut self, at: Value, site: Value, access: Access, bits: Value, lanes: Lanes, bytes: u64) {
+        if let Lanes::Compressed(address) = lanes {
+            let count = self.intrinsic(c"llvm.ctpop", &[bits]);
+            let length = Value(llvm!(LLVMBuildMul(self.builder, count.0, self.i64(bytes).0, UNNAMED)));
+            self.call(range_hook(access), &[address, length, site]);
+            return;
+        }
+        let (head, tail) = self.split(at);
+        let lane_block = self.append_block(tail);
+        let zero = self.i64(0);
+        self.at_end(head);
+        let is_empty = self.equal(bits, zero);
+        self.branch(is_empty, tail, lane_block);
+
+        self.at_end(lane_block);
+        let remaining = Value(llvm!(LLVMBuildPhi(self.builder, self.types.i64.0, UNNAMED)));
+        let lane = self.intrinsic(c"llvm.cttz", &[remaining, self.boolean(true)]);
+        let address = self.lane_address(lanes, lane, bytes);
+        match bytes {
+            1 | 2 | 4 | 8 => self.call(plain_hook(access, bytes), &[address, site]),
+            _ => self.call(range_hook(access), &[address, self.i64(bytes), site]),
+        }
+        let minus_one = self.i64(u64::MAX);
+        let lower = Value(llvm!(LLVMBuildAdd(self.builder, remaining.0, minus_one.0, UNNAMED)));
+        let rest = Value(llvm!(LLVMBuildAnd(self.builder, remaining.0, lower.0, UNNAMED)));
+        let is_last = self.equal(rest, zero);
+        self.branch(is_last, tail, lane_block);
+        let (mut values, mut blocks) = ([bits.0, rest.0], [head.0, lane_block.0]);
+        llvm!(LLVMAddIncoming(remaining.0, values.as_mut_ptr(), blocks.as_mut_ptr(), 2));
+    }
+
+    fn lane_address(&mut self, lanes: Lanes, lane: Value, bytes: u64) -> Value {
+        match lanes {
+            Lanes::Consecutive(base) | Lanes::Compressed(base) => {
+                let offset = Value(llvm!(LLVMBuildMul(self.builder, lane.0, self.i64(bytes).0, UNNAMED)));
+                self.offset(base, offset)
+            }
+            Lanes::Addresses(addresses) => {
+                Value(llvm!(LLVMBuildExtractElement(self.builder, addresses.0, lane.0, UNNAMED)))
+            }
+            Lanes::Indexed { base, indices, scale } => {
+                let index = llvm!(LLVMBuildExtractElement(self.builder, indices.0, lane.0, UNNAMED));
+                let index = llvm!(LLVMBuildIntCast2(self.builder, index, self.types.i64.0, 1, UNNAMED));
+                let scale = llvm!(LLVMBuildIntCast2(self.builder, scale.0, self.types.i64.0, 0, UNNAMED));
+                let offset = Value(llvm!(LLVMBuildMul(self.builder, index, scale, UNNAMED)));
+                self.offset(base, offset)
+            }
+        }
+    }
+
+    /// The mask as an `i64`, a bit for each of the first `count` lanes.
+    fn mask_bits(&mut self, mask: Mask, count: u32) -> Value {
+        let context = self.module.context();
+        let bits = match mask {
+            Mask::Bits(bits) => bits,
+            Mask::Signs(values) => {
+                let vector = values.ty();
+                let width = (self.module.store_size(vector.element()) * 8) as u32;
+                let integers = llvm!(LLVMVectorType(LLVMIntTypeInContext(context, width), LLVMGetVectorSize(vector.0)));
+                let values = llvm!(LLVMBuildBitCast(self.builder, values.0, integers, UNNAMED));
+                let zero = llvm!(LLVMConstNull(integers));
+                Value(llvm!(LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntSLT, values, zero, UNNAMED)))
+            }
+        };
+        let width = bits.ty().lanes().unwrap_or(count);
+        let integer = llvm!(LLVMIntTypeInContext(context, width));
+        let packed = llvm!(LLVMBuildBitCast(self.builder, bits.0, integer, UNNAMED));
+        let wide = llvm!(LLVMBuildIntCast2(self.builder, packed, self.types.i64.0, 0, UNNAMED));
+        if count >= width {
+            return Value(wide);
+        }
+        let used = self.i64((1 << count) - 1);
+        Value(llvm!(LLVMBuildAnd(self.builder, wide, used.0, UNNAMED)))
+    }
+
+    /// Emits `body` so that it runs only while the program is traced.
+    fn traced(&mut self, at: Value, body: impl FnOnce(&mut Self)) {
+        self.before(at);
+        let flag = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.tracing.0, UNNAMED)));
+        let zero = Value(llvm!(LLVMConstNull(self.types.i8.0)));
+        let is_off = self.equal(flag, zero);
+        let (head, tail) = self.split(at);
+        let traced = self.append_block(tail);
+        self.at_end(head);
+        let branch = self.branch(is_off, tail, traced);
+        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+        self.at_end(traced);
+        body(self);
+        llvm!(LLVMBuildBr(self.builder, tail.0));
+    }
+
+    // The small words of the language above.
+
+    /// The byte of a site.
+    fn site(&self, number: u32) -> Value {
+        let mut index = [self.i64(u64::from(number)).0];
+        Value(llvm!(LLVMConstInBoundsGEP2(self.types.i8.0, self.sites.0, index.as_mut_ptr(), 1)))
+    }
+
+    /// Goes on emitting before an instruction.
+    pub(crate) fn before(&self, instruction: Value) {
+        llvm!(LLVMPositionBuilderBefore(self.builder, instruction.0));
+        self.set_location();
+    }
+
+    fn at_end(&self, block: Block) {
+        llvm!(LLVMPositionBuilderAtEnd(self.builder, block.0));
+        self.set_location();
+    }
+
+    fn set_location(&self) {
+        let location = self.location.map_or(std::ptr::null_mut(), |location| location.0);
+        llvm!(LLVMSetCurrentDebugLocation2(self.builder, location));
+    }
+
+    /// Splits the block before `at`; the first half is left without terminator.
+    fn split(&self, at: Value) -> (Block, Block) {
+        let head = at.block();
+        let tail = split_before(at);
+        if let Some(branch) = head.terminator() {
+            llvm!(LLVMInstructionEraseFromParent(branch.0));
+        }
+        (head, tail)
+    }
+
+    fn append_block(&self, neighbour: Block) -> Block {
+        let function = llvm!(LLVMGetBasicBlockParent(neighbour.0));
+        Block(llvm!(LLVMAppendBasicBlockInContext(self.module.context(), function, UNNAMED)))
+    }
+
+    fn branch(&self, condition: Value, yes: Block, no: Block) -> Value {
+        Value(llvm!(LLVMBuildCondBr(self.builder, condition.0, yes.0, no.0)))
+    }
+
+    fn equal(&self, left: Value, right: Value) -> Value {
+        Value(llvm!(LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntEQ, left.0, right.0, UNNAMED)))
+    }
+
+    fn i32(&self, value: u32) -> Value {
+        Value(llvm!(LLVMConstInt(self.types.i32.0, u64::from(value), 0)))
+    }
+
+    fn i64(&self, value: u64) -> Value {
+        Value(llvm!(LLVMConstInt(self.types.i64.0, value, 0)))
+    }
+
+    fn boolean(&self, value: bool) -> Value {
+        let ty = llvm!(LLVMInt1TypeInContext(self.module.context()));
+        Value(llvm!(LLVMConstInt(ty, u64::from(value), 0)))
+    }
+
+    fn length(&self, length: Length) -> Value {
+        match length {
+            Length::Bytes(bytes) => self.i64(bytes),
+            Length::Computed(value) => self.as_i64(value),
+        }
+    }
+
+    /// An integer or pointer as `i64`: wider ones lose their upper bits, narrower ones are extended with zeroes.
+    fn as_i64(&self, value: Value) -> Value {
+        let ty = value.ty();
+        if ty == self.types.i64 {
+            value
+        } else if ty.kind() == LLVMTypeKind::LLVMPointerTypeKind {
+            Value(llvm!(LLVMBuildPtrToInt(self.builder, value.0, self.types.i64.0, UNNAMED)))
+        } else {
+            Value(llvm!(LLVMBuildIntCast2(self.builder, value.0, self.types.i64.0, 0, UNNAMED)))
+        }
+    }
+
+    /// A pointer, some bytes further.
+    fn offset(&self, base: Value, offset: Value) -> Value {
+        let mut index = [offset.0];
+        Value(llvm!(LLVMBuildGEP2(self.builder, self.types.i8.0, base.0, index.as_mut_ptr(), 1, UNNAMED)))
+    }
+
+    /// A pointer, a constant number of bytes further in the same object.
+    pub(crate) fn constant_offset(&self, base: Value, bytes: u64) -> Value {
+        let mut index = [self.i64(bytes).0];
+        Value(llvm!(LLVMBuildInBoundsGEP2(self.builder, self.types.i8.0, base.0, index.as_mut_ptr(), 1, UNNAMED)))
+    }
+
+    /// Loads a pointer.
+    pub(crate) fn load_pointer(&self, from: Value) -> Value {
+        Value(llvm!(LLVMBuildLoad2(self.builder, self.types.ptr.0, from.0, UNNAMED)))
+    }
+
+    /// Stores a value.
+    pub(crate) fn store(&self, value: Value, to: Value) -> Value {
+        Value(llvm!(LLVMBuildStore(self.builder, value.0, to.0)))
+    }
+
+    /// Calls an intrinsic that is overloaded by the type of its first argument, or not at all.
+    pub(crate) fn intrinsic(&self, name: &CStr, arguments: &[Value]) -> Value {
+        let id = llvm!(LLVMLookupIntrinsicID(name.as_ptr(), name.to_bytes().len()));
+        let is_overloaded = llvm!(LLVMIntrinsicIsOverloaded(id)) != 0;
+        let mut overloads = match (is_overloaded, arguments.first()) {
+            (true, Some(argument)) => vec![argument.ty().0],
+            (true, None) => vec![self.types.ptr.0],
+            (false, _) => Vec::new(),
+        };
+        let (context, count) = (self.module.context(), overloads.len());
+        let function = llvm!(LLVMGetIntrinsicDeclaration(self.module.0, id, overloads.as_mut_ptr(), count));
+        let ty = llvm!(LLVMIntrinsicGetType(context, id, overloads.as_mut_ptr(), count));
+        let mut raw: Vec<LLVMValueRef> = arguments.iter().map(|argument| argument.0).collect();
+        Value(llvm!(LLVMBuildCall2(self.builder, ty, function, raw.as_mut_ptr(), raw.len() as u32, UNNAMED)))
+    }
+
+    /// A constant `i32` 0, which some intrinsics take as the number of a frame.
+    pub(crate) fn zero(&self) -> Value {
+        self.i32(0)
+    }
+
+    /// Calls a hook.
+    fn call(&mut self, name: &'static CStr, arguments: &[Value]) {
+        let (hook, ty) = self.hook(name, arguments);
+        let mut raw: Vec<LLVMValueRef> = arguments.iter().map(|argument| argument.0).collect();
+        let call = llvm!(LLVMBuildCall2(self.builder, ty.0, hook.0, raw.as_mut_ptr(), raw.len() as u32, UNNAMED));
+        llvm!(LLVMSetInstructionCallConv(call, PRESERVE_MOST));
+    }
+
+    fn hook(&mut self, name: &'static CStr, arguments: &[Value]) -> (Value, Type) {
+        if let Some(&known) = self.hooks.get(name) {
+            return known;
+        }
+        let mut parameters: Vec<LLVMTypeRef> = arguments.iter().map(|argument| argument.ty().0).collect();
+        let count = parameters.len() as u32;
+        let ty = llvm!(LLVMFunctionType(self.types.void.0, parameters.as_mut_ptr(), count, 0));
+        let declared = llvm!(LLVMGetNamedFunction(self.module.0, name.as_ptr()));
+        let hook = Value(match declared.is_null() {
+            true => llvm!(LLVMAddFunction(self.module.0, name.as_ptr(), ty)),
+            false => declared,
+        });
+        llvm!(LLVMSetFunctionCallConv(hook.0, PRESERVE_MOST));
+        for attribute in [self.kinds.no_unwind, self.kinds.no_lazy_bind] {
+            hook.add_attribute(self.module.context(), attribute);
+        }
+        if self.module.is_for_executable() {
+            hook.set_dso_local();
+        }
+        self.hooks.insert(name, (hook, Type(ty)));
+        (hook, Type(ty))
+    }
+
+    /// A location for what the program did not write: the function's own line.
+    fn function_location(&self, function: Value) -> Option<Metadata> {
+        let subprogram = function.subprogram()?;
+        let (context, line) = (self.module.context(), subprogram.subprogram_line());
+        Metadata::new(llvm!(LLVMDIBuilderCreateDebugLocation(context, line, 0, subprogram.0, std::ptr::null_mut())))
+    }
+}
+
+fn plain_hook(access: Access, bytes: u64) -> &'static CStr {
+    match (access, bytes) {
+        (Access::Read, 1) => c"__rh_read1",
+        (Access::Read, 2) => c"__rh_read2",
+        (Access::Read, 4) => c"__rh_read4",
+        (Access::Read, _) => c"__rh_read8",
+        (Access::Write, 1) => c"__rh_write1",
+        (Access::Write, 2) => c"__rh_write2",
+        (Access::Write, 4) => c"__rh_write4",
+        (Access::Write, _) => c"__rh_write8",
+    }
+}
+
+fn range_hook(access: Access) -> &'static CStr {
+    match access {
+        Access::Read => c"__rh_read_range",
+        Access::Write => c"__rh_write_range",
+    }
+}
+
+/// Metadata for a branch whose second way is hardly ever taken.
+fn branch_weights(context: LLVMContextRef, types: &Types) -> LLVMValueRef {
+    let name = "branch_weights";
+    let weight = |value: u64| llvm!(LLVMValueAsMetadata(LLVMConstInt(types.i32.0, value, 0)));
+    let mut operands =
+        [llvm!(LLVMMDStringInContext2(context, name.as_ptr().cast(), name.len())), weight(LIKELY), weight(1)];
+    let node = llvm!(LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len()));
+    llvm!(LLVMMetadataAsValue(context, node))
+}

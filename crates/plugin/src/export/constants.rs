@@ -1,0 +1,153 @@
+//! Constants: what they point to, and address computations.
+
+use racehunter_ir as ir;
+
+use super::Exporter;
+use crate::llvm::{Value, llvm};
+use crate::sys::core::*;
+use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind, LLVMValueKind as Kind};
+
+/// Constants are nested only a few levels in practice; deeper ones are not described.
+const MAX_DEPTH: u32 = 32;
+
+/// An address computation, taken apart.
+pub struct Computation {
+    /// Fixed part in bytes.
+    pub constant: i64,
+    /// The variable indices, each with its bytes per unit.
+    pub variable: Vec<(u64, Value)>,
+}
+
+impl Exporter<'_> {
+    /// Describes a constant.
+    pub fn constant(&mut self, value: Value) -> ir::Operand {
+        match value.kind() {
+            Kind::LLVMConstantIntValueKind => {
+                value.constant_integer().map_or_else(|| ir::Operand::Constant(Vec::new()), ir::Operand::Integer)
+            }
+            Kind::LLVMConstantPointerNullValueKind => ir::Operand::Null,
+            Kind::LLVMUndefValueValueKind | Kind::LLVMPoisonValueKind => ir::Operand::Undefined,
+            Kind::LLVMInlineAsmValueKind => ir::Operand::Assembler,
+            _ => match self.address(value) {
+                Some((symbol, offset)) => ir::Operand::Symbol(symbol, offset),
+                None => {
+                    let mut mentioned = Vec::new();
+                    self.mentioned(value, 0, &mut mentioned);
+                    ir::Operand::Constant(mentioned)
+                }
+            },
+        }
+    }
+
+    /// The symbol that a constant pointer points into, and where.
+    fn address(&mut self, value: Value) -> Option<(ir::SymbolId, i64)> {
+        let mut offset = 0i64;
+        let mut value = value;
+        for _ in 0..MAX_DEPTH {
+            match value.kind() {
+                Kind::LLVMFunctionValueKind
+                | Kind::LLVMGlobalVariableValueKind
+                | Kind::LLVMGlobalAliasValueKind
+                | Kind::LLVMGlobalIFuncValueKind => return Some((self.symbol(value), offset)),
+                Kind::LLVMConstantExprValueKind => {}
+                _ => return None,
+            }
+            match llvm!(LLVMGetConstOpcode(value.0)) {
+                Opcode::LLVMGetElementPtr => {
+                    let computation = self.computation(value).filter(|found| found.variable.is_empty())?;
+                    offset = offset.wrapping_add(computation.constant);
+                }
+                Opcode::LLVMPtrToInt | Opcode::LLVMIntToPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast => {}
+                _ => return None,
+            }
+            value = value.operand(0);
+        }
+        None
+    }
+
+    /// All symbols inside a constant.
+    fn mentioned(&mut self, value: Value, depth: u32, found: &mut Vec<ir::SymbolId>) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match value.kind() {
+            Kind::LLVMFunctionValueKind
+            | Kind::LLVMGlobalVariableValueKind
+            | Kind::LLVMGlobalAliasValueKind
+            | Kind::LLVMGlobalIFuncValueKind => {
+                let symbol = self.symbol(value);
+                if !found.contains(&symbol) {
+                    found.push(symbol);
+                }
+            }
+            Kind::LLVMConstantExprValueKind
+            | Kind::LLVMConstantArrayValueKind
+            | Kind::LLVMConstantStructValueKind
+            | Kind::LLVMConstantVectorValueKind => {
+                for operand in value.operands() {
+                    self.mentioned(operand, depth + 1, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The pointers in an initialiser, which begins `at` bytes into its variable.
+    pub fn initial_pointers(&mut self, value: Value, at: u64, found: &mut Vec<ir::InitialPointer>) {
+        let ty = value.ty();
+        match value.kind() {
+            Kind::LLVMConstantStructValueKind => {
+                for (index, field) in value.operands().enumerate() {
+                    self.initial_pointers(field, at + self.module.field_offset(ty, index as u32), found);
+                }
+            }
+            Kind::LLVMConstantArrayValueKind | Kind::LLVMConstantVectorValueKind => {
+                let stride = self.module.stride(ty.element());
+                for (index, element) in value.operands().enumerate() {
+                    self.initial_pointers(element, at + stride * index as u64, found);
+                }
+            }
+            _ => {
+                if let Some((symbol, offset)) = self.address(value) {
+                    found.push(ir::InitialPointer { at, symbol, offset });
+                }
+            }
+        }
+    }
+
+    /// Takes a GEP apart, instruction or constant; not one that computes several addresses at once.
+    pub fn computation(&self, gep: Value) -> Option<Computation> {
+        let mut ty = gep.source_element_type();
+        let mut computation = Computation { constant: 0, variable: Vec::new() };
+        if !gep.operand(0).ty().is_ordinary_pointer() {
+            return None;
+        }
+        for (position, index) in gep.operands().enumerate().skip(1) {
+            if !index.ty().is_integer() {
+                return None;
+            }
+            // The first index counts whole objects; the others lead into them.
+            if position > 1 {
+                match ty.kind() {
+                    LLVMTypeKind::LLVMStructTypeKind => {
+                        let field = u32::try_from(index.constant_integer()?).ok()?;
+                        let offset = self.module.field_offset(ty, field);
+                        computation.constant = computation.constant.wrapping_add(offset as i64);
+                        ty = ty.field(field);
+                        continue;
+                    }
+                    LLVMTypeKind::LLVMArrayTypeKind | LLVMTypeKind::LLVMVectorTypeKind => ty = ty.element(),
+                    _ => return None,
+                }
+            }
+            let scale = self.module.stride(ty);
+            match index.constant_integer() {
+                Some(count) => {
+                    computation.constant = computation.constant.wrapping_add(count.wrapping_mul(scale as i64));
+                }
+                None => computation.variable.push((scale, index)),
+            }
+        }
+        Some(computation)
+    }
+}

@@ -1,0 +1,132 @@
+//! The pass that RaceHunter adds to clang (and rustc).
+//!
+//! It numbers the instructions whose effect other threads can see, calls a hook of the in-target runtime before each of
+//! them, keeps a shadow call stack, and puts the code that it instrumented, as [`racehunter_ir`], into a section of the
+//! object file. It is the only part of the project that uses LLVM, and it knows nothing about what the runtime does
+//! with the hooks.
+//!
+//! The pass runs at the end of the optimiser, just before ThreadSanitizer's own, and then marks every function so that
+//! ThreadSanitizer leaves it alone: a program compiled this way sees the same `__has_feature`, attributes and optimiser
+//! as with `-fsanitize=thread`, and differs only in the calls. It works on modules that are compiled for later
+//! link-time optimisation too, once, before the link.
+//!
+//! The plugin contains no LLVM: a small C++ shim registers the pass, everything else uses the C API of the compiler
+//! that loaded it. That compiler must have the LLVM version that the plugin was built for; any other is refused before
+//! a function of it is called.
+//!
+//! # Rust
+//!
+//! rustc has no stable switch for `sanitize_thread`. With `RACEHUNTER_RUST=1` in its environment the plugin gives
+//! the attribute to every function itself.
+//!
+//! Start reading at [`plan`], then [`emit`].
+
+#[cfg(all(feature = "llvm19", not(feature = "llvm22")))]
+use llvm_sys_19 as sys;
+#[cfg(all(feature = "llvm22", not(feature = "llvm19")))]
+use llvm_sys_22 as sys;
+
+#[cfg(all(feature = "llvm19", feature = "llvm22"))]
+compile_error!("choose one LLVM: --no-default-features --features llvm19, or llvm22");
+#[cfg(not(any(feature = "llvm19", feature = "llvm22")))]
+compile_error!("choose the LLVM version: --features llvm22 or --features llvm19");
+
+mod emit;
+mod export;
+mod frame;
+mod host;
+mod kinds;
+mod library;
+mod llvm;
+mod memory;
+mod operation;
+mod plan;
+mod registration;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::emit::Emitter;
+use crate::kinds::Kinds;
+use crate::llvm::Module;
+use crate::plan::Plan;
+use crate::sys::prelude::LLVMModuleRef;
+
+/// Called by the shim before the optimiser starts.
+#[unsafe(no_mangle)]
+extern "C" fn rh_begin(module: LLVMModuleRef) -> bool {
+    guarded(|| {
+        let is_rust = std::env::var_os("RACEHUNTER_RUST").is_some_and(|value| value == "1");
+        is_rust && mark_functions(Module(module))
+    })
+}
+
+/// Called by the shim after the optimiser.
+#[unsafe(no_mangle)]
+extern "C" fn rh_instrument(module: LLVMModuleRef) -> bool {
+    guarded(|| instrument(Module(module)))
+}
+
+/// A panic must not unwind into the compiler: the build fails with its message.
+fn guarded(step: impl FnOnce() -> bool) -> bool {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| {
+        eprintln!("racehunter: internal error in the compiler plugin; please report it with the source file");
+        std::process::exit(70)
+    })
+}
+
+fn mark_functions(module: Module) -> bool {
+    let kinds = Kinds::new(module);
+    let mut changed = false;
+    for function in module.functions().filter(|function| !function.is_declaration()) {
+        function.add_attribute(module.context(), kinds.sanitize_thread);
+        changed = true;
+    }
+    changed
+}
+
+fn instrument(module: Module) -> bool {
+    // A module may pass here twice, for example in a compiler that optimises again at link time.
+    if module.global(registration::SITES).is_some() {
+        return false;
+    }
+    let kinds = Kinds::new(module);
+    let plan = Plan::new(module, &kinds);
+    if plan.functions.is_empty() {
+        return silence_thread_sanitizer(module, &kinds);
+    }
+    let exported = racehunter_ir::encode(&export::export(module, &kinds, &plan));
+    let mut emitter = Emitter::new(module, &kinds, &plan);
+    for function in &plan.functions {
+        emitter.function(function);
+    }
+    withdraw_promises(module, &kinds, &plan);
+    registration::register(module, &kinds, &emitter.types, emitter.sites, plan.site_count, exported.id.0);
+    registration::embed(module, &exported.bytes);
+    silence_thread_sanitizer(module, &kinds);
+    true
+}
+
+/// Removes attributes that the optimiser inferred from the code without hooks.
+fn withdraw_promises(module: Module, kinds: &Kinds, plan: &Plan) {
+    for changed in &plan.functions {
+        kinds.broken_promises.iter().for_each(|&kind| changed.function.remove_attribute(kind));
+    }
+    let blocks = module.functions().flat_map(|function| function.blocks());
+    for call in blocks.flat_map(|block| block.instructions()).filter(|instruction| instruction.is_call()) {
+        // Library functions keep theirs: their code did not change.
+        let is_ours = call.callee_function().is_none_or(|callee| !callee.is_declaration());
+        if is_ours {
+            kinds.broken_promises.iter().for_each(|&kind| call.remove_call_attribute(kind));
+        }
+    }
+}
+
+/// ThreadSanitizer's pass comes next, and must not add its own hooks.
+fn silence_thread_sanitizer(module: Module, kinds: &Kinds) -> bool {
+    let mut changed = false;
+    for function in module.functions().filter(|function| !function.is_declaration()) {
+        function.add_attribute(module.context(), kinds.disable_instrumentation);
+        changed = true;
+    }
+    changed
+}

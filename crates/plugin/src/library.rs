@@ -1,0 +1,105 @@
+//! Functions of the C library and intrinsics that access memory, by name.
+
+use crate::llvm::{Type, Value};
+use crate::operation::{Access, Lanes, Mask};
+
+/// A call of a string function, as `__rh_lib_string` announces it.
+#[derive(Clone, Copy)]
+pub struct StringCall {
+    /// Number of the function: its position in [`STRING_FUNCTIONS`].
+    pub which: u32,
+    /// First string.
+    pub first: Value,
+    /// Second string.
+    pub second: Option<Value>,
+    /// Greatest number of bytes looked at.
+    pub length: Option<Value>,
+}
+
+/// Names, with the positions of the second string and of the length among the arguments. The order is part of the
+/// contract with the runtime.
+const STRING_FUNCTIONS: [(&str, Option<u32>, Option<u32>); 11] = [
+    ("strlen", None, None),
+    ("strcpy", Some(1), None),
+    ("strncpy", Some(1), Some(2)),
+    ("strcat", Some(1), None),
+    ("strcmp", Some(1), None),
+    ("strncmp", Some(1), Some(2)),
+    ("strchr", None, None),
+    ("strrchr", None, None),
+    ("strdup", None, None),
+    ("memcmp", Some(1), Some(2)),
+    ("memchr", None, Some(2)),
+];
+
+/// The announcement of a call of `function`, if it is a string function called with the arguments that it has in C.
+pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
+    let function = match function {
+        // The optimiser's names for uses of the same memory.
+        "bcmp" => "memcmp",
+        "stpcpy" => "strcpy",
+        other => other,
+    };
+    let which = STRING_FUNCTIONS.iter().position(|(name, ..)| *name == function)?;
+    let (_, second, length) = STRING_FUNCTIONS[which];
+    let argument = |index: u32| (index < call.argument_count()).then(|| call.operand(index));
+    let pointer = |index: u32| argument(index).filter(|value| value.ty().is_ordinary_pointer());
+    let first = pointer(0)?;
+    let second = match second {
+        Some(index) => Some(pointer(index)?),
+        None => None,
+    };
+    let length = match length {
+        Some(index) => Some(argument(index).filter(|value| value.ty().is_integer())?),
+        None => None,
+    };
+    Some(StringCall { which: which as u32, first, second, length })
+}
+
+/// A vector access under a mask: its direction, which lanes, where they are, and the type of the vector.
+pub fn masked_access(call: Value, name: &str) -> Option<(Access, Mask, Lanes, Type)> {
+    let argument = |index: u32| call.operand(index);
+    // LLVM 22 moved the alignment from the arguments to an attribute.
+    let mask_after = |address: u32| {
+        let next = argument(address + 1);
+        Mask::Bits(if next.ty().is_integer() { argument(address + 2) } else { next })
+    };
+    Some(match name {
+        "llvm.masked.load" => (Access::Read, mask_after(0), Lanes::Consecutive(argument(0)), call.ty()),
+        "llvm.masked.store" => (Access::Write, mask_after(1), Lanes::Consecutive(argument(1)), argument(0).ty()),
+        "llvm.masked.gather" => (Access::Read, mask_after(0), Lanes::Addresses(argument(0)), call.ty()),
+        "llvm.masked.scatter" => (Access::Write, mask_after(1), Lanes::Addresses(argument(1)), argument(0).ty()),
+        "llvm.masked.expandload" => (Access::Read, Mask::Bits(argument(1)), Lanes::Compressed(argument(0)), call.ty()),
+        "llvm.masked.compressstore" => {
+            (Access::Write, Mask::Bits(argument(2)), Lanes::Compressed(argument(1)), argument(0).ty())
+        }
+        _ => return x86_masked_access(call, name),
+    })
+}
+
+fn x86_masked_access(call: Value, name: &str) -> Option<(Access, Mask, Lanes, Type)> {
+    let name = name.strip_prefix("llvm.x86.")?;
+    let argument = |index: u32| call.operand(index);
+    let is_i1 = |mask: Value| {
+        mask.ty().lanes().is_some() && mask.ty().element().is_integer() && { mask.ty().element().integer_bits() == 1 }
+    };
+    let mask = |value: Value| if is_i1(value) { Mask::Bits(value) } else { Mask::Signs(value) };
+    let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if is(&["avx.maskload.", "avx2.maskload."]) {
+        return Some((Access::Read, mask(argument(1)), Lanes::Consecutive(argument(0)), call.ty()));
+    }
+    if is(&["avx.maskstore.", "avx2.maskstore."]) {
+        return Some((Access::Write, mask(argument(1)), Lanes::Consecutive(argument(0)), argument(2).ty()));
+    }
+    // (previous value, base, indices, mask, scale)
+    if is(&["avx2.gather.", "avx512.mask.gather"]) && argument(3).ty().lanes().is_some() {
+        let lanes = Lanes::Indexed { base: argument(1), indices: argument(2), scale: argument(4) };
+        return Some((Access::Read, mask(argument(3)), lanes, call.ty()));
+    }
+    // (base, mask, indices, value, scale)
+    if is(&["avx512.mask.scatter"]) && argument(1).ty().lanes().is_some() {
+        let lanes = Lanes::Indexed { base: argument(0), indices: argument(2), scale: argument(4) };
+        return Some((Access::Write, mask(argument(1)), lanes, argument(3).ty()));
+    }
+    None
+}

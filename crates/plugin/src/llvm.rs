@@ -1,0 +1,470 @@
+//! A thin layer over LLVM's C API: copyable handles with methods instead of functions with raw pointers.
+//!
+//! Why these methods are safe to call although they are not marked so: the handles are created from the module that the
+//! host compiler passes to the plugin, are used only while its pass runs, on one thread, and the plugin deletes nothing
+//! but the branch that [`Builder::erase_terminator`] removes, whose handle it does not keep. LLVM's C API casts without
+//! checking in release builds, so each method is called for the kind of value that its documentation names.
+//!
+//! Rust binds functions when the plugin is loaded, before the host's version is checked. So only functions that exist in
+//! all versions are called from here; for the others there is the shim, whose functions are bound when they are called.
+
+use std::ffi::{CStr, c_char, c_uint, c_void};
+
+use crate::sys::core::*;
+use crate::sys::debuginfo::*;
+use crate::sys::prelude::*;
+use crate::sys::target::*;
+use crate::sys::{LLVMAtomicOrdering, LLVMOpcode, LLVMTailCallKind, LLVMTypeKind, LLVMValueKind};
+
+/// Calls a function of the C API or of the shim. One safety argument serves all: see the module documentation.
+macro_rules! llvm {
+    ($($call:tt)*) => {{
+        // SAFETY: the handles are live and of the kind that the callee expects (see the documentation of `llvm`).
+        unsafe { $($call)* }
+    }};
+}
+pub(crate) use llvm;
+
+/// A string that belongs to LLVM.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Text {
+    data: *const u8,
+    length: usize,
+}
+
+impl Text {
+    fn to_owned(self) -> String {
+        if self.data.is_null() {
+            return String::new();
+        }
+        // SAFETY: LLVM returned the pair as a string that lives as long as the module.
+        let bytes = unsafe { std::slice::from_raw_parts(self.data, self.length) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// What the shim calls for each variable of a function.
+pub type VariableVisitor = extern "C" fn(*mut c_void, LLVMValueRef, LLVMValueRef, LLVMMetadataRef, bool);
+
+unsafe extern "C" {
+    fn rh_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn rh_case_value(instruction: LLVMValueRef, successor: c_uint) -> LLVMValueRef;
+    fn rh_hoist_static_allocas(function: LLVMValueRef);
+    fn rh_append_constructor(module: LLVMModuleRef, function: LLVMValueRef, priority: i32);
+    fn rh_append_to_used(module: LLVMModuleRef, global: LLVMValueRef);
+    fn rh_set_dso_local(global: LLVMValueRef);
+    fn rh_is_for_executable(module: LLVMModuleRef) -> bool;
+    fn rh_scope_function(scope: LLVMMetadataRef, linkage: bool) -> Text;
+    fn rh_variable_name(variable: LLVMMetadataRef) -> Text;
+    fn rh_variable_type(variable: LLVMMetadataRef) -> Text;
+    fn rh_each_variable(function: LLVMValueRef, context: *mut c_void, visit: VariableVisitor);
+}
+
+/// The module under compilation.
+#[derive(Clone, Copy)]
+pub struct Module(pub LLVMModuleRef);
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Block(pub LLVMBasicBlockRef);
+
+/// A type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Type(pub LLVMTypeRef);
+
+/// A value: an instruction, an argument, a constant, a global.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Value(pub LLVMValueRef);
+
+/// A node of debug information.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Metadata(pub LLVMMetadataRef);
+
+/// Walks a linked list of the C API, which ends with a null pointer.
+fn chain<T: Copy>(first: Option<T>, next: impl Fn(T) -> Option<T>) -> impl Iterator<Item = T> {
+    std::iter::successors(first, move |&item| next(item))
+}
+
+impl Module {
+    /// The context that owns the module's types.
+    pub fn context(self) -> LLVMContextRef {
+        llvm!(LLVMGetModuleContext(self.0))
+    }
+    /// Sizes and offsets of types.
+    pub fn layout(self) -> LLVMTargetDataRef {
+        llvm!(LLVMGetModuleDataLayout(self.0))
+    }
+    /// The functions, declarations included.
+    pub fn functions(self) -> impl Iterator<Item = Value> {
+        chain(Value::new(llvm!(LLVMGetFirstFunction(self.0))), |f| Value::new(llvm!(LLVMGetNextFunction(f.0))))
+    }
+    /// The global variables.
+    pub fn globals(self) -> impl Iterator<Item = Value> {
+        chain(Value::new(llvm!(LLVMGetFirstGlobal(self.0))), |g| Value::new(llvm!(LLVMGetNextGlobal(g.0))))
+    }
+    /// The aliases.
+    pub fn aliases(self) -> impl Iterator<Item = Value> {
+        chain(Value::new(llvm!(LLVMGetFirstGlobalAlias(self.0))), |a| Value::new(llvm!(LLVMGetNextGlobalAlias(a.0))))
+    }
+    /// The functions that choose the implementation of an ifunc. They run before relocations are done.
+    pub fn resolvers(self) -> impl Iterator<Item = Value> {
+        chain(Value::new(llvm!(LLVMGetFirstGlobalIFunc(self.0))), |i| Value::new(llvm!(LLVMGetNextGlobalIFunc(i.0))))
+            .filter_map(|ifunc| Value::new(llvm!(LLVMGetGlobalIFuncResolver(ifunc.0))))
+    }
+    /// The global variable with this name.
+    pub fn global(self, name: &CStr) -> Option<Value> {
+        Value::new(llvm!(LLVMGetNamedGlobal(self.0, name.as_ptr())))
+    }
+    /// The path of the source file, as it was given to the compiler.
+    pub fn source(self) -> String {
+        let mut length = 0;
+        let data = llvm!(LLVMGetSourceFileName(self.0, &mut length));
+        Text { data: data.cast(), length }.to_owned()
+    }
+    /// Adds a global variable without initialiser.
+    pub fn add_global(self, ty: Type, name: &CStr) -> Value {
+        Value(llvm!(LLVMAddGlobal(self.0, ty.0, name.as_ptr())))
+    }
+    /// Keeps a global through optimisation and linking.
+    pub fn keep(self, global: Value) {
+        llvm!(rh_append_to_used(self.0, global.0));
+    }
+    /// Runs a function when the program starts, in order of priority.
+    pub fn add_constructor(self, function: Value, priority: i32) {
+        llvm!(rh_append_constructor(self.0, function.0, priority));
+    }
+    /// Whether the code can only become part of an executable, where the runtime is, too.
+    pub fn is_for_executable(self) -> bool {
+        llvm!(rh_is_for_executable(self.0))
+    }
+    /// Bytes that a store of this type writes; 0 for types without size.
+    pub fn store_size(self, ty: Type) -> u64 {
+        if ty.is_sized() { llvm!(LLVMStoreSizeOfType(self.layout(), ty.0)) } else { 0 }
+    }
+    /// Distance of two neighbours of this type in an array; 0 for types without size.
+    pub fn stride(self, ty: Type) -> u64 {
+        if ty.is_sized() { llvm!(LLVMABISizeOfType(self.layout(), ty.0)) } else { 0 }
+    }
+    /// Offset of a field of a structure type.
+    pub fn field_offset(self, structure: Type, field: u32) -> u64 {
+        llvm!(LLVMOffsetOfElement(self.layout(), structure.0, field))
+    }
+}
+
+impl Type {
+    /// What it is.
+    pub fn kind(self) -> LLVMTypeKind {
+        llvm!(LLVMGetTypeKind(self.0))
+    }
+    /// Whether values of the type have a size.
+    pub fn is_sized(self) -> bool {
+        llvm!(LLVMTypeIsSized(self.0)) != 0
+    }
+    /// Whether it is a pointer of the ordinary address space.
+    pub fn is_ordinary_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) == 0
+    }
+    /// Whether it is an integer.
+    pub fn is_integer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
+    }
+    /// Bits of an integer type.
+    pub fn integer_bits(self) -> u32 {
+        llvm!(LLVMGetIntTypeWidth(self.0))
+    }
+    /// Element of an array or vector type.
+    pub fn element(self) -> Type {
+        Type(llvm!(LLVMGetElementType(self.0)))
+    }
+    /// Lanes of a vector type with a fixed number of them.
+    pub fn lanes(self) -> Option<u32> {
+        (self.kind() == LLVMTypeKind::LLVMVectorTypeKind).then(|| llvm!(LLVMGetVectorSize(self.0)))
+    }
+    /// Type of a field of a structure type.
+    pub fn field(self, index: u32) -> Type {
+        Type(llvm!(LLVMStructGetTypeAtIndex(self.0, index)))
+    }
+}
+
+impl Block {
+    fn new(block: LLVMBasicBlockRef) -> Option<Self> {
+        (!block.is_null()).then_some(Self(block))
+    }
+    /// The instructions, in order.
+    pub fn instructions(self) -> impl Iterator<Item = Value> {
+        chain(Value::new(llvm!(LLVMGetFirstInstruction(self.0))), Value::next)
+    }
+    /// Its last instruction.
+    pub fn terminator(self) -> Option<Value> {
+        Value::new(llvm!(LLVMGetBasicBlockTerminator(self.0)))
+    }
+}
+
+impl Value {
+    /// A handle, unless the pointer is null.
+    pub fn new(value: LLVMValueRef) -> Option<Self> {
+        (!value.is_null()).then_some(Self(value))
+    }
+    /// What it is.
+    pub fn kind(self) -> LLVMValueKind {
+        llvm!(LLVMGetValueKind(self.0))
+    }
+    /// Its type.
+    pub fn ty(self) -> Type {
+        Type(llvm!(LLVMTypeOf(self.0)))
+    }
+    /// Name of a global.
+    pub fn name(self) -> String {
+        let mut length = 0;
+        let data = llvm!(LLVMGetValueName2(self.0, &mut length));
+        Text { data: data.cast(), length }.to_owned()
+    }
+    /// Opcode, if it is an instruction.
+    pub fn opcode(self) -> Option<LLVMOpcode> {
+        // Not by `kind`, which calls some rare constants instructions.
+        (!llvm!(LLVMIsAInstruction(self.0)).is_null()).then(|| llvm!(LLVMGetInstructionOpcode(self.0)))
+    }
+    /// Number of operands of an instruction or constant.
+    pub fn operand_count(self) -> u32 {
+        llvm!(LLVMGetNumOperands(self.0)).unsigned_abs()
+    }
+    /// An operand of an instruction or constant.
+    pub fn operand(self, index: u32) -> Value {
+        Value(llvm!(LLVMGetOperand(self.0, index)))
+    }
+    /// All operands.
+    pub fn operands(self) -> impl Iterator<Item = Value> {
+        (0..self.operand_count()).map(move |index| self.operand(index))
+    }
+    /// The instructions and constants that use the value, each with the index of the operand.
+    pub fn uses(self) -> impl Iterator<Item = (Value, u32)> {
+        let first = llvm!(LLVMGetFirstUse(self.0));
+        let uses = chain((!first.is_null()).then_some(first), |one| {
+            let next = llvm!(LLVMGetNextUse(one));
+            (!next.is_null()).then_some(next)
+        });
+        uses.flat_map(move |one| {
+            let user = Value(llvm!(LLVMGetUser(one)));
+            // A user that uses the value twice is visited twice, with all its operands each time.
+            (0..user.operand_count()).filter(move |&index| user.operand(index) == self).map(move |index| (user, index))
+        })
+    }
+    /// The instruction after this one in its block.
+    pub fn next(self) -> Option<Value> {
+        Value::new(llvm!(LLVMGetNextInstruction(self.0)))
+    }
+    /// The instruction before this one in its block.
+    pub fn previous(self) -> Option<Value> {
+        Value::new(llvm!(LLVMGetPreviousInstruction(self.0)))
+    }
+    /// The block of an instruction.
+    pub fn block(self) -> Block {
+        Block(llvm!(LLVMGetInstructionParent(self.0)))
+    }
+    /// Debug location of an instruction.
+    pub fn location(self) -> Option<Metadata> {
+        Metadata::new(llvm!(LLVMInstructionGetDebugLoc(self.0)))
+    }
+    /// Metadata of an instruction, by kind.
+    pub fn metadata(self, kind: u32) -> Option<Value> {
+        Value::new(llvm!(LLVMGetMetadata(self.0, kind)))
+    }
+    /// The value of an integer constant of at most 64 bits, sign-extended.
+    pub fn constant_integer(self) -> Option<i64> {
+        let is_small = self.kind() == LLVMValueKind::LLVMConstantIntValueKind && self.ty().integer_bits() <= 64;
+        is_small.then(|| llvm!(LLVMConstIntGetSExtValue(self.0)))
+    }
+
+    // Functions.
+
+    /// Whether a function, variable or alias is only declared.
+    pub fn is_declaration(self) -> bool {
+        llvm!(LLVMIsDeclaration(self.0)) != 0
+    }
+    /// The blocks of a function.
+    pub fn blocks(self) -> impl Iterator<Item = Block> {
+        chain(Block::new(llvm!(LLVMGetFirstBasicBlock(self.0))), |b| Block::new(llvm!(LLVMGetNextBasicBlock(b.0))))
+    }
+    /// The parameters of a function.
+    pub fn parameters(self) -> impl Iterator<Item = Value> {
+        (0..llvm!(LLVMCountParams(self.0))).map(move |index| Value(llvm!(LLVMGetParam(self.0, index))))
+    }
+    /// Whether a function has an attribute, by kind.
+    pub fn has_attribute(self, index: c_uint, kind: u32) -> bool {
+        !llvm!(LLVMGetEnumAttributeAtIndex(self.0, index, kind)).is_null()
+    }
+    /// Gives a function an attribute.
+    pub fn add_attribute(self, context: LLVMContextRef, kind: u32) {
+        llvm!(LLVMAddAttributeAtIndex(self.0, FUNCTION, LLVMCreateEnumAttribute(context, kind, 0)));
+    }
+    /// Takes an attribute away from a function.
+    pub fn remove_attribute(self, kind: u32) {
+        llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, FUNCTION, kind));
+    }
+    /// Takes an attribute away from a call.
+    pub fn remove_call_attribute(self, kind: u32) {
+        llvm!(LLVMRemoveCallSiteEnumAttribute(self.0, FUNCTION, kind));
+    }
+    /// Debug information of a function.
+    pub fn subprogram(self) -> Option<Metadata> {
+        Metadata::new(llvm!(LLVMGetSubprogram(self.0)))
+    }
+    /// Moves allocas of constant size to the top of the function, so that its entry block can be split.
+    pub fn hoist_static_allocas(self) {
+        llvm!(rh_hoist_static_allocas(self.0));
+    }
+    /// Calls `visit` for each value that debug information names.
+    pub fn each_variable(self, context: *mut c_void, visit: VariableVisitor) {
+        llvm!(rh_each_variable(self.0, context, visit));
+    }
+    /// Promises that the symbol is in the same executable or library.
+    pub fn set_dso_local(self) {
+        llvm!(rh_set_dso_local(self.0));
+    }
+
+    // Calls and invokes.
+
+    /// Whether it is a call or an invoke.
+    pub fn is_call(self) -> bool {
+        matches!(self.opcode(), Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke))
+    }
+    /// What a call calls.
+    pub fn callee(self) -> Value {
+        Value(llvm!(LLVMGetCalledValue(self.0)))
+    }
+    /// The function that a call calls, when it is known.
+    pub fn callee_function(self) -> Option<Value> {
+        let callee = self.callee();
+        (callee.kind() == LLVMValueKind::LLVMFunctionValueKind).then_some(callee)
+    }
+    /// Number of arguments of a call.
+    pub fn argument_count(self) -> u32 {
+        llvm!(LLVMGetNumArgOperands(self.0))
+    }
+    /// Name of the intrinsic that a function is, without the types it is made for.
+    pub fn intrinsic_name(self) -> Option<String> {
+        let id = llvm!(LLVMGetIntrinsicID(self.0));
+        (id != 0).then(|| {
+            let mut length = 0;
+            let data = llvm!(LLVMIntrinsicGetName(id, &mut length));
+            Text { data: data.cast(), length }.to_owned()
+        })
+    }
+    /// An attribute of a call or of one of its arguments, whether it is on the call itself or on the callee.
+    pub fn call_attribute(self, index: c_uint, kind: u32) -> Option<LLVMAttributeRef> {
+        let own = llvm!(LLVMGetCallSiteEnumAttribute(self.0, index, kind));
+        let attribute = match self.callee_function() {
+            Some(callee) if own.is_null() => llvm!(LLVMGetEnumAttributeAtIndex(callee.0, index, kind)),
+            _ => own,
+        };
+        (!attribute.is_null()).then_some(attribute)
+    }
+    /// Whether a call must be a tail call, and is therefore followed by the return.
+    pub fn is_must_tail(self) -> bool {
+        self.opcode() == Some(LLVMOpcode::LLVMCall)
+            && llvm!(LLVMGetTailCallKind(self.0)) == LLVMTailCallKind::LLVMTailCallKindMustTail
+    }
+
+    // Memory operations.
+
+    /// Memory order of a load, store, fence or read-modify-write.
+    pub fn ordering(self) -> LLVMAtomicOrdering {
+        llvm!(LLVMGetOrdering(self.0))
+    }
+    /// Whether a load, store, or other memory operation is volatile.
+    pub fn is_volatile(self) -> bool {
+        llvm!(LLVMGetVolatile(self.0)) != 0
+    }
+    /// Whether an atomic operation is ordered only against signal handlers of its own thread.
+    pub fn is_single_thread(self) -> bool {
+        llvm!(LLVMIsAtomicSingleThread(self.0)) != 0
+    }
+    /// The value that leads to a successor of a switch, other than the first, which is the default.
+    pub fn case_value(self, successor: u32) -> Value {
+        Value(llvm!(rh_case_value(self.0, successor)))
+    }
+    /// Type that a GEP computes with.
+    pub fn source_element_type(self) -> Type {
+        Type(llvm!(LLVMGetGEPSourceElementType(self.0)))
+    }
+}
+
+impl Metadata {
+    /// A handle, unless the pointer is null.
+    pub fn new(metadata: LLVMMetadataRef) -> Option<Self> {
+        (!metadata.is_null()).then_some(Self(metadata))
+    }
+    /// Line of a location.
+    pub fn line(self) -> u32 {
+        llvm!(LLVMDILocationGetLine(self.0))
+    }
+    /// Column of a location.
+    pub fn column(self) -> u32 {
+        llvm!(LLVMDILocationGetColumn(self.0))
+    }
+    /// Scope of a location.
+    pub fn scope(self) -> Metadata {
+        Metadata(llvm!(LLVMDILocationGetScope(self.0)))
+    }
+    /// Where the code of a location was inlined.
+    pub fn inlined_at(self) -> Option<Metadata> {
+        Metadata::new(llvm!(LLVMDILocationGetInlinedAt(self.0)))
+    }
+    /// Line at which a subprogram begins.
+    pub fn subprogram_line(self) -> u32 {
+        llvm!(LLVMDISubprogramGetLine(self.0))
+    }
+    /// Name of the function that a scope belongs to; `linkage` asks for its symbol.
+    pub fn scope_function(self, linkage: bool) -> String {
+        llvm!(rh_scope_function(self.0, linkage)).to_owned()
+    }
+    /// Path of the file of a scope: directory and name.
+    pub fn scope_file(self) -> Option<(String, String)> {
+        Self::file_path(llvm!(LLVMDIScopeGetFile(self.0)))
+    }
+    /// Path of the file of a variable: directory and name.
+    pub fn variable_file(self) -> Option<(String, String)> {
+        Self::file_path(llvm!(LLVMDIVariableGetFile(self.0)))
+    }
+    fn file_path(file: LLVMMetadataRef) -> Option<(String, String)> {
+        if file.is_null() {
+            return None;
+        }
+        let (mut directory, mut name): (c_uint, c_uint) = (0, 0);
+        let directory_data: *const c_char = llvm!(LLVMDIFileGetDirectory(file, &mut directory));
+        let name_data: *const c_char = llvm!(LLVMDIFileGetFilename(file, &mut name));
+        let text = |data: *const c_char, length: c_uint| Text { data: data.cast(), length: length as usize }.to_owned();
+        Some((text(directory_data, directory), text(name_data, name)))
+    }
+    /// Name of a variable.
+    pub fn variable_name(self) -> String {
+        llvm!(rh_variable_name(self.0)).to_owned()
+    }
+    /// Name of a variable's type, or of the type that it points to.
+    pub fn variable_type(self) -> String {
+        llvm!(rh_variable_type(self.0)).to_owned()
+    }
+    /// Line of a variable's declaration.
+    pub fn variable_line(self) -> u32 {
+        llvm!(LLVMDIVariableGetLine(self.0))
+    }
+}
+
+/// Index of the attributes of a function itself.
+pub const FUNCTION: c_uint = crate::sys::LLVMAttributeFunctionIndex;
+
+/// The number of an attribute in this version of LLVM; 0 when it has none of that name.
+pub fn attribute_kind(name: &str) -> u32 {
+    llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
+}
+
+/// The number of a kind of metadata.
+pub fn metadata_kind(context: LLVMContextRef, name: &str) -> u32 {
+    llvm!(LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as c_uint))
+}
+
+/// The block that begins with `instruction`, after splitting its block there.
+pub fn split_before(instruction: Value) -> Block {
+    Block(llvm!(rh_split_before(instruction.0)))
+}

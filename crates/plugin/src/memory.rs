@@ -1,0 +1,124 @@
+//! Which memory can never be part of a race: locals that no other thread can know, and constants.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::kinds::Kinds;
+use crate::llvm::{Value, llvm};
+use crate::sys::core::*;
+use crate::sys::{LLVMOpcode as Opcode, LLVMValueKind as Kind};
+
+/// Answers for one module, remembered.
+pub struct Memory<'a> {
+    kinds: &'a Kinds,
+    captured: FxHashMap<Value, bool>,
+}
+
+impl<'a> Memory<'a> {
+    /// Nothing asked yet.
+    pub fn new(kinds: &'a Kinds) -> Self {
+        Self { kinds, captured: FxHashMap::default() }
+    }
+
+    /// Whether an access through this address needs no hook because no other thread can reach the memory, or because
+    /// it is not part of the program (counters of coverage and profiling).
+    pub fn is_private(&mut self, address: Value) -> bool {
+        let base = base_of(address);
+        match base.kind() {
+            Kind::LLVMInstructionValueKind if base.opcode() == Some(Opcode::LLVMAlloca) => !self.is_captured(base),
+            // A structure passed by value is a local of the callee.
+            Kind::LLVMArgumentValueKind if self.is_by_value(base) => !self.is_captured(base),
+            Kind::LLVMGlobalVariableValueKind => {
+                let name = base.name();
+                name.starts_with("__llvm_") || name.starts_with("__prof")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether what is read at this address never changes.
+    pub fn is_constant(&self, address: Value) -> bool {
+        let base = base_of(address);
+        match base.kind() {
+            Kind::LLVMGlobalVariableValueKind => llvm!(LLVMIsGlobalConstant(base.0)) != 0,
+            // Virtual tables are constant.
+            Kind::LLVMInstructionValueKind => {
+                base.opcode() == Some(Opcode::LLVMLoad) && self.kinds.is_vtable_access(base)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_by_value(&self, argument: Value) -> bool {
+        let function = Value(llvm!(LLVMGetParamParent(argument.0)));
+        let position = function.parameters().position(|parameter| parameter == argument);
+        position.is_some_and(|index| function.has_attribute(index as u32 + 1, self.kinds.by_value))
+    }
+
+    fn is_captured(&mut self, local: Value) -> bool {
+        if let Some(&known) = self.captured.get(&local) {
+            return known;
+        }
+        let captured = self.find_capture(local);
+        self.captured.insert(local, captured);
+        captured
+    }
+
+    /// Follows all uses of a local's address; anything but an access through it may tell it to someone else.
+    fn find_capture(&self, local: Value) -> bool {
+        let mut seen = FxHashSet::from_iter([local]);
+        let mut pending = vec![local];
+        while let Some(pointer) = pending.pop() {
+            for (user, operand) in pointer.uses() {
+                let derives = match user.opcode() {
+                    Some(Opcode::LLVMLoad | Opcode::LLVMICmp) => false,
+                    // The address is the last operand of a store, the first of the other atomic operations.
+                    Some(Opcode::LLVMStore) if operand == 1 => false,
+                    Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) if operand == 0 => false,
+                    Some(Opcode::LLVMGetElementPtr) if operand == 0 => true,
+                    Some(Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast | Opcode::LLVMPHI | Opcode::LLVMSelect) => {
+                        true
+                    }
+                    Some(Opcode::LLVMCall | Opcode::LLVMInvoke) if self.keeps_secret(user, operand) => false,
+                    _ => return true,
+                };
+                if derives && seen.insert(user) {
+                    pending.push(user);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a call forgets this argument when it returns.
+    fn keeps_secret(&self, call: Value, operand: u32) -> bool {
+        if operand >= call.argument_count() {
+            return false;
+        }
+        if let Some(name) = call.callee_function().and_then(Value::intrinsic_name) {
+            let prefixes =
+                ["llvm.lifetime.", "llvm.memcpy", "llvm.memmove", "llvm.memset", "llvm.masked.", "llvm.invariant."];
+            if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+                return true;
+            }
+        }
+        self.kinds.is_argument_forgotten(call, operand)
+    }
+}
+
+/// The object that an address points into, as far as the address was computed by offsets.
+fn base_of(mut address: Value) -> Value {
+    // Long enough for every real chain; the bound is against cycles in unreachable code.
+    for _ in 0..64 {
+        let opcode = match address.kind() {
+            Kind::LLVMConstantExprValueKind => Some(llvm!(LLVMGetConstOpcode(address.0))),
+            _ => address.opcode(),
+        };
+        match opcode {
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMBitCast | Opcode::LLVMAddrSpaceCast) => {
+                address = address.operand(0);
+            }
+            _ => break,
+        }
+    }
+    address
+}

@@ -1,0 +1,330 @@
+//! What an instruction does that the runtime must hear of, before anything is emitted.
+
+use crate::kinds::Kinds;
+use crate::library;
+use crate::llvm::{Module, Value, llvm};
+use crate::memory::Memory;
+use crate::sys::core::*;
+use crate::sys::{LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode};
+
+/// Direction of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// The memory is read.
+    Read,
+    /// The memory is written.
+    Write,
+}
+
+/// Which atomic hook announces an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Atomic {
+    /// Load.
+    Load,
+    /// Store.
+    Store,
+    /// Read-modify-write.
+    Update,
+}
+
+/// How many bytes a range has.
+#[derive(Clone, Copy)]
+pub enum Length {
+    /// Known now.
+    Bytes(u64),
+    /// An integer that the program computes.
+    Computed(Value),
+}
+
+/// Which lanes of a vector operation take part.
+#[derive(Clone, Copy)]
+pub enum Mask {
+    /// A vector of `i1`.
+    Bits(Value),
+    /// The sign bit of each element.
+    Signs(Value),
+}
+
+/// Where the lanes of a vector operation are.
+#[derive(Clone, Copy)]
+pub enum Lanes {
+    /// One after the other, from this address on.
+    Consecutive(Value),
+    /// Each has its own address.
+    Addresses(Value),
+    /// At `base + index * scale`, an index for each.
+    Indexed {
+        /// Start.
+        base: Value,
+        /// A vector of integers.
+        indices: Value,
+        /// A constant.
+        scale: Value,
+    },
+    /// As `Consecutive`, but without gaps for the lanes that do not take part.
+    Compressed(Value),
+}
+
+/// One thing to announce before an instruction.
+#[derive(Clone, Copy)]
+pub enum Operation {
+    /// Plain access of 1, 2, 4 or 8 bytes.
+    Plain(Access, Value, u64),
+    /// Plain access of any other size.
+    Range(Access, Value, Length),
+    /// Access of the lanes of a vector that a mask selects; `bytes` is the size of a lane.
+    Masked {
+        /// Read or write.
+        access: Access,
+        /// Which lanes.
+        mask: Mask,
+        /// How many lanes there are.
+        count: u32,
+        /// Where they are.
+        lanes: Lanes,
+        /// Size of each.
+        bytes: u64,
+    },
+    /// Load of an object's pointer to its virtual table.
+    VirtualTableRead(Value),
+    /// Store of it: address and new value.
+    VirtualTableUpdate(Value, Value),
+    /// Atomic operation other than compare-exchange: kind, address, size and order.
+    Atomic(Atomic, Value, u32),
+    /// Compare-exchange: address, size and orders, expected value.
+    CompareExchange(Value, u32, Value),
+    /// Fence with its order.
+    Fence(u32),
+    /// Call of a string function of the C library.
+    LibraryString(library::StringCall),
+    /// Conditional branch or switch with the value it depends on (tracing only).
+    Branch(Value),
+    /// Call of code that is not instrumented, or not known (tracing only).
+    Call(Value),
+    /// End of the function (tracing only).
+    Leave,
+}
+
+impl Operation {
+    /// Whether it is announced only while tracing, and not an event of its own.
+    pub fn is_trace(&self) -> bool {
+        matches!(self, Self::Branch(_) | Self::Call(_) | Self::Leave)
+    }
+}
+
+/// Finds the operations of instructions.
+pub struct Scanner<'a> {
+    module: Module,
+    kinds: &'a Kinds,
+    memory: Memory<'a>,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner for one module.
+    pub fn new(module: Module, kinds: &'a Kinds) -> Self {
+        Self { module, kinds, memory: Memory::new(kinds) }
+    }
+
+    /// The operations of one instruction, in the order in which they are announced. `sanitized`: the function asked for
+    /// plain accesses too; atomic ones, which may synchronise others, are found in every function.
+    pub fn operations(&mut self, instruction: Value, sanitized: bool) -> Vec<Operation> {
+        if instruction.metadata(self.kinds.no_sanitize).is_some() {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        match instruction.opcode() {
+            Some(Opcode::LLVMLoad) => self.load(instruction, sanitized, &mut found),
+            Some(Opcode::LLVMStore) => self.store(instruction, sanitized, &mut found),
+            Some(Opcode::LLVMAtomicRMW) => self.update(instruction, &mut found),
+            Some(Opcode::LLVMAtomicCmpXchg) => self.compare_exchange(instruction, &mut found),
+            Some(Opcode::LLVMFence) if !instruction.is_single_thread() => {
+                found.push(Operation::Fence(order(instruction.ordering())));
+            }
+            Some(Opcode::LLVMCall | Opcode::LLVMInvoke) if sanitized => self.call(instruction, &mut found),
+            Some(Opcode::LLVMBr) if sanitized && llvm!(LLVMIsConditional(instruction.0)) != 0 => {
+                found.push(Operation::Branch(Value(llvm!(LLVMGetCondition(instruction.0)))));
+            }
+            Some(Opcode::LLVMSwitch) if sanitized => found.push(Operation::Branch(instruction.operand(0))),
+            Some(Opcode::LLVMRet | Opcode::LLVMResume) if sanitized => found.push(Operation::Leave),
+            _ => {}
+        }
+        found
+    }
+
+    fn load(&mut self, load: Value, sanitized: bool, found: &mut Vec<Operation>) {
+        let address = load.operand(0);
+        let bytes = self.module.store_size(load.ty());
+        if load.ordering() != Ordering::LLVMAtomicOrderingNotAtomic {
+            if !load.is_single_thread() && self.is_visible(address) {
+                found.push(Operation::Atomic(Atomic::Load, address, info(bytes, order(load.ordering()), 0)));
+            }
+        } else if sanitized && load.metadata(self.kinds.invariant_load).is_none() && self.is_readable(address) {
+            found.push(match self.kinds.is_vtable_access(load) {
+                true => Operation::VirtualTableRead(address),
+                false => access(Access::Read, address, bytes),
+            });
+        }
+    }
+
+    fn store(&mut self, store: Value, sanitized: bool, found: &mut Vec<Operation>) {
+        let (value, address) = (store.operand(0), store.operand(1));
+        let bytes = self.module.store_size(value.ty());
+        if store.ordering() != Ordering::LLVMAtomicOrderingNotAtomic {
+            if !store.is_single_thread() && self.is_visible(address) {
+                found.push(Operation::Atomic(Atomic::Store, address, info(bytes, order(store.ordering()), 0)));
+            }
+        } else if sanitized && self.is_visible(address) {
+            let is_pointer = value.ty().is_ordinary_pointer();
+            found.push(match is_pointer && self.kinds.is_vtable_access(store) {
+                true => Operation::VirtualTableUpdate(address, value),
+                false => access(Access::Write, address, bytes),
+            });
+        }
+    }
+
+    fn update(&mut self, update: Value, found: &mut Vec<Operation>) {
+        let address = update.operand(0);
+        if !update.is_single_thread() && self.is_visible(address) {
+            let bytes = self.module.store_size(update.operand(1).ty());
+            found.push(Operation::Atomic(Atomic::Update, address, info(bytes, order(update.ordering()), 0)));
+        }
+    }
+
+    fn compare_exchange(&mut self, exchange: Value, found: &mut Vec<Operation>) {
+        let (address, expected) = (exchange.operand(0), exchange.operand(1));
+        if exchange.is_single_thread() || !self.is_visible(address) {
+            return;
+        }
+        let success = order(llvm!(LLVMGetCmpXchgSuccessOrdering(exchange.0)));
+        let failure = order(llvm!(LLVMGetCmpXchgFailureOrdering(exchange.0)));
+        let info = info(self.module.store_size(expected.ty()), success, failure);
+        found.push(Operation::CompareExchange(address, info, expected));
+    }
+
+    fn call(&mut self, call: Value, found: &mut Vec<Operation>) {
+        let callee = call.callee_function();
+        if let Some(name) = callee.and_then(Value::intrinsic_name) {
+            self.intrinsic(call, &name, found);
+            return;
+        }
+        if !llvm!(LLVMIsAInlineAsm(call.callee().0)).is_null() {
+            return;
+        }
+        for argument in 0..call.argument_count() {
+            if let Some(attribute) = call.call_attribute(argument + 1, self.kinds.by_value) {
+                let ty = crate::llvm::Type(llvm!(LLVMGetTypeAttributeValue(attribute)));
+                let bytes = Length::Bytes(self.module.stride(ty));
+                self.range(Access::Read, call.operand(argument), bytes, found);
+            }
+        }
+        // What this module defines is instrumented itself.
+        if callee.is_none_or(Value::is_declaration) {
+            if let Some(name) = callee.map(Value::name) {
+                if name.starts_with("__rh_") || name.starts_with("__tsan_") {
+                    return;
+                }
+                self.library_call(call, &name, found);
+            }
+            found.push(Operation::Call(call.callee()));
+        }
+    }
+
+    fn library_call(&mut self, call: Value, name: &str, found: &mut Vec<Operation>) {
+        let argument = |index: u32| call.operand(index);
+        let is_block_call = |arguments: u32| call.argument_count() >= arguments && call.operand(2).ty().is_integer();
+        match name.trim_start_matches("__").trim_end_matches("_chk") {
+            "memcpy" | "memmove" if is_block_call(3) => {
+                self.range(Access::Read, argument(1), Length::Computed(argument(2)), found);
+                self.range(Access::Write, argument(0), Length::Computed(argument(2)), found);
+            }
+            "memset" if is_block_call(3) => {
+                self.range(Access::Write, argument(0), Length::Computed(argument(2)), found);
+            }
+            function => {
+                if let Some(string) = library::string_call(call, function)
+                    && (self.is_readable(string.first) || string.second.is_some_and(|second| self.is_readable(second)))
+                {
+                    found.push(Operation::LibraryString(string));
+                }
+            }
+        }
+    }
+
+    fn intrinsic(&mut self, call: Value, name: &str, found: &mut Vec<Operation>) {
+        if name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove") {
+            self.range(Access::Read, call.operand(1), Length::Computed(call.operand(2)), found);
+            self.range(Access::Write, call.operand(0), Length::Computed(call.operand(2)), found);
+        } else if name.starts_with("llvm.memset") && !name.contains("pattern") {
+            self.range(Access::Write, call.operand(0), Length::Computed(call.operand(2)), found);
+        } else if let Some((access, mask, lanes, vector)) = library::masked_access(call, name) {
+            let (Some(count), false) = (vector.lanes(), self.hides(access, &lanes)) else { return };
+            let count = match lanes {
+                Lanes::Indexed { indices, .. } => count.min(indices.ty().lanes().unwrap_or(count)),
+                _ => count,
+            };
+            // One bit per lane must fit into the 64-bit mask of the loop that announces them.
+            if count <= 64 {
+                let bytes = self.module.store_size(vector.element());
+                found.push(Operation::Masked { access, mask, count, lanes, bytes });
+            }
+        }
+    }
+
+    fn range(&mut self, access: Access, address: Value, length: Length, found: &mut Vec<Operation>) {
+        let is_empty = match length {
+            Length::Bytes(bytes) => bytes == 0,
+            Length::Computed(value) => value.constant_integer() == Some(0),
+        };
+        let is_relevant = match access {
+            Access::Read => self.is_readable(address),
+            Access::Write => self.is_visible(address),
+        };
+        if !is_empty && is_relevant {
+            found.push(Operation::Range(access, address, length));
+        }
+    }
+
+    fn hides(&mut self, access: Access, lanes: &Lanes) -> bool {
+        match *lanes {
+            Lanes::Addresses(_) => false,
+            Lanes::Consecutive(base) | Lanes::Compressed(base) | Lanes::Indexed { base, .. } => match access {
+                Access::Read => !self.is_readable(base),
+                Access::Write => !self.is_visible(base),
+            },
+        }
+    }
+
+    /// Whether another thread may see what happens at this address.
+    fn is_visible(&mut self, address: Value) -> bool {
+        address.ty().is_ordinary_pointer() && !self.memory.is_private(address)
+    }
+
+    /// Whether a read at this address may see what another thread wrote.
+    fn is_readable(&mut self, address: Value) -> bool {
+        self.is_visible(address) && !self.memory.is_constant(address)
+    }
+}
+
+fn access(access: Access, address: Value, bytes: u64) -> Operation {
+    match bytes {
+        1 | 2 | 4 | 8 => Operation::Plain(access, address, bytes),
+        _ => Operation::Range(access, address, Length::Bytes(bytes)),
+    }
+}
+
+/// LLVM's memory orders as C11 numbers them.
+pub fn order(ordering: Ordering) -> u32 {
+    match ordering {
+        Ordering::LLVMAtomicOrderingNotAtomic
+        | Ordering::LLVMAtomicOrderingUnordered
+        | Ordering::LLVMAtomicOrderingMonotonic => 0,
+        Ordering::LLVMAtomicOrderingAcquire => 2,
+        Ordering::LLVMAtomicOrderingRelease => 3,
+        Ordering::LLVMAtomicOrderingAcquireRelease => 4,
+        Ordering::LLVMAtomicOrderingSequentiallyConsistent => 5,
+    }
+}
+
+fn info(bytes: u64, success: u32, failure: u32) -> u32 {
+    (bytes as u32 & 0xff) | success << 8 | failure << 16
+}

@@ -1,0 +1,115 @@
+//! Decides, before anything is changed, what each function gets and which numbers its instructions have.
+//!
+//! The numbers are given in the order of the module, so the same source compiled the same way has the same numbers.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::kinds::Kinds;
+use crate::llvm::{FUNCTION, Module, Value, llvm};
+use crate::operation::{Operation, Scanner};
+use crate::sys::LLVMLinkage;
+use crate::sys::core::*;
+
+/// What is to be announced before one instruction.
+pub struct Announcement {
+    /// The instruction that has the number.
+    pub instruction: Value,
+    /// Its number.
+    pub site: u32,
+    /// What to announce.
+    pub operations: Vec<Operation>,
+}
+
+/// What one function gets.
+pub struct FunctionPlan {
+    /// The function.
+    pub function: Value,
+    /// Number of its entry, where it is announced.
+    pub entry_site: Option<u32>,
+    /// Whether it has a frame on the shadow call stack.
+    pub has_frame: bool,
+    /// Its instructions that are announced.
+    pub announcements: Vec<Announcement>,
+}
+
+/// What the module gets.
+pub struct Plan {
+    /// The functions that get anything.
+    pub functions: Vec<FunctionPlan>,
+    /// How many numbers were given.
+    pub site_count: u32,
+    sites: FxHashMap<Value, u32>,
+}
+
+impl Plan {
+    /// Looks at every function.
+    pub fn new(module: Module, kinds: &Kinds) -> Self {
+        let mut scanner = Scanner::new(module, kinds);
+        let mut plan = Self { functions: Vec::new(), site_count: 0, sites: FxHashMap::default() };
+        // Resolvers run before the hooks can be reached.
+        let resolvers: FxHashSet<Value> = module.resolvers().collect();
+        for function in module.functions() {
+            if is_instrumentable(function, kinds) && !resolvers.contains(&function) {
+                plan.add_function(function, kinds, &mut scanner);
+            }
+        }
+        plan
+    }
+
+    /// Number of an instruction, or of a function's entry.
+    pub fn site(&self, value: Value) -> Option<u32> {
+        self.sites.get(&value).copied()
+    }
+
+    fn add_function(&mut self, function: Value, kinds: &Kinds, scanner: &mut Scanner) {
+        let sanitized = kinds.function_has(function, kinds.sanitize_thread);
+        let (mut has_events, mut has_calls) = (false, false);
+        let mut found = Vec::new();
+        for instruction in function.blocks().flat_map(|block| block.instructions()) {
+            let operations = scanner.operations(instruction, sanitized);
+            has_calls |= is_real_call(instruction);
+            has_events |= operations.iter().any(|operation| !operation.is_trace());
+            if !operations.is_empty() {
+                found.push((instruction, operations));
+            }
+        }
+        let has_frame = has_events || has_calls;
+        // A function that only returns has nothing to tell.
+        let has_branches = found.iter().any(|(_, operations)| matches!(operations[..], [Operation::Branch(_)]));
+        if !has_frame && !has_branches {
+            return;
+        }
+        let entry_site = sanitized.then(|| self.number(function));
+        let announcements = found
+            .into_iter()
+            .map(|(instruction, operations)| Announcement { instruction, site: self.number(instruction), operations })
+            .collect();
+        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements });
+    }
+
+    fn number(&mut self, value: Value) -> u32 {
+        let site = self.site_count;
+        self.site_count += 1;
+        self.sites.insert(value, site);
+        site
+    }
+}
+
+fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
+    !function.is_declaration()
+        && !is_elsewhere(function)
+        && !function.has_attribute(FUNCTION, kinds.naked)
+        && !function.has_attribute(FUNCTION, kinds.disable_instrumentation)
+}
+
+/// Whether the function is here only for the optimiser, and its code in another module.
+pub fn is_elsewhere(function: Value) -> bool {
+    llvm!(LLVMGetLinkage(function.0)) == LLVMLinkage::LLVMAvailableExternallyLinkage
+}
+
+/// Whether the instruction transfers control to another function.
+fn is_real_call(instruction: Value) -> bool {
+    instruction.is_call()
+        && instruction.callee_function().is_none_or(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) == 0)
+        && llvm!(LLVMIsAInlineAsm(instruction.callee().0)).is_null()
+}

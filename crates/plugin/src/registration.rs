@@ -1,0 +1,77 @@
+//! What a module brings to the runtime: its sites, its identity, and its own code as data.
+
+use crate::emit::Types;
+use crate::kinds::Kinds;
+use crate::llvm::{Module, Type, Value, llvm};
+use crate::sys::LLVMLinkage;
+use crate::sys::core::*;
+use crate::sys::prelude::*;
+
+/// Constructors of the program start at 101, those of the system before: sites are known before any of them runs.
+const PRIORITY: i32 = 1;
+
+/// Name of the array of sites; a module that has it is instrumented already.
+pub const SITES: &std::ffi::CStr = c"__rh_sites";
+
+/// Adds the array with one byte for each site.
+pub fn add_sites(module: Module, types: &Types, count: u32) -> Value {
+    let ty = Type(llvm!(LLVMArrayType2(types.i8.0, u64::from(count))));
+    let sites = module.add_global(ty, SITES);
+    llvm!(LLVMSetInitializer(sites.0, LLVMConstNull(ty.0)));
+    llvm!(LLVMSetLinkage(sites.0, LLVMLinkage::LLVMInternalLinkage));
+    llvm!(LLVMSetSection(sites.0, c"rh_sites".as_ptr()));
+    sites
+}
+
+/// Adds the description of the module and the constructor that gives it to the runtime.
+pub fn register(module: Module, kinds: &Kinds, types: &Types, sites: Value, site_count: u32, content_hash: u64) {
+    let context = module.context();
+    let mut fields = [
+        llvm!(LLVMConstInt(types.i64.0, content_hash, 0)),
+        sites.0,
+        llvm!(LLVMConstInt(types.i32.0, u64::from(site_count), 0)),
+        llvm!(LLVMConstInt(types.i32.0, u64::from(racehunter_ir::FORMAT_VERSION), 0)),
+    ];
+    let value = llvm!(LLVMConstStructInContext(context, fields.as_mut_ptr(), fields.len() as u32, 0));
+    let description = module.add_global(Value(value).ty(), c"__rh_module");
+    llvm!(LLVMSetInitializer(description.0, value));
+    llvm!(LLVMSetGlobalConstant(description.0, 1));
+    llvm!(LLVMSetLinkage(description.0, LLVMLinkage::LLVMInternalLinkage));
+
+    let mut parameters = [types.ptr.0];
+    let register_type = llvm!(LLVMFunctionType(types.void.0, parameters.as_mut_ptr(), 1, 0));
+    let name = c"__rh_register_module";
+    let declared = llvm!(LLVMGetNamedFunction(module.0, name.as_ptr()));
+    let register = match declared.is_null() {
+        true => llvm!(LLVMAddFunction(module.0, name.as_ptr(), register_type)),
+        false => declared,
+    };
+
+    let constructor_type = llvm!(LLVMFunctionType(types.void.0, std::ptr::null_mut(), 0, 0));
+    let constructor = Value(llvm!(LLVMAddFunction(module.0, c"__rh_constructor".as_ptr(), constructor_type)));
+    llvm!(LLVMSetLinkage(constructor.0, LLVMLinkage::LLVMInternalLinkage));
+    constructor.add_attribute(context, kinds.no_unwind);
+    constructor.add_attribute(context, kinds.disable_instrumentation);
+    let builder: LLVMBuilderRef = llvm!(LLVMCreateBuilderInContext(context));
+    let block = llvm!(LLVMAppendBasicBlockInContext(context, constructor.0, c"".as_ptr()));
+    llvm!(LLVMPositionBuilderAtEnd(builder, block));
+    let mut arguments = [description.0];
+    llvm!(LLVMBuildCall2(builder, register_type, register, arguments.as_mut_ptr(), 1, c"".as_ptr()));
+    llvm!(LLVMBuildRetVoid(builder));
+    llvm!(LLVMDisposeBuilder(builder));
+    module.add_constructor(constructor, PRIORITY);
+}
+
+/// Puts the module's exported code into a section of its own, and keeps it there through the linker.
+pub fn embed(module: Module, blob: &[u8]) {
+    let context = module.context();
+    let value = Value(llvm!(LLVMConstStringInContext2(context, blob.as_ptr().cast(), blob.len(), 1)));
+    let global = module.add_global(value.ty(), c"__rh_ir");
+    llvm!(LLVMSetInitializer(global.0, value.0));
+    llvm!(LLVMSetGlobalConstant(global.0, 1));
+    llvm!(LLVMSetLinkage(global.0, LLVMLinkage::LLVMPrivateLinkage));
+    let section = std::ffi::CString::new(racehunter_ir::SECTION).expect("the name has no zero byte");
+    llvm!(LLVMSetSection(global.0, section.as_ptr()));
+    llvm!(LLVMSetAlignment(global.0, racehunter_ir::ALIGNMENT as u32));
+    module.keep(global);
+}

@@ -1,0 +1,102 @@
+//! Runs compilers with the plugin.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// LLVM version that the plugin under test was built for.
+pub const VERSION: u32 = if cfg!(feature = "llvm19") { 19 } else { 22 };
+
+/// The levels of optimisation that everything is tried at.
+pub const LEVELS: [&str; 4] = ["-O0", "-O1", "-O2", "-O3"];
+
+/// The plugin, built as it is shipped. Cargo builds no `cdylib` for integration tests, so this does, once.
+pub fn plugin() -> &'static Path {
+    static PLUGIN: OnceLock<PathBuf> = OnceLock::new();
+    PLUGIN.get_or_init(|| {
+        let test = std::env::current_exe().unwrap();
+        // The tests are in `deps`, in the directory of the profile, in the target directory.
+        let target = test.ancestors().nth(3).unwrap().join(format!("plugin-{VERSION}"));
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["build", "--release", "--package", "racehunter-plugin", "--no-default-features"]);
+        cargo.arg(format!("--features=llvm{VERSION}")).arg("--target-dir").arg(&target);
+        succeed(cargo.current_dir(env!("CARGO_MANIFEST_DIR")));
+        target.join("release/libracehunter_plugin.so")
+    })
+}
+
+/// A file beside the tests.
+pub fn sample(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name)
+}
+
+/// A program of LLVM, in the version of the plugin.
+pub fn tool(name: &str) -> Command {
+    Command::new(format!("{name}-{VERSION}"))
+}
+
+/// The compiler for a source file.
+pub fn compiler(source: &Path) -> Command {
+    let is_cxx = source.extension().is_some_and(|extension| extension == "cc");
+    tool(if is_cxx { "clang++" } else { "clang" })
+}
+
+/// The compiler with the flags that the wrapper adds.
+pub fn instrumenting(source: &Path) -> Command {
+    let mut command = compiler(source);
+    command.args(["-fsanitize=thread", "-g", "-fno-omit-frame-pointer", "-Xclang", "-disable-O0-optnone"]);
+    command.arg(format!("-fpass-plugin={}", plugin().display()));
+    command
+}
+
+/// Runs a command that must succeed.
+pub fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// Whether a program is installed.
+pub fn is_installed(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Compiles a source to LLVM code, and has LLVM check it.
+pub fn verified(source: &Path, flags: &[&str]) {
+    let directory = tempfile::tempdir().unwrap();
+    let code = directory.path().join("code.bc");
+    succeed(instrumenting(source).args(flags).args(["-c", "-emit-llvm"]).arg(source).arg("-o").arg(&code));
+    succeed(tool("opt").args(["-passes=verify", "-disable-output"]).arg(&code));
+}
+
+/// The LLVM code of a source.
+pub fn code(source: &Path, flags: &[&str]) -> Code {
+    let output = succeed(instrumenting(source).args(flags).args(["-S", "-emit-llvm", "-o", "-"]).arg(source));
+    Code(String::from_utf8(output.stdout).unwrap())
+}
+
+/// LLVM code as text.
+pub struct Code(pub String);
+
+impl Code {
+    /// The lines of a function.
+    pub fn function(&self, name: &str) -> Vec<&str> {
+        let mut lines =
+            self.0.lines().skip_while(|line| !(line.starts_with("define") && line.contains(&format!("@{name}("))));
+        let head = lines.next().unwrap_or_else(|| panic!("no function {name}"));
+        std::iter::once(head).chain(lines.take_while(|line| *line != "}")).collect()
+    }
+
+    /// The hooks of a function in order, without those that only trace.
+    pub fn hooks(&self, function: &str) -> Vec<String> {
+        let trace = ["branch", "enter", "leave", "call"];
+        self.all_hooks(function).into_iter().filter(|hook| !trace.contains(&hook.as_str())).collect()
+    }
+
+    /// All hooks of a function, in the order of the text.
+    pub fn all_hooks(&self, function: &str) -> Vec<String> {
+        let calls = self.function(function).into_iter().filter_map(|line| line.split_once("void @__rh_"));
+        calls.filter_map(|(_, rest)| Some(rest.split_once('(')?.0.to_owned())).collect()
+    }
+}

@@ -1,0 +1,74 @@
+//! Workflow commands: GitHub shows them at the lines of a pull request.
+
+use racehunter_finding::{Coverage, Finding};
+
+use crate::short::{explored, found, place};
+use crate::text::clean;
+use crate::threads::Threads;
+
+/// An error at the first place, and a notice at each other.
+pub(crate) fn finding(finding: &Finding) -> String {
+    let threads = Threads::of(finding);
+    let title = format!("{} {}", finding.kind.name(), finding.id);
+    let others: Vec<String> = finding.sites.iter().skip(1).map(place).collect();
+    let mut message = clean(&finding.message);
+    if !others.is_empty() {
+        message += &format!("\nalso at {}", others.join(", "));
+    }
+    message += &format!("\nreplay: racehunter replay {}", finding.id);
+    let severity = if finding.confirmed { "error" } else { "warning" };
+    let mut out = String::new();
+    match finding.sites.first() {
+        Some(site) => out += &command(severity, Some((&site.file, site.line, site.column)), &title, &message),
+        None => out += &command(severity, None, &title, &message),
+    }
+    for site in finding.sites.iter().skip(1) {
+        let what = format!("{}, {}: {}", site.access, threads.sentence(&site.thread), clean(&finding.message));
+        out += &command("notice", Some((&site.file, site.line, site.column)), &title, &what);
+    }
+    out
+}
+
+/// A notice without a place.
+pub(crate) fn summary(coverage: &Coverage, findings: u64) -> String {
+    let message = format!("{}; {}", found(findings), explored(coverage, findings));
+    command("notice", None, "RaceHunter", &message)
+}
+
+/// An error without a place.
+pub(crate) fn problem(message: &str, help: &[&str]) -> String {
+    let lines: Vec<&str> = std::iter::once(message).chain(help.iter().copied()).collect();
+    command("error", None, "RaceHunter", &lines.join("\n"))
+}
+
+fn command(name: &str, place: Option<(&str, u32, u32)>, title: &str, message: &str) -> String {
+    let mut properties = Vec::new();
+    if let Some((file, line, column)) = place.filter(|(file, _, _)| !file.is_empty()) {
+        properties.push(format!("file={}", property(file)));
+        let numbers = [("line", line), ("col", column)];
+        properties
+            .extend(numbers.iter().filter(|(_, value)| *value > 0).map(|(name, value)| format!("{name}={value}")));
+    }
+    properties.push(format!("title={}", property(title)));
+    format!("::{name} {}::{}\n", properties.join(","), data(message))
+}
+
+/// The escapes that the runner undoes.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command;
+
+    #[test]
+    fn what_would_end_a_field_is_escaped() {
+        let line = command("error", Some(("a,b:c.c", 3, 0)), "50%", "one\ntwo: 100%");
+        assert_eq!(line, "::error file=a%2Cb%3Ac.c,line=3,title=50%25::one%0Atwo: 100%25\n");
+    }
+}

@@ -1,0 +1,124 @@
+//! Reports in the manner of a good compiler.
+
+mod label;
+mod snippet;
+mod summary;
+mod table;
+
+use racehunter_finding::{Finding, Frame, Kind, Site};
+use racehunter_symbols::own_frame;
+
+use crate::color::{ERROR, FAINT, FRAME, GOOD, STRONG, WARNING, paint};
+use crate::short::location;
+use crate::sources::Sources;
+use crate::text::{clean, count, pad, width};
+use crate::threads::Threads;
+
+pub(crate) use summary::summary;
+
+/// Frames of a call stack that are shown.
+const FRAMES: usize = 12;
+
+/// The whole report of a finding.
+pub(crate) fn finding(finding: &Finding, sources: &mut Sources, columns: usize) -> String {
+    let threads = Threads::of(finding);
+    let mut out = heading(finding);
+    let gutter = finding.sites.iter().map(|site| site.line.to_string().len()).max().unwrap_or(1).max(2);
+    for (number, site) in finding.sites.iter().enumerate() {
+        let labels = label::labels(finding, number, site, &threads);
+        out += &snippet::snippet(site, number == 0, &labels, sources, gutter, columns);
+        out += &stack(site, gutter, columns);
+    }
+    out += &table::table(finding, &threads, columns);
+    for note in &finding.notes {
+        out += &format!("  {} note: {}\n", paint(FRAME, "="), clean(note));
+    }
+    out += &footer(finding);
+    out.push('\n');
+    out
+}
+
+/// Something that is wrong with the use of the tool.
+pub(crate) fn problem(message: &str, help: &[&str]) -> String {
+    let mut out = format!("{}{}\n", paint(ERROR, "error"), paint(STRONG, format_args!(": {}", clean(message))));
+    for line in help {
+        out += &format!("  {} help: {}\n", paint(FRAME, "="), clean(line));
+    }
+    out
+}
+
+fn heading(finding: &Finding) -> String {
+    let kind = finding.kind.name();
+    let severity = if finding.confirmed {
+        paint(ERROR, format_args!("error[{kind}]"))
+    } else {
+        paint(WARNING, format_args!("warning[{kind}]"))
+    };
+    let mut message = clean(&finding.message);
+    if let Some(details) = details(finding) {
+        message += &format!(" ({details})");
+    }
+    format!("{severity}{}\n", paint(STRONG, format_args!(": {message}")))
+}
+
+/// What kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
+fn details(finding: &Finding) -> Option<String> {
+    let is_memory = matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree | Kind::DoubleFree | Kind::Atomicity);
+    let object = finding.object.as_ref().filter(|_| is_memory)?;
+    let mut parts = Vec::new();
+    let accessed = finding.sites.iter().map(|site| u64::from(site.size)).max().filter(|size| *size > 0);
+    let size = accessed.unwrap_or(object.size);
+    if size > 0 {
+        parts.push(count(size, "byte"));
+    }
+    if !object.region.is_empty() && object.region != "unknown" {
+        parts.push(clean(&object.region));
+    }
+    let allocated = own_frame(&object.allocated).and_then(|own| object.allocated.get(own));
+    if let Some(place) = allocated.and_then(|frame| location(&frame.file, frame.line, 0)) {
+        parts.push(format!("allocated at {place}"));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The call stack of a place, when it says more than the place itself.
+fn stack(site: &Site, gutter: usize, columns: usize) -> String {
+    if site.stack.len() < 2 {
+        return String::new();
+    }
+    let shown = &site.stack[..site.stack.len().min(FRAMES)];
+    let widest = shown.iter().map(|frame| width(&clean(&frame.function))).max().unwrap_or(0).min(columns / 2);
+    let mut out = String::new();
+    for (number, frame) in shown.iter().enumerate() {
+        let lead = if number == 0 { format!("{} stack:", paint(FRAME, "=")) } else { " ".repeat(8) };
+        out += &format!("{} {lead} {}\n", " ".repeat(gutter), frame_text(frame, widest).trim_end());
+    }
+    let hidden = site.stack.len() - shown.len();
+    if hidden > 0 {
+        out += &format!("{} {} ... {}\n", " ".repeat(gutter), " ".repeat(8), count(hidden as u64, "more frame"));
+    }
+    out
+}
+
+fn frame_text(frame: &Frame, widest: usize) -> String {
+    let function = clean(&frame.function);
+    match location(&frame.file, frame.line, frame.column) {
+        Some(place) => format!("{}  {}", pad(&function, widest), paint(FAINT, place)),
+        None => function,
+    }
+}
+
+fn footer(finding: &Finding) -> String {
+    let [shown, tried] = finding.replayed;
+    let replayed = match (finding.confirmed, tried) {
+        (true, _) => paint(GOOD, format_args!("replayed {shown}/{tried}")),
+        (false, 0) => paint(WARNING, "not confirmed: not replayed"),
+        (false, _) => paint(WARNING, format_args!("not confirmed: replayed {shown}/{tried}")),
+    };
+    let mark = paint(FRAME, "=");
+    format!(
+        "  {mark} {}, {replayed}    {mark} replay: racehunter replay {}\n",
+        count(u64::from(finding.preemptions), "preemption"),
+        clean(&finding.id),
+    )
+}

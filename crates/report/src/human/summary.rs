@@ -1,0 +1,62 @@
+//! The sum of a campaign.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use racehunter_finding::Coverage;
+
+use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
+use crate::short::{extent, found, is_proof};
+use crate::text::{clean, wrap};
+
+/// Column at which the text of each part starts.
+const INDENT: usize = 12;
+
+/// What was found, what that means, and what it does not mean.
+pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration, columns: usize) -> String {
+    let style = if findings == 0 { GOOD } else { ERROR };
+    let mut out = format!("   {} [{}] {}\n", paint(style, "Summary"), time(elapsed), found(findings));
+    let part = |name, style, text: &str| part(name, style, text, columns);
+    if is_proof(coverage, findings) {
+        out += &part("Proved", GOOD, &extent(coverage));
+    } else {
+        out += &part("Explored", WARNING, &extent(coverage));
+    }
+    if !coverage.assumes.is_empty() {
+        out += &part("Assumes", FRAME, &clean(&coverage.assumes.join("; ")));
+    }
+    let mut missed: Vec<String> = coverage.missed.iter().map(|line| clean(line)).collect();
+    missed.push(format!("{} diverged, {} timed out", coverage.diverged, coverage.timed_out));
+    out + &part("Missed", FRAME, &missed.join("; "))
+}
+
+fn part(name: &str, style: Style, text: &str, columns: usize) -> String {
+    let mut out = String::new();
+    for (number, line) in wrap(text, columns.saturating_sub(INDENT)).iter().enumerate() {
+        match number {
+            0 => out += &format!("   {}{line}\n", paint(style, format_args!("{name:<9}"))),
+            _ => out += &format!("{}{line}\n", " ".repeat(INDENT)),
+        }
+    }
+    out
+}
+
+fn time(elapsed: Duration) -> String {
+    match elapsed.as_secs() {
+        0..60 => format!("{:.1}s", elapsed.as_secs_f64()),
+        seconds @ 60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        seconds => format!("{}h {:02}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_well() {
+        assert_eq!(time(Duration::from_millis(840)), "0.8s");
+        assert_eq!(time(Duration::from_secs(125)), "2m 05s");
+        assert_eq!(time(Duration::from_secs(7265)), "2h 01m");
+    }
+}

@@ -1,0 +1,126 @@
+//! JSON lines: the contract with scripts. Fields are added at the end, never changed.
+
+use std::io;
+use std::time::Duration;
+
+use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Waiting};
+use serde::Serialize;
+
+use crate::Bound;
+
+#[derive(Serialize)]
+struct FindingLine<'a> {
+    reason: &'static str,
+    id: &'a str,
+    kind: &'static str,
+    confirmed: bool,
+    replayed: [u32; 2],
+    execution: u64,
+    preemptions: u32,
+    message: &'a str,
+    sites: Vec<SiteFields<'a>>,
+    replay: String,
+    object: Option<&'a Object>,
+    threads: &'a [Thread],
+    steps: &'a [Step],
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct SiteFields<'a> {
+    file: &'a str,
+    line: u32,
+    column: u32,
+    function: &'a str,
+    thread: &'a str,
+    access: &'a str,
+    size: u32,
+    locks: &'a [String],
+    entry: &'a str,
+    stack: &'a [Frame],
+    waits_for: Option<&'a Waiting>,
+}
+
+#[derive(Serialize)]
+struct BoundLine {
+    reason: &'static str,
+    bound: u32,
+    executions: u64,
+    complete: bool,
+}
+
+#[derive(Serialize)]
+struct SummaryLine<'a> {
+    reason: &'static str,
+    executions: u64,
+    diverged: u64,
+    timed_out: u64,
+    complete: bool,
+    guarantee: &'a str,
+    findings: u64,
+    points: u64,
+    threads: u64,
+    elapsed_ms: u64,
+    assumes: &'a [String],
+    missed: &'a [String],
+}
+
+pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
+    line(&FindingLine {
+        reason: "finding",
+        id: &finding.id,
+        kind: finding.kind.name(),
+        confirmed: finding.confirmed,
+        replayed: finding.replayed,
+        execution: finding.execution,
+        preemptions: finding.preemptions,
+        message: &finding.message,
+        sites: finding.sites.iter().map(site).collect(),
+        replay: format!("racehunter replay {}", finding.id),
+        object: finding.object.as_ref(),
+        threads: &finding.threads,
+        steps: &finding.steps,
+        notes: &finding.notes,
+    })
+}
+
+fn site(site: &Site) -> SiteFields<'_> {
+    SiteFields {
+        file: &site.file,
+        line: site.line,
+        column: site.column,
+        function: &site.function,
+        thread: &site.thread,
+        access: &site.access,
+        size: site.size,
+        locks: &site.locks,
+        entry: &site.entry,
+        stack: &site.stack,
+        waits_for: site.waits_for.as_ref(),
+    }
+}
+
+pub(crate) fn bound(bound: &Bound) -> io::Result<String> {
+    line(&BoundLine { reason: "bound", bound: bound.bound, executions: bound.executions, complete: bound.complete })
+}
+
+pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> io::Result<String> {
+    line(&SummaryLine {
+        reason: "summary",
+        executions: coverage.executions,
+        diverged: coverage.diverged,
+        timed_out: coverage.timed_out,
+        complete: coverage.complete,
+        guarantee: &coverage.guarantee,
+        findings,
+        points: coverage.points,
+        threads: coverage.threads,
+        elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        assumes: &coverage.assumes,
+        missed: &coverage.missed,
+    })
+}
+
+fn line(value: &impl Serialize) -> io::Result<String> {
+    Ok(serde_json::to_string(value)? + "\n")
+}

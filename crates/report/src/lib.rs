@@ -1,0 +1,212 @@
+//! What users read: findings and coverage as text for people, and as lines for programs.
+//!
+//! A [`Reporter`] writes [`Finding`]s and the [`Coverage`] of a campaign to any [`Write`] in one [`Format`]. The
+//! wording lives here too: [`messages`] has the sentence for each kind of bug, so that everything that is said to a
+//! user is in one crate. It decides nothing: what is a finding, whether it is confirmed and what is proved is in the
+//! data. It reads source files to quote them, and does without when they are gone.
+//!
+//! Start at [`Reporter`]; each format is a module with one function per thing to report.
+#![forbid(unsafe_code)]
+
+mod color;
+mod github;
+mod human;
+mod json;
+pub mod messages;
+mod short;
+mod sources;
+mod text;
+mod threads;
+
+pub use color::ColorChoice;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use racehunter_finding::{Coverage, Finding};
+
+use sources::Sources;
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Reports in the manner of a good compiler.
+    #[default]
+    Human,
+    /// One line per finding, as editors and `grep` like it.
+    Short,
+    /// One JSON object per line.
+    Json,
+    /// Workflow commands that GitHub shows at the changed lines.
+    Github,
+}
+
+impl Format {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 4] = [Self::Human, Self::Short, Self::Json, Self::Github];
+
+    /// As written after `--message-format`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Short => "short",
+            Self::Json => "json",
+            Self::Github => "github",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|format| format.name() == name);
+        known.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("there is no message format `{name}`; choose one of {names}")
+        })
+    }
+}
+
+/// One iterative bound that was finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The bound.
+    pub bound: u32,
+    /// Executions that it took.
+    pub executions: u64,
+    /// Everything within the bound was explored.
+    pub complete: bool,
+}
+
+/// Columns when nothing else is known.
+const WIDTH: usize = 80;
+
+/// Writes results in one format, and counts the findings for the summary.
+pub struct Reporter<W> {
+    out: W,
+    format: Format,
+    color: bool,
+    width: usize,
+    sources: Sources,
+    findings: u64,
+}
+
+impl<W: Write> Reporter<W> {
+    /// Writes to `out`, 80 columns wide and without colours.
+    pub fn new(out: W, format: Format) -> Self {
+        Self { out, format, color: false, width: WIDTH, sources: Sources::default(), findings: 0 }
+    }
+
+    /// With colours or without; see [`ColorChoice::resolve`].
+    #[must_use]
+    pub fn color(mut self, color: bool) -> Self {
+        self.color = color;
+        self
+    }
+
+    /// For a terminal with this many columns. Less than 40 is taken as 40.
+    #[must_use]
+    pub fn width(mut self, width: usize) -> Self {
+        self.width = width.max(40);
+        self
+    }
+
+    /// Looks for source files below this directory instead of the working directory.
+    #[must_use]
+    pub fn source_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.sources = Sources::below(root.into());
+        self
+    }
+
+    /// Findings written so far.
+    #[must_use]
+    pub fn findings(&self) -> u64 {
+        self.findings
+    }
+
+    /// Gives back what it writes to.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
+    /// Writes one finding.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
+        self.findings += 1;
+        let text = match self.format {
+            Format::Human => human::finding(finding, &mut self.sources, self.width),
+            Format::Short => short::finding(finding),
+            Format::Json => json::finding(finding)?,
+            Format::Github => github::finding(finding),
+        };
+        self.write(&text)
+    }
+
+    /// Writes that an iterative bound is finished. Only programs want to read that; people see it in the progress.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn bound(&mut self, bound: &Bound) -> io::Result<()> {
+        match self.format {
+            Format::Json => self.write(&json::bound(bound)?),
+            Format::Human | Format::Short | Format::Github => Ok(()),
+        }
+    }
+
+    /// Writes the sum of the campaign; the last thing to be written.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn summary(&mut self, coverage: &Coverage, elapsed: Duration) -> io::Result<()> {
+        let text = match self.format {
+            Format::Human => human::summary(coverage, self.findings, elapsed, self.width),
+            Format::Short => short::summary(coverage, self.findings),
+            Format::Json => json::summary(coverage, self.findings, elapsed)?,
+            Format::Github => github::summary(coverage, self.findings),
+        };
+        self.write(&text)
+    }
+
+    /// Writes that something is wrong with the use of the tool, and what to do about it. Belongs on standard error;
+    /// in JSON nothing is written, because the exit status and standard error tell it.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn problem(&mut self, message: &str, help: &[&str]) -> io::Result<()> {
+        match self.format {
+            Format::Human | Format::Short => self.write(&human::problem(message, help)),
+            Format::Github => self.write(&github::problem(message, help)),
+            Format::Json => Ok(()),
+        }
+    }
+
+    /// Text for people is rendered with styles; here they are taken away when they are not wanted.
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        let is_styled = matches!(self.format, Format::Human | Format::Short);
+        if is_styled && !self.color {
+            write!(self.out, "{}", anstream::adapter::strip_str(text))?;
+        } else {
+            self.out.write_all(text.as_bytes())?;
+        }
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Format;
+
+    #[test]
+    fn formats_have_names() {
+        for format in Format::ALL {
+            assert_eq!(format.name().parse(), Ok(format));
+        }
+        assert!("xml".parse::<Format>().is_err_and(|error| error.contains("human, short, json, github")));
+    }
+}

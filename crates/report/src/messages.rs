@@ -1,0 +1,109 @@
+//! The sentence that says what is wrong, for each kind of bug.
+//!
+//! Whoever makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
+//! carries elsewhere (size, region, place of allocation) are added by the formats that want them.
+
+/// Two accesses without order to the same memory.
+#[must_use]
+pub fn data_race(name: &str) -> String {
+    format!("data race on `{name}`")
+}
+
+/// Memory that one thread accesses while or after another frees it.
+#[must_use]
+pub fn use_after_free(name: &str) -> String {
+    format!("`{name}` is used by one thread and freed by another, without order")
+}
+
+/// Threads that wait for ever.
+#[must_use]
+pub fn deadlock(threads: usize) -> String {
+    match threads {
+        1 => "no thread can go on: one waits for ever".to_owned(),
+        _ => format!("no thread can go on: {threads} wait for ever"),
+    }
+}
+
+/// A failed assertion.
+#[must_use]
+pub fn assertion(expression: &str) -> String {
+    if expression.is_empty() { "assertion failed".to_owned() } else { format!("assertion `{expression}` failed") }
+}
+
+/// A fatal signal, and the address that could not be accessed.
+#[must_use]
+pub fn crash(signal: u32, fault: Option<u64>) -> String {
+    let signal = match (signal_name(signal), signal_meaning(signal)) {
+        (Some(name), Some(meaning)) => format!("{name} ({meaning})"),
+        (Some(name), None) => name.to_owned(),
+        (None, _) => format!("signal {signal}"),
+    };
+    match fault {
+        // The first page is never mapped: a field of an object that is not there.
+        Some(0) => format!("killed by {signal}, null pointer"),
+        Some(address @ 1..4096) => format!("killed by {signal}, null pointer + {address}"),
+        Some(address) => format!("killed by {signal} at address {address:#x}"),
+        None => format!("killed by {signal}"),
+    }
+}
+
+/// The name of a signal on Linux.
+#[must_use]
+pub const fn signal_name(signal: u32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        10 => "SIGUSR1",
+        11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        31 => "SIGSYS",
+        _ => return None,
+    })
+}
+
+const fn signal_meaning(signal: u32) -> Option<&'static str> {
+    Some(match signal {
+        4 => "illegal instruction",
+        5 => "trap",
+        6 => "abort",
+        7 => "bad memory access",
+        8 => "arithmetic error",
+        11 => "invalid memory access",
+        13 => "write to a closed pipe",
+        31 => "forbidden system call",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crashes_say_where() {
+        assert_eq!(crash(11, Some(0)), "killed by SIGSEGV (invalid memory access), null pointer");
+        assert_eq!(crash(11, Some(16)), "killed by SIGSEGV (invalid memory access), null pointer + 16");
+        assert_eq!(crash(11, Some(0xdead_beef)), "killed by SIGSEGV (invalid memory access) at address 0xdeadbeef");
+        assert_eq!(crash(6, None), "killed by SIGABRT (abort)");
+        assert_eq!(crash(64, None), "killed by signal 64");
+    }
+
+    #[test]
+    fn counts_read_well() {
+        assert_eq!(deadlock(1), "no thread can go on: one waits for ever");
+        assert_eq!(deadlock(2), "no thread can go on: 2 wait for ever");
+        assert_eq!(assertion(""), "assertion failed");
+    }
+}

@@ -1,0 +1,68 @@
+//! One line per finding.
+
+use racehunter_finding::{Coverage, Finding, Site};
+
+use crate::text::{clean, count};
+
+/// `src/queue.c:43:9: error[data-race]: data race on `q->count`, also src/drain.c:18:12 [7f3a]`
+pub(crate) fn finding(finding: &Finding) -> String {
+    let place = finding.sites.first().map_or_else(|| "??".to_owned(), place);
+    let mut others: Vec<String> = finding.sites.iter().skip(1).map(self::place).collect();
+    others.retain(|other| *other != place);
+    others.dedup();
+    let also = if others.is_empty() { String::new() } else { format!(", also {}", others.join(", ")) };
+    let severity = if finding.confirmed { "error" } else { "warning" };
+    format!(
+        "{place}: {severity}[{}]: {}{also} [{}]\n",
+        finding.kind.name(),
+        clean(&finding.message),
+        clean(&finding.id)
+    )
+}
+
+/// The place of a site, as precise as it is known.
+pub(crate) fn place(site: &Site) -> String {
+    location(&site.file, site.line, site.column).unwrap_or_else(|| clean(&site.function))
+}
+
+/// `file:line:column`, without what is unknown.
+pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
+    let file = clean(file);
+    match (file.as_str(), line, column) {
+        ("", _, _) => None,
+        (file, 0, _) => Some(file.to_owned()),
+        (file, line, 0) => Some(format!("{file}:{line}")),
+        (file, line, column) => Some(format!("{file}:{line}:{column}")),
+    }
+}
+
+/// One line about the campaign.
+pub(crate) fn summary(coverage: &Coverage, findings: u64) -> String {
+    format!("summary: {}; {}\n", found(findings), explored(coverage, findings))
+}
+
+/// `no finding`, `2 findings`.
+pub(crate) fn found(findings: u64) -> String {
+    if findings == 0 { "no finding".to_owned() } else { count(findings, "finding") }
+}
+
+/// What was explored, with the word that it deserves.
+pub(crate) fn explored(coverage: &Coverage, findings: u64) -> String {
+    let word = if is_proof(coverage, findings) { "proved" } else { "explored" };
+    format!("{word} {}", extent(coverage))
+}
+
+/// Nothing was found and nothing was left out.
+pub(crate) fn is_proof(coverage: &Coverage, findings: u64) -> bool {
+    coverage.complete && findings == 0
+}
+
+/// The guarantee and the work it took.
+pub(crate) fn extent(coverage: &Coverage) -> String {
+    let executions = count(coverage.executions, "execution");
+    let incomplete = if coverage.complete { "" } else { " (incomplete)" };
+    match clean(&coverage.guarantee) {
+        guarantee if guarantee.is_empty() => format!("{executions}{incomplete}"),
+        guarantee => format!("{guarantee}: {executions}{incomplete}"),
+    }
+}

@@ -1,0 +1,164 @@
+//! Vector clocks: what each thread knows of the others.
+//!
+//! A thread's clock has an entry for every thread. Clocks of synchronisation objects are only as long as the number
+//! of threads that existed when they were last written.
+//!
+//! A thread also has a *family clock*, which knows only what creation and joining of threads tell. What is ordered by
+//! it is so in every schedule, and not worth a scheduling point.
+
+use crate::thread::{COUNT, CURRENT, Thread, current, thread};
+use crate::{Global, arena};
+
+/// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
+#[unsafe(no_mangle)]
+pub(crate) static RH_EPOCH: Global<u64> = Global::new(1 << 24);
+/// Whether the detector runs.
+#[unsafe(no_mangle)]
+pub(crate) static RH_DETECT: Global<u8> = Global::new(0);
+
+/// The clock of a synchronisation object.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct SyncClock {
+    entries: *mut u32,
+    len: u32,
+    capacity: u32,
+}
+
+/// Sets [`RH_EPOCH`] from the running thread's own entry.
+pub(crate) unsafe fn load_epoch() {
+    let number = CURRENT.get();
+    let own = *(*thread(number)).clock.add(number as usize);
+    RH_EPOCH.set((u64::from(own) << 24) | (u64::from(number) << 9));
+}
+
+/// The running thread's next accesses are not covered by what it has released so far.
+pub(crate) unsafe fn tick() {
+    let number = CURRENT.get();
+    *(*thread(number)).clock.add(number as usize) += 1;
+    load_epoch();
+}
+
+unsafe fn join(into: *mut u32, from: *const u32, len: u32) {
+    for i in 0..len as usize {
+        if *from.add(i) > *into.add(i) {
+            *into.add(i) = *from.add(i);
+        }
+    }
+}
+
+/// The running thread learns what the object carries.
+pub(crate) unsafe fn acquire(clock: &SyncClock) {
+    if RH_DETECT.get() != 0 {
+        join((*current()).clock, clock.entries, clock.len);
+    }
+}
+
+/// What a relaxed load has seen takes effect at the next acquire fence.
+pub(crate) unsafe fn acquire_at_fence(clock: &SyncClock) {
+    if RH_DETECT.get() != 0 && clock.len > 0 {
+        let t = current();
+        if (*t).acquire_fence.is_null() {
+            (*t).acquire_fence = crate::thread::new_clock();
+        }
+        join((*t).acquire_fence, clock.entries, clock.len);
+    }
+}
+
+unsafe fn ensure(clock: &mut SyncClock, len: u32) {
+    if clock.capacity < len {
+        let capacity = len.next_power_of_two().max(16);
+        let entries = arena::take(capacity as usize * 4) as *mut u32;
+        core::ptr::copy_nonoverlapping(clock.entries, entries, clock.len as usize);
+        clock.entries = entries;
+        clock.capacity = capacity;
+    }
+    clock.len = clock.len.max(len);
+}
+
+/// The object carries what the running thread knows, in addition to what it carried.
+pub(crate) unsafe fn release(clock: &mut SyncClock) {
+    if RH_DETECT.get() != 0 {
+        ensure(clock, COUNT.get());
+        join(clock.entries, (*current()).clock, COUNT.get());
+        tick();
+    }
+}
+
+/// The object carries what the running thread knows, and nothing else: a release store starts a new sequence.
+pub(crate) unsafe fn release_anew(clock: &mut SyncClock) {
+    clear(clock);
+    release(clock);
+}
+
+/// The object carries what the thread knew at its last release fence: a relaxed store after it.
+pub(crate) unsafe fn release_from_fence(clock: &mut SyncClock, keep: bool) {
+    if !keep {
+        clear(clock);
+    }
+    let fence = (*current()).release_fence;
+    if RH_DETECT.get() != 0 && !fence.is_null() {
+        ensure(clock, COUNT.get());
+        join(clock.entries, fence, COUNT.get());
+    }
+}
+
+pub(crate) unsafe fn clear(clock: &mut SyncClock) {
+    if clock.len > 0 {
+        core::ptr::write_bytes(clock.entries, 0, clock.len as usize);
+        clock.len = 0;
+    }
+}
+
+/// A fence of the running thread.
+pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
+    if RH_DETECT.get() == 0 {
+        return;
+    }
+    let t = current();
+    if acquires && !(*t).acquire_fence.is_null() {
+        join((*t).clock, (*t).acquire_fence, COUNT.get());
+    }
+    if releases {
+        if (*t).release_fence.is_null() {
+            (*t).release_fence = crate::thread::new_clock();
+        }
+        core::ptr::copy_nonoverlapping((*t).clock, (*t).release_fence, COUNT.get() as usize);
+        tick();
+    }
+}
+
+/// A new thread knows what its creator knows.
+pub(crate) unsafe fn inherit(child: *mut Thread) {
+    let (number, own) = ((*child).number as usize, *(*child).clock.add((*child).number as usize));
+    core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, COUNT.get() as usize);
+    // Clocks of an earlier iteration of an in-process loop stay behind: go on from where this entry was.
+    *(*child).clock.add(number) = own + 1;
+    if RH_DETECT.get() != 0 {
+        let creator = CURRENT.get() as usize;
+        core::ptr::copy_nonoverlapping((*current()).family, (*child).family, COUNT.get() as usize);
+        *(*child).family.add(creator) = *(*current()).clock.add(creator);
+        *(*child).family.add(number) = 0;
+        tick();
+    }
+}
+
+/// The running thread has waited for the end of `t`.
+pub(crate) unsafe fn join_thread(t: *mut Thread) {
+    if RH_DETECT.get() != 0 {
+        join((*current()).clock, (*t).clock, COUNT.get());
+        join((*current()).family, (*t).family, COUNT.get());
+        let number = (*t).number as usize;
+        *(*current()).family.add(number) = *(*t).clock.add(number);
+    }
+}
+
+/// Everything so far is over: whatever comes is ordered after it. Between iterations of an in-process loop.
+pub(crate) unsafe fn settle(threads: u32) {
+    let (clock, family) = ((*thread(0)).clock, (*thread(0)).family);
+    for n in 0..threads as usize {
+        *clock.add(n) = *(*thread(n as u32)).clock.add(n);
+        *family.add(n) = *clock.add(n);
+    }
+    tick();
+}

@@ -1,0 +1,438 @@
+//! The way in from instrumented code.
+//!
+//! Hooks are called before the access or operation that they announce, with LLVM's `preserve_most` convention: the
+//! caller expects every general register but r11 to survive, so a hook costs it no spills. The fast paths of plain
+//! accesses are therefore assembly: count the event, and note it in the shadow if only the running thread has touched
+//! the memory so far. Everything else saves the registers and goes on in Rust.
+
+use crate::clock::{self, RH_DETECT, RH_EPOCH};
+use crate::schedule::{self, RH_BUDGET, attention, point};
+use crate::shadow::{self, Access, RH_SHADOW};
+use crate::sync::objects;
+use crate::thread::{CURRENT, current};
+use crate::{Global, log, server};
+use core::arch::global_asm;
+use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
+use racehunter_event::{Kind, Record};
+
+/// Bit of a site's flag byte, in this process only: every access is looked at, for watched memory.
+pub(crate) const SITE_WATCHED: u8 = 2;
+
+/// Non-zero when branches, calls and function entries are recorded too.
+#[unsafe(no_mangle)]
+pub(crate) static __rh_tracing: Global<u8> = Global::new(0);
+
+// Saves what `preserve_most` callers keep in registers, and calls a Rust function with the caller's code address.
+// `address` is the number of the register for it. r11 may carry a value in.
+macro_rules! save_and_call {
+    ($name:literal, $register:literal, $prepare:literal, $target:path) => {
+        global_asm!(
+            concat!(".globl ", $name), concat!(".type ", $name, ",@function"),
+            ".p2align 4",
+            concat!($name, ":"),
+            ".cfi_startproc",
+            "push rax", "push rcx", "push rdx", "push rsi", "push rdi", "push r8", "push r9", "push r10",
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 72",
+            $prepare,
+            concat!("mov ", $register, ", [rsp + 72]"),
+            "call {}",
+            "add rsp, 8",
+            "pop r10", "pop r9", "pop r8", "pop rdi", "pop rsi", "pop rdx", "pop rcx", "pop rax",
+            ".cfi_adjust_cfa_offset -72",
+            "ret",
+            ".cfi_endproc",
+            concat!(".size ", $name, ", . - ", $name),
+            sym $target,
+        );
+    };
+}
+
+save_and_call!("rh_access_slow", "rcx", "mov edx, r11d", access_at_site);
+save_and_call!("rh_access_counted", "rcx", "mov edx, r11d", access_counted);
+save_and_call!("__rh_read_range", "rcx", "", read_range);
+save_and_call!("__rh_write_range", "rcx", "", write_range);
+save_and_call!("__rh_atomic_load", "rcx", "", atomic_load);
+save_and_call!("__rh_atomic_store", "rcx", "", atomic_store);
+save_and_call!("__rh_atomic_rmw", "rcx", "", atomic_update);
+save_and_call!("__rh_cmpxchg", "r8", "", compare_exchange);
+save_and_call!("__rh_fence", "rdx", "", fence);
+save_and_call!("__rh_vptr_update", "rcx", "", vptr_update);
+save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);
+save_and_call!("__rh_branch", "rdx", "", traced);
+save_and_call!("__rh_enter", "rdx", "", traced);
+save_and_call!("__rh_leave", "rdx", "", traced);
+save_and_call!("__rh_call", "rdx", "", traced);
+
+// rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
+//
+// The shadow cell is at ((address << 20) >> 18 & -32) + base. The fast path applies when the last write (and for a
+// write also the last read) is by this thread or there is none, and this access covers the same bytes.
+macro_rules! plain_hook {
+    ($name:literal, $size:literal, $kind:literal, $bytes:literal, $body:literal) => {
+        global_asm!(
+            concat!(".globl ", $name), concat!(".type ", $name, ",@function"),
+            ".p2align 5",
+            concat!($name, ":"),
+            "cmp byte ptr [rsi], 0",
+            "jne 8f",
+            "dec qword ptr [rip + {budget}]",
+            "je 7f",
+            "cmp byte ptr [rip + {detect}], 0",
+            "je 6f",
+            "mov r11, rdi",
+            "push rax",
+            "push rcx",
+            "shl r11, 20",
+            "shr r11, 18",
+            "mov ecx, edi",
+            "and ecx, 7",
+            concat!("mov eax, ", $bytes),
+            "shl eax, cl",
+            "and r11, -32",
+            "cmp eax, 255",
+            "ja 5f",                        // crosses into the next cell
+            "add r11, [rip + {shadow}]",
+            "or rax, [rip + {epoch}]",
+            "cmp [r11], rax",
+            "je 4f",
+            $body,
+            "4: pop rcx",
+            "pop rax",
+            "6: ret",
+            "5: pop rcx",
+            "pop rax",
+            concat!("7: mov r11d, ", $size, " | (", $kind, " << 8)"),
+            "jmp rh_access_counted",
+            concat!("8: mov r11d, ", $size, " | (", $kind, " << 8)"),
+            "jmp rh_access_slow",
+            concat!(".size ", $name, ", . - ", $name),
+            budget = sym RH_BUDGET,
+            detect = sym RH_DETECT,
+            shadow = sym RH_SHADOW,
+            epoch = sym RH_EPOCH,
+        );
+    };
+}
+
+// After the last write: the same read is known; otherwise both halves must be this thread's own, the read within the
+// bytes of this one.
+macro_rules! read_hook {
+    ($name:literal, $size:literal, $bytes:literal) => {
+        plain_hook!(
+            $name,
+            $size,
+            "1",
+            $bytes,
+            r#"
+            cmp [r11 + 8], rax
+            je 4f
+            mov rcx, [r11]
+            test rcx, rcx
+            jz 2f
+            xor rcx, rax
+            test ecx, 0xfffe00
+            jnz 5f
+        2:  mov rcx, [r11 + 8]
+            test rcx, rcx
+            jz 3f
+            xor rcx, rax
+            test ecx, 0xfffe00
+            jnz 5f
+            xor rcx, rax
+            or cl, al
+            cmp cl, al
+            jne 5f
+        3:  mov [r11 + 8], rax
+            mov rcx, [rsp + 16]
+            mov [r11 + 24], rcx
+            "#
+        );
+    };
+}
+
+macro_rules! write_hook {
+    ($name:literal, $size:literal, $bytes:literal) => {
+        plain_hook!(
+            $name,
+            $size,
+            "2",
+            $bytes,
+            r#"
+            mov rcx, [r11]
+            test rcx, rcx
+            jz 2f
+            xor rcx, rax
+            test ecx, 0xfffe00
+            jnz 5f
+            xor rcx, rax
+            or cl, al
+            cmp cl, al
+            jne 5f
+        2:  mov rcx, [r11 + 8]
+            test rcx, rcx
+            jz 3f
+            xor rcx, rax
+            test ecx, 0xfffe00
+            jnz 5f
+            xor rcx, rax
+            or cl, al
+            cmp cl, al
+            jne 5f
+            mov qword ptr [r11 + 8], 0
+        3:  mov [r11], rax
+            mov rcx, [rsp + 16]
+            mov [r11 + 16], rcx
+            "#
+        );
+    };
+}
+
+read_hook!("__rh_read1", "1", "1");
+read_hook!("__rh_read2", "2", "3");
+read_hook!("__rh_read4", "4", "15");
+read_hook!("__rh_read8", "8", "255");
+write_hook!("__rh_write1", "1", "1");
+write_hook!("__rh_write2", "2", "3");
+write_hook!("__rh_write4", "4", "15");
+write_hook!("__rh_write8", "8", "255");
+global_asm!(".globl __rh_vptr_read", "__rh_vptr_read:", "jmp __rh_read8");
+
+/// The sites of one module: the flag bytes that its instrumentation points to.
+#[repr(C)]
+struct Module {
+    hash: u64,
+    sites: *mut u8,
+    count: u32,
+    version: u32,
+}
+
+const MAX_MODULES: usize = 4096;
+static MODULES: Global<[(*mut u8, u32); MAX_MODULES]> = Global::new([(core::ptr::null_mut(), 0); MAX_MODULES]);
+static MODULE_COUNT: Global<usize> = Global::new(0);
+static SITE_COUNT: Global<u32> = Global::new(0);
+
+/// Flags of accesses that come through the plain ThreadSanitizer interface, by a hash of their code address.
+pub(crate) static PLAIN_SITES: Global<[u8; PLAIN_SITE_COUNT]> = Global::new([0; PLAIN_SITE_COUNT]);
+pub(crate) const PLAIN_SITE_COUNT: usize = 1 << 16;
+
+/// Called by a constructor in every instrumented module, in the order in which they are loaded.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __rh_register_module(module: *const Module) {
+    let index = MODULE_COUNT.get();
+    if index < MAX_MODULES {
+        (*MODULES.ptr())[index] = ((*module).sites, (*module).count);
+        MODULE_COUNT.set(index + 1);
+        SITE_COUNT.set(SITE_COUNT.get() + (*module).count);
+        crate::tsan::__tsan_init();
+    }
+}
+
+unsafe fn modules() -> impl Iterator<Item = (*mut u8, usize)> {
+    let modules = &*MODULES.ptr();
+    let registered = modules[..MODULE_COUNT.get()].iter().map(|&(start, count)| (start, count as usize));
+    registered.chain(core::iter::once((PLAIN_SITES.ptr() as *mut u8, PLAIN_SITE_COUNT)))
+}
+
+/// Number of all sites.
+pub(crate) fn site_count() -> u32 {
+    SITE_COUNT.get() + PLAIN_SITE_COUNT as u32
+}
+
+/// Number + 1 of a site over all modules, 0 for none.
+pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
+    let mut first = 0;
+    for (start, count) in modules() {
+        let offset = (site as usize).wrapping_sub(start as usize);
+        if offset < count {
+            return (first + offset) as u32 + 1;
+        }
+        first += count;
+    }
+    0
+}
+
+/// Sets all flag bytes as the controller wants them.
+pub(crate) unsafe fn load_flags(from: *const u8) {
+    let mut first = 0;
+    for (start, count) in modules() {
+        core::ptr::copy_nonoverlapping(from.add(first), start, count);
+        first += count;
+    }
+}
+
+/// Sets a bit in all flag bytes of this process.
+pub(crate) unsafe fn flag_all(bit: u8) {
+    for (start, count) in modules() {
+        for i in 0..count {
+            *start.add(i) |= bit;
+        }
+    }
+}
+
+const fn kind_of(info: u32) -> Kind {
+    if info >> 8 == 2 { Kind::Write } else { Kind::Read }
+}
+
+/// A plain access whose site has a flag.
+unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, code: usize) {
+    access(address, (info & 0xff) as usize, site, kind_of(info), code);
+}
+
+/// A plain access that is counted already, but needs a decision or a closer look.
+unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, code: usize) {
+    if RH_BUDGET.get() == 0 {
+        attention(code);
+    }
+    shadow::check(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
+}
+
+/// Any access: counts it, decides if it is a point, logs, checks.
+pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
+    let flags = if site.is_null() { SITE_POINT } else { *site };
+    let is_point = flags & SITE_POINT != 0 || kind.is_atomic();
+    if is_point {
+        let n = point(code);
+        log_access(n, address, size, site, kind, code);
+    } else {
+        RH_BUDGET.set(RH_BUDGET.get() - 1);
+        if RH_BUDGET.get() == 0 {
+            attention(code);
+        }
+        if flags & SITE_WATCHED != 0 && server::watches(address, size) {
+            log_access(schedule::now(), address, size, site, kind, code);
+        }
+    }
+    shadow::check(address, size, Access { kind, code, site });
+}
+
+unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, kind: Kind, code: usize) {
+    if !schedule::running() {
+        return;
+    }
+    let t = current();
+    (*t).code = code;
+    let stacks = schedule::flags() & FLAG_STACKS != 0;
+    log::put(Record {
+        index,
+        code: log::relative(code),
+        object: address as u64,
+        extra: size as u64,
+        thread: CURRENT.get(),
+        stack: if stacks { log::stack_of(t) } else { 0 },
+        site: site_number(site),
+        kind,
+        size: size.min(255) as u8,
+        ..Record::default()
+    });
+}
+
+unsafe extern "C" fn read_range(address: usize, len: usize, site: *mut u8, code: usize) {
+    if len > 0 {
+        access(address, len, site, Kind::ReadRange, code);
+    }
+}
+
+unsafe extern "C" fn write_range(address: usize, len: usize, site: *mut u8, code: usize) {
+    if len > 0 {
+        access(address, len, site, Kind::WriteRange, code);
+    }
+}
+
+/// Setting a vtable pointer to what it is already, as destructors of base classes do, is not a write.
+unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code: usize) {
+    let kind = if *(address as *const usize) == new { Kind::Read } else { Kind::Write };
+    access(address, 8, site, kind, code);
+}
+
+const fn acquires(order: u32) -> bool {
+    matches!(order, 1 | 2 | 4 | 5)
+}
+
+const fn releases(order: u32) -> bool {
+    matches!(order, 3..=5)
+}
+
+pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
+    access(address, (info & 0xff) as usize, site, Kind::AtomicRead, code);
+    take_in(address, info >> 8 & 0xff);
+}
+
+/// What a load learns from the store that it reads.
+unsafe fn take_in(address: usize, order: u32) {
+    let object = objects::existing_atomic(address);
+    if object.is_null() {
+        return;
+    }
+    if acquires(order) {
+        clock::acquire(&(*object).clock);
+    } else {
+        clock::acquire_at_fence(&(*object).clock);
+    }
+}
+
+pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
+    access(address, (info & 0xff) as usize, site, Kind::AtomicWrite, code);
+    pass_on(address, info >> 8 & 0xff, false);
+}
+
+/// What a store, or the write half of an update, passes on to those who read it. An update continues the release
+/// sequence of what it replaces.
+unsafe fn pass_on(address: usize, order: u32, update: bool) {
+    if RH_DETECT.get() == 0 {
+        return;
+    }
+    if releases(order) {
+        let object = objects::atomic(address);
+        if update {
+            clock::release(&mut (*object).clock);
+        } else {
+            clock::release_anew(&mut (*object).clock);
+        }
+    } else if !(*current()).release_fence.is_null() {
+        clock::release_from_fence(&mut (*objects::atomic(address)).clock, update);
+    } else if !update {
+        let object = objects::existing_atomic(address);
+        if !object.is_null() {
+            clock::clear(&mut (*object).clock);
+        }
+    }
+}
+
+pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
+    access(address, (info & 0xff) as usize, site, Kind::AtomicUpdate, code);
+    let order = info >> 8 & 0xff;
+    take_in(address, order);
+    pass_on(address, order, true);
+}
+
+pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
+    let size = (info & 0xff) as usize;
+    // Decide first: what the memory holds when the operation happens is what counts.
+    let n = point(code);
+    let found = match size {
+        1 => u64::from(*(address as *const u8)),
+        2 => u64::from(*(address as *const u16)),
+        4 => u64::from(*(address as *const u32)),
+        _ => *(address as *const u64),
+    };
+    let bits = if size >= 8 { u64::MAX } else { (1 << (size * 8)) - 1 };
+    let succeeds = found == expected & bits;
+    let kind = if succeeds { Kind::AtomicUpdate } else { Kind::AtomicRead };
+    log_access(n, address, size, site, kind, code);
+    shadow::check(address, size, Access { kind, code, site });
+    let order = if succeeds { info >> 8 & 0xff } else { info >> 16 & 0xff };
+    take_in(address, order);
+    if succeeds {
+        pass_on(address, order, true);
+    }
+}
+
+pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
+    let n = point(code);
+    log::event(Kind::Fence, n, 0, 0, order as u8);
+    clock::fence(acquires(order), releases(order));
+}
+
+/// Branches, calls, entries and exits: the recorder that wants them sets `__rh_tracing`.
+unsafe extern "C" fn traced(_site: *mut u8, _value: u64, _code: usize) {}

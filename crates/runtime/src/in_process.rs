@@ -1,0 +1,108 @@
+//! In-process loops: `racehunter.h`.
+//!
+//! A program that can reset itself runs many executions in one process, without a fork for each. The loop's body is
+//! the execution; what the program does around it is not. The first iterations are preparatory: they run without a
+//! plan and absorb what the program initialises lazily.
+
+use crate::thread::{COUNT, LIVE, READY_COUNT};
+use crate::{Global, arena, clock, outcome, schedule, server, shadow, sync, sys, thread, time};
+use racehunter_event::control::OUTCOME_EXITED;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Outside,
+    Preparing(u32),
+    Running,
+}
+
+static STAGE: Global<Stage> = Global::new(Stage::Outside);
+static MARK: Global<usize> = Global::new(0);
+
+/// Makes everything as if no thread but `main` had ever existed.
+unsafe fn reset() {
+    if MARK.get() != 0 {
+        let threads = COUNT.get();
+        sync::objects::reset();
+        thread::reset();
+        shadow::reset();
+        arena::rewind(MARK.get());
+        clock::settle(threads);
+    }
+    MARK.set(arena::mark());
+    time::reset();
+}
+
+/// The body of the loop begins.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn racehunter_on_start() {
+    if !server::has_controller() {
+        return;
+    }
+    let first = STAGE.get() == Stage::Outside;
+    if first {
+        (*server::header()).loops = 1;
+        schedule::end();
+        STAGE.set(Stage::Preparing((*server::header()).preparatory));
+        // What the program synchronised on before the loop stays as it is: objects are made afresh in every
+        // iteration, and nothing can be held here.
+        sync::objects::reset();
+    }
+    reset();
+    match STAGE.get() {
+        Stage::Preparing(0) => {
+            STAGE.set(Stage::Running);
+            server::begin_again();
+        }
+        Stage::Running => {
+            if !server::begin_next() {
+                sys::exit_group(0);
+            }
+        }
+        Stage::Preparing(_) | Stage::Outside => schedule::begin_without_plan(),
+    }
+}
+
+/// The body of the loop has ended. Returns whether it is to run again.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn racehunter_on_restart() -> i32 {
+    match STAGE.get() {
+        Stage::Outside => 0,
+        Stage::Preparing(left) => {
+            drain();
+            STAGE.set(Stage::Preparing(left - 1));
+            1
+        }
+        Stage::Running => {
+            drain();
+            let reusable = LIVE.get() == 1;
+            outcome::publish(OUTCOME_EXITED);
+            if !reusable {
+                // A thread is still blocked somewhere: the next execution gets a new process.
+                sys::exit_group(0);
+            }
+            i32::from(server::has_next())
+        }
+    }
+}
+
+/// Threads that nobody has joined run to their end.
+unsafe fn drain() {
+    while READY_COUNT.get() > 1 {
+        schedule::yield_after();
+    }
+}
+
+/// The loop as one call.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn racehunter_loop(test: extern "C" fn(), reset: Option<extern "C" fn()>) -> i32 {
+    loop {
+        if let Some(reset) = reset {
+            reset();
+        }
+        racehunter_on_start();
+        test();
+        if racehunter_on_restart() == 0 {
+            return 0;
+        }
+    }
+}

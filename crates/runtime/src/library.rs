@@ -1,0 +1,87 @@
+//! Memory that the C library's string functions touch on behalf of instrumented code.
+
+use crate::hooks::access;
+use racehunter_event::Kind;
+
+unsafe extern "C" {
+    fn strlen(text: *const u8) -> usize;
+    fn strnlen(text: *const u8, most: usize) -> usize;
+}
+
+/// The functions, in the order that the instrumentation numbers them.
+const STRLEN: u32 = 0;
+const STRCPY: u32 = 1;
+const STRNCPY: u32 = 2;
+const STRCAT: u32 = 3;
+const STRCMP: u32 = 4;
+const STRNCMP: u32 = 5;
+const STRCHR: u32 = 6;
+const STRRCHR: u32 = 7;
+const STRDUP: u32 = 8;
+const MEMCMP: u32 = 9;
+const MEMCHR: u32 = 10;
+
+/// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length.
+pub(crate) unsafe extern "C" fn string_call(
+    a: *const u8,
+    b: *const u8,
+    n: usize,
+    site: *mut u8,
+    which: u32,
+    code: usize,
+) {
+    let reads = |text: *const u8, len: usize| {
+        if len > 0 {
+            access(text as usize, len, site, Kind::ReadRange, code);
+        }
+    };
+    let writes = |text: *const u8, len: usize| {
+        if len > 0 {
+            access(text as usize, len, site, Kind::WriteRange, code);
+        }
+    };
+    match which {
+        STRLEN | STRCHR | STRRCHR | STRDUP => reads(a, strlen(a) + 1),
+        STRCPY => {
+            let len = strlen(b) + 1;
+            reads(b, len);
+            writes(a, len);
+        }
+        STRNCPY => {
+            let len = strnlen(b, n);
+            reads(b, (len + 1).min(n));
+            writes(a, n);
+        }
+        STRCAT => {
+            let (old, len) = (strlen(a), strlen(b) + 1);
+            reads(b, len);
+            reads(a, old + 1);
+            writes(a.add(old), len);
+        }
+        STRCMP | STRNCMP => {
+            let most = if which == STRNCMP { n } else { usize::MAX };
+            let len = difference(a, b, most, true);
+            reads(a, len);
+            reads(b, len);
+        }
+        MEMCMP => {
+            let len = difference(a, b, n, false);
+            reads(a, len);
+            reads(b, len);
+        }
+        MEMCHR => reads(a, n),
+        _ => {}
+    }
+}
+
+/// Bytes up to and including the first that differs, or ends the strings.
+unsafe fn difference(a: *const u8, b: *const u8, most: usize, strings: bool) -> usize {
+    let mut i = 0;
+    while i < most {
+        if *a.add(i) != *b.add(i) || (strings && *a.add(i) == 0) {
+            return i + 1;
+        }
+        i += 1;
+    }
+    i
+}

@@ -1,0 +1,121 @@
+//! Writing records and call stacks into the control region.
+
+use crate::thread::{CURRENT, Frame, MAX_HELD, Thread, __rh_stack, thread};
+use crate::{Global, schedule, server};
+use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, STACK_WORDS};
+use racehunter_event::{Kind, Record};
+
+/// Frames of one call stack, at most.
+const MAX_FRAMES: usize = 64;
+
+/// Where the next record goes, null when nothing is logged.
+static NEXT: Global<*mut Record> = Global::new(core::ptr::null_mut());
+static END: Global<*mut Record> = Global::new(core::ptr::null_mut());
+
+/// Starts the log of a slot where the region's log has got to.
+pub(crate) unsafe fn begin() {
+    let header = server::header();
+    if header.is_null() {
+        return;
+    }
+    let slot = server::slot();
+    (*slot).log = (*header).log_used;
+    (*slot).log_count = 0;
+    NEXT.set(server::log_area().add((*header).log_used as usize));
+    END.set(server::log_area().add(LOG_RECORDS));
+}
+
+/// Publishes how much was logged. Safe to call at any time.
+pub(crate) unsafe fn flush() {
+    if NEXT.get().is_null() {
+        return;
+    }
+    let slot = server::slot();
+    let used = NEXT.get().offset_from(server::log_area()) as u64;
+    (*slot).log_count = used - (*slot).log;
+    (*server::header()).log_used = used;
+}
+
+/// Continues, as another slot, from a snapshot: the records so far are copied to that slot's own part of the log.
+pub(crate) unsafe fn fork_from(first: u64, count: u64) {
+    begin();
+    core::ptr::copy_nonoverlapping(server::log_area().add(first as usize), NEXT.get(), count as usize);
+    NEXT.set(NEXT.get().add(count as usize));
+}
+
+/// Appends a record as it is.
+pub(crate) unsafe fn put(record: Record) {
+    let next = NEXT.get();
+    if next.is_null() || !schedule::running() {
+        return;
+    }
+    if next >= END.get() {
+        (*server::slot()).notes |= NOTE_LOG_FULL;
+        return;
+    }
+    *next = record;
+    NEXT.set(next.add(1));
+}
+
+/// A record of the running thread's event `index`.
+pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, detail: u8) {
+    let number = CURRENT.get();
+    let t = thread(number);
+    let stack = if schedule::flags() & FLAG_STACKS != 0 { stack_of(t) } else { 0 };
+    put(Record {
+        index,
+        code: relative((*t).code),
+        object: object as u64,
+        extra,
+        thread: number,
+        stack,
+        kind,
+        detail,
+        ..Record::default()
+    });
+}
+
+/// Code addresses inside the executable are logged relative to it, so that they mean the same in every run.
+pub(crate) fn relative(code: usize) -> u64 {
+    let (start, end) = server::executable();
+    if (start..end).contains(&code) { (code - start) as u64 } else { code as u64 }
+}
+
+/// Stores the call stack and the held locks of a thread; 0 when there is no room.
+pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
+    let header = server::header();
+    if header.is_null() || NEXT.get().is_null() {
+        return 0;
+    }
+    let held = ((*t).held_count as usize).min(MAX_HELD);
+    let at = (*header).stack_used as usize;
+    if at + 2 + MAX_FRAMES + held >= STACK_WORDS {
+        return 0;
+    }
+    let words = server::stack_area().add(at);
+    let mut frames = 0;
+    if (*t).code != 0 {
+        *words.add(2) = relative((*t).code);
+        frames = 1;
+    }
+    let running = (*t).number == CURRENT.get();
+    let mut frame = if running { __rh_stack.get() } else { (*t).stack_top };
+    let mut below = 0_usize;
+    while frame > (*t).stack && frames < MAX_FRAMES {
+        frame = frame.sub(1);
+        let Frame { code, slot } = *frame;
+        // A frame left by `longjmp`: its slot is below that of a younger frame, or holds something else by now.
+        if (slot as usize) > below && *slot == code {
+            below = slot as usize;
+            *words.add(2 + frames) = relative(code);
+            frames += 1;
+        }
+    }
+    *words = frames as u64;
+    *words.add(1) = held as u64;
+    for i in 0..held {
+        *words.add(2 + frames + i) = (*t).held[i] as u64;
+    }
+    (*header).stack_used = (at + 2 + frames + held) as u64;
+    at as u32
+}

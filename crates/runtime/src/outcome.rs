@@ -1,0 +1,216 @@
+//! How an execution ends.
+
+use crate::sync::owner;
+use crate::thread::{COUNT, CURRENT, State, current, thread};
+use crate::{log, schedule, server, sys};
+use core::ffi::{CStr, c_char};
+use racehunter_event::control::{
+    MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
+    STATE_DONE,
+};
+use racehunter_event::{Kind, Record, Wait};
+
+/// Exit status of a process that the runtime ended itself; the controller looks at the slot instead.
+const ENDED_BY_RUNTIME: i32 = 77;
+
+/// Writes the result of the execution into its slot.
+pub(crate) unsafe fn publish(outcome: u32) {
+    if !schedule::running() {
+        return;
+    }
+    let slot = server::slot();
+    (*slot).outcome = outcome;
+    (*slot).events = schedule::now();
+    (*slot).switch_total = schedule::switches();
+    (*slot).threads = COUNT.get();
+    (*slot).current = CURRENT.get();
+    if (*current()).held_count > 0 {
+        (*slot).notes |= NOTE_LOCK_HELD;
+    }
+    if matches!(outcome, OUTCOME_DEADLOCK | OUTCOME_CRASH | OUTCOME_ASSERTION) {
+        thread_states();
+    }
+    log::flush();
+    (*slot).state = STATE_DONE;
+    schedule::end();
+}
+
+/// The state of every thread, the running one first.
+unsafe fn thread_states() {
+    let running = CURRENT.get();
+    let others = (0..COUNT.get()).filter(|&n| n != running);
+    for number in core::iter::once(running).chain(others) {
+        let t = thread(number);
+        if matches!((*t).state, State::Done | State::Free) {
+            continue;
+        }
+        let waits = matches!((*t).state, State::Blocked | State::Suspended);
+        let wait = if waits { (*t).pending } else { Wait::Nothing };
+        log::put(Record {
+            index: schedule::now(),
+            code: log::relative((*t).code),
+            object: (*t).object as u64,
+            extra: if waits { owner(wait, (*t).object) } else { 0 },
+            thread: number,
+            stack: log::stack_of(t),
+            kind: Kind::ThreadState,
+            detail: wait as u8,
+            ..Record::default()
+        });
+    }
+}
+
+/// Ends the execution, and the process with it.
+pub(crate) unsafe fn finish(outcome: u32) -> ! {
+    if !schedule::running() && outcome == OUTCOME_DEADLOCK {
+        sys::complain(&["racehunter: deadlock: no thread can go on"], None);
+    }
+    publish(outcome);
+    sys::exit_group(ENDED_BY_RUNTIME)
+}
+
+/// The plan cannot be followed.
+pub(crate) unsafe fn diverged(n: u64) -> ! {
+    (*server::slot()).diverged_at = n;
+    finish(OUTCOME_DIVERGED)
+}
+
+/// The program ends by itself: runs after its `atexit` functions and destructors.
+unsafe extern "C" fn at_end() {
+    publish(OUTCOME_EXITED);
+}
+
+// The first entry of the array runs last.
+#[used]
+#[unsafe(link_section = ".fini_array.00000")]
+static AT_END: unsafe extern "C" fn() = at_end;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _exit(status: i32) -> ! {
+    publish(OUTCOME_EXITED);
+    sys::exit_group(status)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _Exit(status: i32) -> ! {
+    _exit(status)
+}
+
+unsafe fn copy_text(from: *const c_char, to: *mut [u8; MESSAGE]) {
+    let text = if from.is_null() { &[][..] } else { CStr::from_ptr(from).to_bytes() };
+    let len = text.len().min(MESSAGE - 1);
+    core::ptr::copy_nonoverlapping(text.as_ptr(), to as *mut u8, len);
+    (*to)[len] = 0;
+}
+
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __assert_fail() {
+    core::arch::naked_asm!("mov r8, [rsp]", "jmp {}", sym assertion)
+}
+
+unsafe extern "C" fn assertion(
+    expression: *const c_char,
+    file: *const c_char,
+    line: u32,
+    function: *const c_char,
+    code: usize,
+) -> ! {
+    (*current()).code = code;
+    if !schedule::running() {
+        let real: extern "C" fn(*const c_char, *const c_char, u32, *const c_char) -> ! =
+            core::mem::transmute(crate::sync::real::assert_fail());
+        real(expression, file, line, function);
+    }
+    let slot = server::slot();
+    copy_text(expression, &raw mut (*slot).message);
+    copy_text(file, &raw mut (*slot).file);
+    (*slot).line = line;
+    finish(OUTCOME_ASSERTION)
+}
+
+#[repr(C)]
+struct SignalAction {
+    handler: usize,
+    flags: usize,
+    restorer: usize,
+    mask: u64,
+}
+
+core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, 15", "syscall");
+
+unsafe extern "C" {
+    fn rh_restore();
+}
+
+const FATAL_SIGNALS: [usize; 6] = [4, 5, 6, 7, 8, 11];
+
+/// Installs the handler for fatal signals, on a stack of its own.
+pub(crate) unsafe fn init() {
+    const ALTERNATE_STACK: usize = 256 << 10;
+    let stack = [sys::reserve(0, ALTERNATE_STACK) as usize, 0, ALTERNATE_STACK];
+    sys::call(sys::SIGALTSTACK, stack.as_ptr() as usize, 0, 0, 0);
+    const SIGINFO_ONSTACK_RESTORER: usize = 4 | 0x0800_0000 | 0x0400_0000;
+    let action = SignalAction {
+        handler: on_signal as *const () as usize,
+        flags: SIGINFO_ONSTACK_RESTORER,
+        restorer: rh_restore as *const () as usize,
+        mask: 0,
+    };
+    for signal in FATAL_SIGNALS {
+        sys::call(sys::SIGACTION, signal, &raw const action as usize, 0, 8);
+    }
+}
+
+fn in_executable(address: usize) -> bool {
+    let (start, end) = server::executable();
+    (start..end).contains(&address)
+}
+
+/// The program crashed inside a library (`abort`, `strlen` of a bad pointer): the place in the program that called
+/// it. The shadow stack knows the function, but not where in it: the first return address below its frame that
+/// follows a call instruction tells.
+unsafe fn innermost_call(rsp: usize) -> usize {
+    const SEARCHED: usize = 64 << 10;
+    let t = current();
+    let top = crate::thread::__rh_stack.get();
+    let end = if top > (*t).stack { (*top.sub(1)).slot as usize } else { 0 };
+    if end <= rsp || end - rsp > SEARCHED {
+        return 0;
+    }
+    (rsp & !7..end)
+        .step_by(8)
+        .map(|at| *(at as *const usize))
+        .find(|&word| {
+            in_executable(word.wrapping_sub(8)) && in_executable(word) && {
+                let before = |distance: usize| *((word - distance) as *const u8);
+                before(5) == 0xe8 || before(6) == 0xff || before(2) == 0xff || before(3) == 0xff
+            }
+        })
+        .unwrap_or(0)
+}
+
+unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *const usize) {
+    // `siginfo_t.si_addr`; `ucontext_t.uc_mcontext.gregs[REG_RIP]`.
+    const FAULT: usize = 2;
+    const RIP: usize = 5 + 16;
+    const RSP: usize = 5 + 15;
+    if schedule::running() {
+        let slot = server::slot();
+        (*slot).signal = signal as u32;
+        (*slot).fault = if signal == 6 { 0 } else { *info.add(FAULT) as u64 };
+        // Stacks hold return addresses; one past the faulting instruction reads as one.
+        let place = *context.add(RIP);
+        (*current()).code = if in_executable(place) { place + 1 } else { innermost_call(*context.add(RSP)) };
+        publish(OUTCOME_CRASH);
+    }
+    // Die by the same signal, so that whoever waits sees it.
+    let action = SignalAction { handler: 0, flags: 0, restorer: 0, mask: 0 };
+    sys::call(sys::SIGACTION, signal as usize, &raw const action as usize, 0, 8);
+    const KILL: usize = 62;
+    const SIGPROCMASK: usize = 14;
+    let none = 0_u64;
+    sys::call(SIGPROCMASK, 2, &raw const none as usize, 0, 8);
+    sys::call(KILL, sys::call(sys::GETPID, 0, 0, 0, 0) as usize, signal as usize, 0, 0);
+    sys::exit_group(128 + signal)
+}

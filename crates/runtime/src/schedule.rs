@@ -1,0 +1,443 @@
+//! Events and decisions.
+//!
+//! The rules are those of the event crate. Two ways lead here: accesses that are not points only count down
+//! [`RH_BUDGET`] in [`crate::hooks`], and come here when it is used up ([`attention`]); everything else calls
+//! [`point`] or [`acquire_point`] before it happens.
+//!
+//! A thread that is about to perform an operation that others can make impossible says so in `pending`. Whoever
+//! changes such an object calls [`refresh`], so that at every decision the set of ready threads is exact.
+
+use crate::thread::{
+    CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
+    ready_thread, thread,
+};
+use crate::{Global, fiber, log, outcome, server, sync, time};
+use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
+use racehunter_event::{Cause, Kind, Record, Switch, Wait};
+
+/// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
+#[unsafe(no_mangle)]
+pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR);
+/// Number of the event that finds the budget used up.
+static HORIZON: Global<u64> = Global::new(FAR);
+const FAR: u64 = 1 << 60;
+
+/// The part of the plan that is used on the way.
+struct Plan {
+    running: bool,
+    flags: u32,
+    tail: u32,
+    observe: u32,
+    next: *const Switch,
+    end: *const Switch,
+    tail_from: u64,
+    fair_limit: u64,
+    max_events: u64,
+    snapshot_at: u64,
+    random: u64,
+    /// Last event number for which a decision was made.
+    decided: u64,
+    turn_began: u64,
+    switches: u64,
+}
+
+static PLAN: Global<Plan> = Global::new(Plan {
+    running: false,
+    flags: 0,
+    tail: 0,
+    observe: 0,
+    next: core::ptr::null(),
+    end: core::ptr::null(),
+    tail_from: 0,
+    fair_limit: 0,
+    max_events: 0,
+    snapshot_at: 0,
+    random: 0,
+    decided: 0,
+    turn_began: 0,
+    switches: 0,
+});
+
+/// Turn of a thread in a program that runs without a controller.
+const TURN_WITHOUT_PLAN: u64 = 100_000;
+
+/// True between the beginning and the end of an execution.
+pub(crate) fn running() -> bool {
+    // SAFETY: a plain read of a global, see the crate documentation.
+    unsafe { (*PLAN.ptr()).running }
+}
+
+/// `FLAG_` bits of the plan.
+pub(crate) fn flags() -> u32 {
+    // SAFETY: as above.
+    unsafe { (*PLAN.ptr()).flags }
+}
+
+/// Events that have happened, or are happening, so far.
+pub(crate) fn now() -> u64 {
+    HORIZON.get() - RH_BUDGET.get()
+}
+
+pub(crate) fn switches() -> u64 {
+    // SAFETY: as above.
+    unsafe { (*PLAN.ptr()).switches }
+}
+
+/// Takes the plan of the current slot and starts counting.
+pub(crate) unsafe fn begin() {
+    let plan = PLAN.ptr();
+    let slot = server::slot();
+    take_switches();
+    (*plan).tail = (*slot).tail;
+    (*plan).random = (*slot).seed;
+    (*plan).decided = 0;
+    (*plan).turn_began = 0;
+    (*plan).switches = 0;
+    (*plan).running = true;
+    HORIZON.set(0);
+    RH_BUDGET.set(0);
+    arm();
+}
+
+/// Takes what may differ between the slots that continue from one snapshot.
+unsafe fn take_switches() {
+    let plan = PLAN.ptr();
+    let slot = server::slot();
+    (*plan).flags = (*slot).flags;
+    (*plan).observe = (*slot).observe;
+    (*plan).tail_from = (*slot).tail_from;
+    (*plan).fair_limit = (*slot).fair_limit;
+    (*plan).max_events = (*slot).max_events;
+    (*plan).snapshot_at = (*slot).snapshot_at;
+    (*plan).next = server::switch_area().add((*slot).switches as usize);
+    (*plan).end = (*plan).next.add((*slot).switch_count as usize);
+}
+
+/// The execution is over; what the runtime still does on the way out is not part of it.
+pub(crate) unsafe fn end() {
+    let plan = PLAN.ptr();
+    (*plan).running = false;
+    (*plan).flags = 0;
+    HORIZON.set(FAR);
+    RH_BUDGET.set(FAR);
+}
+
+/// Counts for a program that runs without a controller.
+pub(crate) unsafe fn begin_without_plan() {
+    let plan = PLAN.ptr();
+    (*plan).fair_limit = TURN_WITHOUT_PLAN;
+    HORIZON.set(0);
+    RH_BUDGET.set(0);
+    arm();
+}
+
+/// Sets the budget to the next event that needs attention. `now()` stays the same.
+unsafe fn arm() {
+    let plan = PLAN.ptr();
+    let now = now();
+    let mut horizon = now + FAR / 2;
+    if (*plan).next < (*plan).end {
+        horizon = horizon.min((*(*plan).next).at);
+    }
+    if (*plan).fair_limit != 0 {
+        let turn_ends = ((*plan).turn_began + (*plan).fair_limit).max((*plan).tail_from);
+        horizon = horizon.min(turn_ends);
+    }
+    if (*plan).max_events != 0 {
+        horizon = horizon.min((*plan).max_events);
+    }
+    if (*plan).snapshot_at > now {
+        horizon = horizon.min((*plan).snapshot_at);
+    }
+    let horizon = horizon.max(now + 1);
+    HORIZON.set(horizon);
+    RH_BUDGET.set(horizon - now);
+}
+
+/// Counts the running thread's event. Returns its number.
+#[inline(always)]
+unsafe fn count() -> u64 {
+    RH_BUDGET.set(RH_BUDGET.get() - 1);
+    now()
+}
+
+#[inline(always)]
+unsafe fn uncount() {
+    RH_BUDGET.set(RH_BUDGET.get() + 1);
+}
+
+/// An event that any thread can perform at any time is about to happen. Returns its number.
+pub(crate) unsafe fn point(code: usize) -> u64 {
+    (*current()).code = code;
+    let n = count();
+    if (*PLAN.ptr()).decided == n {
+        return settle(n);
+    }
+    decide_before(n, true)
+}
+
+/// An access that is not a point has used up the budget; it is counted already.
+#[cold]
+pub(crate) unsafe fn attention(code: usize) -> u64 {
+    (*current()).code = code;
+    let n = now();
+    if (*PLAN.ptr()).decided == n {
+        return settle(n);
+    }
+    decide_before(n, false)
+}
+
+/// No decision is due, but the budget may be used up by the event that is next.
+unsafe fn settle(n: u64) -> u64 {
+    if RH_BUDGET.get() == 0 {
+        limits(n);
+        arm();
+    }
+    n
+}
+
+unsafe fn limits(n: u64) {
+    let plan = PLAN.ptr();
+    if (*plan).max_events != 0 && n >= (*plan).max_events && (*plan).running {
+        outcome::finish(OUTCOME_LIMIT);
+    }
+}
+
+/// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
+/// choose; elsewhere only the plan and the end of a turn can.
+unsafe fn decide_before(n: u64, is_point: bool) -> u64 {
+    let plan = PLAN.ptr();
+    if RH_BUDGET.get() == 0 {
+        limits(n);
+        if (*plan).snapshot_at == n {
+            snapshot(n);
+        }
+    }
+    let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n;
+    let random = is_point && (*plan).tail == TAIL_RANDOM && n >= (*plan).tail_from && READY_COUNT.get() > 1;
+    let turn_over = (*plan).fair_limit != 0
+        && n >= (*plan).tail_from
+        && n >= (*plan).turn_began + (*plan).fair_limit
+        && READY_COUNT.get() > 1;
+    if !(forced || random && (*plan).running || turn_over) {
+        if RH_BUDGET.get() == 0 {
+            if (*plan).fair_limit != 0 && n >= (*plan).turn_began + (*plan).fair_limit {
+                (*plan).turn_began = n;
+            }
+            arm();
+        }
+        return n;
+    }
+    uncount();
+    let cause = if turn_over && !random && !forced { Cause::Fair } else { Cause::Strategy };
+    decide_and_switch(n, true, cause);
+    settle(count())
+}
+
+/// Decides who performs event `n` and goes there. Returns when the thread that called goes on.
+///
+/// `able` says that the running thread could perform its next operation.
+pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
+    let plan = PLAN.ptr();
+    let from = CURRENT.get();
+    (*plan).decided = n;
+    let (to, cause) = if (*plan).next < (*plan).end && (*(*plan).next).at <= n && (*plan).running {
+        let wanted = *(*plan).next;
+        (*plan).next = (*plan).next.add(1);
+        let code = log::relative((*current()).code);
+        if wanted.at != n || wanted.from != from || (wanted.code != 0 && wanted.code != code) || !possible(wanted.to) {
+            outcome::diverged(n);
+        }
+        (wanted.to, Cause::Plan)
+    } else if n < (*plan).tail_from && (*plan).running {
+        outcome::diverged(n)
+    } else {
+        (choose(from, able, cause), cause)
+    };
+    if able && to == from && cause == Cause::Strategy {
+        arm();
+        return;
+    }
+    let chosen = thread(to);
+    if (*chosen).state == State::Suspended {
+        time::reach((*chosen).deadline);
+        (*chosen).timed_out = true;
+        make_ready(chosen);
+    }
+    log::put(Record {
+        index: n,
+        code: log::relative((*current()).code),
+        object: u64::from(to),
+        thread: from,
+        kind: Kind::Switch,
+        detail: cause as u8,
+        ..Record::default()
+    });
+    (*plan).turn_began = n;
+    arm();
+    if to != from {
+        (*plan).switches += 1;
+        fiber::switch_to(to);
+    }
+}
+
+/// Whether the plan may choose this thread.
+unsafe fn possible(number: u32) -> bool {
+    number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
+}
+
+/// Who goes on when the plan does not say.
+unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
+    let plan = PLAN.ptr();
+    let ready = READY_COUNT.get();
+    if (*plan).tail == TAIL_RANDOM && ready > 0 && (*plan).running {
+        // A time-out is a possible choice too, but a rare one: most programs set them generously.
+        const ONE_IN: u64 = 16;
+        if LIVE.get() > ready && random() % ONE_IN == 0 {
+            if let Some(late) = next_suspended() {
+                return late;
+            }
+        }
+        return ready_thread((random() % u64::from(ready)) as u32);
+    }
+    if able && cause == Cause::Strategy {
+        return from;
+    }
+    // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
+    if let Some(next) = next_ready(from) {
+        return next;
+    }
+    if let Some(late) = next_suspended() {
+        return late;
+    }
+    outcome::finish(OUTCOME_DEADLOCK)
+}
+
+/// splitmix64: small, even, and the same everywhere.
+unsafe fn random() -> u64 {
+    let plan = PLAN.ptr();
+    (*plan).random = (*plan).random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = (*plan).random;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
+/// then, and counts the event. With a deadline it may come back without: see `timed_out`. Returns the event's number.
+pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
+    let t = current();
+    (*t).code = code;
+    (*t).timed_out = false;
+    (*t).deadline = deadline.unwrap_or(u64::MAX);
+    await_object(t, wait, object);
+    let n = if sync::available(t) {
+        point(code)
+    } else {
+        let n = now() + 1;
+        suspend(t, n);
+        decide_and_switch(n, false, Cause::Blocked);
+        settle(count())
+    };
+    stop_awaiting(t);
+    n
+}
+
+/// The running thread has performed an operation after which it waits; the decision that follows is for the next
+/// event. Comes back when it was chosen to go on.
+pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
+    let t = current();
+    (*t).timed_out = false;
+    (*t).deadline = deadline.unwrap_or(u64::MAX);
+    await_object(t, wait, object);
+    let n = now() + 1;
+    suspend(t, n);
+    decide_and_switch(n, false, cause);
+    stop_awaiting(t);
+}
+
+/// Others should go first.
+pub(crate) unsafe fn yield_after() {
+    if READY_COUNT.get() > 1 {
+        decide_and_switch(now() + 1, true, Cause::Yield);
+    }
+}
+
+unsafe fn await_object(t: *mut Thread, wait: Wait, object: usize) {
+    (*t).pending = wait;
+    (*t).object = object;
+    sync::objects::add_waiter(wait, object);
+}
+
+unsafe fn stop_awaiting(t: *mut Thread) {
+    sync::objects::remove_waiter((*t).pending, (*t).object);
+    (*t).pending = Wait::Nothing;
+}
+
+/// Changes what a blocked thread waits for: a signalled waiter now waits for its mutex.
+pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
+    sync::objects::remove_waiter((*t).pending, (*t).object);
+    await_object(t, wait, object);
+    log_state(t, Kind::Blocked, now());
+}
+
+/// Takes a thread out of the ready ones, before event `n`.
+unsafe fn suspend(t: *mut Thread, n: u64) {
+    let timed = (*t).deadline != u64::MAX;
+    make_unready(t, if timed { State::Suspended } else { State::Blocked });
+    log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
+}
+
+/// `object` has changed: threads that are about to use it can, or can no longer, go on.
+pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
+    if !sync::objects::has_waiters(wait_class, object) {
+        return;
+    }
+    let n = now();
+    for number in 0..crate::thread::COUNT.get() {
+        let t = thread(number);
+        if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
+            continue;
+        }
+        match (*t).state {
+            State::Ready if !(*t).timed_out && !sync::available(t) => suspend(t, n),
+            State::Blocked | State::Suspended if sync::available(t) => {
+                make_ready(t);
+                log_state(t, Kind::Woken, n);
+            }
+            _ => {}
+        }
+    }
+}
+
+unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
+    log::put(Record {
+        index: n,
+        code: log::relative((*t).code),
+        object: (*t).object as u64,
+        extra: sync::owner((*t).pending, (*t).object),
+        thread: (*t).number,
+        kind,
+        detail: (*t).pending as u8,
+        ..Record::default()
+    });
+}
+
+/// Runs the slots that share the execution up to event `n`, each in a copy of the process, then ends this one.
+#[cold]
+unsafe fn snapshot(n: u64) {
+    uncount();
+    if server::fan_out() {
+        // A copy: go on as the next slot. Its plan begins with the switches that were made already.
+        let plan = PLAN.ptr();
+        take_switches();
+        (*plan).snapshot_at = 0;
+        while (*plan).next < (*plan).end && (*(*plan).next).at < n {
+            (*plan).next = (*plan).next.add(1);
+        }
+        (*plan).tail = (*server::slot()).tail;
+        (*plan).random = (*server::slot()).seed;
+    }
+    arm();
+    count();
+}

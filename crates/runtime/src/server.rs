@@ -1,0 +1,347 @@
+//! Where executions come from: the fork server that runs just before `main`.
+//!
+//! The server waits for requests, forks a child for every slot, and waits for it. A child returns from
+//! [`run_main`]'s loop into the program's `main`. Without a controller the program simply runs, under the runtime's
+//! default schedule.
+
+use crate::sync::{keys, real};
+use crate::thread::{COUNT, LIVE, __rh_stack, make_ready, prepare};
+use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
+use core::ffi::c_char;
+use racehunter_event::control::{
+    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
+    REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM,
+    STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+};
+use racehunter_event::{FORMAT_VERSION, Record, Switch};
+
+unsafe extern "C" {
+    static __executable_start: u8;
+    static etext: u8;
+    fn _Fork() -> i32;
+    fn getauxval(kind: usize) -> usize;
+    fn getenv(name: *const c_char) -> *const c_char;
+}
+
+/// Marks an executable as ours, for the controller to find.
+#[used]
+#[unsafe(link_section = ".note.racehunter")]
+static NOTE: [u32; 2] = [u32::from_le_bytes(*b"RcHn"), FORMAT_VERSION];
+
+static REGION: Global<*mut u8> = Global::new(core::ptr::null_mut());
+static SLOT: Global<u32> = Global::new(0);
+static REQUESTED: Global<u32> = Global::new(0);
+static WATCH: Global<(usize, usize)> = Global::new((0, 0));
+/// Stands in for the slot of a program that runs without a controller.
+static NO_SLOT: Global<core::mem::MaybeUninit<Slot>> = Global::new(core::mem::MaybeUninit::zeroed());
+
+type Main = unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) -> i32;
+static MAIN: Global<Option<Main>> = Global::new(None);
+
+/// Initial values of the executable's thread-local variables.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadStorage {
+    pub start: usize,
+    pub file_size: usize,
+    pub size: usize,
+    pub align: usize,
+}
+
+static STORAGE: Global<ThreadStorage> = Global::new(ThreadStorage { start: 0, file_size: 0, size: 0, align: 1 });
+
+pub(crate) fn thread_storage() -> ThreadStorage {
+    STORAGE.get()
+}
+
+pub(crate) fn header() -> *mut Header {
+    REGION.get() as *mut Header
+}
+
+pub(crate) fn slot() -> *mut Slot {
+    if REGION.get().is_null() {
+        return NO_SLOT.ptr() as *mut Slot;
+    }
+    slot_at(SLOT.get())
+}
+
+fn slot_at(index: u32) -> *mut Slot {
+    (REGION.get().wrapping_add(SLOTS_OFFSET) as *mut Slot).wrapping_add(index as usize)
+}
+
+pub(crate) fn switch_area() -> *const Switch {
+    REGION.get().wrapping_add(SWITCHES_OFFSET) as *const Switch
+}
+
+pub(crate) fn stack_area() -> *mut u64 {
+    REGION.get().wrapping_add(STACKS_OFFSET) as *mut u64
+}
+
+pub(crate) fn log_area() -> *mut Record {
+    REGION.get().wrapping_add(LOG_OFFSET) as *mut Record
+}
+
+/// Code of the executable: first address and the one behind the last.
+pub(crate) fn executable() -> (usize, usize) {
+    (&raw const __executable_start as usize, &raw const etext as usize)
+}
+
+/// Whether the plan watches any of these bytes.
+#[inline]
+pub(crate) fn watches(address: usize, size: usize) -> bool {
+    let (start, end) = WATCH.get();
+    address < end && start < address + size
+}
+
+/// Makes the main thread known. The first thing that happens in the process.
+pub(crate) unsafe fn early_init() {
+    const HWCAP2: usize = 26;
+    let main = prepare(0);
+    COUNT.set(1);
+    LIVE.set(1);
+    make_ready(main);
+    *(*main).clock = 1;
+    __rh_stack.set((*main).stack);
+    clock::load_epoch();
+    fiber::init(getauxval(HWCAP2));
+    schedule::begin_without_plan();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __libc_start_main(
+    main: Main,
+    argc: i32,
+    argv: *const *const c_char,
+    init: usize,
+    fini: usize,
+    rtld_fini: usize,
+    stack_end: usize,
+) -> i32 {
+    MAIN.set(Some(main));
+    crate::tsan::__tsan_init();
+    type Start = unsafe extern "C" fn(Main, i32, *const *const c_char, usize, usize, usize, usize) -> i32;
+    let start: Start = core::mem::transmute(real::start_main());
+    start(run_main, argc, argv, init, fini, rtld_fini, stack_end)
+}
+
+unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment: *const *const c_char) -> i32 {
+    keys::init();
+    find_thread_storage();
+    if wants_server() {
+        outcome::init();
+        serve();
+    }
+    match MAIN.get() {
+        Some(main) => main(argc, argv, environment),
+        None => 127,
+    }
+}
+
+unsafe fn wants_server() -> bool {
+    let value = getenv(c"RACEHUNTER_SERVER".as_ptr());
+    !value.is_null() && connect()
+}
+
+/// Maps the control region and says hello. Returns whether there is a controller.
+unsafe fn connect() -> bool {
+    let region = sys::map_shared(REGION_FD, REGION_SIZE);
+    if region.is_null() || (*(region as *const Header)).magic != MAGIC {
+        return false;
+    }
+    REGION.set(region);
+    let header = header();
+    let trouble = if (*header).version != FORMAT_VERSION {
+        Trouble::Version
+    } else if !shadow::init() {
+        Trouble::Shadow
+    } else {
+        Trouble::None
+    };
+    (*header).trouble = trouble as u32;
+    (*header).executable = executable().0 as u64;
+    (*header).sites = hooks::site_count();
+    (*header).runtime_version = FORMAT_VERSION;
+    if trouble != Trouble::None {
+        answer(0);
+        sys::exit_group(0);
+    }
+    true
+}
+
+unsafe fn answer(count: u32) {
+    sys::call(sys::WRITE, ANSWER_FD as usize, &raw const count as usize, 4, 0);
+}
+
+/// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
+unsafe fn serve() {
+    const SEEK_CUR: usize = 1;
+    let mut flags_epoch = 0;
+    answer(0);
+    loop {
+        let mut requested = 0_u32;
+        if sys::call(sys::READ, REQUEST_FD as usize, &raw mut requested as usize, 4, 0) != 4 {
+            sys::exit_group(0);
+        }
+        let header = header();
+        if flags_epoch != (*header).sites_epoch {
+            flags_epoch = (*header).sites_epoch;
+            hooks::load_flags(REGION.get().add(SITES_OFFSET));
+        }
+        if !fiber::fill_pool((*header).pool) {
+            (*header).trouble = Trouble::Threads as u32;
+            answer(0);
+            continue;
+        }
+        REQUESTED.set(requested);
+        (*header).log_used = 0;
+        (*header).stack_used = 1;
+        let mut next = 0;
+        while next < requested {
+            if !has_room() {
+                (next..requested).for_each(|i| (*slot_at(i)).state = STATE_NO_ROOM);
+                break;
+            }
+            SLOT.set(next);
+            (*header).running = next;
+            (*slot_at(next)).state = STATE_RUNNING;
+            (*slot_at(next)).output = sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64;
+            let pid = _Fork();
+            if pid == 0 {
+                become_execution();
+                return;
+            }
+            (*header).child = pid as u32;
+            reap(pid);
+            (*header).child = 0;
+            // An in-process loop or a snapshot has run further slots.
+            next = (*header).running.max(next) + 1;
+        }
+        answer(next.min(requested));
+    }
+}
+
+/// Whether another execution of ordinary length fits into the log.
+unsafe fn has_room() -> bool {
+    let used = (*header()).log_used as usize;
+    used == 0 || used < LOG_RECORDS / 2
+}
+
+/// Waits for a child and stores how it ended in the slot that it ran last.
+unsafe fn reap(pid: i32) {
+    let mut status = 0_i32;
+    // `struct rusage`: user and system time as (seconds, microseconds), then the peak memory in KiB.
+    let mut usage = [0_u64; 18];
+    const EINTR: isize = -4;
+    while sys::call(sys::WAIT4, pid as usize, &raw mut status as usize, 0, usage.as_mut_ptr() as usize) == EINTR {}
+    let slot = slot_at((*header()).running);
+    (*slot).status = status;
+    (*slot).cpu_us = (usage[0] + usage[2]) * 1_000_000 + usage[1] + usage[3];
+    (*slot).max_rss_kib = usage[4];
+}
+
+/// First steps of a child: it must not outlive the server, and can be killed with all its own children.
+unsafe fn become_execution() {
+    const SET_PARENT_DEATH_SIGNAL: usize = 1;
+    const SIGKILL: usize = 9;
+    sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
+    sys::call(sys::SETPGID, 0, 0, 0, 0);
+    for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
+        sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    }
+    begin_slot();
+}
+
+/// Starts the execution of the current slot.
+unsafe fn begin_slot() {
+    let slot = slot();
+    (*slot).state = STATE_RUNNING;
+    let detect = (*slot).flags & FLAG_DETECT != 0;
+    clock::RH_DETECT.set(u8::from(detect));
+    time::reset();
+    log::begin();
+    if (*slot).observe == OBSERVE_ALL {
+        hooks::flag_all(SITE_POINT);
+    }
+    let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
+    WATCH.set((start, start + size));
+    if size != 0 || (*slot).flags & FLAG_STACKS != 0 {
+        hooks::flag_all(hooks::SITE_WATCHED);
+    }
+    schedule::begin();
+}
+
+/// Whether this process runs executions for a controller.
+pub(crate) fn has_controller() -> bool {
+    !REGION.get().is_null()
+}
+
+/// For in-process loops: starts the slot that this process was forked for, once more.
+pub(crate) unsafe fn begin_again() {
+    begin_slot();
+}
+
+/// For in-process loops: whether this process can go on with the next slot of the request. A plan that watches or
+/// logs more changes the process for good, so the slot after it needs another one.
+pub(crate) unsafe fn has_next() -> bool {
+    let next = SLOT.get() + 1;
+    let plain = |slot: *const Slot| (*slot).observe == OBSERVE_POINTS && (*slot).watch_size == 0;
+    next < REQUESTED.get() && plain(slot()) && plain(slot_at(next)) && has_room()
+}
+
+/// For in-process loops: goes on with the next slot of the request.
+pub(crate) unsafe fn begin_next() -> bool {
+    if !has_next() {
+        return false;
+    }
+    SLOT.set(SLOT.get() + 1);
+    (*header()).running = SLOT.get();
+    begin_slot();
+    true
+}
+
+/// Runs the slots that continue from here, each in a copy of this process. Returns true in the copies; the original
+/// ends.
+pub(crate) unsafe fn fan_out() -> bool {
+    log::flush();
+    let own = slot();
+    let (first, count, copies) = ((*own).log, (*own).log_count, (*own).snapshot_slots);
+    let index = SLOT.get();
+    for copy in 1..=copies {
+        (*header()).running = index + copy;
+        (*slot_at(index + copy)).state = STATE_RUNNING;
+        let pid = _Fork();
+        if pid == 0 {
+            const SET_PARENT_DEATH_SIGNAL: usize = 1;
+            sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
+            sys::call(sys::SETPGID, 0, 0, 0, 0);
+            SLOT.set(index + copy);
+            log::fork_from(first, count);
+            return true;
+        }
+        (*header()).child = pid as u32;
+        reap(pid);
+    }
+    SLOT.set(index);
+    outcome::publish(OUTCOME_SNAPSHOT);
+    sys::exit_group(0)
+}
+
+/// Finds the executable's `PT_TLS` segment.
+unsafe fn find_thread_storage() {
+    const PT_TLS: u32 = 7;
+    const ET_DYN: u16 = 3;
+    let base = executable().0;
+    let at = |offset: usize| (base + offset) as *const u64;
+    let (headers, count) = (*at(32) as usize, *(at(56) as *const u16) as usize);
+    let bias = if *(at(16) as *const u16) == ET_DYN { base } else { 0 };
+    for i in 0..count {
+        let entry = headers + 56 * i;
+        if *(at(entry) as *const u32) == PT_TLS {
+            STORAGE.set(ThreadStorage {
+                start: bias + *at(entry + 16) as usize,
+                file_size: *at(entry + 32) as usize,
+                size: *at(entry + 40) as usize,
+                align: (*at(entry + 48) as usize).max(1),
+            });
+        }
+    }
+}

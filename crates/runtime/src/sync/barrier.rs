@@ -1,0 +1,72 @@
+//! Barriers.
+
+use super::objects::{self, Object};
+use super::{EBUSY, EINVAL, interpose};
+use crate::clock::{self, SyncClock};
+use crate::log;
+use crate::schedule::{point, refresh, wait_after};
+use crate::thread::{Thread, current};
+use racehunter_event::{Cause, Kind, Wait};
+
+interpose! {
+    pthread_barrier_init => init, "rcx";
+    pthread_barrier_destroy => destroy, "rsi";
+    pthread_barrier_wait => wait, "rsi";
+}
+
+unsafe fn object(at: usize) -> *mut Object {
+    objects::get(Wait::Barrier, at)
+}
+
+pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
+    (*object(at)).round as usize != (*t).second
+}
+
+/// Rounds use two clocks in turn, so that an early arrival of the next round does not reach those who still leave.
+unsafe fn clock_of(o: *mut Object, round: u32) -> *mut SyncClock {
+    if round.is_multiple_of(2) { &raw mut (*o).clock } else { &raw mut (*o).shared_clock }
+}
+
+unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, _code: usize) -> i32 {
+    if count == 0 {
+        return EINVAL;
+    }
+    objects::forget(at);
+    (*object(at)).count = count;
+    0
+}
+
+unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
+    let n = point(code);
+    if (*object(at)).value != 0 {
+        log::event(Kind::Misuse, n, at, 0, EBUSY as u8);
+        return EBUSY;
+    }
+    objects::forget(at);
+    0
+}
+
+unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
+    const SERIAL_THREAD: i32 = -1;
+    let n = point(code);
+    let o = object(at);
+    let round = (*o).round;
+    let clock = clock_of(o, round);
+    if (*o).value == 0 {
+        clock::clear(&mut *clock);
+    }
+    (*o).value += 1;
+    clock::release(&mut *clock);
+    log::event(Kind::BarrierWait, n, at, u64::from((*o).value), 0);
+    if (*o).value >= (*o).count {
+        (*o).value = 0;
+        (*o).round += 1;
+        clock::acquire(&*clock);
+        refresh(Wait::Barrier, at);
+        return SERIAL_THREAD;
+    }
+    (*current()).second = round as usize;
+    wait_after(Wait::Barrier, at, None, Cause::Blocked);
+    clock::acquire(&*clock_of(object(at), round));
+    0
+}

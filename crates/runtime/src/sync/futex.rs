@@ -1,0 +1,134 @@
+//! `syscall`: the futex operations that C++'s library and hand-made locks use. Other calls go to the kernel.
+
+use super::{EAGAIN, EINVAL, ETIMEDOUT, fail, objects};
+use crate::schedule::{point, refresh, wait_after};
+use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
+use crate::{Global, clock, log, sys, time};
+use racehunter_event::{Cause, Kind, Wait};
+
+const WAIT: usize = 0;
+const WAKE: usize = 1;
+const REQUEUE: usize = 3;
+const CMP_REQUEUE: usize = 4;
+const WAIT_BITSET: usize = 9;
+const WAKE_BITSET: usize = 10;
+const CLOCK_REALTIME_FLAG: usize = 256;
+const SYS_GETTID: usize = 186;
+
+static CODE: Global<usize> = Global::new(0);
+
+/// The variadic function has no register left for the code address.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall() {
+    core::arch::naked_asm!("mov r11, [rsp]", "mov [rip + {}], r11", "jmp {}", sym CODE, sym call)
+}
+
+unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    if n == sys::FUTEX {
+        let code = CODE.get();
+        match b & 0x7f {
+            WAIT => {
+                let deadline = (d != 0).then(|| time::after(d as *const [i64; 2]));
+                return wait(a, c as u32, u32::MAX, deadline, code) as isize;
+            }
+            WAIT_BITSET => {
+                let clock = if b & CLOCK_REALTIME_FLAG != 0 { time::REALTIME } else { time::MONOTONIC };
+                let deadline = (d != 0).then(|| time::deadline(clock, d as *const [i64; 2]));
+                return wait(a, c as u32, f as u32, deadline, code) as isize;
+            }
+            WAKE => return wake(a, c, u32::MAX, code) as isize,
+            WAKE_BITSET => return wake(a, c, f as u32, code) as isize,
+            REQUEUE | CMP_REQUEUE => {
+                if b & 0x7f == CMP_REQUEUE && *(a as *const u32) != f as u32 {
+                    return fail(EAGAIN) as isize;
+                }
+                return requeue(a, c, e, d, code) as isize;
+            }
+            _ => return fail(EINVAL) as isize,
+        }
+    }
+    if n == SYS_GETTID {
+        return thread_id();
+    }
+    let result = sys::call6(n, a, b, c, d, e, f);
+    if result < 0 { fail(-result as i32) as isize } else { result }
+}
+
+/// Threads have no kernel thread of their own; this is unique among the process's threads all the same.
+unsafe fn thread_id() -> isize {
+    sys::call(sys::GETPID, 0, 0, 0, 0) + CURRENT.get() as isize
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn gettid() -> i32 {
+    thread_id() as i32
+}
+
+unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: usize) -> i32 {
+    let n = point(code);
+    if *(at as *const u32) != value {
+        log::event(Kind::FutexWait, n, at, 0, 2);
+        return fail(EAGAIN);
+    }
+    log::event(Kind::FutexWait, n, at, 0, 0);
+    let t = current();
+    (*t).signalled = false;
+    (*t).second = bits as usize;
+    (*t).ticket = next_ticket();
+    wait_after(Wait::Futex, at, deadline, Cause::Blocked);
+    if (*t).timed_out {
+        return fail(ETIMEDOUT);
+    }
+    clock::acquire(&(*objects::get(Wait::Futex, at)).clock);
+    0
+}
+
+unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {
+    (0..COUNT.get())
+        .map(|n| thread(n))
+        .filter(|&t| {
+            (*t).pending == Wait::Futex
+                && (*t).object == at
+                && (*t).second as u32 & bits != 0
+                && matches!((*t).state, State::Blocked | State::Suspended)
+        })
+        .min_by_key(|&t| (*t).ticket)
+}
+
+unsafe fn wake_some(at: usize, count: usize, bits: u32) -> usize {
+    let mut woken = 0;
+    if objects::has_waiters(Wait::Futex, at) {
+        while woken < count {
+            let Some(t) = waiter(at, bits) else { break };
+            (*t).signalled = true;
+            refresh(Wait::Futex, at);
+            woken += 1;
+        }
+    }
+    woken
+}
+
+unsafe fn wake(at: usize, count: usize, bits: u32, code: usize) -> i32 {
+    let n = point(code);
+    clock::release(&mut (*objects::get(Wait::Futex, at)).clock);
+    log::event(Kind::FutexWake, n, at, 0, 0);
+    wake_some(at, count, bits) as i32
+}
+
+unsafe fn requeue(at: usize, wake_count: usize, to: usize, move_count: usize, code: usize) -> i32 {
+    let n = point(code);
+    clock::release(&mut (*objects::get(Wait::Futex, at)).clock);
+    clock::release(&mut (*objects::get(Wait::Futex, to)).clock);
+    log::event(Kind::FutexWake, n, at, to as u64, 0);
+    let woken = wake_some(at, wake_count, u32::MAX);
+    let mut moved = 0;
+    while moved < move_count {
+        let Some(t) = waiter(at, u32::MAX) else { break };
+        objects::remove_waiter(Wait::Futex, at);
+        objects::add_waiter(Wait::Futex, to);
+        (*t).object = to;
+        moved += 1;
+    }
+    (woken + moved) as i32
+}

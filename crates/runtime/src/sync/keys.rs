@@ -1,0 +1,47 @@
+//! The end of a thread, seen through thread-specific data.
+//!
+//! The C library runs C++ thread-local destructors, then the destructors of keys, in rounds, then takes the thread
+//! apart. A key of our own, whose destructor arms itself again until the last round, tells when everything of the
+//! program is over; the thread then stops being scheduled, and the C library's own last steps never happen.
+
+use super::{real, threads};
+use crate::thread::{Thread, thread};
+use crate::{Global, server};
+
+static KEY: Global<u32> = Global::new(0);
+/// `PTHREAD_DESTRUCTOR_ITERATIONS`
+const LAST_ROUND: u32 = 4;
+
+/// Makes the key. Called once, before any thread is created.
+pub(crate) unsafe fn init() {
+    let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::key_create());
+    assert!(create(KEY.ptr(), destructor as *const () as usize) == 0);
+    arm(thread(0));
+}
+
+/// From now on the end of the thread that runs is noticed.
+pub(crate) unsafe fn arm(t: *mut Thread) {
+    let set: extern "C" fn(u32, *mut Thread) -> i32 = core::mem::transmute(real::set_specific());
+    set(KEY.get(), t);
+}
+
+unsafe extern "C" fn destructor(t: *mut Thread) {
+    (*t).destructor_round += 1;
+    if (*t).destructor_round < LAST_ROUND {
+        arm(t);
+    } else {
+        threads::end(t);
+    }
+}
+
+/// Gives the executable's own thread-local variables of a used fiber their initial values again.
+pub(crate) unsafe fn reset_storage(fs: usize) {
+    let image = server::thread_storage();
+    if image.size == 0 {
+        return;
+    }
+    let size = (image.size + image.align - 1) & !(image.align - 1);
+    let block = (fs - size) as *mut u8;
+    core::ptr::copy_nonoverlapping(image.start as *const u8, block, image.file_size);
+    core::ptr::write_bytes(block.add(image.file_size), 0, image.size - image.file_size);
+}

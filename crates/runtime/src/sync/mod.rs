@@ -1,0 +1,79 @@
+//! Models of the synchronisation primitives: one file each.
+//!
+//! Objects are known by their address and live in a table of the runtime ([`objects`]); the program's own memory for
+//! them is read only for what it was initialised with. Every model has the same shape: announce the operation by
+//! [`crate::schedule::point`] or [`crate::schedule::acquire_point`], change the object, pass on what is known by
+//! [`crate::clock`], log, and [`crate::schedule::refresh`] those who wait for it.
+
+pub(crate) mod barrier;
+pub(crate) mod condition;
+pub(crate) mod futex;
+pub(crate) mod keys;
+pub(crate) mod mutex;
+pub(crate) mod objects;
+pub(crate) mod once;
+pub(crate) mod real;
+pub(crate) mod rwlock;
+pub(crate) mod semaphore;
+pub(crate) mod threads;
+
+use crate::thread::{State, Thread, thread};
+use racehunter_event::Wait;
+
+pub(crate) const EPERM: i32 = 1;
+pub(crate) const ESRCH: i32 = 3;
+pub(crate) const EAGAIN: i32 = 11;
+pub(crate) const ENOMEM: i32 = 12;
+pub(crate) const EBUSY: i32 = 16;
+pub(crate) const EINVAL: i32 = 22;
+pub(crate) const EDEADLK: i32 = 35;
+pub(crate) const ETIMEDOUT: i32 = 110;
+
+/// Exports a C function whose model also wants the caller's code address: it is passed in the register of the next
+/// parameter.
+macro_rules! interpose {
+    ($($name:ident => $model:path, $register:literal;)*) => { $(
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name() {
+            core::arch::naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $model)
+        }
+    )* };
+}
+pub(crate) use interpose;
+
+/// Whether the pending operation of a thread can be performed now.
+pub(crate) unsafe fn available(t: *mut Thread) -> bool {
+    let at = (*t).object;
+    match (*t).pending {
+        Wait::Nothing => true,
+        Wait::Mutex => mutex::available(at, t),
+        Wait::ReadLock => rwlock::read_available(at),
+        Wait::WriteLock => rwlock::write_available(at),
+        Wait::Semaphore => semaphore::available(at),
+        Wait::Join => (*thread(at as u32)).state == State::Done,
+        Wait::Once => once::available(at),
+        Wait::Barrier => barrier::available(at, t),
+        Wait::Condition | Wait::Futex => (*t).signalled,
+        Wait::Sleep | Wait::File => false,
+    }
+}
+
+/// Number + 1 of the thread that owns what is waited for, 0 when there is none.
+pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
+    match wait {
+        Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => u64::from((*objects::get(wait, at)).owner),
+        Wait::Join => at as u64 + 1,
+        _ => 0,
+    }
+}
+
+unsafe extern "C" {
+    fn __errno_location() -> *mut i32;
+}
+
+/// Sets `errno` and returns -1.
+pub(crate) unsafe fn fail(error: i32) -> i32 {
+    *__errno_location() = error;
+    -1
+}

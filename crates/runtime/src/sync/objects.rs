@@ -1,0 +1,169 @@
+//! The table of synchronisation objects and of atomics that carry a clock, by address.
+
+use crate::clock::SyncClock;
+use crate::{Global, arena};
+use racehunter_event::Wait;
+
+/// State of one object. What the fields mean is up to the primitive's model.
+#[repr(C)]
+pub(crate) struct Object {
+    key: usize,
+    /// Number + 1 of the thread that holds it exclusively.
+    pub owner: u32,
+    /// Depth of a recursive lock, number of readers, value of a semaphore, size of a barrier.
+    pub count: u32,
+    /// Arrivals at a barrier, state of a once-only initialisation.
+    pub value: u32,
+    /// Rounds of a barrier.
+    pub round: u32,
+    /// Threads that have this object as pending.
+    pub waiters: u32,
+    pub known: u32,
+    /// What the last release carries.
+    pub clock: SyncClock,
+    /// What releases of readers carry, and every other round of a barrier.
+    pub shared_clock: SyncClock,
+}
+
+/// Different things at the same address are different objects.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Synchronisation = 0,
+    Atomic = 1,
+    Thread = 2,
+}
+
+static TABLE: Global<*mut *mut Object> = Global::new(core::ptr::null_mut());
+static CAPACITY: Global<usize> = Global::new(0);
+static USED: Global<usize> = Global::new(0);
+/// How many objects were made on pages with this hash: most memory that is freed has none, and need not be searched.
+static PAGES: Global<[u16; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);
+const PAGE_MARKS: usize = 2048;
+
+unsafe fn slot_of(key: usize) -> *mut *mut Object {
+    let mask = CAPACITY.get() - 1;
+    let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) & mask;
+    loop {
+        let slot = TABLE.get().add(at);
+        if (*slot).is_null() || (**slot).key == key {
+            return slot;
+        }
+        at = (at + 1) & mask;
+    }
+}
+
+unsafe fn grow() {
+    let (old, old_capacity) = (TABLE.get(), CAPACITY.get());
+    let capacity = (old_capacity * 2).max(1024);
+    TABLE.set(arena::take(capacity * 8) as *mut *mut Object);
+    CAPACITY.set(capacity);
+    for i in 0..old_capacity {
+        let object = *old.add(i);
+        if !object.is_null() {
+            *slot_of((*object).key) = object;
+        }
+    }
+}
+
+fn page_mark(address: usize) -> usize {
+    (address >> 12) % PAGE_MARKS
+}
+
+unsafe fn find(class: Class, address: usize) -> *mut Object {
+    if USED.get() * 2 >= CAPACITY.get() {
+        grow();
+    }
+    let key = (address << 2) | class as usize;
+    let slot = slot_of(key);
+    if (*slot).is_null() {
+        let object = arena::take(size_of::<Object>()) as *mut Object;
+        (*object).key = key;
+        *slot = object;
+        USED.set(USED.get() + 1);
+        (*PAGES.ptr())[page_mark(address)] = (*PAGES.ptr())[page_mark(address)].saturating_add(1);
+    }
+    *slot
+}
+
+unsafe fn existing(class: Class, address: usize) -> *mut Object {
+    if CAPACITY.get() == 0 { core::ptr::null_mut() } else { *slot_of((address << 2) | class as usize) }
+}
+
+fn class_of(wait: Wait) -> Class {
+    if wait == Wait::Join { Class::Thread } else { Class::Synchronisation }
+}
+
+/// The object of this kind at the address; made when it is new.
+pub(crate) unsafe fn get(wait: Wait, address: usize) -> *mut Object {
+    find(class_of(wait), address)
+}
+
+/// The clock of the atomic variable at the address.
+pub(crate) unsafe fn atomic(address: usize) -> *mut Object {
+    find(Class::Atomic, address)
+}
+
+/// The same, if anything was ever released to it.
+pub(crate) unsafe fn existing_atomic(address: usize) -> *mut Object {
+    existing(Class::Atomic, address)
+}
+
+/// An object begins or ends: nothing of what was before at this address counts.
+pub(crate) unsafe fn forget(address: usize) {
+    for class in [Class::Synchronisation, Class::Atomic] {
+        let object = existing(class, address);
+        if !object.is_null() {
+            (*object).owner = 0;
+            (*object).count = 0;
+            (*object).value = 0;
+            (*object).round = 0;
+            (*object).known = 0;
+            crate::clock::clear(&mut (*object).clock);
+            crate::clock::clear(&mut (*object).shared_clock);
+        }
+    }
+}
+
+/// Memory was freed: forgets the objects in it.
+pub(crate) unsafe fn forget_range(start: usize, len: usize) {
+    if USED.get() == 0 {
+        return;
+    }
+    let mut at = start & !3;
+    let end = start + len;
+    while at < end {
+        let page_end = ((at | 4095) + 1).min(end);
+        if (*PAGES.ptr())[page_mark(at)] != 0 {
+            while at < page_end {
+                forget(at);
+                at += 4;
+            }
+        }
+        at = page_end;
+    }
+}
+
+pub(crate) unsafe fn add_waiter(wait: Wait, address: usize) {
+    if address != 0 || wait == Wait::Join {
+        (*get(wait, address)).waiters += 1;
+    }
+}
+
+pub(crate) unsafe fn remove_waiter(wait: Wait, address: usize) {
+    if address != 0 || wait == Wait::Join {
+        (*get(wait, address)).waiters -= 1;
+    }
+}
+
+pub(crate) unsafe fn has_waiters(wait: Wait, address: usize) -> bool {
+    let object = existing(class_of(wait), address);
+    !object.is_null() && (*object).waiters > 0
+}
+
+/// Forgets everything, for the next iteration of an in-process loop. The memory itself goes with the arena.
+pub(crate) unsafe fn reset() {
+    TABLE.set(core::ptr::null_mut());
+    CAPACITY.set(0);
+    USED.set(0);
+    core::ptr::write_bytes(PAGES.ptr() as *mut u16, 0, PAGE_MARKS);
+}

@@ -1,0 +1,76 @@
+//! Once-only initialisation: `pthread_once` and C++'s function-local statics.
+//!
+//! `pthread_once` itself is in `once.c`: C++ exceptions may pass through it.
+
+use super::{interpose, objects};
+use crate::schedule::{acquire_point, point, refresh};
+use crate::thread::CURRENT;
+use crate::{clock, log};
+use racehunter_event::{Kind, Wait};
+
+interpose! {
+    __cxa_guard_acquire => guard_acquire, "rsi";
+    __cxa_guard_release => guard_release, "rsi";
+    __cxa_guard_abort => guard_abort, "rsi";
+}
+
+/// Nobody is in the middle of it.
+pub(crate) unsafe fn available(at: usize) -> bool {
+    (*objects::get(Wait::Once, at)).owner == 0
+}
+
+/// True when the caller must run the initialisation.
+unsafe fn begin(at: usize, code: usize, done: impl Fn() -> bool) -> bool {
+    let n = acquire_point(code, Wait::Once, at, None);
+    let o = objects::get(Wait::Once, at);
+    if done() {
+        clock::acquire(&(*o).clock);
+        log::event(Kind::Once, n, at, 0, 0);
+        return false;
+    }
+    (*o).owner = CURRENT.get() + 1;
+    refresh(Wait::Once, at);
+    log::event(Kind::Once, n, at, 0, 1);
+    true
+}
+
+unsafe fn end(at: usize, code: usize) {
+    let n = point(code);
+    let o = objects::get(Wait::Once, at);
+    (*o).owner = 0;
+    clock::release(&mut (*o).clock);
+    log::event(Kind::Once, n, at, 0, 2);
+    refresh(Wait::Once, at);
+}
+
+/// What the C library leaves in a `pthread_once_t` that is done.
+const ONCE_DONE: i32 = 2;
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_once_begin(at: *mut i32, code: usize) -> i32 {
+    i32::from(begin(at as usize, code, || *at == ONCE_DONE))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_once_end(at: *mut i32, code: usize, done: i32) {
+    if done != 0 {
+        *at = ONCE_DONE;
+    }
+    end(at as usize, code);
+}
+
+unsafe extern "C" fn guard_acquire(at: *mut u8, code: usize) -> i32 {
+    let run = begin(at as usize, code, || *at != 0);
+    i32::from(run)
+}
+
+unsafe extern "C" fn guard_release(at: *mut u8, code: usize) {
+    *at = 1;
+    end(at as usize, code);
+    // Later callers find the flag by an inlined atomic load, which knows the clock of atomics.
+    clock::release(&mut (*objects::atomic(at as usize)).clock);
+}
+
+unsafe extern "C" fn guard_abort(at: *mut u8, code: usize) {
+    end(at as usize, code);
+}

@@ -1,0 +1,42 @@
+//! The C library's own functions, where a model stands on them.
+
+use crate::{Global, sys};
+use core::ffi::{CStr, c_char};
+
+unsafe extern "C" {
+    fn dlsym(handle: *mut u8, name: *const c_char) -> *mut u8;
+}
+
+/// The next definition after ours.
+pub(crate) unsafe fn next(name: &'static CStr) -> usize {
+    const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
+    let found = dlsym(RTLD_NEXT, name.as_ptr()) as usize;
+    if found == 0 {
+        sys::complain(&["racehunter: the C library has no ", name.to_str().unwrap_or("?")], None);
+        sys::exit_group(98);
+    }
+    found
+}
+
+macro_rules! functions {
+    ($($name:ident = $symbol:literal;)*) => { $(
+        pub(crate) unsafe fn $name() -> usize {
+            static FOUND: Global<usize> = Global::new(0);
+            if FOUND.get() == 0 {
+                FOUND.set(next($symbol));
+            }
+            FOUND.get()
+        }
+    )* };
+}
+
+functions! {
+    create = c"pthread_create";
+    set_specific = c"pthread_setspecific";
+    key_create = c"pthread_key_create";
+    mutex_init = c"pthread_mutex_init";
+    cond_init = c"pthread_cond_init";
+    start_main = c"__libc_start_main";
+    exit_thread = c"pthread_exit";
+    assert_fail = c"__assert_fail";
+}

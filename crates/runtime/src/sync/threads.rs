@@ -1,0 +1,196 @@
+//! Creation, end and joining of threads.
+
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, real};
+use crate::fiber;
+use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yield_after};
+use crate::thread::{
+    COUNT, CURRENT, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
+};
+use crate::{clock, log, outcome, time};
+use core::arch::global_asm;
+use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
+use racehunter_event::{Cause, Kind, Wait};
+
+interpose! {
+    pthread_create => create, "r8";
+    pthread_join => join, "rdx";
+    pthread_tryjoin_np => try_join, "rdx";
+    pthread_timedjoin_np => timed_join, "rcx";
+    pthread_clockjoin_np => clock_join, "r8";
+    pthread_detach => detach, "rsi";
+    sched_yield => yield_now, "rdi";
+    pthread_yield => yield_now, "rdi";
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getdetachstate(attributes: *const u8, state: *mut i32) -> i32;
+    fn pthread_attr_getstacksize(attributes: *const u8, size: *mut usize) -> i32;
+    fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
+    fn exit(status: i32) -> !;
+}
+
+/// Whether the attributes ask for a stack that a thread made ahead of time does not have.
+unsafe fn special(attributes: *const u8) -> bool {
+    const DEFAULT_STACK: usize = 8 << 20;
+    let (mut address, mut size) = (0, 0);
+    pthread_attr_getstacksize(attributes, &mut size);
+    if size > DEFAULT_STACK {
+        return true;
+    }
+    pthread_attr_getstack(attributes, &mut address, &mut size);
+    // Without a stack of its own the attributes have none: address 0 minus the size.
+    address.wrapping_add(size) != 0
+}
+
+unsafe extern "C" fn create(
+    handle: *mut usize,
+    attributes: *const u8,
+    start: usize,
+    argument: usize,
+    code: usize,
+) -> i32 {
+    let n = point(code);
+    let number = COUNT.get();
+    if number as usize >= MAX_THREADS {
+        outcome::finish(OUTCOME_TOO_MANY_THREADS);
+    }
+    let t = thread(number);
+    let ordinary = attributes.is_null() || !special(attributes);
+    prepare(number);
+    if (*t).from_pool && ordinary {
+        fiber::rewind(t);
+    } else {
+        let error = fiber::harvest(t, attributes);
+        if error != 0 {
+            return EAGAIN;
+        }
+        (*t).from_pool = ordinary;
+    }
+    let mut detached = 0;
+    if !attributes.is_null() {
+        pthread_attr_getdetachstate(attributes, &mut detached);
+    }
+    (*t).start = start;
+    (*t).argument = argument;
+    (*t).parent = CURRENT.get();
+    (*t).detached = detached != 0;
+    COUNT.set(number + 1);
+    LIVE.set(LIVE.get() + 1);
+    clock::inherit(t);
+    log::event(Kind::Create, n, number as usize, log::relative(start), 0);
+    make_ready(t);
+    *handle = (*t).handle;
+    0
+}
+
+unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
+    let Some(t) = by_handle(handle) else { return ESRCH };
+    if (*t).detached {
+        return EINVAL;
+    }
+    if t == current() {
+        return EDEADLK;
+    }
+    let number = (*t).number as usize;
+    let n = acquire_point(code, Wait::Join, number, deadline);
+    if (*current()).timed_out {
+        return ETIMEDOUT;
+    }
+    clock::join_thread(t);
+    (*t).joined = true;
+    log::event(Kind::Join, n, number, 0, 1);
+    if !result.is_null() {
+        *result = (*t).result;
+    }
+    0
+}
+
+unsafe extern "C" fn join(handle: usize, result: *mut usize, code: usize) -> i32 {
+    join_until(handle, result, None, code)
+}
+
+unsafe extern "C" fn timed_join(handle: usize, result: *mut usize, until: *const [i64; 2], code: usize) -> i32 {
+    join_until(handle, result, Some(time::deadline(time::REALTIME, until)), code)
+}
+
+unsafe extern "C" fn clock_join(
+    handle: usize,
+    result: *mut usize,
+    clock: i32,
+    until: *const [i64; 2],
+    code: usize,
+) -> i32 {
+    join_until(handle, result, Some(time::deadline(clock, until)), code)
+}
+
+unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) -> i32 {
+    let Some(t) = by_handle(handle) else { return ESRCH };
+    if (*t).state != State::Done {
+        point(code);
+        return EBUSY;
+    }
+    join_until(handle, result, None, code)
+}
+
+unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
+    let Some(t) = by_handle(handle) else { return ESRCH };
+    if (*t).detached {
+        return EINVAL;
+    }
+    let n = point(code);
+    (*t).detached = true;
+    log::event(Kind::Detach, n, (*t).number as usize, 0, 0);
+    0
+}
+
+unsafe extern "C" fn yield_now(code: usize) -> i32 {
+    let n = point(code);
+    log::event(Kind::Yield, n, 0, 0, 0);
+    yield_after();
+    0
+}
+
+/// Everything of a thread is over, destructors included. Does not return.
+pub(crate) unsafe fn end(t: *mut Thread) {
+    let n = point(0);
+    log::event(Kind::Exit, n, 0, 0, 0);
+    LIVE.set(LIVE.get() - 1);
+    make_unready(t, State::Done);
+    refresh(Wait::Join, (*t).number as usize);
+    if LIVE.get() == 0 {
+        // The last thread of a process whose main thread has left by `pthread_exit`.
+        (*t).state = State::Ready;
+        exit(0);
+    }
+    decide_and_switch(now() + 1, false, Cause::Exit);
+    unreachable!();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_thread_result(value: usize) {
+    (*current()).result = value;
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_real_exit() -> usize {
+    real::exit_thread()
+}
+
+// Unwinds the caller's frames, so it must be transparent to the unwinder: remember the result, then jump.
+global_asm!(
+    r#"
+    .globl pthread_exit
+    .type pthread_exit,@function
+pthread_exit:
+    .cfi_startproc
+    push rdi
+    .cfi_adjust_cfa_offset 8
+    call rh_thread_result
+    call rh_real_exit
+    pop rdi
+    .cfi_adjust_cfa_offset -8
+    jmp rax
+    .cfi_endproc
+    .size pthread_exit, . - pthread_exit
+    "#
+);

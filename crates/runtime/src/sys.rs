@@ -1,0 +1,90 @@
+//! System calls, made directly: the C library's own functions are interposed by this runtime, and set `errno`.
+
+use core::arch::asm;
+
+pub(crate) const READ: usize = 0;
+pub(crate) const WRITE: usize = 1;
+pub(crate) const LSEEK: usize = 8;
+pub(crate) const MMAP: usize = 9;
+pub(crate) const MADVISE: usize = 28;
+pub(crate) const SIGACTION: usize = 13;
+pub(crate) const GETPID: usize = 39;
+pub(crate) const WAIT4: usize = 61;
+pub(crate) const SETPGID: usize = 109;
+pub(crate) const SIGALTSTACK: usize = 131;
+pub(crate) const PRCTL: usize = 157;
+pub(crate) const FUTEX: usize = 202;
+pub(crate) const CLOCK_GETTIME: usize = 228;
+pub(crate) const EXIT_GROUP: usize = 231;
+pub(crate) const CLOSE: usize = 3;
+pub(crate) const ARCH_PRCTL: usize = 158;
+
+/// Any system call; the result is negative on error.
+#[inline(always)]
+pub(crate) unsafe fn call6(n: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    let result: isize;
+    asm!("syscall", inlateout("rax") n as isize => result, in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d,
+         in("r8") e, in("r9") f, out("rcx") _, out("r11") _, options(nostack));
+    result
+}
+
+/// A system call with up to four arguments.
+#[inline(always)]
+pub(crate) unsafe fn call(n: usize, a: usize, b: usize, c: usize, d: usize) -> isize {
+    call6(n, a, b, c, d, 0, 0)
+}
+
+/// Private, zeroed memory that costs nothing until it is touched; null on failure.
+pub(crate) unsafe fn reserve(at: usize, len: usize) -> *mut u8 {
+    const READ_WRITE: usize = 3;
+    const PRIVATE_ANONYMOUS_NORESERVE: usize = 0x4022;
+    const FIXED_NOREPLACE: usize = 0x10_0000;
+    let fixed = if at == 0 { 0 } else { FIXED_NOREPLACE };
+    let got = call6(MMAP, at, len, READ_WRITE, PRIVATE_ANONYMOUS_NORESERVE | fixed, usize::MAX, 0);
+    if got < 0 || (at != 0 && got as usize != at) { core::ptr::null_mut() } else { got as *mut u8 }
+}
+
+/// A shared mapping of a file; null on failure.
+pub(crate) unsafe fn map_shared(fd: i32, len: usize) -> *mut u8 {
+    let got = call6(MMAP, 0, len, 3, 1, fd as usize, 0);
+    if got < 0 { core::ptr::null_mut() } else { got as *mut u8 }
+}
+
+/// Gives whole pages back; they read as zero afterwards.
+pub(crate) unsafe fn discard(at: usize, len: usize) {
+    call(MADVISE, at, len, 4, 0);
+}
+
+pub(crate) fn exit_group(code: i32) -> ! {
+    loop {
+        // SAFETY: ends the process.
+        unsafe { call(EXIT_GROUP, code as usize, 0, 0, 0) };
+    }
+}
+
+/// Writes parts and a number to standard error: only for trouble that has no other way out.
+pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
+    // SAFETY: the buffers are valid for the length given.
+    unsafe {
+        for part in parts {
+            call(WRITE, 2, part.as_ptr() as usize, part.len(), 0);
+        }
+        let mut digits = [b'\n'; 21];
+        let mut at = 20;
+        if let Some(mut n) = number {
+            loop {
+                at -= 1;
+                digits[at] = b'0' + (n % 10) as u8;
+                n /= 10;
+                if n == 0 {
+                    break;
+                }
+            }
+        }
+        call(WRITE, 2, digits.as_ptr().add(at) as usize, 21 - at, 0);
+    }
+}
+
+pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
+    call(FUTEX, word as usize, 128, value as usize, 0);
+}

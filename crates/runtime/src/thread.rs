@@ -1,0 +1,245 @@
+//! The threads of the program, as the scheduler sees them.
+
+use crate::{Global, arena, sys};
+use racehunter_event::{Wait, control::MAX_THREADS};
+
+/// What a thread can do.
+#[repr(u8)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum State {
+    /// The entry is not in use.
+    #[default]
+    Free,
+    /// It can perform its next operation.
+    Ready,
+    /// It waits for its `pending` object.
+    Blocked,
+    /// As `Blocked`, but it can go on by a time-out at `deadline`.
+    Suspended,
+    /// It is over.
+    Done,
+}
+
+/// One frame of the shadow call stack; written by instrumented code, so the layout is part of the hook interface.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Frame {
+    /// Return address of the function: a place in its caller.
+    pub code: usize,
+    /// Where that return address is on the real stack. A frame whose slot no longer holds it was left by `longjmp`.
+    pub slot: *const usize,
+}
+
+/// Locks that one thread can hold and have named in a report.
+pub(crate) const MAX_HELD: usize = 24;
+
+/// A thread. The first fields are used by assembly in [`crate::fiber`].
+#[repr(C)]
+pub(crate) struct Thread {
+    pub rsp: usize,
+    pub fs: usize,
+    /// Set, and woken as a futex, once the kernel thread has given up its context.
+    pub harvested: u32,
+    pub number: u32,
+    pub start: usize,
+    pub argument: usize,
+    pub result: usize,
+
+    pub state: State,
+    pub pending: Wait,
+    pub timed_out: bool,
+    /// A waiter on a condition variable or futex that was chosen by a signal or wake.
+    pub signalled: bool,
+    pub detached: bool,
+    pub joined: bool,
+    pub from_pool: bool,
+    /// Its place in the list of ready threads.
+    pub ready_at: u32,
+    pub parent: u32,
+    /// Object of `pending`.
+    pub object: usize,
+    /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
+    pub second: usize,
+    pub deadline: u64,
+    /// Order of arrival in a queue of waiters.
+    pub ticket: u64,
+    /// The `pthread_t` of the program.
+    pub handle: usize,
+    /// Where the thread stands: return address of the hook or library call it is in.
+    pub code: usize,
+    pub stack: *mut Frame,
+    pub stack_top: *mut Frame,
+    /// Vector clock, `MAX_THREADS` entries.
+    pub clock: *mut u32,
+    /// The part of it that creation and joining of threads alone account for.
+    pub family: *mut u32,
+    /// Clock as of the last release fence, or null.
+    pub release_fence: *mut u32,
+    /// What relaxed loads have seen and an acquire fence will take in, or null.
+    pub acquire_fence: *mut u32,
+    pub destructor_round: u32,
+    pub held_count: u32,
+    pub held: [usize; MAX_HELD],
+
+    pub fiber: crate::fiber::Parked,
+}
+
+static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
+    Global::new([const { core::mem::MaybeUninit::zeroed() }; MAX_THREADS]);
+/// Number of the running thread.
+pub(crate) static CURRENT: Global<u32> = Global::new(0);
+/// Threads that were ever created in this execution.
+pub(crate) static COUNT: Global<u32> = Global::new(0);
+/// Threads that are not done.
+pub(crate) static LIVE: Global<u32> = Global::new(0);
+static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
+pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
+static TICKET: Global<u64> = Global::new(0);
+
+/// Next free frame of the running thread's shadow call stack.
+#[unsafe(no_mangle)]
+pub(crate) static __rh_stack: Global<*mut Frame> = Global::new(core::ptr::null_mut());
+
+/// As many frames as a stack of the default size can have: a frame takes at least 16 bytes of it.
+const SHADOW_STACK: usize = 8 << 20;
+
+#[inline(always)]
+pub(crate) unsafe fn thread(number: u32) -> *mut Thread {
+    (THREADS.ptr() as *mut Thread).add(number as usize)
+}
+
+#[inline(always)]
+pub(crate) unsafe fn current() -> *mut Thread {
+    thread(CURRENT.get())
+}
+
+/// Prepares the entry of a new thread. It is not ready yet.
+pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
+    let t = thread(number);
+    (*t).number = number;
+    if (*t).stack.is_null() {
+        (*t).stack = sys::reserve(0, SHADOW_STACK) as *mut Frame;
+        assert!(!(*t).stack.is_null());
+    }
+    if (*t).clock.is_null() {
+        (*t).clock = sys::reserve(0, MAX_THREADS * 4) as *mut u32;
+        (*t).family = sys::reserve(0, MAX_THREADS * 4) as *mut u32;
+        assert!(!(*t).clock.is_null() && !(*t).family.is_null());
+    }
+    (*t).stack_top = (*t).stack;
+    (*t).state = State::Free;
+    (*t).pending = Wait::Nothing;
+    (*t).timed_out = false;
+    (*t).signalled = false;
+    (*t).detached = false;
+    (*t).joined = false;
+    (*t).release_fence = core::ptr::null_mut();
+    (*t).acquire_fence = core::ptr::null_mut();
+    (*t).destructor_round = 0;
+    (*t).held_count = 0;
+    (*t).code = 0;
+    (*t).result = 0;
+    t
+}
+
+pub(crate) unsafe fn make_ready(t: *mut Thread) {
+    debug_assert!((*t).state != State::Ready);
+    (*t).state = State::Ready;
+    let count = READY_COUNT.get();
+    (*t).ready_at = count;
+    (*READY.ptr())[count as usize] = (*t).number;
+    READY_COUNT.set(count + 1);
+}
+
+pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
+    if (*t).state == State::Ready {
+        let last = READY_COUNT.get() - 1;
+        let moved = (*READY.ptr())[last as usize];
+        (*READY.ptr())[(*t).ready_at as usize] = moved;
+        (*thread(moved)).ready_at = (*t).ready_at;
+        READY_COUNT.set(last);
+    }
+    (*t).state = state;
+}
+
+/// The `n`-th ready thread in no particular, but deterministic order.
+pub(crate) unsafe fn ready_thread(n: u32) -> u32 {
+    (*READY.ptr())[n as usize]
+}
+
+/// The ready thread after the given one in cyclic order of creation.
+pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
+    if READY_COUNT.get() == 0 {
+        return None;
+    }
+    let count = COUNT.get();
+    (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
+}
+
+/// The suspended thread whose time comes first.
+pub(crate) unsafe fn next_suspended() -> Option<u32> {
+    let mut best: Option<u32> = None;
+    for n in 0..COUNT.get() {
+        if (*thread(n)).state == State::Suspended
+            && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline)
+        {
+            best = Some(n);
+        }
+    }
+    best
+}
+
+pub(crate) fn next_ticket() -> u64 {
+    TICKET.set(TICKET.get() + 1);
+    TICKET.get()
+}
+
+/// Forgets all threads but `main`, for the next iteration of an in-process loop.
+pub(crate) unsafe fn reset() {
+    for n in 1..COUNT.get() {
+        (*thread(n)).state = State::Free;
+    }
+    COUNT.set(1);
+    LIVE.set(1);
+    READY_COUNT.set(0);
+    TICKET.set(0);
+    let main = thread(0);
+    (*main).state = State::Free;
+    (*main).pending = Wait::Nothing;
+    (*main).held_count = 0;
+    make_ready(main);
+}
+
+/// The thread that has this `pthread_t`, if the program may still use it. A handle is reused after a join, so the
+/// youngest wins.
+pub(crate) unsafe fn by_handle(handle: usize) -> Option<*mut Thread> {
+    (0..COUNT.get())
+        .rev()
+        .map(|n| thread(n))
+        .find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
+}
+
+pub(crate) unsafe fn hold(t: *mut Thread, lock: usize) {
+    if ((*t).held_count as usize) < MAX_HELD {
+        (*t).held[(*t).held_count as usize] = lock;
+    }
+    (*t).held_count += 1;
+}
+
+pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
+    let known = ((*t).held_count as usize).min(MAX_HELD);
+    for i in (0..known).rev() {
+        if (*t).held[i] == lock {
+            for k in i..known - 1 {
+                (*t).held[k] = (*t).held[k + 1];
+            }
+            break;
+        }
+    }
+    (*t).held_count = (*t).held_count.saturating_sub(1);
+}
+
+/// A zeroed vector clock that lives as long as the execution.
+pub(crate) unsafe fn new_clock() -> *mut u32 {
+    arena::take(MAX_THREADS * 4) as *mut u32
+}

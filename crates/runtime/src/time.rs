@@ -1,0 +1,131 @@
+//! Virtual time.
+//!
+//! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the
+//! clock moves on to its deadline. A thread that sleeps can be chosen at any time, since no sleep orders anything.
+
+use crate::schedule::{point, wait_after};
+use crate::sync::{EINVAL, interpose};
+use crate::{Global, log, sys};
+use racehunter_event::{Cause, Kind, Wait};
+
+pub(crate) const REALTIME: i32 = 0;
+pub(crate) const MONOTONIC: i32 = 1;
+const PROCESS_CPU: i32 = 2;
+const THREAD_CPU: i32 = 3;
+
+const SECOND: u64 = 1_000_000_000;
+/// The same moment for every execution: a realtime clock starts here.
+const REALTIME_BASE: u64 = 1_700_000_000 * SECOND;
+/// Where the other clocks start.
+const UPTIME_BASE: u64 = 100_000 * SECOND;
+/// What one look at a clock takes, so that polling a clock gets somewhere.
+const LOOK: u64 = 1_000;
+
+/// Nanoseconds since the execution began.
+static NOW: Global<u64> = Global::new(0);
+
+interpose! {
+    nanosleep => nano_sleep, "rdx";
+    clock_nanosleep => clock_nano_sleep, "r8";
+    usleep => micro_sleep, "rsi";
+    sleep => second_sleep, "rsi";
+    clock_gettime => get_clock, "rdx";
+    gettimeofday => get_time_of_day, "rdx";
+    time => get_time, "rsi";
+}
+
+/// Starts the clock of an execution.
+pub(crate) fn reset() {
+    NOW.set(0);
+}
+
+/// Time has come this far.
+pub(crate) fn reach(deadline: u64) {
+    if deadline != u64::MAX {
+        NOW.set(NOW.get().max(deadline));
+    }
+}
+
+fn base(clock: i32) -> u64 {
+    if clock == REALTIME || clock == 5 || clock == 8 { REALTIME_BASE } else { UPTIME_BASE }
+}
+
+unsafe fn nanoseconds(time: *const [i64; 2]) -> u64 {
+    let [seconds, nanoseconds] = *time;
+    if seconds < 0 { 0 } else { (seconds as u64).saturating_mul(SECOND).saturating_add(nanoseconds as u64) }
+}
+
+/// An absolute time of a clock as virtual time. Never `u64::MAX`, which means "no deadline".
+pub(crate) unsafe fn deadline(clock: i32, until: *const [i64; 2]) -> u64 {
+    nanoseconds(until).saturating_sub(base(clock)).min(u64::MAX - 1)
+}
+
+/// A duration from now as virtual time.
+pub(crate) unsafe fn after(duration: *const [i64; 2]) -> u64 {
+    NOW.get().saturating_add(nanoseconds(duration)).min(u64::MAX - 1)
+}
+
+unsafe fn sleep_until(deadline: u64, code: usize) {
+    let n = point(code);
+    log::event(Kind::Sleep, n, 0, 0, 0);
+    wait_after(Wait::Sleep, 0, Some(deadline), Cause::Yield);
+}
+
+unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], _left: usize, code: usize) -> i32 {
+    sleep_until(after(duration), code);
+    0
+}
+
+unsafe extern "C" fn clock_nano_sleep(
+    clock: i32,
+    flags: i32,
+    time: *const [i64; 2],
+    _left: usize,
+    code: usize,
+) -> i32 {
+    const ABSOLUTE: i32 = 1;
+    if clock == THREAD_CPU {
+        return EINVAL;
+    }
+    sleep_until(if flags & ABSOLUTE != 0 { deadline(clock, time) } else { after(time) }, code);
+    0
+}
+
+unsafe extern "C" fn micro_sleep(microseconds: u32, code: usize) -> i32 {
+    sleep_until(NOW.get() + u64::from(microseconds) * 1000, code);
+    0
+}
+
+unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
+    sleep_until(NOW.get() + u64::from(seconds) * SECOND, code);
+    0
+}
+
+unsafe fn look(clock: i32) -> u64 {
+    NOW.set(NOW.get() + LOOK);
+    base(clock) + NOW.get()
+}
+
+unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], _code: usize) -> i32 {
+    if clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0 {
+        let result = sys::call(sys::CLOCK_GETTIME, clock as usize, time as usize, 0, 0);
+        return if result < 0 { crate::sync::fail(-result as i32) } else { 0 };
+    }
+    let now = look(clock);
+    *time = [(now / SECOND) as i64, (now % SECOND) as i64];
+    0
+}
+
+unsafe extern "C" fn get_time_of_day(time: *mut [i64; 2], _zone: usize, _code: usize) -> i32 {
+    let now = look(REALTIME);
+    *time = [(now / SECOND) as i64, (now % SECOND) as i64 / 1000];
+    0
+}
+
+unsafe extern "C" fn get_time(time: *mut i64, _code: usize) -> i64 {
+    let seconds = (look(REALTIME) / SECOND) as i64;
+    if !time.is_null() {
+        *time = seconds;
+    }
+    seconds
+}

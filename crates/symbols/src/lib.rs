@@ -1,0 +1,47 @@
+//! From addresses to the user's source.
+//!
+//! [`Symbols`] answers what the program itself cannot say about a log of addresses: which function and line a code
+//! address belongs to ([`Symbols::frames`]), which variable or field lies at a data address
+//! ([`Symbols::data_symbol`]), and how the source spells the memory that an access touches
+//! ([`Symbols::expression`]). [`inspect`] looks at a file before it is run and says in words why it cannot be hunted.
+//!
+//! The crate reads ELF and DWARF, nothing else: it knows no events, no processes and no findings beyond the plain
+//! [`Frame`] type. Debug information is input and may be damaged or missing; then answers get poorer, never wrong on
+//! purpose, and nothing panics. Start at [`Symbols`]; [`source`] can be read on its own.
+#![forbid(unsafe_code)]
+
+mod demangle;
+mod image;
+mod inspect;
+mod paths;
+pub mod source;
+mod symbols;
+mod types;
+mod variables;
+
+pub use inspect::{Binary, Kind, inspect};
+pub use racehunter_finding::Frame;
+pub use symbols::{DataSymbol, Symbols, own_frame};
+
+use std::path::PathBuf;
+
+/// Why a file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SymbolsError {
+    /// The file could not be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// It looks like a program but its structure is damaged.
+    #[error("`{}` is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+}

@@ -1,0 +1,72 @@
+//! How the source spells what an instruction touches.
+//!
+//! Debug information gives an access a line and a column, but no name. The column is dependable though: for clang it
+//! is the operator of an assignment or increment, the member's name of `a->b`, and the start of everything else. From
+//! there a small lexer finds the expression on that line. It understands no types and no macros; where a line could
+//! mean more than one thing the answer is `None` or the longest expression that starts there.
+//!
+//! Pure functions over one line of text; start at [`span`].
+
+mod lexer;
+mod spell;
+
+use std::ops::Range;
+use std::path::Path;
+
+use lexer::tokens;
+use spell::Line;
+
+/// What the instruction does with the expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Reads it.
+    Read,
+    /// Writes it, or reads and writes it.
+    Write,
+    /// Calls a function on it, such as `lock`; also every outer frame of an access in inlined library code.
+    Call,
+}
+
+/// Longest expression that is worth showing as a name.
+const LONGEST: usize = 60;
+
+/// The lines of a source file, if it can be read. What is not UTF-8 is replaced.
+#[must_use]
+pub fn lines(file: &Path) -> Option<Vec<String>> {
+    let bytes = std::fs::read(file).ok()?;
+    Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+}
+
+/// The bytes of `line` that spell what is accessed at the column (counted from 1, in bytes).
+#[must_use]
+pub fn span(file: &str, line: &str, column: u32, access: Access) -> Option<Range<usize>> {
+    spelling(file, line, column, access).map(|spelling| spelling.range)
+}
+
+/// The text of the expression at the column: [`span`] as one would say it, with a `*` where the source has a pointer
+/// but the memory behind it is meant.
+#[must_use]
+pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option<String> {
+    let spelling = spelling(file, line, column, access)?;
+    let text = line.get(spelling.range)?.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() || text.len() > LONGEST {
+        return None;
+    }
+    let simple = text.chars().all(|letter| letter.is_alphanumeric() || "_->.[]:".contains(letter));
+    Some(match (spelling.behind, simple) {
+        (false, _) => text,
+        (true, true) => format!("*{text}"),
+        (true, false) => format!("*({text})"),
+    })
+}
+
+fn spelling(file: &str, line: &str, column: u32, access: Access) -> Option<spell::Spelling> {
+    let start = usize::try_from(column.checked_sub(1)?).ok()?;
+    let tokens = tokens(line);
+    let at = tokens.iter().position(|token| token.range.contains(&start))?;
+    let line = Line { text: line, tokens: &tokens };
+    if file.ends_with(".rs") { line.rust(at) } else { line.accessed(at, access) }
+}
+
+#[cfg(test)]
+mod tests;

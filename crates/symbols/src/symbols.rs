@@ -1,0 +1,179 @@
+//! The program and its libraries as one address space.
+
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+
+use racehunter_finding::Frame;
+use rustc_hash::FxHashMap;
+
+use crate::image::Image;
+use crate::paths::Paths;
+use crate::source::{self, Access};
+use crate::{Binary, SymbolsError, inspect};
+
+/// A variable, or the part of one that an address means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DataSymbol {
+    /// As the source would write it, with the path to the field as far as debug information tells: `queue.count`,
+    /// `table[3].next`. Without debug information the name of the variable, and `+` the offset into it.
+    pub name: String,
+    /// Bytes from the start of the variable.
+    pub offset: u64,
+    /// Size of the whole variable.
+    pub size: u64,
+    /// Each thread has its own.
+    pub thread_local: bool,
+    /// File that declares the variable, empty when unknown.
+    pub file: String,
+    /// Line of the declaration, 0 when unknown.
+    pub line: u32,
+}
+
+/// What is known about the addresses of one program.
+///
+/// Debug information is parsed once, on first use, and every answer is remembered, so that asking for each line of a
+/// long log is cheap. Addresses inside the executable are relative to its load address; all others are those of the
+/// running process, see [`Symbols::add_module`].
+pub struct Symbols {
+    binary: Binary,
+    executable: Image,
+    modules: Vec<Module>,
+    paths: Paths,
+    frames: RefCell<FxHashMap<u64, Vec<Frame>>>,
+    sources: RefCell<FxHashMap<String, Option<Vec<String>>>>,
+}
+
+/// A shared library of the process. Most are never asked for, so it is opened on first use.
+struct Module {
+    base: u64,
+    end: u64,
+    path: PathBuf,
+    image: OnceCell<Option<Image>>,
+}
+
+impl Module {
+    fn image(&self) -> Option<&Image> {
+        self.image.get_or_init(|| Image::load(&self.path).ok()).as_ref()
+    }
+}
+
+impl Symbols {
+    /// Opens an executable. File names are shown relative to the working directory where they are below it.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no ELF file. Missing debug information is not an error.
+    pub fn load(executable: &Path) -> Result<Self, SymbolsError> {
+        let binary = inspect(executable)?;
+        let image = Image::load(executable)?;
+        Ok(Self {
+            binary,
+            executable: image,
+            modules: Vec::new(),
+            paths: Paths::new(std::env::current_dir().unwrap_or_default()),
+            frames: RefCell::default(),
+            sources: RefCell::default(),
+        })
+    }
+
+    /// Makes a shared library known that is loaded at `base` and ends before `end`.
+    pub fn add_module(&mut self, base: u64, end: u64, path: impl Into<PathBuf>) {
+        self.modules.push(Module { base, end, path: path.into(), image: OnceCell::new() });
+        self.frames.get_mut().clear();
+    }
+
+    /// What kind of file the executable is, and its identity.
+    #[must_use]
+    pub fn binary(&self) -> &Binary {
+        &self.binary
+    }
+
+    /// The frames of a return address, innermost first: more than one where functions were inlined, and always at
+    /// least one, which is named `??` when nothing is known.
+    #[must_use]
+    pub fn frames(&self, code: u64) -> Vec<Frame> {
+        if let Some(known) = self.frames.borrow().get(&code) {
+            return known.clone();
+        }
+        let frames = self.look_up(code);
+        self.frames.borrow_mut().insert(code, frames.clone());
+        frames
+    }
+
+    fn look_up(&self, code: u64) -> Vec<Frame> {
+        // The instruction of interest is the call before the return address, and may be the last of its line.
+        let Some(call) = code.checked_sub(1) else { return vec![unknown(None)] };
+        let (frames, library) = match self.in_executable(call) {
+            Some(address) => (self.executable.frames(address, &self.paths), None),
+            None => match self.module_of(call) {
+                Some((module, address)) => (
+                    module.image().map_or_else(Vec::new, |image| image.frames(address, &self.paths)),
+                    module.path.file_name().map(|name| name.to_string_lossy().into_owned()),
+                ),
+                None => (Vec::new(), None),
+            },
+        };
+        if frames.is_empty() { vec![unknown(library)] } else { frames }
+    }
+
+    /// The global variable at an address, down to the smallest field.
+    #[must_use]
+    pub fn data_symbol(&self, address: u64) -> Option<DataSymbol> {
+        self.data_symbol_of(address, 1)
+    }
+
+    /// As [`Symbols::data_symbol`], for an access to `size` bytes: names the smallest part of the variable that holds
+    /// all of them, so that copying a structure is not shown as an access to its first field.
+    #[must_use]
+    pub fn data_symbol_of(&self, address: u64, size: u64) -> Option<DataSymbol> {
+        if let Some(address) = self.in_executable(address) {
+            return self.executable.data_symbol(address, size, &self.paths);
+        }
+        let (module, address) = self.module_of(address)?;
+        module.image()?.data_symbol(address, size, &self.paths)
+    }
+
+    /// The executable's thread-local variable at an offset from the start of its block of thread-local memory.
+    #[must_use]
+    pub fn thread_local_of(&self, offset: u64, size: u64) -> Option<DataSymbol> {
+        self.executable.thread_local(offset, size, &self.paths)
+    }
+
+    /// How the source spells what is accessed at a frame's place: `q->count` for the line `q->count += 1;`.
+    #[must_use]
+    pub fn expression(&self, frame: &Frame, access: Access) -> Option<String> {
+        let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
+        let mut sources = self.sources.borrow_mut();
+        let lines = sources.entry(frame.file.clone()).or_insert_with(|| source::lines(Path::new(&frame.file)));
+        source::expression(&frame.file, lines.as_ref()?.get(line)?, frame.column, access)
+    }
+
+    /// The file's own address for an address relative to the load address of the executable, when it lies inside.
+    /// The two differ in programs that are not position independent: their files do not start at 0.
+    fn in_executable(&self, address: u64) -> Option<u64> {
+        let address = address.checked_add(self.executable.first)?;
+        (address < self.executable.end).then_some(address)
+    }
+
+    fn module_of(&self, address: u64) -> Option<(&Module, u64)> {
+        let module = self.modules.iter().find(|module| (module.base..module.end).contains(&address))?;
+        Some((module, address - module.base))
+    }
+}
+
+/// The first frame that is the user's own: not in a header of the system or of the compiler. Falls back to the
+/// innermost.
+#[must_use]
+pub fn own_frame(frames: &[Frame]) -> Option<usize> {
+    let own = frames.iter().position(|frame| !frame.file.is_empty() && !is_system_file(&frame.file));
+    own.or(if frames.is_empty() { None } else { Some(0) })
+}
+
+fn is_system_file(file: &str) -> bool {
+    let system = ["/usr/include/", "/usr/lib/", "/usr/lib64/", "/lib/", "/rustc/"];
+    system.iter().any(|prefix| file.starts_with(prefix)) || file.contains("/rustlib/src/") || file.contains("/sysdeps/")
+}
+
+fn unknown(library: Option<String>) -> Frame {
+    let function = library.map_or_else(|| "??".to_owned(), |library| format!("?? ({library})"));
+    Frame { function, file: String::new(), line: 0, column: 0 }
+}

@@ -1,0 +1,236 @@
+//! Where the variables of a program are, by its debug information.
+
+use std::sync::Arc;
+
+use gimli::{
+    Attribute, AttributeValue, DebuggingInformationEntry, Dwarf, EntriesTree, Operation, Reader as _, Unit, UnitOffset,
+    UnitRef,
+};
+
+use crate::DataSymbol;
+use crate::demangle::demangle;
+use crate::image::Bytes;
+use crate::paths::Paths;
+use crate::types::{TypeWalk, size_of};
+
+pub(crate) type Offset = usize;
+pub(crate) type Entry<'a> = DebuggingInformationEntry<'a, 'a, Bytes, Offset>;
+
+/// A DIE: the unit's number and the offset in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) unit: usize,
+    pub(crate) offset: UnitOffset<Offset>,
+}
+
+/// The variables with a fixed address, by address, and the units that describe them.
+pub(crate) struct Variables {
+    units: Units,
+    globals: Vec<(u64, Place)>,
+    thread_locals: Vec<(u64, Place)>,
+}
+
+/// All units of a file, in the order of the file.
+pub(crate) struct Units(Vec<Unit<Bytes>>);
+
+impl Units {
+    fn parse(dwarf: &Dwarf<Bytes>) -> Self {
+        let mut units = Vec::new();
+        let mut headers = dwarf.units();
+        while let Ok(Some(header)) = headers.next() {
+            // Units that cannot be parsed are left out; the others stand for themselves.
+            units.extend(dwarf.unit(header));
+        }
+        Self(units)
+    }
+
+    pub(crate) fn unit<'a>(&'a self, dwarf: &'a Dwarf<Bytes>, place: Place) -> Option<UnitRef<'a, Bytes>> {
+        Some(UnitRef::new(dwarf, self.0.get(place.unit)?))
+    }
+
+    pub(crate) fn entry<'a>(&'a self, place: Place) -> Option<Entry<'a>> {
+        self.0.get(place.unit)?.entry(place.offset).ok()
+    }
+
+    pub(crate) fn tree<'a>(&'a self, place: Place) -> Option<EntriesTree<'a, 'a, Bytes>> {
+        self.0.get(place.unit)?.entries_tree(Some(place.offset)).ok()
+    }
+
+    /// The DIE that an attribute refers to, in the same unit or (link-time optimisation) in another.
+    pub(crate) fn refers(&self, from: Place, value: AttributeValue<Bytes>) -> Option<Place> {
+        match value {
+            AttributeValue::UnitRef(offset) => Some(Place { unit: from.unit, offset }),
+            AttributeValue::DebugInfoRef(global) => {
+                let start =
+                    |unit: &Unit<Bytes>| unit.header.offset().as_debug_info_offset().map_or(usize::MAX, |at| at.0);
+                let unit = self.0.partition_point(|unit| start(unit) <= global.0).checked_sub(1)?;
+                let offset = global.to_unit_offset(&self.0.get(unit)?.header)?;
+                Some(Place { unit, offset })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Variables {
+    /// Goes through all of the debug information once.
+    pub(crate) fn index(dwarf: &Arc<Dwarf<Bytes>>) -> Self {
+        let units = Units::parse(dwarf);
+        let mut variables = Self { units, globals: Vec::new(), thread_locals: Vec::new() };
+        for number in 0..variables.units.0.len() {
+            // An error ends the unit; the variables before it are kept.
+            let _ = variables.index_unit(dwarf, number);
+        }
+        variables.globals.sort_by_key(|(address, _)| *address);
+        variables.thread_locals.sort_by_key(|(address, _)| *address);
+        variables
+    }
+
+    fn index_unit(&mut self, dwarf: &Dwarf<Bytes>, number: usize) -> gimli::Result<()> {
+        let Some(unit) = self.units.0.get(number) else { return Ok(()) };
+        let mut entries = unit.entries_raw(None)?;
+        while !entries.is_empty() {
+            let offset = entries.next_offset();
+            let Some(abbreviation) = entries.read_abbreviation()? else { continue };
+            if abbreviation.tag() != gimli::DW_TAG_variable {
+                entries.skip_attributes(abbreviation.attributes())?;
+                continue;
+            }
+            let mut location = None;
+            for specification in abbreviation.attributes() {
+                let attribute = entries.read_attribute(*specification)?;
+                if attribute.name() == gimli::DW_AT_location {
+                    location = fixed_location(dwarf, unit, &attribute);
+                }
+            }
+            let place = Place { unit: number, offset };
+            match location {
+                // Discarded by the linker.
+                Some(Location::Address(0 | u64::MAX)) | None => {}
+                Some(Location::Address(address)) => self.globals.push((address, place)),
+                Some(Location::ThreadLocal(offset)) => self.thread_locals.push((offset, place)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The variable that holds the address, with the path to the smallest part that holds `size` bytes there.
+    pub(crate) fn at(
+        &self,
+        dwarf: &Dwarf<Bytes>,
+        address: u64,
+        size: u64,
+        thread_local: bool,
+        paths: &Paths,
+    ) -> Option<DataSymbol> {
+        let table = if thread_local { &self.thread_locals } else { &self.globals };
+        let after = table.partition_point(|(start, _)| *start <= address);
+        let (start, _) = table.get(after.checked_sub(1)?)?;
+        // Several DIEs can describe one variable; the first that knows its name and size is taken.
+        let same = table[..after].iter().rev().take_while(|(address, _)| address == start);
+        same.filter_map(|(_, place)| self.describe(dwarf, *place, address - start, size, thread_local, paths)).next()
+    }
+
+    fn describe(
+        &self,
+        dwarf: &Dwarf<Bytes>,
+        place: Place,
+        offset: u64,
+        size: u64,
+        thread_local: bool,
+        paths: &Paths,
+    ) -> Option<DataSymbol> {
+        let facts = Facts::of(&self.units, dwarf, place)?;
+        let whole = size_of(&self.units, facts.type_place?, 0)?;
+        if offset >= whole {
+            return None;
+        }
+        let mut name = facts.name?;
+        TypeWalk { units: &self.units, dwarf, size }.describe(facts.type_place?, offset, &mut name);
+        let (file, line) = facts.declared.unwrap_or_default();
+        Some(DataSymbol { name, offset, size: whole, thread_local, file: paths.shown(&file), line })
+    }
+}
+
+enum Location {
+    Address(u64),
+    ThreadLocal(u64),
+}
+
+/// The place of a variable that is the same all the time.
+fn fixed_location(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribute<Bytes>) -> Option<Location> {
+    let mut operations = attribute.exprloc_value()?.operations(unit.encoding());
+    let base = match operations.next().ok()?? {
+        Operation::Address { address } => address,
+        Operation::AddressIndex { index } | Operation::ConstantIndex { index } => dwarf.address(unit, index).ok()?,
+        Operation::UnsignedConstant { value } => value,
+        _ => return None,
+    };
+    match operations.next().ok()? {
+        None => Some(Location::Address(base)),
+        Some(Operation::PlusConstant { value }) => Some(Location::Address(base.checked_add(value)?)),
+        Some(Operation::TLS) => Some(Location::ThreadLocal(base)),
+        Some(_) => None,
+    }
+}
+
+/// What the DIEs of a variable say about it. Definitions refer to declarations, and each may have a part.
+#[derive(Default)]
+struct Facts {
+    name: Option<String>,
+    type_place: Option<Place>,
+    declared: Option<(String, u32)>,
+}
+
+impl Facts {
+    fn of(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Self> {
+        let mut facts = Self::default();
+        let mut plain = None;
+        // Definition, declaration, abstract origin: three steps are the most that compilers make.
+        for _ in 0..4 {
+            let unit = units.unit(dwarf, place)?;
+            let entry = units.entry(place)?;
+            let text = |name| {
+                let value = entry.attr_value(name).ok()??;
+                Some(unit.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned())
+            };
+            facts.name = facts.name.or_else(|| text(gimli::DW_AT_linkage_name).map(|name| demangle(&name)));
+            plain = plain.or_else(|| text(gimli::DW_AT_name));
+            if facts.type_place.is_none() {
+                facts.type_place = reference(units, &entry, place, gimli::DW_AT_type);
+            }
+            facts.declared = facts.declared.or_else(|| declaration(&unit, &entry));
+            let origin = reference(units, &entry, place, gimli::DW_AT_specification)
+                .or_else(|| reference(units, &entry, place, gimli::DW_AT_abstract_origin));
+            match origin {
+                Some(next) => place = next,
+                None => break,
+            }
+        }
+        facts.name = facts.name.or(plain);
+        Some(facts)
+    }
+}
+
+/// The DIE that an attribute of `entry` refers to.
+pub(crate) fn reference(units: &Units, entry: &Entry<'_>, place: Place, name: gimli::DwAt) -> Option<Place> {
+    units.refers(place, entry.attr_value(name).ok()??)
+}
+
+fn declaration(unit: &UnitRef<'_, Bytes>, entry: &Entry<'_>) -> Option<(String, u32)> {
+    let AttributeValue::FileIndex(index) = entry.attr_value(gimli::DW_AT_decl_file).ok()?? else { return None };
+    let line = entry.attr_value(gimli::DW_AT_decl_line).ok()??.udata_value()?;
+    let header = unit.line_program.as_ref()?.header();
+    let file = header.file(index)?;
+    let text = |value| Some(unit.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned());
+    let mut path = std::path::PathBuf::new();
+    if let Some(directory) = &unit.comp_dir {
+        path.push(&*directory.to_string_lossy().ok()?);
+    }
+    // Each part replaces what is before it when it is absolute.
+    if let Some(directory) = file.directory(header).and_then(text) {
+        path.push(directory);
+    }
+    path.push(text(file.path_name())?);
+    Some((path.to_string_lossy().into_owned(), u32::try_from(line).unwrap_or(0)))
+}

@@ -1,0 +1,35 @@
+// Figure 8 of the variable-bounding paper: three threads, and the check fails only after both of the others.
+//
+// preemptions: 0
+//
+// The twin is right because the check is over before the second change starts.
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int a;
+
+static void *change(void *unused) {
+    (void)unused;
+    a++;
+    return NULL;
+}
+
+static void *check(void *unused) {
+    (void)unused;
+    int seen = a;
+    assert(seen != 2); //~ assertion
+    return NULL;
+}
+
+int main(void) {
+    pthread_t first, second, checker;
+    pthread_create(&checker, NULL, check, NULL);
+    pthread_create(&first, NULL, change, NULL);
+    pthread_create(&second, NULL, change, NULL);
+    pthread_join(checker, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}

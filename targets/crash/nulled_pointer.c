@@ -1,0 +1,34 @@
+// A pointer is checked and then read again for its use. In between the other thread takes it away.
+//
+// preemptions: 1
+//
+// The twin is right because the pointer is read once, and what was checked is used.
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+int session = 7;
+int *_Atomic current = &session;
+
+static void *use(void *result) {
+    if (current != NULL)
+        *(int *)result = *current; //~ crash
+    return NULL;
+}
+
+static void *log_out(void *unused) {
+    (void)unused;
+    current = NULL;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t user, closer;
+    int result = 7;
+    pthread_create(&user, NULL, use, &result);
+    pthread_create(&closer, NULL, log_out, NULL);
+    pthread_join(user, NULL);
+    pthread_join(closer, NULL);
+    return result != 7;
+}

@@ -1,0 +1,28 @@
+// Main waits for the end of a thread while it holds the lock that this thread needs.
+//
+// preemptions: 0
+//
+// The twin is right because the lock is given back before the wait.
+
+#include <pthread.h>
+
+static int finished;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *finish(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&lock); //~ deadlock
+    finished++;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t worker;
+    pthread_create(&worker, NULL, finish, NULL);
+    pthread_mutex_lock(&lock);
+    finished++;
+    pthread_join(worker, NULL); //~ deadlock
+    pthread_mutex_unlock(&lock);
+    return finished != 2;
+}

@@ -1,0 +1,158 @@
+//! Building the parts and putting them together.
+//!
+//! The layout is that of an installation: `bin/racehunter` and its two compiler names, and `lib/racehunter` with the
+//! runtime, its list of exported symbols, the headers, and a plugin per LLVM version.
+
+use crate::packages;
+use crate::shell::{cargo, root, shell, target};
+use anyhow::{Context as _, Result, bail};
+use object::{Object as _, ObjectSymbol as _};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A whole RaceHunter, ready to use.
+pub struct Kit {
+    directory: PathBuf,
+}
+
+impl Kit {
+    /// Builds everything into `target/racehunter`.
+    pub fn build() -> Result<Self> {
+        packages::need(packages::BUILD)?;
+        let versions = packages::need_llvm()?;
+        let kit = Self { directory: target().join("racehunter") };
+        fs::create_dir_all(kit.bin())?;
+        fs::create_dir_all(kit.lib().join("include"))?;
+
+        cargo(&["build", "--quiet", "--release", "--package", "racehunter"]).done()?;
+        replace(&target().join("release/racehunter"), &kit.program())?;
+        for name in ["racehunter-cc", "racehunter-c++"] {
+            let link = kit.bin().join(name);
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink("racehunter", &link)?;
+        }
+
+        cargo(&["build", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"]).done()?;
+        kit.pack_runtime(&target().join("runtime/libracehunter_rt.a"))?;
+        replace(&root().join("crates/runtime/include/racehunter.h"), &kit.lib().join("include/racehunter.h"))?;
+        for version in versions {
+            kit.build_plugin(version)?;
+        }
+        Ok(kit)
+    }
+
+    /// The command.
+    pub fn program(&self) -> PathBuf {
+        self.bin().join("racehunter")
+    }
+
+    fn bin(&self) -> PathBuf {
+        self.directory.join("bin")
+    }
+
+    fn lib(&self) -> PathBuf {
+        self.directory.join("lib/racehunter")
+    }
+
+    fn build_plugin(&self, version: u32) -> Result<()> {
+        // Each version has a target directory of its own: cargo would otherwise build it anew for every change of
+        // feature.
+        let directory = target().join(format!("plugin-{version}"));
+        let feature = format!("llvm{version}");
+        cargo(&[
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            "racehunter-plugin",
+            "--no-default-features",
+            "--features",
+            &feature,
+        ])
+        .env("CARGO_TARGET_DIR", &directory)
+        .done()?;
+        let plugin = directory.join("release/libracehunter_plugin.so");
+        replace(&plugin, &self.lib().join(format!("libracehunter_plugin_{version}.so")))
+    }
+
+    /// The runtime without the parts of Rust's library that it does not use, and the list of what it exports.
+    fn pack_runtime(&self, archive: &Path) -> Result<()> {
+        let packed = self.lib().join("libracehunter_rt.a");
+        let unfinished = self.lib().join("unfinished.a");
+        let _ = fs::remove_file(&unfinished);
+        let members = shell("ar", &["t", &archive.to_string_lossy()]).output()?;
+        let own: Vec<&str> =
+            members.lines().filter(|name| name.starts_with("racehunter_rt-") || name.ends_with("-once.o")).collect();
+        if own.len() < 2 {
+            bail!("`{}` has not the members that it should have", archive.display());
+        }
+        let scratch = self.lib().join("members");
+        fs::create_dir_all(&scratch)?;
+        let mut words = vec!["x".to_owned(), "--output".to_owned(), scratch.display().to_string()];
+        words.push(archive.display().to_string());
+        words.extend(own.iter().map(|&name| name.to_owned()));
+        run_ar(&words)?;
+        let mut words = vec!["rcs".to_owned(), unfinished.display().to_string()];
+        words.extend(own.iter().map(|name| scratch.join(name).display().to_string()));
+        run_ar(&words)?;
+        let mut exported = Vec::new();
+        for name in &own {
+            exported.extend(exported_symbols(&scratch.join(name))?);
+        }
+        fs::remove_dir_all(&scratch)?;
+        exported.sort();
+        let list = format!("{{\n{}}};\n", exported.iter().map(|name| format!("  {name};\n")).collect::<String>());
+        write_if_changed(&self.lib().join("racehunter.dynlist"), list.as_bytes())?;
+        fs::rename(&unfinished, &packed).context("cannot put the runtime in place")
+    }
+
+    /// Copies everything to another place; returns the command there.
+    pub fn copy_to(&self, home: &Path) -> Result<PathBuf> {
+        let (bin, lib) = (home.join("bin"), home.join("lib/racehunter"));
+        fs::create_dir_all(&bin)?;
+        fs::create_dir_all(lib.join("include"))?;
+        for entry in fs::read_dir(self.lib())? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                replace(&entry.path(), &lib.join(entry.file_name()))?;
+            }
+        }
+        replace(&self.lib().join("include/racehunter.h"), &lib.join("include/racehunter.h"))?;
+        replace(&self.program(), &bin.join("racehunter"))?;
+        for name in ["racehunter-cc", "racehunter-c++"] {
+            let link = bin.join(name);
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink("racehunter", &link)?;
+        }
+        Ok(bin.join("racehunter"))
+    }
+}
+
+fn run_ar(words: &[String]) -> Result<()> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    shell("ar", &words).done()
+}
+
+/// Symbols that the program's shared libraries must find in the executable.
+fn exported_symbols(object: &Path) -> Result<Vec<String>> {
+    let data = fs::read(object)?;
+    let file = object::File::parse(&*data)?;
+    let global = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
+    let names = global.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
+    Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
+}
+
+/// Copies by way of a temporary file: the old one may be running.
+fn replace(from: &Path, to: &Path) -> Result<()> {
+    let unfinished = to.with_extension("unfinished");
+    fs::copy(from, &unfinished)
+        .and_then(|_| fs::rename(&unfinished, to))
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+}
+
+fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).ok().as_deref() != Some(content) {
+        fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! What the project needs from the system: installs it, or says in one line what to run.
+
+use crate::shell::shell;
+use anyhow::{Result, bail};
+use std::path::Path;
+use std::process::Command;
+
+/// A program that must be there, and the Debian package that has it.
+#[derive(Clone, Copy)]
+pub struct Need {
+    program: &'static str,
+    package: &'static str,
+}
+
+const fn need_of(program: &'static str, package: &'static str) -> Need {
+    Need { program, package }
+}
+
+/// To build: the C++ compiler for the plugin's shim.
+pub const BUILD: &[Need] = &[need_of("g++", "g++"), need_of("ar", "binutils"), need_of("make", "make")];
+/// To test: the build systems that the wrappers must work with, and the other compilers.
+pub const TEST: &[Need] = &[
+    need_of("clang-19", "clang-19"),
+    need_of("llvm-config-19", "llvm-19-dev"),
+    need_of("cmake", "cmake"),
+    need_of("autoconf", "autoconf"),
+    need_of("automake", "automake"),
+];
+/// To measure: ThreadSanitizer's runtime, which is a peer.
+pub const BENCH: &[Need] = &[need_of("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev")];
+
+/// The LLVM versions that there is a plugin for, the preferred one first.
+pub const LLVM_VERSIONS: [u32; 2] = [22, 19];
+
+fn is_there(program: &str) -> bool {
+    if program.starts_with('/') {
+        return Path::new(program).exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// Whether the compiler and the headers of an LLVM version are installed.
+pub fn has_llvm(version: u32) -> bool {
+    is_there(&format!("clang-{version}")) && is_there(&format!("llvm-config-{version}"))
+}
+
+/// Installs what is missing.
+pub fn need(needs: &[Need]) -> Result<()> {
+    let missing: Vec<&str> = needs.iter().filter(|need| !is_there(need.program)).map(|need| need.package).collect();
+    if missing.is_empty() { Ok(()) } else { install(&missing) }
+}
+
+/// Makes sure that some supported LLVM is there; returns the versions that are.
+pub fn need_llvm() -> Result<Vec<u32>> {
+    if !LLVM_VERSIONS.iter().any(|&version| has_llvm(version)) {
+        let packages = |version: u32| vec![format!("clang-{version}"), format!("llvm-{version}-dev")];
+        let wanted = LLVM_VERSIONS.iter().find_map(|&version| {
+            let packages = packages(version);
+            let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+            install(&packages).ok()
+        });
+        if wanted.is_none() {
+            bail!("no supported LLVM: run `apt-get install clang-22 llvm-22-dev` (or clang-19 llvm-19-dev) as root");
+        }
+    }
+    Ok(LLVM_VERSIONS.into_iter().filter(|&version| has_llvm(version)).collect())
+}
+
+fn install(packages: &[&str]) -> Result<()> {
+    let names = packages.join(" ");
+    let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
+    if !is_root || !is_there("apt-get") {
+        bail!("missing: {names}; run `sudo apt-get install {names}`, then this again");
+    }
+    eprintln!("installing {names}");
+    let apt = |words: &[&str]| shell("apt-get", words).env("DEBIAN_FRONTEND", "noninteractive");
+    let words: Vec<&str> =
+        ["install", "--yes", "--quiet", "--no-install-recommends"].into_iter().chain(packages.iter().copied()).collect();
+    // The lists of a new machine are empty or old; ask for new ones only when the packages are not found.
+    if apt(&words).output().is_ok() {
+        return Ok(());
+    }
+    apt(&["update", "--quiet"]).output()?;
+    apt(&words).output().map(drop)
+}
