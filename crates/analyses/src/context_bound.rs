@@ -87,6 +87,8 @@ pub struct ContextBound {
     later: Vec<Vec<u32>>,
     /// Some schedule costs more than the last bound.
     cut_off: bool,
+    /// There are more targets than can be numbered; some were dropped.
+    dropped: bool,
     /// Some choice was counted although it was no switch.
     unfair: bool,
     /// Some thread had to give way.
@@ -110,6 +112,7 @@ impl ContextBound {
             trie: Trie::new(),
             later: Vec::new(),
             cut_off: false,
+            dropped: false,
             unfair: false,
             exhausted: false,
         }
@@ -167,7 +170,7 @@ impl Analysis for ContextBound {
         self.bound = self.first_bound;
         self.trie = Trie::new();
         self.later = Vec::new();
-        (self.cut_off, self.unfair, self.exhausted) = (false, false, false);
+        (self.cut_off, self.dropped, self.unfair, self.exhausted) = (false, false, false, false);
         vec![ROOT]
     }
 
@@ -192,10 +195,6 @@ impl Analysis for ContextBound {
         let mut decisions = decisions(execution, self.fair_limit());
         while let Some(decision) = decisions.next() {
             if decision.at <= self.trie.at(target) {
-                if decision.at == self.trie.at(target) && decision.to != self.trie.to(target) {
-                    // The thread that was wanted could not run after all: this is the schedule of another target.
-                    break;
-                }
                 continue;
             }
             self.exhausted |= decision.going == Going::Exhausted;
@@ -211,7 +210,7 @@ impl Analysis for ContextBound {
                     } else if let Some(child) = self.trie.child(prefix, decision.at, thread, decision.code, cost) {
                         self.add(child, &mut targets);
                     } else {
-                        self.cut_off = true;
+                        self.dropped = true;
                     }
                 }
             }
@@ -223,7 +222,7 @@ impl Analysis for ContextBound {
             }
             if decision.logged {
                 let Some(child) = self.trie.child(prefix, decision.at, decision.to, decision.code, cost) else {
-                    self.cut_off = true;
+                    self.dropped = true;
                     break;
                 };
                 self.trie.release(prefix);
@@ -243,6 +242,9 @@ impl Analysis for ContextBound {
     }
 
     fn guarantee(&self) -> Option<String> {
+        if self.dropped {
+            return None;
+        }
         let bound = self.bound;
         let mut words = match self.kind {
             _ if self.covers_everything() => "all schedules".to_owned(),
@@ -264,7 +266,7 @@ impl Analysis for ContextBound {
 
     fn covers_everything(&self) -> bool {
         let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
-        !self.cut_off && !left
+        !self.cut_off && !self.dropped && !left
     }
 }
 

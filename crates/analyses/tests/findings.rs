@@ -6,7 +6,7 @@ use common::{SMALL, TIMED, WIDER, config, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique, simplify};
 use racehunter_explore::model::{ModelExecutor, Program, Shape, schedules};
-use racehunter_explore::{Budget, Plan, Points, confirm, decisions, minimise};
+use racehunter_explore::{Budget, Execution, Plan, Points, confirm, decisions, minimise};
 
 fn executor(program: &Program, lazy: bool) -> ModelExecutor {
     if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) }
@@ -53,8 +53,15 @@ proptest! {
             prop_assert!(least.preemptions <= found.preemptions);
             prop_assert!(least.execution.bugs().contains(&found.bug));
             prop_assert_eq!(confirm(&mut executor, &least.plan, &found.bug, 5).unwrap(), 5);
-            let counted = decisions(&least.execution, None).last().map_or(0, |last| last.preemptions);
-            prop_assert_eq!(counted, least.preemptions);
+            let simplicity = |execution: &Execution| {
+                let last = decisions(execution, None).last();
+                let (preemptions, unfair, switches) =
+                    last.map_or((0, 0, 0), |last| (last.preemptions, last.unfair, last.switches));
+                (preemptions, unfair, switches, execution.events)
+            };
+            prop_assert_eq!(simplicity(&least.execution).0, least.preemptions);
+            let original = executor.run_one(&found.repeat);
+            prop_assert!(simplicity(&least.execution) <= simplicity(&original));
         }
     }
 }

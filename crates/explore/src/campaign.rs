@@ -153,6 +153,7 @@ pub struct Campaign<'a> {
     /// Places in the code at which a decision was possible.
     places: FxHashSet<u64>,
     threads: u32,
+    events: u64,
 }
 
 /// How far an analysis of the portfolio is.
@@ -187,6 +188,7 @@ impl<'a> Campaign<'a> {
             sites: FxHashSet::default(),
             places: FxHashSet::default(),
             threads: 0,
+            events: 0,
         }
     }
 
@@ -304,6 +306,7 @@ impl<'a> Campaign<'a> {
         self.counts.partial += u64::from(execution.partial);
         self.members[running.member].executions += 1;
         self.threads = self.threads.max(execution.threads);
+        self.events = self.events.max(execution.events);
         let points = execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
         self.places.extend(points.map(|record| record.code));
         let fate = match execution.outcome {
@@ -423,6 +426,7 @@ impl<'a> Campaign<'a> {
             missed: self.missed(stop, complete),
             points,
             threads: u64::from(self.threads),
+            events: self.events,
         }
     }
 

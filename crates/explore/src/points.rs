@@ -211,7 +211,10 @@ mod tests {
         assert_eq!(sites(vec![created, access(1, Kind::Write, 64, 8, 2), joined, write]), []);
         // A second thread knows nothing of the first, which its creator has not joined.
         let second = thread(Kind::Create, 2);
-        assert_eq!(sites(vec![created, second, access(1, Kind::Write, 64, 8, 2), access(2, Kind::Read, 64, 8, 3)]), [2, 3]);
+        assert_eq!(
+            sites(vec![created, second, access(1, Kind::Write, 64, 8, 2), access(2, Kind::Read, 64, 8, 3)]),
+            [2, 3]
+        );
     }
 
     #[test]

@@ -160,6 +160,15 @@ fn a_plan_that_does_not_fit_diverges() {
     assert_eq!(diverges(vec![first], 4), Outcome::Exited(0));
 }
 
+#[test]
+fn repeating_an_execution_leaves_nothing_to_a_strategy() {
+    let with = |second| Program::new(vec![vec![Op::Create(1), second], vec![Op::Yield]]);
+    let repeat = run(with(Op::SemPost(0)), &Plan::default()).repeat();
+    assert_eq!(run(with(Op::SemPost(0)), &repeat).outcome, Outcome::Exited(0));
+    // Where the program used to go on, it now waits.
+    assert_eq!(run(with(Op::Join(0)), &repeat).outcome, Outcome::Diverged(2));
+}
+
 /// The same execution, with the causes that a replay has.
 fn good_as_plan(execution: &Execution) -> Execution {
     let mut execution = execution.clone();

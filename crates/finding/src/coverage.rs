@@ -23,4 +23,7 @@ pub struct Coverage {
     pub points: u64,
     /// Most threads that an execution had.
     pub threads: u64,
+    /// Most events that an execution had: memory accesses and synchronisation operations.
+    #[serde(default)]
+    pub events: u64,
 }

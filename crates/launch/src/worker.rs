@@ -137,6 +137,8 @@ impl Worker {
         command
             .args(&program.arguments)
             .env(SERVER_VARIABLE, FORMAT_VERSION.to_string())
+            // Otherwise every child would look up the same symbols again.
+            .env("LD_BIND_NOW", "1")
             .stdin(input)
             .stdout(output.try_clone().map_err(failed)?)
             .stderr(output.try_clone().map_err(failed)?);

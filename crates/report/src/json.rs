@@ -63,6 +63,7 @@ struct SummaryLine<'a> {
     elapsed_ms: u64,
     assumes: &'a [String],
     missed: &'a [String],
+    events: u64,
 }
 
 pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
@@ -118,6 +119,7 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         assumes: &coverage.assumes,
         missed: &coverage.missed,
+        events: coverage.events,
     })
 }
 

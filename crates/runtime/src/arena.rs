@@ -6,8 +6,15 @@ use crate::{Global, sys};
 
 const SIZE: usize = 1 << 36;
 
+#[unsafe(link_section = ".data.racehunter")]
 static NEXT: Global<usize> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
 static START: Global<usize> = Global::new(0);
+
+#[unsafe(link_section = ".data.racehunter")]
+static LASTING: Global<usize> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
+static LASTING_END: Global<usize> = Global::new(0);
 
 /// Zeroed, 16-byte aligned memory.
 pub(crate) unsafe fn take(bytes: usize) -> *mut u8 {
@@ -21,6 +28,30 @@ pub(crate) unsafe fn take(bytes: usize) -> *mut u8 {
     NEXT.set(at + ((bytes + 15) & !15));
     assert!(NEXT.get() < START.get() + SIZE);
     at as *mut u8
+}
+
+/// Zeroed memory that [`rewind`] does not touch.
+pub(crate) unsafe fn take_lasting(bytes: usize) -> *mut u8 {
+    const CHUNK: usize = 1 << 20;
+    if LASTING.get() + bytes > LASTING_END.get() {
+        let size = bytes.max(CHUNK);
+        LASTING.set(sys::reserve(0, size) as usize);
+        assert!(LASTING.get() != 0);
+        LASTING_END.set(LASTING.get() + size);
+    }
+    let at = LASTING.get();
+    LASTING.set(at + ((bytes + 15) & !15));
+    at as *mut u8
+}
+
+/// A short name for memory of the arena: counted in steps of its alignment.
+pub(crate) fn place(address: usize) -> usize {
+    (address - START.get()) / 16
+}
+
+/// The memory of a name.
+pub(crate) fn at(place: usize) -> usize {
+    START.get() + place * 16
 }
 
 /// A mark for [`rewind`].

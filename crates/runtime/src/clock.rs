@@ -7,14 +7,21 @@
 //! it is so in every schedule, and not worth a scheduling point.
 
 use crate::thread::{COUNT, CURRENT, Thread, current, thread};
-use crate::{Global, arena};
+use crate::{Global, arena, shadow};
 
 /// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
 #[unsafe(no_mangle)]
-pub(crate) static RH_EPOCH: Global<u64> = Global::new(1 << 24);
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(1, 0));
 /// Whether the detector runs.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_DETECT: Global<u8> = Global::new(0);
+
+/// Family clock of the running thread. Its own entry is `u32::MAX`: what a thread did itself is always in its past.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_FAMILY: Global<*mut u32> = Global::new(core::ptr::null_mut());
 
 /// The clock of a synchronisation object.
 #[repr(C)]
@@ -29,13 +36,15 @@ pub(crate) struct SyncClock {
 pub(crate) unsafe fn load_epoch() {
     let number = CURRENT.get();
     let own = *(*thread(number)).clock.add(number as usize);
-    RH_EPOCH.set((u64::from(own) << 24) | (u64::from(number) << 9));
+    RH_EPOCH.set(shadow::epoch(own, number));
+    RH_FAMILY.set((*thread(number)).family);
 }
 
 /// The running thread's next accesses are not covered by what it has released so far.
 pub(crate) unsafe fn tick() {
     let number = CURRENT.get();
-    *(*thread(number)).clock.add(number as usize) += 1;
+    let own = (*thread(number)).clock.add(number as usize);
+    *own = (*own + 1).min(shadow::LAST_CLOCK);
     load_epoch();
 }
 
@@ -133,12 +142,12 @@ pub(crate) unsafe fn inherit(child: *mut Thread) {
     let (number, own) = ((*child).number as usize, *(*child).clock.add((*child).number as usize));
     core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, COUNT.get() as usize);
     // Clocks of an earlier iteration of an in-process loop stay behind: go on from where this entry was.
-    *(*child).clock.add(number) = own + 1;
+    *(*child).clock.add(number) = (own + 1).min(shadow::LAST_CLOCK);
     if RH_DETECT.get() != 0 {
         let creator = CURRENT.get() as usize;
         core::ptr::copy_nonoverlapping((*current()).family, (*child).family, COUNT.get() as usize);
         *(*child).family.add(creator) = *(*current()).clock.add(creator);
-        *(*child).family.add(number) = 0;
+        *(*child).family.add(number) = u32::MAX;
         tick();
     }
 }
@@ -160,5 +169,6 @@ pub(crate) unsafe fn settle(threads: u32) {
         *clock.add(n) = *(*thread(n as u32)).clock.add(n);
         *family.add(n) = *clock.add(n);
     }
+    *family = u32::MAX;
     tick();
 }

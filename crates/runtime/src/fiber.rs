@@ -126,6 +126,7 @@ unsafe extern "C" {
 }
 
 /// Whether user code may set the fs base itself.
+#[unsafe(link_section = ".data.racehunter")]
 static FSGSBASE: Global<u8> = Global::new(0);
 
 /// Reads the fs base: the C library keeps it at offset 0 of the thread control block.

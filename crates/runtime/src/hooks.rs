@@ -5,7 +5,7 @@
 //! accesses are therefore assembly: count the event, and note it in the shadow if only the running thread has touched
 //! the memory so far. Everything else saves the registers and goes on in Rust.
 
-use crate::clock::{self, RH_DETECT, RH_EPOCH};
+use crate::clock::{self, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::schedule::{self, RH_BUDGET, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
@@ -18,8 +18,11 @@ use racehunter_event::{Kind, Record};
 /// Bit of a site's flag byte, in this process only: every access is looked at, for watched memory.
 pub(crate) const SITE_WATCHED: u8 = 2;
 
+// Bit 0x40 of a flag byte, in this process only: the detector knows the site's code address. The fast paths ignore it.
+
 /// Non-zero when branches, calls and function entries are recorded too.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_tracing: Global<u8> = Global::new(0);
 
 // Saves what `preserve_most` callers keep in registers, and calls a Rust function with the caller's code address.
@@ -66,41 +69,42 @@ save_and_call!("__rh_call", "rdx", "", traced);
 
 // rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
 //
-// The shadow cell is at ((address << 20) >> 18 & -32) + base. The fast path applies when the last write (and for a
-// write also the last read) is by this thread or there is none, and this access covers the same bytes.
+// The cell is at ((address << 20) >> 18 & -16) + base; rax is the slot for this access. The fast path applies when the
+// cell knows nothing of other threads, and this access covers what it knows of this one.
 macro_rules! plain_hook {
-    ($name:literal, $size:literal, $kind:literal, $bytes:literal, $body:literal) => {
+    ($name:literal, $size:literal, $kind:literal, $slot:expr, $body:expr) => {
         global_asm!(
             concat!(".globl ", $name), concat!(".type ", $name, ",@function"),
             ".p2align 5",
             concat!($name, ":"),
-            "cmp byte ptr [rsi], 0",
-            "jne 8f",
+            "test byte ptr [rsi], 0xbf",    // any flag but SITE_KNOWN
+            "jnz 8f",
             "dec qword ptr [rip + {budget}]",
             "je 7f",
             "cmp byte ptr [rip + {detect}], 0",
             "je 6f",
-            "mov r11, rdi",
             "push rax",
             "push rcx",
+            "push rdx",
+            "mov r11, rdi",
             "shl r11, 20",
             "shr r11, 18",
-            "mov ecx, edi",
-            "and ecx, 7",
-            concat!("mov eax, ", $bytes),
-            "shl eax, cl",
-            "and r11, -32",
-            "cmp eax, 255",
-            "ja 5f",                        // crosses into the next cell
+            "mov rcx, rsi",
+            "sub rcx, [rip + {sites}]",
+            concat!("cmp rcx, ", 0x7f_f000),
+            "jae 5f",                       // a site of a shared library
+            $slot,
+            "and r11, -16",
+            "or rax, rcx",
             "add r11, [rip + {shadow}]",
             "or rax, [rip + {epoch}]",
-            "cmp [r11], rax",
-            "je 4f",
             $body,
-            "4: pop rcx",
+            "9: pop rdx",
+            "pop rcx",
             "pop rax",
             "6: ret",
-            "5: pop rcx",
+            "5: pop rdx",
+            "pop rcx",
             "pop rax",
             concat!("7: mov r11d, ", $size, " | (", $kind, " << 8)"),
             "jmp rh_access_counted",
@@ -110,92 +114,247 @@ macro_rules! plain_hook {
             budget = sym RH_BUDGET,
             detect = sym RH_DETECT,
             shadow = sym RH_SHADOW,
+            sites = sym RH_SITES,
+            codes = sym shadow::RH_CODES,
             epoch = sym RH_EPOCH,
+            family = sym RH_FAMILY,
         );
     };
 }
 
-// After the last write: the same read is known; otherwise both halves must be this thread's own, the read within the
-// bytes of this one.
-macro_rules! read_hook {
-    ($name:literal, $size:literal, $bytes:literal) => {
-        plain_hook!(
-            $name,
-            $size,
-            "1",
+// The slot of an access to a whole number of cells: all bytes. Otherwise it may not cross into the next cell.
+macro_rules! whole {
+    () => {
+        "test dil, 3
+         jnz 5f
+         mov eax, 0x7800000"
+    };
+}
+
+macro_rules! part {
+    ($bytes:literal) => {
+        concat!(
+            "mov ecx, edi
+             and ecx, 3
+             mov eax, ",
             $bytes,
-            r#"
-            cmp [r11 + 8], rax
-            je 4f
-            mov rcx, [r11]
-            test rcx, rcx
-            jz 2f
-            xor rcx, rax
-            test ecx, 0xfffe00
-            jnz 5f
-        2:  mov rcx, [r11 + 8]
-            test rcx, rcx
-            jz 3f
-            xor rcx, rax
-            test ecx, 0xfffe00
-            jnz 5f
-            xor rcx, rax
-            or cl, al
-            cmp cl, al
-            jne 5f
-        3:  mov [r11 + 8], rax
-            mov rcx, [rsp + 16]
-            mov [r11 + 24], rcx
-            "#
-        );
+            "
+             shl eax, cl
+             cmp eax, 15
+             ja 5f
+             shl eax, 23
+             mov rcx, rsi
+             sub rcx, [rip + {sites}]"
+        )
     };
 }
 
-macro_rules! write_hook {
-    ($name:literal, $size:literal, $bytes:literal) => {
-        plain_hook!(
-            $name,
-            $size,
-            "2",
-            $bytes,
-            r#"
-            mov rcx, [r11]
-            test rcx, rcx
-            jz 2f
-            xor rcx, rax
-            test ecx, 0xfffe00
-            jnz 5f
-            xor rcx, rax
-            or cl, al
-            cmp cl, al
-            jne 5f
-        2:  mov rcx, [r11 + 8]
-            test rcx, rcx
-            jz 3f
-            xor rcx, rax
-            test ecx, 0xfffe00
-            jnz 5f
-            xor rcx, rax
-            or cl, al
-            cmp cl, al
-            jne 5f
-            mov qword ptr [r11 + 8], 0
-        3:  mov [r11], rax
-            mov rcx, [rsp + 16]
-            mov [r11 + 16], rcx
-            "#
-        );
+// Notes where the site is, once. Uses rcx and rdx.
+macro_rules! note_code {
+    () => {
+        "test byte ptr [rsi], 0x40
+         jnz 9f
+         or byte ptr [rsi], 0x40
+         mov ecx, eax
+         and ecx, 0x7fffff
+         mov rdx, [rip + {codes}]
+         lea rdx, [rdx + rcx * 8]
+         mov rcx, [rsp + 24]
+         mov [rdx], rcx"
     };
 }
 
-read_hook!("__rh_read1", "1", "1");
-read_hook!("__rh_read2", "2", "3");
-read_hook!("__rh_read4", "4", "15");
-read_hook!("__rh_read8", "8", "255");
-write_hook!("__rh_write1", "1", "1");
-write_hook!("__rh_write2", "2", "3");
-write_hook!("__rh_write4", "4", "15");
-write_hook!("__rh_write8", "8", "255");
+// Goes on only when the access in the slot is this thread's own or, by creation and joining of threads alone, before
+// everything that it does: see the family clock in `clock`. Uses rcx and rdx.
+macro_rules! known_past {
+    ($slot:expr) => {
+        concat!(
+            "mov rcx, [r11 + ", $slot, "]
+             push r8
+             shr rcx, 28
+             mov r8, [rip + {family}]
+             mov edx, ecx
+             and edx, 0xfff
+             shr rcx, 12
+             cmp ecx, [r8 + rdx * 4]
+             pop r8
+             ja 5f\n"
+        )
+    };
+}
+
+// A list needs a closer look. Uses rcx.
+macro_rules! no_list {
+    ($slot:expr) => {
+        concat!(
+            "mov rcx, [r11 + ", $slot, "]
+             shr rcx, 40
+             cmp ecx, 0xffffff
+             je 5f\n"
+        )
+    };
+}
+
+// One cell that is accessed whole.
+macro_rules! read_whole {
+    () => {
+        concat!(
+            "mov rcx, [r11]
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f
+             mov rcx, [r11 + 8]
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f\n",
+            known_past!("0"),
+            no_list!("8"),
+            known_past!("8"),
+            "mov [r11 + 8], rax\n",
+            note_code!()
+        )
+    };
+}
+
+macro_rules! write_whole {
+    () => {
+        concat!(
+            "mov rcx, [r11]
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f\n",
+            known_past!("0"),
+            no_list!("8"),
+            known_past!("8"),
+            "mov qword ptr [r11 + 8], 0
+             mov [r11], rax\n",
+            note_code!()
+        )
+    };
+}
+
+// Two cells that are accessed whole. Memory that is only ever accessed in this way has the same in both, and one look
+// is enough.
+macro_rules! read_two {
+    () => {
+        concat!(
+            "mov rcx, [r11]
+             cmp rcx, [r11 + 16]
+             jne 5f
+             mov rdx, [r11 + 8]
+             cmp rdx, [r11 + 24]
+             jne 5f
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f
+             xor rdx, rax
+             shr rdx, 23
+             jz 9f\n",
+            known_past!("0"),
+            no_list!("8"),
+            known_past!("8"),
+            "mov [r11 + 8], rax
+             mov [r11 + 24], rax\n",
+            note_code!()
+        )
+    };
+}
+
+macro_rules! write_two {
+    () => {
+        concat!(
+            "mov rcx, [r11]
+             cmp rcx, [r11 + 16]
+             jne 5f
+             mov rdx, [r11 + 8]
+             cmp rdx, [r11 + 24]
+             jne 5f
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f\n",
+            known_past!("0"),
+            no_list!("8"),
+            known_past!("8"),
+            "mov qword ptr [r11 + 8], 0
+             mov qword ptr [r11 + 24], 0
+             mov [r11], rax
+             mov [r11 + 16], rax\n",
+            note_code!()
+        )
+    };
+}
+
+// Goes on only when the bytes in the slot are all among those of this access. Uses rcx and rdx.
+macro_rules! covered {
+    ($slot:expr) => {
+        concat!(
+            "mov ecx, [r11 + ", $slot, "]
+             mov edx, eax
+             not edx
+             and edx, ecx
+             test edx, 0x7800000
+             jnz 5f\n"
+        )
+    };
+}
+
+// Part of a cell: in the same epoch the same site may add bytes to its slot.
+macro_rules! read_part {
+    () => {
+        concat!(
+            "mov rcx, [r11]
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f\n",
+            known_past!("0"),
+            "mov rcx, [r11 + 8]
+             xor rcx, rax
+             test rcx, 0xfffffffff87fffff
+             jz 4f\n",
+            no_list!("8"),
+            known_past!("8"),
+            covered!("8"),
+            "mov [r11 + 8], rax\n",
+            note_code!(),
+            "\njmp 9f
+          4: or [r11 + 8], rax"
+        )
+    };
+}
+
+macro_rules! write_part {
+    () => {
+        concat!(
+            "mov rcx, [r11]
+             xor rcx, rax
+             shr rcx, 23
+             jz 9f\n",
+            no_list!("8"),
+            known_past!("8"),
+            "mov rcx, [r11]
+             xor rcx, rax
+             test rcx, 0xfffffffff87fffff
+             jz 4f\n",
+            known_past!("0"),
+            covered!("0"),
+            covered!("8"),
+            "mov qword ptr [r11 + 8], 0
+             mov [r11], rax\n",
+            note_code!(),
+            "\njmp 9f
+          4: or [r11], rax"
+        )
+    };
+}
+
+plain_hook!("__rh_read1", "1", "1", part!("1"), read_part!());
+plain_hook!("__rh_read2", "2", "1", part!("3"), read_part!());
+plain_hook!("__rh_read4", "4", "1", whole!(), read_whole!());
+plain_hook!("__rh_read8", "8", "1", whole!(), read_two!());
+plain_hook!("__rh_write1", "1", "2", part!("1"), write_part!());
+plain_hook!("__rh_write2", "2", "2", part!("3"), write_part!());
+plain_hook!("__rh_write4", "4", "2", whole!(), write_whole!());
+plain_hook!("__rh_write8", "8", "2", whole!(), write_two!());
 global_asm!(".globl __rh_vptr_read", "__rh_vptr_read:", "jmp __rh_read8");
 
 /// The sites of one module: the flag bytes that its instrumentation points to.
@@ -207,36 +366,61 @@ struct Module {
     version: u32,
 }
 
-const MAX_MODULES: usize = 4096;
-static MODULES: Global<[(*mut u8, u32); MAX_MODULES]> = Global::new([(core::ptr::null_mut(), 0); MAX_MODULES]);
-static MODULE_COUNT: Global<usize> = Global::new(0);
-static SITE_COUNT: Global<u32> = Global::new(0);
+unsafe extern "C" {
+    // The linker puts the flag bytes of all modules of the executable side by side, and names the ends.
+    static mut __start_rh_sites: u8;
+    static mut __stop_rh_sites: u8;
+}
+
+/// The flag bytes of the executable.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_SITES: Global<*mut u8> = Global::new(&raw mut __start_rh_sites);
+
+/// Shared libraries have flag bytes of their own.
+const MAX_LIBRARY_MODULES: usize = 1024;
+static LIBRARY_MODULES: Global<[(usize, u32); MAX_LIBRARY_MODULES]> = Global::new([(0, 0); MAX_LIBRARY_MODULES]);
+#[unsafe(link_section = ".data.racehunter")]
+static LIBRARY_MODULE_COUNT: Global<usize> = Global::new(0);
 
 /// Flags of accesses that come through the plain ThreadSanitizer interface, by a hash of their code address.
+#[used]
+#[unsafe(link_section = "rh_sites")]
 pub(crate) static PLAIN_SITES: Global<[u8; PLAIN_SITE_COUNT]> = Global::new([0; PLAIN_SITE_COUNT]);
 pub(crate) const PLAIN_SITE_COUNT: usize = 1 << 16;
+
+fn own_sites() -> (*mut u8, usize) {
+    let start = &raw mut __start_rh_sites;
+    (start, &raw mut __stop_rh_sites as usize - start as usize)
+}
 
 /// Called by a constructor in every instrumented module, in the order in which they are loaded.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __rh_register_module(module: *const Module) {
-    let index = MODULE_COUNT.get();
-    if index < MAX_MODULES {
-        (*MODULES.ptr())[index] = ((*module).sites, (*module).count);
-        MODULE_COUNT.set(index + 1);
-        SITE_COUNT.set(SITE_COUNT.get() + (*module).count);
-        crate::tsan::__tsan_init();
+    crate::tsan::__tsan_init();
+    let (start, count) = own_sites();
+    let index = LIBRARY_MODULE_COUNT.get();
+    if ((*module).sites as usize).wrapping_sub(start as usize) >= count && index < MAX_LIBRARY_MODULES {
+        (*LIBRARY_MODULES.ptr())[index] = ((*module).sites as usize, (*module).count);
+        LIBRARY_MODULE_COUNT.set(index + 1);
     }
 }
 
+/// All flag bytes, in the order of their numbers.
 unsafe fn modules() -> impl Iterator<Item = (*mut u8, usize)> {
-    let modules = &*MODULES.ptr();
-    let registered = modules[..MODULE_COUNT.get()].iter().map(|&(start, count)| (start, count as usize));
-    registered.chain(core::iter::once((PLAIN_SITES.ptr() as *mut u8, PLAIN_SITE_COUNT)))
+    let libraries = &*LIBRARY_MODULES.ptr();
+    let libraries = libraries[..LIBRARY_MODULE_COUNT.get()].iter();
+    core::iter::once(own_sites()).chain(libraries.map(|&(start, count)| (start as *mut u8, count as usize)))
+}
+
+/// Whether shared libraries of the program are instrumented too.
+pub(crate) fn has_libraries() -> bool {
+    LIBRARY_MODULE_COUNT.get() > 0
 }
 
 /// Number of all sites.
-pub(crate) fn site_count() -> u32 {
-    SITE_COUNT.get() + PLAIN_SITE_COUNT as u32
+pub(crate) unsafe fn site_count() -> u32 {
+    modules().map(|(_, count)| count as u32).sum()
 }
 
 /// Number + 1 of a site over all modules, 0 for none.

@@ -15,7 +15,9 @@ enum Stage {
     Running,
 }
 
+#[unsafe(link_section = ".data.racehunter")]
 static STAGE: Global<Stage> = Global::new(Stage::Outside);
+#[unsafe(link_section = ".data.racehunter")]
 static MARK: Global<usize> = Global::new(0);
 
 /// Makes everything as if no thread but `main` had ever existed.

@@ -44,6 +44,9 @@ mod tsan;
 use core::cell::UnsafeCell;
 
 /// A global of the runtime.
+///
+/// The small ones are put side by side (`.data.racehunter`): a child of the fork server copies every page that it writes
+/// to, so the fewer the better.
 #[repr(transparent)]
 pub(crate) struct Global<T>(UnsafeCell<T>);
 

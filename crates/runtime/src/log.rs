@@ -9,7 +9,9 @@ use racehunter_event::{Kind, Record};
 const MAX_FRAMES: usize = 64;
 
 /// Where the next record goes, null when nothing is logged.
+#[unsafe(link_section = ".data.racehunter")]
 static NEXT: Global<*mut Record> = Global::new(core::ptr::null_mut());
+#[unsafe(link_section = ".data.racehunter")]
 static END: Global<*mut Record> = Global::new(core::ptr::null_mut());
 
 /// Starts the log of a slot where the region's log has got to.

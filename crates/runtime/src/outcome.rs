@@ -2,7 +2,7 @@
 
 use crate::sync::owner;
 use crate::thread::{COUNT, CURRENT, State, current, thread};
-use crate::{log, schedule, server, sys};
+use crate::{Global, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
@@ -75,9 +75,32 @@ pub(crate) unsafe fn diverged(n: u64) -> ! {
     finish(OUTCOME_DIVERGED)
 }
 
+/// Status with which the program ends.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static STATUS: Global<i32> = Global::new(0);
+
+unsafe extern "C" {
+    fn fflush(stream: *mut u8) -> i32;
+}
+
 /// The program ends by itself: runs after its `atexit` functions and destructors.
 unsafe extern "C" fn at_end() {
+    if !schedule::running() {
+        return;
+    }
     publish(OUTCOME_EXITED);
+    // What is left are destructors of libraries. Unless some are the program's own, nobody would notice them.
+    if !crate::hooks::has_libraries() {
+        fflush(core::ptr::null_mut());
+        sys::exit_group(STATUS.get());
+    }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn exit(status: i32) -> ! {
+    STATUS.set(status);
+    let exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::exit());
+    exit(status)
 }
 
 // The first entry of the array runs last.

@@ -17,8 +17,10 @@ use racehunter_event::{Cause, Kind, Record, Switch, Wait};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR);
 /// Number of the event that finds the budget used up.
+#[unsafe(link_section = ".data.racehunter")]
 static HORIZON: Global<u64> = Global::new(FAR);
 const FAR: u64 = 1 << 60;
 
@@ -41,6 +43,7 @@ struct Plan {
     switches: u64,
 }
 
+#[unsafe(link_section = ".data.racehunter")]
 static PLAN: Global<Plan> = Global::new(Plan {
     running: false,
     flags: 0,

@@ -28,14 +28,19 @@ unsafe extern "C" {
 #[unsafe(link_section = ".note.racehunter")]
 static NOTE: [u32; 2] = [u32::from_le_bytes(*b"RcHn"), FORMAT_VERSION];
 
+#[unsafe(link_section = ".data.racehunter")]
 static REGION: Global<*mut u8> = Global::new(core::ptr::null_mut());
+#[unsafe(link_section = ".data.racehunter")]
 static SLOT: Global<u32> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
 static REQUESTED: Global<u32> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
 static WATCH: Global<(usize, usize)> = Global::new((0, 0));
 /// Stands in for the slot of a program that runs without a controller.
 static NO_SLOT: Global<core::mem::MaybeUninit<Slot>> = Global::new(core::mem::MaybeUninit::zeroed());
 
 type Main = unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) -> i32;
+#[unsafe(link_section = ".data.racehunter")]
 static MAIN: Global<Option<Main>> = Global::new(None);
 
 /// Initial values of the executable's thread-local variables.
@@ -47,6 +52,7 @@ pub(crate) struct ThreadStorage {
     pub align: usize,
 }
 
+#[unsafe(link_section = ".data.racehunter")]
 static STORAGE: Global<ThreadStorage> = Global::new(ThreadStorage { start: 0, file_size: 0, size: 0, align: 1 });
 
 pub(crate) fn thread_storage() -> ThreadStorage {
@@ -100,6 +106,7 @@ pub(crate) unsafe fn early_init() {
     LIVE.set(1);
     make_ready(main);
     *(*main).clock = 1;
+    *(*main).family = u32::MAX;
     __rh_stack.set((*main).stack);
     clock::load_epoch();
     fiber::init(getauxval(HWCAP2));
@@ -131,7 +138,11 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
         serve();
     }
     match MAIN.get() {
-        Some(main) => main(argc, argv, environment),
+        Some(main) => {
+            let status = main(argc, argv, environment);
+            outcome::STATUS.set(status);
+            status
+        }
         None => 127,
     }
 }

@@ -1,52 +1,69 @@
 //! The happens-before detector (FastTrack), on shadow memory.
 //!
-//! Every 8 bytes of the program's memory have a [`Cell`] of 32 bytes: the last write and the last read, each as an
-//! epoch and the code address of the access. An epoch has, from the top: the thread's clock (40 bits), its number (15),
-//! whether the access was atomic (1), and which of the 8 bytes it touched (8).
+//! Every 4 bytes of the program's memory have a [`Cell`] of 16 bytes: the last write and the last read. Each is one
+//! word ([`Slot`]) that has, from the top: the thread's clock (24 bits), its number (12), whether the access was atomic
+//! (1), which of the 4 bytes it touched (4), and the site (23), from which the code address follows ([`code_of`]).
 //!
-//! Two epochs are not always enough: concurrent readers, accesses to different bytes, atomics mixed with plain
-//! accesses. Then the read half becomes the head of a list that holds every access that is not yet covered by a later
-//! one, and nothing is lost. Its epoch is [`LIST`], which looks like that of another thread to everyone: the fast path in
-//! [`crate::hooks`] needs no check of its own for it.
+//! Two slots are not always enough: concurrent readers, accesses to different bytes, atomics mixed with plain accesses.
+//! Then the read slot becomes the head of a list that holds every access that is not yet covered by a later one, and
+//! nothing is lost. Its clock is one that no thread has.
 
 use crate::clock::{RH_DETECT, RH_EPOCH};
 use crate::thread::{CURRENT, current};
-use crate::{Global, arena, log, outcome, schedule, server, sys};
+use crate::{Global, arena, hooks, log, outcome, schedule, server, sys};
 use racehunter_event::control::{FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
-/// Shadow of 8 bytes.
+/// Shadow of 4 bytes.
 #[repr(C)]
-pub(crate) struct Cell {
-    write: u64,
-    read: u64,
-    write_code: usize,
-    /// Code address of the read, or the list.
-    read_code: usize,
+struct Cell {
+    write: Slot,
+    read: Slot,
 }
+
+/// One access, see the module's documentation. 0 is none.
+type Slot = u64;
 
 #[repr(C)]
 struct Entry {
-    epoch: u64,
-    code: usize,
+    slot: Slot,
     is_write: bool,
     next: *mut Entry,
 }
 
-const ATOMIC: u64 = 1 << 8;
-const MASK: u64 = 0xff;
-/// In place of an epoch: the other half is a list. No thread has this number or clock, and no access an empty mask.
-const LIST: u64 = !0 << 9;
+pub(crate) const SITE_BITS: u32 = 23;
+const SITE: u64 = (1 << SITE_BITS) - 1;
+const MASK_SHIFT: u32 = SITE_BITS;
+const MASK: u64 = 0xf << MASK_SHIFT;
+const ATOMIC: u64 = 1 << 27;
+const THREAD_SHIFT: u32 = 28;
+const CLOCK_SHIFT: u32 = 40;
+/// The highest clock marks a list; the rest of the slot says where in the arena it is.
+const LIST: u64 = !0 << CLOCK_SHIFT;
+/// Clocks that threads can have. One that is used up no longer moves on, which hides races but invents none.
+pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
+
+/// The part of a slot that is the same for everything that a thread does between two releases.
+pub(crate) const fn epoch(clock: u32, thread: u32) -> u64 {
+    (clock as u64) << CLOCK_SHIFT | (thread as u64) << THREAD_SHIFT
+}
 
 /// Added to the scaled low 44 bits of an address.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_SHADOW: Global<usize> = Global::new(BASE);
 const BASE: usize = 0x1000_0000_0000;
 const SIZE: usize = 0x4000_0000_0000;
 /// Bits of an address that select its shadow. The executable, the heap, libraries and stacks differ in them.
 const ADDRESS_BITS: u32 = 44;
 
+/// The code address of every site that was noted.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_CODES: Global<*mut usize> = Global::new(core::ptr::null_mut());
+
 /// Entries that lists have given back.
+#[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 
 /// Pairs of places whose race was already logged in this execution.
@@ -63,11 +80,12 @@ pub(crate) struct Access {
 }
 
 pub(crate) unsafe fn init() -> bool {
-    !sys::reserve(BASE, SIZE).is_null()
+    RH_CODES.set(sys::reserve(0, size_of::<usize>() << SITE_BITS) as *mut usize);
+    !RH_CODES.get().is_null() && !sys::reserve(BASE, SIZE).is_null()
 }
 
-/// Forgets the lists and what was reported, for the next iteration of an in-process loop. Cells stay: their epochs
-/// are in the past of everything.
+/// Forgets the lists and what was reported, for the next iteration of an in-process loop. Cells stay: what they know
+/// is in the past of everything. Lists go with the arena, so cells that have one must go too.
 pub(crate) unsafe fn reset() {
     SPARE.set(core::ptr::null_mut());
     core::ptr::write_bytes(SEEN.ptr(), 0, 1);
@@ -75,18 +93,55 @@ pub(crate) unsafe fn reset() {
 
 #[inline(always)]
 fn cell_of(address: usize) -> *mut Cell {
-    (BASE + ((address << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS - 2) & !31)) as *mut Cell
+    (BASE + ((address << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS - 2) & !15)) as *mut Cell
 }
 
 #[inline(always)]
-fn thread_of(epoch: u64) -> u32 {
-    (epoch >> 9) as u32 & 0x7fff
+const fn thread_of(slot: Slot) -> u32 {
+    (slot >> THREAD_SHIFT) as u32 & 0xfff
+}
+
+#[inline(always)]
+const fn clock_of(slot: Slot) -> u32 {
+    (slot >> CLOCK_SHIFT) as u32
+}
+
+#[inline(always)]
+const fn bytes_of(slot: Slot) -> u64 {
+    (slot & MASK) >> MASK_SHIFT
 }
 
 /// The access happened before everything that the running thread does now.
 #[inline(always)]
-unsafe fn is_ordered(epoch: u64) -> bool {
-    (epoch >> 24) <= u64::from(*(*current()).clock.add(thread_of(epoch) as usize))
+unsafe fn is_ordered(slot: Slot) -> bool {
+    clock_of(slot) <= *(*current()).clock.add(thread_of(slot) as usize)
+}
+
+/// Places without a site of their own, such as calls of `free`, get one of the last ones, by a hash of their address.
+const PSEUDO_SITES: usize = 1 << 12;
+const FIRST_PSEUDO_SITE: usize = (1 << SITE_BITS) - PSEUDO_SITES;
+
+unsafe fn site_index(access: &Access) -> usize {
+    let number = hooks::site_number(access.site) as usize;
+    let index = if number != 0 && number <= FIRST_PSEUDO_SITE {
+        number - 1
+    } else {
+        let mut probe = access.code.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52;
+        for _ in 0..16 {
+            let known = *RH_CODES.get().add(FIRST_PSEUDO_SITE + probe);
+            if known == 0 || known == access.code {
+                break;
+            }
+            probe = (probe + 1) % PSEUDO_SITES;
+        }
+        FIRST_PSEUDO_SITE + probe
+    };
+    *RH_CODES.get().add(index) = access.code;
+    index
+}
+
+unsafe fn code_of(slot: Slot) -> usize {
+    *RH_CODES.get().add((slot & SITE) as usize)
 }
 
 /// Checks and notes an access of `size` bytes.
@@ -94,52 +149,53 @@ pub(crate) unsafe fn check(address: usize, size: usize, access: Access) {
     if RH_DETECT.get() == 0 || size == 0 {
         return;
     }
+    let site = site_index(&access) as u64;
     let end = address + size;
     let mut at = address;
     while at < end {
-        let in_cell = (end - at).min(8 - (at & 7));
-        let mask = ((1_u64 << in_cell) - 1) << (at & 7);
-        check_cell(at, mask, access);
+        let in_cell = (end - at).min(4 - (at & 3));
+        let mask = ((1_u64 << in_cell) - 1) << (at & 3);
+        check_cell(at, mask << MASK_SHIFT, site, &access);
         at += in_cell;
     }
 }
 
-unsafe fn check_cell(address: usize, mask: u64, access: Access) {
+unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     let cell = cell_of(address);
-    let atomic = access.kind.is_atomic();
     let is_write = access.kind.is_write();
-    let me = RH_EPOCH.get() | mask | if atomic { ATOMIC } else { 0 };
-    if (*cell).write == me || (!is_write && (*cell).read == me) {
+    let me = RH_EPOCH.get() | mask | site | if access.kind.is_atomic() { ATOMIC } else { 0 };
+    let same = |slot: Slot| (slot ^ me) >> SITE_BITS == 0;
+    if same((*cell).write) || (!is_write && same((*cell).read)) {
         return;
     }
     let mut shared = false;
-    let mut look = |epoch: u64, code: usize, was_write: bool| {
-        if epoch & mask != 0 && (is_write || was_write) && thread_of(epoch) != CURRENT.get() {
-            shared |= epoch >> 24 > u64::from(*(*current()).family.add(thread_of(epoch) as usize));
-            if !(atomic && epoch & ATOMIC != 0) && !is_ordered(epoch) {
-                race(address, (epoch, code, was_write), mask, access);
+    let mut look = |slot: Slot, was_write: bool| {
+        if slot & mask != 0 && (is_write || was_write) && thread_of(slot) != CURRENT.get() {
+            shared |= clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize);
+            if me & slot & ATOMIC == 0 && !is_ordered(slot) {
+                race(address, slot, was_write, me, access);
             }
         }
     };
-    look((*cell).write, (*cell).write_code, true);
-    if (*cell).read == LIST {
-        let mut entry = (*cell).read_code as *mut Entry;
+    look((*cell).write, true);
+    if (*cell).read >= LIST {
+        let mut entry = list((*cell).read);
         while !entry.is_null() {
-            look((*entry).epoch, (*entry).code, (*entry).is_write);
+            look((*entry).slot, (*entry).is_write);
             entry = (*entry).next;
         }
     } else {
-        look((*cell).read, (*cell).read_code, false);
+        look((*cell).read, false);
     }
     if shared {
         note_shared(address, access);
     }
-    note(cell, me, is_write, access.code);
+    note(cell, me, is_write);
 }
 
 /// Whether a later access by the running thread makes the old one unnecessary: whoever races with the old one races
 /// with the new one too.
-unsafe fn covers(me: u64, is_write: bool, old: u64, was_write: bool) -> bool {
+unsafe fn covers(me: Slot, is_write: bool, old: Slot, was_write: bool) -> bool {
     old == 0
         || (old & MASK & !me == 0
             && (is_write || !was_write)
@@ -148,58 +204,62 @@ unsafe fn covers(me: u64, is_write: bool, old: u64, was_write: bool) -> bool {
 }
 
 /// Stores the access, keeping every earlier one that it does not cover.
-unsafe fn note(cell: *mut Cell, me: u64, is_write: bool, code: usize) {
-    let is_list = (*cell).read == LIST;
-    if is_list {
+unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) {
+    if (*cell).read >= LIST {
         prune(cell, me, is_write);
     }
-    let is_list = (*cell).read == LIST;
+    let is_list = (*cell).read >= LIST;
     if is_write {
         if !covers(me, true, (*cell).write, true) {
-            push(cell, (*cell).write, (*cell).write_code, true);
-        }
-        if (*cell).read != LIST && covers(me, true, (*cell).read, false) {
+            push(cell, (*cell).write, true);
+        } else if !is_list && covers(me, true, (*cell).read, false) {
             (*cell).read = 0;
-            (*cell).read_code = 0;
         }
         (*cell).write = me;
-        (*cell).write_code = code;
-    } else if is_list {
-        push(cell, me, code, false);
-    } else if covers(me, false, (*cell).read, false) {
+    } else if !is_list && covers(me, false, (*cell).read, false) {
         (*cell).read = me;
-        (*cell).read_code = code;
     } else {
-        push(cell, me, code, false);
+        push(cell, me, false);
     }
 }
 
+unsafe fn list(head: Slot) -> *mut Entry {
+    arena::at((head & !LIST) as usize) as *mut Entry
+}
+
+fn head(entry: *mut Entry) -> Slot {
+    LIST | arena::place(entry as usize) as u64
+}
+
 /// Adds an access to the cell's list, which begins with the single read if there was none.
-unsafe fn push(cell: *mut Cell, epoch: u64, code: usize, is_write: bool) {
-    if (*cell).read != LIST {
-        let (read, read_code) = ((*cell).read, (*cell).read_code);
-        (*cell).read = LIST;
-        (*cell).read_code = 0;
-        if read != 0 {
-            push(cell, read, read_code, false);
-        }
+unsafe fn push(cell: *mut Cell, slot: Slot, is_write: bool) {
+    let mut next = core::ptr::null_mut();
+    if (*cell).read >= LIST {
+        next = list((*cell).read);
+    } else if (*cell).read != 0 {
+        next = new_entry((*cell).read, false, next);
     }
+    (*cell).read = head(new_entry(slot, is_write, next));
+}
+
+unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry {
     let mut entry = SPARE.get();
     if entry.is_null() {
         entry = arena::take(size_of::<Entry>()) as *mut Entry;
     } else {
         SPARE.set((*entry).next);
     }
-    *entry = Entry { epoch, code, is_write, next: (*cell).read_code as *mut Entry };
-    (*cell).read_code = entry as usize;
+    *entry = Entry { slot, is_write, next };
+    entry
 }
 
 /// Removes from the list what the access covers; an empty list becomes "no read".
-unsafe fn prune(cell: *mut Cell, me: u64, is_write: bool) {
-    let mut link = &raw mut (*cell).read_code as *mut *mut Entry;
+unsafe fn prune(cell: *mut Cell, me: Slot, is_write: bool) {
+    let mut first = list((*cell).read);
+    let mut link = &raw mut first;
     while !(*link).is_null() {
         let entry = *link;
-        if covers(me, is_write, (*entry).epoch, (*entry).is_write) {
+        if covers(me, is_write, (*entry).slot, (*entry).is_write) {
             *link = (*entry).next;
             (*entry).next = SPARE.get();
             SPARE.set(entry);
@@ -207,18 +267,16 @@ unsafe fn prune(cell: *mut Cell, me: u64, is_write: bool) {
             link = &raw mut (*entry).next;
         }
     }
-    if (*cell).read_code == 0 {
-        (*cell).read = 0;
-    }
+    (*cell).read = if first.is_null() { 0 } else { head(first) };
 }
 
 #[cold]
-unsafe fn race(address: usize, (epoch, code, was_write): (u64, usize, bool), mask: u64, access: Access) {
+unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot, access: &Access) {
     if !schedule::running() {
         return;
     }
-    let slot = server::slot();
-    (*slot).races += 1;
+    (*server::slot()).races += 1;
+    let code = code_of(slot);
     let pair = (code.min(access.code), code.max(access.code));
     let seen = &mut *SEEN.ptr();
     let mut at = (pair.0 ^ pair.1.rotate_left(7)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
@@ -232,36 +290,36 @@ unsafe fn race(address: usize, (epoch, code, was_write): (u64, usize, bool), mas
         at = (at + 1) % SEEN_PAIRS;
     }
     seen[at] = pair;
-    let first_kind = match (was_write, epoch & ATOMIC != 0) {
+    let first_kind = match (was_write, slot & ATOMIC != 0) {
+        (true, _) if (slot & SITE) as usize >= FIRST_PSEUDO_SITE => Kind::Free,
         (true, true) => Kind::AtomicWrite,
         (true, false) => Kind::Write,
         (false, true) => Kind::AtomicRead,
         (false, false) => Kind::Read,
     };
-    let both = epoch & mask & MASK;
-    let object = (address & !7) as u64 + u64::from(both.trailing_zeros());
-    log::put(Record {
+    let both = bytes_of(slot & me);
+    let object = (address & !3) as u64 + u64::from(both.trailing_zeros());
+    let t = current();
+    (*t).code = access.code;
+    let first = Record {
         index: schedule::now(),
         code: log::relative(code),
         object,
-        thread: thread_of(epoch),
+        thread: thread_of(slot),
         kind: Kind::RaceFirst,
-        size: (epoch & MASK).count_ones() as u8,
+        size: bytes_of(slot).count_ones() as u8,
         detail: first_kind as u8,
         ..Record::default()
-    });
-    let t = current();
-    (*t).code = access.code;
+    };
+    log::put(first);
     log::put(Record {
-        index: schedule::now(),
         code: log::relative(access.code),
-        object,
         thread: CURRENT.get(),
         stack: log::stack_of(t),
         kind: Kind::RaceSecond,
-        size: mask.count_ones() as u8,
+        size: bytes_of(me).count_ones() as u8,
         detail: access.kind as u8,
-        ..Record::default()
+        ..first
     });
     if schedule::flags() & FLAG_STOP_AT_RACE != 0 {
         outcome::finish(OUTCOME_RACE);
@@ -269,9 +327,9 @@ unsafe fn race(address: usize, (epoch, code, was_write): (u64, usize, bool), mas
 }
 
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
-pub(crate) const SITE_SHARED_LOGGED: u8 = 0x80;
+const SITE_SHARED_LOGGED: u8 = 0x80;
 
-unsafe fn note_shared(address: usize, access: Access) {
+unsafe fn note_shared(address: usize, access: &Access) {
     let known = SITE_POINT | SITE_SHARED_LOGGED;
     if access.site.is_null() || !schedule::running() || *access.site & known != 0 {
         return;
@@ -283,7 +341,7 @@ unsafe fn note_shared(address: usize, access: Access) {
         object: address as u64,
         thread: CURRENT.get(),
         kind: Kind::Shared,
-        site: crate::hooks::site_number(access.site),
+        site: hooks::site_number(access.site),
         detail: access.kind as u8,
         ..Record::default()
     });
@@ -295,7 +353,7 @@ pub(crate) unsafe fn clear(address: usize, len: usize) {
         return;
     }
     let start = cell_of(address) as usize;
-    let end = start + (((address & 7) + len + 7) / 8) * size_of::<Cell>();
+    let end = start + (((address & 3) + len + 3) / 4) * size_of::<Cell>();
     const LARGE: usize = 64 << 10;
     if end - start < LARGE {
         core::ptr::write_bytes(start as *mut u8, 0, end - start);

@@ -69,7 +69,7 @@ pub(crate) struct Thread {
     pub code: usize,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
-    /// Vector clock, `MAX_THREADS` entries.
+    /// Vector clock.
     pub clock: *mut u32,
     /// The part of it that creation and joining of threads alone account for.
     pub family: *mut u32,
@@ -77,6 +77,7 @@ pub(crate) struct Thread {
     pub release_fence: *mut u32,
     /// What relaxed loads have seen and an acquire fence will take in, or null.
     pub acquire_fence: *mut u32,
+    pub clock_entries: u32,
     pub destructor_round: u32,
     pub held_count: u32,
     pub held: [usize; MAX_HELD],
@@ -87,17 +88,23 @@ pub(crate) struct Thread {
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
     Global::new([const { core::mem::MaybeUninit::zeroed() }; MAX_THREADS]);
 /// Number of the running thread.
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static CURRENT: Global<u32> = Global::new(0);
 /// Threads that were ever created in this execution.
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static COUNT: Global<u32> = Global::new(0);
 /// Threads that are not done.
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static LIVE: Global<u32> = Global::new(0);
 static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
 static TICKET: Global<u64> = Global::new(0);
 
 /// Next free frame of the running thread's shadow call stack.
 #[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_stack: Global<*mut Frame> = Global::new(core::ptr::null_mut());
 
 /// As many frames as a stack of the default size can have: a frame takes at least 16 bytes of it.
@@ -121,11 +128,11 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
         (*t).stack = sys::reserve(0, SHADOW_STACK) as *mut Frame;
         assert!(!(*t).stack.is_null());
     }
-    if (*t).clock.is_null() {
-        (*t).clock = sys::reserve(0, MAX_THREADS * 4) as *mut u32;
-        (*t).family = sys::reserve(0, MAX_THREADS * 4) as *mut u32;
-        assert!(!(*t).clock.is_null() && !(*t).family.is_null());
+    if number as usize >= CLOCK_ENTRIES.get() {
+        CLOCK_ENTRIES.set((number as usize + 1).next_power_of_two());
+        (0..COUNT.get()).for_each(|other| lengthen_clocks(thread(other)));
     }
+    lengthen_clocks(t);
     (*t).stack_top = (*t).stack;
     (*t).state = State::Free;
     (*t).pending = Wait::Nothing;
@@ -140,6 +147,25 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).code = 0;
     (*t).result = 0;
     t
+}
+
+/// Entries of every thread's clocks: as many as there are threads, in powers of two.
+#[unsafe(link_section = ".data.racehunter")]
+static CLOCK_ENTRIES: Global<usize> = Global::new(32);
+
+/// Makes room for an entry of every thread; what the clocks know stays.
+unsafe fn lengthen_clocks(t: *mut Thread) {
+    let (old, entries) = ((*t).clock_entries as usize, CLOCK_ENTRIES.get());
+    if old < entries {
+        let memory = arena::take_lasting(entries * 8) as *mut u32;
+        for (clock, new) in [(&raw mut (*t).clock, memory), (&raw mut (*t).family, memory.add(entries))] {
+            if old > 0 {
+                core::ptr::copy_nonoverlapping(*clock, new, old);
+            }
+            *clock = new;
+        }
+        (*t).clock_entries = entries as u32;
+    }
 }
 
 pub(crate) unsafe fn make_ready(t: *mut Thread) {

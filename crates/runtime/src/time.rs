@@ -22,6 +22,7 @@ const UPTIME_BASE: u64 = 100_000 * SECOND;
 const LOOK: u64 = 1_000;
 
 /// Nanoseconds since the execution began.
+#[unsafe(link_section = ".data.racehunter")]
 static NOW: Global<u64> = Global::new(0);
 
 interpose! {
@@ -71,7 +72,7 @@ unsafe fn sleep_until(deadline: u64, code: usize) {
     wait_after(Wait::Sleep, 0, Some(deadline), Cause::Yield);
 }
 
-unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], _left: usize, code: usize) -> i32 {
+pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], _left: usize, code: usize) -> i32 {
     sleep_until(after(duration), code);
     0
 }

@@ -9,6 +9,7 @@ use crate::{Global, server};
 use core::arch::{global_asm, naked_asm};
 use racehunter_event::Kind;
 
+#[unsafe(link_section = ".data.racehunter")]
 static INITIALISED: Global<bool> = Global::new(false);
 
 /// Called by a constructor of every object that was compiled with `-fsanitize=thread`, and before all others.
@@ -248,6 +249,7 @@ macro_rules! atomics {
 }
 
 /// Where the atomic operation was called from: the wide ones have no register left for it.
+#[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);
 
 atomics! {

@@ -191,5 +191,6 @@ pub fn coverage() -> Coverage {
         missed: vec!["6 of 41 access sites never executed".to_owned()],
         points: 14,
         threads: 3,
+        events: 52,
     }
 }

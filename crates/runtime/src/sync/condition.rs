@@ -17,7 +17,7 @@ interpose! {
     pthread_cond_broadcast => broadcast, "rsi";
 }
 
-unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i32 {
+pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i32 {
     objects::forget(at);
     // The clock that timed waits use is kept in the attributes; remember it for `timed_wait`.
     const CLOCK_SHIFT: u32 = 1;
@@ -27,16 +27,16 @@ unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i3
     init(at, attributes)
 }
 
-unsafe extern "C" fn destroy(at: usize, _code: usize) -> i32 {
+pub(super) unsafe extern "C" fn destroy(at: usize, _code: usize) -> i32 {
     objects::forget(at);
     0
 }
 
-unsafe extern "C" fn wait(at: usize, mutex: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn wait(at: usize, mutex: usize, code: usize) -> i32 {
     wait_until(at, mutex, None, code)
 }
 
-unsafe extern "C" fn timed_wait(at: usize, mutex: usize, until: *const [i64; 2], code: usize) -> i32 {
+pub(super) unsafe extern "C" fn timed_wait(at: usize, mutex: usize, until: *const [i64; 2], code: usize) -> i32 {
     let clock = (*objects::get(Wait::Condition, at)).value as i32;
     wait_until(at, mutex, Some(time::deadline(clock, until)), code)
 }
@@ -93,7 +93,7 @@ unsafe fn waiter(at: usize) -> Option<*mut Thread> {
         .min_by_key(|&t| (*t).ticket)
 }
 
-unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Signal, n, at, 0, 0);
     if objects::has_waiters(Wait::Condition, at) {
@@ -104,7 +104,7 @@ unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
     0
 }
 
-unsafe extern "C" fn broadcast(at: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn broadcast(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Broadcast, n, at, 0, 0);
     if objects::has_waiters(Wait::Condition, at) {

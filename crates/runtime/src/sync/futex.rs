@@ -15,6 +15,7 @@ const WAKE_BITSET: usize = 10;
 const CLOCK_REALTIME_FLAG: usize = 256;
 const SYS_GETTID: usize = 186;
 
+#[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);
 
 /// The variadic function has no register left for the code address.

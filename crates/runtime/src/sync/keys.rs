@@ -8,6 +8,7 @@ use super::{real, threads};
 use crate::thread::{Thread, thread};
 use crate::{Global, server};
 
+#[unsafe(link_section = ".data.racehunter")]
 static KEY: Global<u32> = Global::new(0);
 /// `PTHREAD_DESTRUCTOR_ITERATIONS`
 const LAST_ROUND: u32 = 4;

@@ -6,6 +6,7 @@
 //! [`crate::clock`], log, and [`crate::schedule::refresh`] those who wait for it.
 
 pub(crate) mod barrier;
+pub(crate) mod c11;
 pub(crate) mod condition;
 pub(crate) mod futex;
 pub(crate) mod keys;

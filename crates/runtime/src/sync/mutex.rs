@@ -30,10 +30,17 @@ unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::Mutex, at)
 }
 
+/// Where the C library's structure has the type.
+const KIND: usize = 16;
+
 /// The type that the program's initialiser left in the C library's structure.
 unsafe fn type_of(at: usize) -> i32 {
-    const KIND: usize = 16;
     *((at + KIND) as *const i32) & 3
+}
+
+/// For mutexes that are not made through POSIX attributes.
+pub(super) unsafe fn set_type(at: usize, kind: i32) {
+    *((at + KIND) as *mut i32) = kind;
 }
 
 unsafe fn mine(o: *const Object) -> bool {
@@ -45,7 +52,7 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     (*o).owner == 0 || ((*o).owner == (*t).number + 1 && (*o).value as i32 == RECURSIVE)
 }
 
-unsafe extern "C" fn init(at: usize, attributes: *const u8, _code: usize) -> i32 {
+pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, _code: usize) -> i32 {
     objects::forget(at);
     let init: extern "C" fn(usize, *const u8) -> i32 = core::mem::transmute(real::mutex_init());
     init(at, attributes)
@@ -56,7 +63,7 @@ unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
     0
 }
 
-unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     let n = point(code);
     if (*object(at)).owner != 0 {
         log::event(Kind::Misuse, n, at, 0, EBUSY as u8);
@@ -81,7 +88,7 @@ unsafe fn take(at: usize) {
     refresh(Wait::Mutex, at);
 }
 
-unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
     acquire(at, type_of(at), None, Kind::Lock, code)
 }
 
@@ -89,7 +96,7 @@ unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
     acquire(at, NORMAL, None, Kind::Lock, code)
 }
 
-unsafe extern "C" fn timed_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
+pub(super) unsafe extern "C" fn timed_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
     acquire(at, type_of(at), Some(time::deadline(time::REALTIME, until)), Kind::TryLock, code)
 }
 
@@ -115,7 +122,7 @@ unsafe fn acquire(at: usize, kind: i32, deadline: Option<u64>, logged: Kind, cod
     0
 }
 
-unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
     attempt(at, type_of(at), code)
 }
 
@@ -134,7 +141,7 @@ unsafe fn attempt(at: usize, kind: i32, code: usize) -> i32 {
     if free { 0 } else { EBUSY }
 }
 
-unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     let n = point(code);
     let o = object(at);
     if !mine(o) {

@@ -33,8 +33,11 @@ enum Class {
     Thread = 2,
 }
 
+#[unsafe(link_section = ".data.racehunter")]
 static TABLE: Global<*mut *mut Object> = Global::new(core::ptr::null_mut());
+#[unsafe(link_section = ".data.racehunter")]
 static CAPACITY: Global<usize> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(0);
 /// How many objects were made on pages with this hash: most memory that is freed has none, and need not be searched.
 static PAGES: Global<[u16; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);

@@ -34,8 +34,11 @@ unsafe fn begin(at: usize, code: usize, done: impl Fn() -> bool) -> bool {
     true
 }
 
-unsafe fn end(at: usize, code: usize) {
+/// The initialisation is over; `mark` leaves the sign by which it is known to be done. Nothing can happen between the
+/// sign and what comes with it.
+unsafe fn end(at: usize, code: usize, mark: impl FnOnce()) {
     let n = point(code);
+    mark();
     let o = objects::get(Wait::Once, at);
     (*o).owner = 0;
     clock::release(&mut (*o).clock);
@@ -53,10 +56,11 @@ unsafe extern "C" fn rh_once_begin(at: *mut i32, code: usize) -> i32 {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_once_end(at: *mut i32, code: usize, done: i32) {
-    if done != 0 {
-        *at = ONCE_DONE;
-    }
-    end(at as usize, code);
+    end(at as usize, code, || {
+        if done != 0 {
+            *at = ONCE_DONE;
+        }
+    });
 }
 
 unsafe extern "C" fn guard_acquire(at: *mut u8, code: usize) -> i32 {
@@ -65,12 +69,13 @@ unsafe extern "C" fn guard_acquire(at: *mut u8, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn guard_release(at: *mut u8, code: usize) {
-    *at = 1;
-    end(at as usize, code);
-    // Later callers find the flag by an inlined atomic load, which knows the clock of atomics.
-    clock::release(&mut (*objects::atomic(at as usize)).clock);
+    end(at as usize, code, || {
+        *at = 1;
+        // Later callers find the flag by an inlined atomic load, which knows the clock of atomics.
+        clock::release(&mut (*objects::atomic(at as usize)).clock);
+    });
 }
 
 unsafe extern "C" fn guard_abort(at: *mut u8, code: usize) {
-    end(at as usize, code);
+    end(at as usize, code, || {});
 }

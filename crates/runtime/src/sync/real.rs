@@ -39,4 +39,5 @@ functions! {
     start_main = c"__libc_start_main";
     exit_thread = c"pthread_exit";
     assert_fail = c"__assert_fail";
+    exit = c"exit";
 }

@@ -26,7 +26,6 @@ unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const u8, state: *mut i32) -> i32;
     fn pthread_attr_getstacksize(attributes: *const u8, size: *mut usize) -> i32;
     fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
-    fn exit(status: i32) -> !;
 }
 
 /// Whether the attributes ask for a stack that a thread made ahead of time does not have.
@@ -42,7 +41,7 @@ unsafe fn special(attributes: *const u8) -> bool {
     address.wrapping_add(size) != 0
 }
 
-unsafe extern "C" fn create(
+pub(super) unsafe extern "C" fn create(
     handle: *mut usize,
     attributes: *const u8,
     start: usize,
@@ -105,7 +104,7 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
     0
 }
 
-unsafe extern "C" fn join(handle: usize, result: *mut usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn join(handle: usize, result: *mut usize, code: usize) -> i32 {
     join_until(handle, result, None, code)
 }
 
@@ -132,7 +131,7 @@ unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) ->
     join_until(handle, result, None, code)
 }
 
-unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
+pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     let Some(t) = by_handle(handle) else { return ESRCH };
     if (*t).detached {
         return EINVAL;
@@ -143,7 +142,7 @@ unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     0
 }
 
-unsafe extern "C" fn yield_now(code: usize) -> i32 {
+pub(super) unsafe extern "C" fn yield_now(code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Yield, n, 0, 0, 0);
     yield_after();
@@ -160,7 +159,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     if LIVE.get() == 0 {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
-        exit(0);
+        outcome::exit(0);
     }
     decide_and_switch(now() + 1, false, Cause::Exit);
     unreachable!();

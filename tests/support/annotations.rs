@@ -1,0 +1,82 @@
+//! What the programs below `targets/` say about themselves; the convention is in `targets/README.md`.
+
+use crate::tool::root;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A program below `targets/`.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its path from the root of the project, as reports have it.
+    pub path: String,
+    /// What is wrong with it; nothing for fixed twins and clean programs.
+    pub bug: Option<Annotated>,
+}
+
+/// A bug as the source describes it.
+#[derive(Clone, Debug)]
+pub struct Annotated {
+    /// The kind that is to be reported.
+    pub kind: String,
+    /// Lines of the one finding that must be there.
+    pub lines: BTreeSet<u32>,
+    /// Further lines that may be reported.
+    pub also: BTreeSet<u32>,
+    /// Preemptions that are enough to see it.
+    pub preemptions: u32,
+}
+
+/// All programs, in the order of their names.
+///
+/// # Panics
+/// When there are none, or when one of them does not keep to the convention.
+#[must_use]
+pub fn targets() -> Vec<Target> {
+    let mut paths = Vec::new();
+    collect(&root().join("targets"), &mut paths);
+    paths.sort();
+    assert!(!paths.is_empty(), "there are no programs below targets/");
+    paths.iter().map(|path| target(path)).collect()
+}
+
+fn collect(directory: &Path, into: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(directory).expect("targets/ can be read");
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.is_dir() {
+            collect(&path, into);
+        } else if matches!(path.extension().and_then(|extension| extension.to_str()), Some("c" | "cpp")) {
+            into.push(path);
+        }
+    }
+}
+
+fn target(full: &Path) -> Target {
+    let text = fs::read_to_string(full).expect("a program can be read");
+    let path = full.strip_prefix(root()).unwrap_or(full).to_string_lossy().into_owned();
+    let is_right = path.starts_with("targets/clean/") || path.contains(".fixed.");
+    let bug = annotated(&path, &text);
+    assert!(bug.is_none() == is_right, "{path}: a buggy program has annotations, a correct one has none");
+    Target { path, bug }
+}
+
+fn annotated(path: &str, text: &str) -> Option<Annotated> {
+    let (mut lines, mut also, mut kinds) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for (number, line) in (1..).zip(text.lines()) {
+        let Some((_, note)) = line.split_once("//~ ") else { continue };
+        let (set, kind) = match note.strip_prefix("also ") {
+            Some(kind) => (&mut also, kind),
+            None => (&mut lines, note),
+        };
+        set.insert(number);
+        kinds.insert(kind.trim().to_owned());
+    }
+    let mut kinds = kinds.into_iter();
+    let kind = kinds.next()?;
+    assert!(kinds.next().is_none() && !lines.is_empty(), "{path}: one kind, and lines that must be reported");
+    let folder = path.split('/').nth(1).unwrap_or_default();
+    assert!(folder == kind || folder == "loop", "{path}: the folder is the kind of the bug");
+    let preemptions = text.lines().find_map(|line| line.strip_prefix("// preemptions: ")?.trim().parse().ok());
+    let preemptions = preemptions.unwrap_or_else(|| panic!("{path}: no `// preemptions: N`"));
+    Some(Annotated { kind, lines, also, preemptions })
+}

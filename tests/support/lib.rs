@@ -1,0 +1,24 @@
+//! What the end-to-end tests have in common.
+//!
+//! The tests use the command as a user does: they start it, look at its exit code and at what it writes, and know
+//! nothing of the crates behind it. They find it through the environment variable `RACEHUNTER`, which
+//! `cargo xtask test` sets.
+//!
+//! - [`tool`] runs commands, with a guard against those that would never end.
+//! - [`results`] reads the JSON lines that a hunt writes.
+//! - [`workshop`] is a directory for one test: sources, programs, findings.
+//! - [`annotations`] reads what a program below `targets/` says about its own bug.
+//! - [`processes`] looks for what a hunt may have left running.
+//!
+//! Start at `targets.rs`.
+#![forbid(unsafe_code)]
+
+pub mod annotations;
+pub mod processes;
+pub mod results;
+pub mod tool;
+pub mod workshop;
+
+pub use results::{Finding, Hunted, Summary};
+pub use tool::{Ended, racehunter, root, run};
+pub use workshop::Workshop;

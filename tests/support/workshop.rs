@@ -1,0 +1,126 @@
+//! A directory for one test.
+
+use crate::results::Hunted;
+use crate::tool::{self, Ended, racehunter, run};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A directory for one test: sources, programs, findings. It goes away with the test.
+pub struct Workshop {
+    directory: TempDir,
+    /// The same without symbolic links, as `/proc` shows it.
+    path: PathBuf,
+}
+
+impl Default for Workshop {
+    fn default() -> Self {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let path = directory.path().canonicalize().expect("the directory exists");
+        Self { directory, path }
+    }
+}
+
+impl Workshop {
+    /// An empty one.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One with a program compiled from this C source; returns the program too.
+    #[track_caller]
+    #[must_use]
+    pub fn with_program(source: &str) -> (Self, PathBuf) {
+        let workshop = Self::new();
+        let source = workshop.write("program.c", source);
+        let program = workshop.path("program");
+        workshop.cc(["-O1", "-pthread", "-Wall", &text(&source), "-o", &text(&program)]).expect(0);
+        (workshop, program)
+    }
+
+    /// The path of something in it.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        debug_assert!(self.directory.path().exists());
+        self.path.join(name)
+    }
+
+    /// Writes a file, and the directories on the way to it.
+    #[track_caller]
+    pub fn write(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap_or(&path)).expect("a directory can be made");
+        fs::write(&path, content).expect("a file can be written");
+        path
+    }
+
+    /// Where hunts keep their findings.
+    #[must_use]
+    pub fn out(&self) -> PathBuf {
+        self.path("out")
+    }
+
+    /// The programs that hunts of source files have built.
+    #[track_caller]
+    #[must_use]
+    pub fn built(&self) -> PathBuf {
+        let entries = fs::read_dir(self.out().join("build")).expect("a hunt has built something");
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        let (Some(only), true) = (paths.pop(), paths.is_empty()) else { panic!("not exactly one program was built") };
+        only
+    }
+
+    /// A hunt with `--message-format json` at the root of the project, not yet started.
+    #[must_use]
+    pub fn hunt_command(&self, target: &Path, options: &[&str]) -> Command {
+        let mut command = racehunter(["hunt", "--message-format", "json", "--out"]);
+        command.arg(self.out()).args(["--quiet"]).args(options).arg(target);
+        command
+    }
+
+    /// A hunt with `--message-format json` at the root of the project.
+    #[track_caller]
+    #[must_use]
+    pub fn hunt(&self, target: &Path, options: &[&str]) -> Hunted {
+        Hunted::new(run(&mut self.hunt_command(target, options)))
+    }
+
+    /// `racehunter replay` with the findings of this workshop.
+    #[track_caller]
+    #[must_use]
+    pub fn replay(&self, id: &str) -> Ended {
+        run(racehunter(["replay", id, "--message-format", "json", "--out"]).arg(self.out()))
+    }
+
+    /// `racehunter cc` in this directory.
+    #[track_caller]
+    #[must_use]
+    pub fn cc<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Ended {
+        self.run(Command::new(tool::path()).arg("cc").args(words))
+    }
+
+    /// Another command in this directory.
+    #[track_caller]
+    pub fn run(&self, command: &mut Command) -> Ended {
+        run(command.current_dir(&self.path))
+    }
+
+    /// A shell command in this directory, with `bin/racehunter` on the path; must succeed.
+    #[track_caller]
+    pub fn shell(&self, line: &str) -> Ended {
+        let bin = tool::path().parent().map(Path::to_path_buf).unwrap_or_default();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path)));
+        let mut shell = Command::new("sh");
+        shell.args(["-euc", line]).env("PATH", path.expect("directories without a colon"));
+        self.run(&mut shell).expect(0)
+    }
+}
+
+/// A path as an argument.
+#[must_use]
+pub fn text(path: &Path) -> String {
+    path.to_str().expect("temporary directories have plain names").to_owned()
+}

@@ -1,0 +1,114 @@
+//! Every program below `targets/` is hunted, and what is reported is compared with what the program says about itself.
+//!
+//! One test per program, named after it. Determinism is looked at here too, because the programs are built already: the
+//! same hunt gives the same lines again, with one worker and with two.
+
+use libtest_mimic::{Arguments, Trial};
+use racehunter_e2e::annotations::{Annotated, Target, targets};
+use racehunter_e2e::{Finding, Workshop, tool};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Corrected programs that are small enough to go through all schedules with two preemptions.
+const SMALL: [&str; 8] = [
+    "targets/data-race/lost_update.fixed.c",
+    "targets/data-race/listing1.fixed.cpp",
+    "targets/data-race/plain_flag.fixed.c",
+    "targets/deadlock/abba.fixed.c",
+    "targets/assertion/check_then_act.fixed.c",
+    "targets/crash/nulled_pointer.fixed.c",
+    "targets/loop/listing1.fixed.cpp",
+    "targets/loop/withdrawal.fixed.c",
+];
+
+fn main() -> ExitCode {
+    if let Err(what) = tool::find() {
+        eprintln!("{what}");
+        return ExitCode::FAILURE;
+    }
+    let trials = targets().into_iter().map(|target| {
+        let name = target.path.trim_start_matches("targets/").to_owned();
+        Trial::test(name, move || {
+            match &target.bug {
+                Some(bug) => hunt_bug(&target, bug),
+                None => hunt_nothing(&target),
+            }
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+fn hunt_bug(target: &Target, bug: &Annotated) {
+    let workshop = Workshop::new();
+    let hunted = workshop.hunt(Path::new(&target.path), &[]).expect(1);
+    for finding in &hunted.findings {
+        check_finding(finding, &target.path, bug);
+    }
+    let summary = hunted.summary();
+    assert_eq!(summary.findings, hunted.findings.len() as u64, "the summary counts the findings");
+    assert_eq!((summary.diverged, summary.timed_out), (0, 0), "every execution follows its plan to the end");
+
+    let expected = |finding: &&Finding| lines(finding, &target.path) == bug.lines;
+    let Some(finding) = hunted.findings.iter().filter(expected).min_by_key(|finding| finding.preemptions) else {
+        panic!("no finding at exactly the lines {:?}, but {:#?}", bug.lines, hunted.overview());
+    };
+    let (shown, least) = (finding.preemptions, bug.preemptions);
+    assert!(shown <= least, "{} shown with {shown} preemptions where {least} are enough", finding.id);
+    workshop.replay(&finding.id).expect(0);
+
+    check_repeatable(&workshop, &["--runs", "200"]);
+}
+
+/// What holds for everything that is reported about a program.
+fn check_finding(finding: &Finding, path: &str, bug: &Annotated) {
+    let Finding { id, kind, confirmed, replayed, message, .. } = finding;
+    assert_eq!(*kind, bug.kind, "the only bug is of another kind: {message} {:?}", lines(finding, path));
+    assert!(*confirmed && *replayed == [5, 5], "{id} was not confirmed: {replayed:?}");
+    let marked: BTreeSet<u32> = bug.lines.union(&bug.also).copied().collect();
+    let lines = lines(finding, path);
+    assert!(lines.is_subset(&marked), "{message} at lines {lines:?}, where only {marked:?} are marked");
+}
+
+/// The lines of the program that a finding is about.
+fn lines(finding: &Finding, path: &str) -> BTreeSet<u32> {
+    finding
+        .sites
+        .iter()
+        .map(|site| site.line_in(path).unwrap_or_else(|| panic!("a site outside of the program: {site:#?}")))
+        .collect()
+}
+
+fn hunt_nothing(target: &Target) {
+    let workshop = Workshop::new();
+    let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "3000"];
+    let hunted = workshop.hunt(Path::new(&target.path), &options);
+    assert!(hunted.findings.is_empty(), "nothing is wrong with it, but: {:#?}", hunted.overview());
+    let hunted = hunted.expect(0);
+    let summary = hunted.summary();
+    assert_eq!((summary.diverged, summary.timed_out), (0, 0), "every execution follows its plan to the end");
+    assert!(summary.complete || summary.executions == 3000, "ended early: {summary:?}");
+    check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "300"]);
+    if SMALL.contains(&target.path.as_str()) {
+        explore_all(&workshop);
+    }
+}
+
+/// All schedules with at most two preemptions.
+fn explore_all(workshop: &Workshop) {
+    let options = ["--analysis", "context-bound", "--bound", "2", "--require-complete"];
+    let hunted = workshop.hunt(&workshop.built(), &options).expect(0);
+    assert!(hunted.summary().complete, "{:?}", hunted.summary());
+    let bounds: Vec<(u32, bool)> = hunted.bounds.iter().map(|bound| (bound.bound, bound.complete)).collect();
+    assert_eq!(bounds, [(0, true), (1, true), (2, true)]);
+    let last = hunted.bounds.last().map(|bound| bound.executions);
+    assert_eq!(last, Some(hunted.summary().executions), "bounds count the executions up to them");
+}
+
+/// The same hunt twice, with one worker and with two: everything but the time is the same.
+fn check_repeatable(workshop: &Workshop, options: &[&str]) {
+    let program = workshop.built();
+    let hunt = |jobs| workshop.hunt(&program, &[options, &["--seed", "7", "--jobs", jobs]].concat()).repeatable;
+    assert_eq!(hunt("1"), hunt("2"), "the number of workers makes a difference");
+}
