@@ -44,7 +44,7 @@ pub fn minimise(
     if !search.keep_if_better(first) {
         return Ok(None);
     }
-    search.fewer_preemptions()?;
+    //search.fewer_preemptions()?;
     search.fewer_rules()?;
     let runs = search.runs;
     Ok(search.best.map(|best| {

@@ -2,7 +2,7 @@
 //!
 //! Why these methods are safe to call although they are not marked so: the handles are created from the module that the
 //! host compiler passes to the plugin, are used only while its pass runs, on one thread, and the plugin deletes nothing
-//! but the branch that [`Builder::erase_terminator`] removes, whose handle it does not keep. LLVM's C API casts without
+//! but branches that it made itself, and whose handles it does not keep. LLVM's C API casts without
 //! checking in release builds, so each method is called for the kind of value that its documentation names.
 //!
 //! Rust binds functions when the plugin is loaded, before the host's version is checked. So only functions that exist in

@@ -44,16 +44,6 @@ pub(crate) unsafe fn take_lasting(bytes: usize) -> *mut u8 {
     at as *mut u8
 }
 
-/// A short name for memory of the arena: counted in steps of its alignment.
-pub(crate) fn place(address: usize) -> usize {
-    (address - START.get()) / 16
-}
-
-/// The memory of a name.
-pub(crate) fn at(place: usize) -> usize {
-    START.get() + place * 16
-}
-
 /// A mark for [`rewind`].
 pub(crate) fn mark() -> usize {
     NEXT.get()

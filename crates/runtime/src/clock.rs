@@ -140,12 +140,14 @@ pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
 /// A new thread knows what its creator knows.
 pub(crate) unsafe fn inherit(child: *mut Thread) {
     let (number, own) = ((*child).number as usize, *(*child).clock.add((*child).number as usize));
-    core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, COUNT.get() as usize);
+    // All entries, not only those of the threads that exist: an earlier iteration may have had more.
+    let entries = (*child).clock_entries as usize;
+    core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, entries);
     // Clocks of an earlier iteration of an in-process loop stay behind: go on from where this entry was.
     *(*child).clock.add(number) = (own + 1).min(shadow::LAST_CLOCK);
     if RH_DETECT.get() != 0 {
         let creator = CURRENT.get() as usize;
-        core::ptr::copy_nonoverlapping((*current()).family, (*child).family, COUNT.get() as usize);
+        core::ptr::copy_nonoverlapping((*current()).family, (*child).family, entries);
         *(*child).family.add(creator) = *(*current()).clock.add(creator);
         *(*child).family.add(number) = u32::MAX;
         tick();

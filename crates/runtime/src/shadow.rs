@@ -10,7 +10,7 @@
 
 use crate::clock::{RH_DETECT, RH_EPOCH};
 use crate::thread::{CURRENT, current};
-use crate::{Global, arena, hooks, log, outcome, schedule, server, sys};
+use crate::{Global, hooks, log, outcome, schedule, server, sys};
 use racehunter_event::control::{FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
@@ -38,7 +38,7 @@ const MASK: u64 = 0xf << MASK_SHIFT;
 const ATOMIC: u64 = 1 << 27;
 const THREAD_SHIFT: u32 = 28;
 const CLOCK_SHIFT: u32 = 40;
-/// The highest clock marks a list; the rest of the slot says where in the arena it is.
+/// The highest clock marks a list; the rest of the slot is the number of its first entry.
 const LIST: u64 = !0 << CLOCK_SHIFT;
 /// Clocks that threads can have. One that is used up no longer moves on, which hides races but invents none.
 pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
@@ -62,6 +62,13 @@ const ADDRESS_BITS: u32 = 44;
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_CODES: Global<*mut usize> = Global::new(core::ptr::null_mut());
 
+/// Memory for the entries of lists. Cells outlive an iteration of an in-process loop, and so must these.
+#[unsafe(link_section = ".data.racehunter")]
+static LISTS: Global<*mut Entry> = Global::new(core::ptr::null_mut());
+#[unsafe(link_section = ".data.racehunter")]
+static LISTS_USED: Global<usize> = Global::new(0);
+const LISTS_SIZE: usize = 1 << 36;
+
 /// Entries that lists have given back.
 #[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
@@ -81,13 +88,13 @@ pub(crate) struct Access {
 
 pub(crate) unsafe fn init() -> bool {
     RH_CODES.set(sys::reserve(0, size_of::<usize>() << SITE_BITS) as *mut usize);
-    !RH_CODES.get().is_null() && !sys::reserve(BASE, SIZE).is_null()
+    LISTS.set(sys::reserve(0, LISTS_SIZE) as *mut Entry);
+    !LISTS.get().is_null() && !RH_CODES.get().is_null() && !sys::reserve(BASE, SIZE).is_null()
 }
 
-/// Forgets the lists and what was reported, for the next iteration of an in-process loop. Cells stay: what they know
-/// is in the past of everything. Lists go with the arena, so cells that have one must go too.
+/// Forgets what was reported, for the next iteration of an in-process loop. Cells stay: what they know is in the past of
+/// everything.
 pub(crate) unsafe fn reset() {
-    SPARE.set(core::ptr::null_mut());
     core::ptr::write_bytes(SEEN.ptr(), 0, 1);
 }
 
@@ -224,11 +231,11 @@ unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) {
 }
 
 unsafe fn list(head: Slot) -> *mut Entry {
-    arena::at((head & !LIST) as usize) as *mut Entry
+    LISTS.get().add((head & !LIST) as usize)
 }
 
-fn head(entry: *mut Entry) -> Slot {
-    LIST | arena::place(entry as usize) as u64
+unsafe fn head(entry: *mut Entry) -> Slot {
+    LIST | entry.offset_from(LISTS.get()) as u64
 }
 
 /// Adds an access to the cell's list, which begins with the single read if there was none.
@@ -245,7 +252,9 @@ unsafe fn push(cell: *mut Cell, slot: Slot, is_write: bool) {
 unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry {
     let mut entry = SPARE.get();
     if entry.is_null() {
-        entry = arena::take(size_of::<Entry>()) as *mut Entry;
+        entry = LISTS.get().add(LISTS_USED.get());
+        LISTS_USED.set(LISTS_USED.get() + 1);
+        assert!(LISTS_USED.get() * size_of::<Entry>() < LISTS_SIZE);
     } else {
         SPARE.set((*entry).next);
     }

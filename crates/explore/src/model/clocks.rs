@@ -1,7 +1,7 @@
 //! Happens-before by vector clocks, in the most direct way.
 
 use crate::{Kind, Record};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 type Clock = HashMap<u32, u64>;
 
@@ -35,6 +35,7 @@ pub(super) struct Clocks {
     accesses: HashMap<u64, Vec<Access>>,
     /// Races: the earlier and the later access, each pair of places once.
     pub races: Vec<(Record, Record)>,
+    places: HashSet<(u64, u64)>,
 }
 
 impl Clocks {
@@ -75,9 +76,8 @@ impl Clocks {
             let both_atomic = past.record.kind.is_atomic() && record.kind.is_atomic();
             let ordered = past.time <= clock.get(&past.record.thread).copied().unwrap_or(0);
             if past.record.thread != record.thread && conflict && !both_atomic && !ordered {
-                let places = |a: &Record, b: &Record| (a.code.min(b.code), a.code.max(b.code));
-                let known = self.races.iter().any(|(a, b)| places(a, b) == places(&past.record, &record));
-                if !known {
+                let (a, b) = (past.record.code, record.code);
+                if self.places.insert((a.min(b), a.max(b))) {
                     self.races.push((past.record, record));
                 }
             }
