@@ -1,1 +1,234 @@
-fn main() {}
+//! Mistakes that users make. Each message says what is wrong and what to do; exit codes are as documented.
+
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Ended, Workshop, racehunter, run};
+use std::path::Path;
+use std::process::Command;
+
+/// Two threads that race.
+const RACE: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+int shared;
+
+static void *work(void *unused) {
+    shared++;
+    return unused;
+}
+
+int main(void) {
+    pthread_t first, second;
+    pthread_create(&first, NULL, work, NULL);
+    pthread_create(&second, NULL, work, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+";
+
+fn hunt(workshop: &Workshop, target: &Path) -> Ended {
+    run(racehunter(["hunt", "--out"]).arg(workshop.out()).arg(target))
+}
+
+/// One message, not a trace of the tool's own.
+#[track_caller]
+fn expect_error(ended: Ended, text: &str) -> Ended {
+    let ended = ended.expect(2).says("error: ").says(text);
+    assert!(!ended.stderr.contains("panicked") && ended.stdout.is_empty(), "{}{}", ended.stdout, ended.stderr);
+    ended
+}
+
+#[test]
+fn a_program_that_is_not_instrumented() {
+    let workshop = Workshop::new();
+    workshop.write("race.c", RACE);
+    workshop.shell("gcc -pthread race.c -o race");
+    let ended = expect_error(hunt(&workshop, &workshop.path("race")), "is not instrumented");
+    ended.says(r#"= help: rebuild with `CC="racehunter cc"`"#);
+}
+
+#[test]
+fn a_file_that_does_not_exist() {
+    let workshop = Workshop::new();
+    expect_error(hunt(&workshop, &workshop.path("nowhere")), "nowhere` does not exist");
+    expect_error(hunt(&workshop, &workshop.path("nowhere.c")), "nowhere.c` does not exist");
+}
+
+#[test]
+fn a_directory() {
+    let workshop = Workshop::new();
+    expect_error(hunt(&workshop, &workshop.path("")), "is a directory");
+}
+
+#[test]
+fn a_source_with_a_syntax_error() {
+    let workshop = Workshop::new();
+    let source = workshop.write("broken.c", "int main(void) { return 0 }\n");
+    let ended = expect_error(hunt(&workshop, &source), "broken.c` does not compile");
+    ended.says("broken.c:1:26: error: expected ';'");
+}
+
+#[test]
+fn a_statically_linked_program() {
+    let workshop = Workshop::new();
+    let source = workshop.write("race.c", RACE);
+    workshop.shell("gcc -static -pthread race.c -o race");
+    expect_error(hunt(&workshop, &workshop.path("race")), "statically linked").says("= help: ");
+    let linked = workshop.cc(["-static", "-pthread", &text(&source), "-o", "other"]);
+    assert_ne!(linked.status, Some(0));
+    linked.says("-static: a statically linked C library cannot be controlled");
+}
+
+#[test]
+fn an_object_file() {
+    let workshop = Workshop::new();
+    let source = workshop.write("race.c", RACE);
+    workshop.cc(["-c", &text(&source), "-o", "race.o"]).expect(0);
+    let ended = expect_error(hunt(&workshop, &workshop.path("race.o")), "is an object file, not a program");
+    ended.says("= help: link it with `racehunter cc` first");
+}
+
+#[test]
+fn a_shared_library() {
+    let workshop = Workshop::new();
+    let source = workshop.write("race.c", RACE);
+    workshop.cc(["-shared", "-fPIC", &text(&source), "-o", "race.so"]).expect(0);
+    expect_error(hunt(&workshop, &workshop.path("race.so")), "is a shared library, not a program");
+}
+
+#[test]
+fn a_script() {
+    let workshop = Workshop::new();
+    let script = workshop.write("race.sh", "#!/bin/sh\nexec ./race\n");
+    expect_error(hunt(&workshop, &script), "is not a Linux program").says("= help: give the program itself");
+}
+
+#[test]
+fn an_empty_file_and_a_damaged_program() {
+    let workshop = Workshop::new();
+    let empty = workshop.write("empty", "");
+    expect_error(hunt(&workshop, &empty), "is not a Linux program");
+    workshop.write("race.c", RACE);
+    workshop.shell("racehunter-cc -pthread race.c -o race && head -c 5000 race > half");
+    expect_error(hunt(&workshop, &workshop.path("half")), "half");
+}
+
+#[test]
+fn a_program_that_wants_arguments() {
+    let (workshop, program) = Workshop::with_program(
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+
+static void *work(void *unused) { return unused; }
+
+int main(int count, char **words) {
+    if (count < 2) {
+        fprintf(stderr, "usage: %s SIZE\n", words[0]);
+        return 64;
+    }
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#,
+    );
+    let ended = hunt(&workshop, &program).expect(4).says("ended with status 64 before it created a thread");
+    ended.says("usage: ").says("= help: its arguments go behind `--`: racehunter hunt").says(" -- ARGUMENTS");
+    let hunt = run(workshop.hunt_command(&program, &["--runs", "10"]).args(["--", "4"]));
+    hunt.expect(0);
+}
+
+#[test]
+fn a_program_without_threads() {
+    let (workshop, program) = Workshop::with_program("int main(void) { return 0; }\n");
+    hunt(&workshop, &program).expect(4).says("without creating a thread: there is nothing to explore");
+}
+
+#[test]
+fn mistakes_on_the_command_line() {
+    for words in [
+        &["hunt"][..],
+        &["hunt", "--analysis", "magic", "race.c"],
+        &["hunt", "--bound", "many", "race.c"],
+        &["hunt", "--time", "soon", "race.c"],
+        &["hunt", "--bogus", "race.c"],
+        &["hunt", "race.c", "other.c"],
+        &["fish"],
+        &["replay"],
+        &[],
+    ] {
+        let ended = run(&mut racehunter(words)).expect(2);
+        assert!(!ended.stderr.is_empty() && ended.stdout.is_empty(), "{words:?}: {}{}", ended.stdout, ended.stderr);
+    }
+    run(&mut racehunter(["hunt", "--analysis", "magic", "race.c"])).says("context-bound");
+    let ended = run(racehunter(["hunt", "--cflags", "-O2"]).arg(racehunter_e2e::tool::path()));
+    expect_error(ended, "--cflags is for source files");
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    let ended = run(&mut racehunter(["hunt", "--help"])).expect(0);
+    assert!(ended.stdout.contains("Exit codes: 0 nothing found, 1 findings, 2 usage"), "{}", ended.stdout);
+}
+
+#[test]
+fn findings_that_are_not_there() {
+    let (workshop, program) = Workshop::with_program(RACE);
+    expect_error(workshop.replay("7f3a"), "there are no findings in");
+    let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
+    expect_error(workshop.replay("zzzz"), "there is no finding `zzzz`");
+    let id = &hunted.findings[0].id;
+    workshop.replay(&id[..id.len() - 1]).expect(0);
+    let path = workshop.out().join(format!("findings/{id}.json"));
+    std::fs::write(&path, "{}").expect("written");
+    expect_error(workshop.replay(id), "is not a finding");
+}
+
+#[test]
+fn a_program_that_was_built_again() {
+    let (workshop, program) = Workshop::with_program(RACE);
+    let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
+    let id = &hunted.findings[0].id;
+    let source = workshop.write("program.c", &RACE.replace("shared++", "shared--"));
+    workshop.cc(["-O1", "-pthread", &text(&source), "-o", &text(&program)]).expect(0);
+    let ended = expect_error(workshop.replay(id), "is not the program in which");
+    ended.says("= help: it was built again since; hunt it again");
+}
+
+#[test]
+fn incomplete_when_completeness_is_required() {
+    let workshop = Workshop::new();
+    let options = ["--analysis", "context-bound", "--bound", "2", "--runs", "5", "--require-complete"];
+    let _ = workshop.hunt(Path::new("targets/data-race/lost_update.fixed.c"), &options).expect(3);
+}
+
+#[test]
+fn findings_in_the_formats_for_other_tools() {
+    let (workshop, program) = Workshop::with_program(RACE);
+    for (format, line) in [("short", "data-race"), ("github", "::error file=")] {
+        let options = ["hunt", "--runs", "20", "--message-format", format, "--out"];
+        let ended = run(racehunter(options).arg(workshop.out()).arg(&program)).expect(1);
+        assert!(ended.stdout.lines().any(|text| text.contains(line)), "{}", ended.stdout);
+    }
+}
+
+#[test]
+fn doctor_is_content() {
+    let ended = run(&mut racehunter(["doctor"])).expect(0);
+    assert!(ended.stdout.lines().any(|line| line == "ready"), "{}", ended.stdout);
+}
+
+#[test]
+fn doctor_says_what_is_missing() {
+    let workshop = Workshop::new();
+    let tool = racehunter_e2e::tool::path();
+    // A copy without the libraries beside it.
+    let copy = workshop.path("bin/racehunter");
+    workshop.write("bin/empty", "");
+    std::fs::copy(&tool, &copy).expect("copied");
+    let ended = workshop.run(Command::new(&copy).arg("doctor")).expect(2);
+    assert!(ended.stdout.contains("not ready: ") && ended.stdout.contains("reinstall"), "{}", ended.stdout);
+}

@@ -1,1 +1,357 @@
-fn main() {}
+//! Programs that misbehave. Whatever they do, the hunt ends by itself, says what happened in sensible numbers, and
+//! leaves nothing running.
+
+use racehunter_e2e::processes::{eventually, expect_none, running};
+use racehunter_e2e::{Hunted, Summary, Workshop, tool};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+/// A program whose second thread does this.
+fn program(body: &str) -> String {
+    format!(
+        r"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+volatile long shared;
+
+static void *misbehave(void *unused) {{
+{body}
+    return unused;
+}}
+
+int main(void) {{
+    pthread_t thread;
+    pthread_create(&thread, NULL, misbehave, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}}
+"
+    )
+}
+
+const RUNS: u64 = 20;
+/// For programs that use up their time in every execution.
+const FEW_RUNS: u64 = 4;
+
+/// Hunts a program whose second thread does this; nothing of it may be left running.
+#[track_caller]
+fn hunt(body: &str, runs: u64) -> Hunted {
+    let (workshop, program) = Workshop::with_program(&program(body));
+    let runs = runs.to_string();
+    let options = ["--analysis", "random", "--runs", &runs, "--timeout", "1s", "--memory", "300"];
+    let hunted = workshop.hunt(&program, &options);
+    expect_none(&program);
+    hunted
+}
+
+/// A hunt without a finding, in which so many executions were stopped by a limit.
+#[track_caller]
+fn expect_clean(hunted: Hunted, runs: u64, limited: u64) -> Summary {
+    let summary = hunted.expect(0).summary().clone();
+    assert_eq!((summary.executions, summary.timed_out, summary.findings), (runs, limited, 0), "{summary:?}");
+    summary
+}
+
+#[track_caller]
+fn expect_missed(summary: &Summary, what: &str) {
+    assert!(summary.missed.iter().any(|line| line.contains(what)), "`{what}` is not among {:?}", summary.missed);
+    assert!(!summary.complete, "a hunt that missed something is not complete");
+}
+
+/// A hunt whose only finding is a crash.
+#[track_caller]
+fn expect_crash(hunted: Hunted, message: &str) {
+    let hunted = hunted.expect(1);
+    let [finding] = hunted.findings.as_slice() else { panic!("not one finding: {:#?}", hunted.overview()) };
+    assert_eq!((finding.kind.as_str(), finding.confirmed), ("crash", true));
+    assert!(finding.message.contains(message), "`{message}` is not in: {}", finding.message);
+    assert_eq!(hunted.summary().executions, RUNS);
+}
+
+#[test]
+fn an_endless_loop_without_events_is_stopped() {
+    let summary = expect_clean(hunt(r#"for (;;) __asm__ volatile("");"#, FEW_RUNS), FEW_RUNS, FEW_RUNS);
+    expect_missed(&summary, "4 executions stopped by a limit");
+}
+
+#[test]
+fn an_endless_loop_with_events_is_stopped() {
+    let summary = expect_clean(hunt("for (;;) shared++;", FEW_RUNS), FEW_RUNS, FEW_RUNS);
+    expect_missed(&summary, "4 executions stopped by a limit");
+}
+
+#[test]
+fn a_thread_that_only_yields_is_stopped() {
+    let summary = expect_clean(hunt("for (;;) sched_yield();", FEW_RUNS), FEW_RUNS, FEW_RUNS);
+    expect_missed(&summary, "4 executions stopped by a limit");
+}
+
+#[test]
+fn memory_without_end_is_refused() {
+    let body = "for (;;) memset(malloc(1 << 20), 1, 1 << 20);";
+    let summary = expect_clean(hunt(body, FEW_RUNS), FEW_RUNS, FEW_RUNS);
+    expect_missed(&summary, "4 executions stopped by a limit");
+}
+
+#[test]
+fn gigabytes_of_output_harm_nobody() {
+    let body = r"
+    static char much[1 << 20];
+    for (int i = 0; i < 2048; i++) {
+        if (write(1, much, sizeof much) < 0 && write(2, much, sizeof much) < 0)
+            shared++;
+        fwrite(much, 1, sizeof much, stdout);
+    }";
+    expect_clean(hunt(body, RUNS), RUNS, 0);
+}
+
+#[test]
+fn children_are_waited_for() {
+    let body = r"
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(7);
+    if (waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 7)
+        abort();";
+    expect_clean(hunt(body, RUNS), RUNS, 0);
+}
+
+#[test]
+fn children_that_stay_are_ended() {
+    let body = r"
+    if (fork() == 0)
+        for (;;)
+            pause();";
+    expect_clean(hunt(body, RUNS), RUNS, 0);
+}
+
+#[test]
+fn children_that_hide_are_ended() {
+    let body = r"
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0)
+            for (;;)
+                pause();
+        _exit(0);
+    }";
+    expect_clean(hunt(body, RUNS), RUNS, 0);
+}
+
+#[test]
+fn leaving_by_underscore_exit_is_leaving() {
+    expect_clean(hunt("_exit(0);", RUNS), RUNS, 0);
+}
+
+#[test]
+fn leaving_by_quick_exit_is_leaving() {
+    expect_clean(hunt("quick_exit(0);", RUNS), RUNS, 0);
+}
+
+#[test]
+fn leaving_by_exit_from_a_thread_is_leaving() {
+    expect_clean(hunt("exit(0);", RUNS), RUNS, 0);
+}
+
+#[test]
+fn an_abort_is_a_crash() {
+    expect_crash(hunt("abort();", RUNS), "SIGABRT");
+}
+
+#[test]
+fn a_stack_overflow_is_a_crash() {
+    let (workshop, program) = Workshop::with_program(
+        r"
+#include <pthread.h>
+#include <stddef.h>
+
+static int depth(volatile char *above) {
+    volatile char here[4096];
+    here[0] = above[0];
+    return depth(here) + here[0];
+}
+
+static void *descend(void *unused) {
+    volatile char first = 0;
+    depth(&first);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, descend, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+",
+    );
+    let options = ["--analysis", "random", "--runs", "20", "--timeout", "5s"];
+    expect_crash(workshop.hunt(&program, &options), "SIGSEGV");
+    expect_none(&program);
+}
+
+#[test]
+fn a_killed_execution_is_counted() {
+    let summary = expect_clean(hunt("kill(getpid(), SIGKILL);", RUNS), RUNS, 0);
+    expect_missed(&summary, "20 executions killed from outside");
+}
+
+#[test]
+fn a_stopped_execution_is_ended() {
+    let summary = expect_clean(hunt("kill(getpid(), SIGSTOP);", FEW_RUNS), FEW_RUNS, FEW_RUNS);
+    expect_missed(&summary, "4 executions stopped by a limit");
+}
+
+#[test]
+fn closing_all_files_harms_nobody() {
+    expect_clean(hunt("for (int file = 0; file < 4096; file++) close(file);", RUNS), RUNS, 0);
+}
+
+#[test]
+fn a_program_that_kills_its_parent_is_given_up() {
+    let hunted = hunt("kill(getppid(), SIGKILL);", RUNS);
+    hunted.ended.expect(2).says("kills its own fork server");
+}
+
+/// Also over what the runtime and the controller share.
+#[test]
+fn garbage_over_all_memory_harms_only_the_program() {
+    let body = r#"
+    char line[512];
+    int maps = open("/proc/self/maps", O_RDONLY);
+    static char text[1 << 16];
+    ssize_t length = 0, more;
+    while ((more = read(maps, text + length, sizeof text - 1 - (size_t)length)) > 0)
+        length += more;
+    for (char *at = text; *at; at = strchr(at, '\n') + 1) {
+        char *start, *end;
+        char right;
+        if (sscanf(at, "%p-%p %*c%c", (void **)&start, (void **)&end, &right) == 3 && right == 'w')
+            if (strstr(memcpy(line, at, 511), "memfd") < strchr(line, '\n'))
+                for (char *byte = start; byte < end && byte < start + (1 << 24); byte += 8)
+                    *(volatile long *)byte = 0x5555555555555555;
+    }"#;
+    let hunted = hunt(body, RUNS);
+    assert!(matches!(hunted.ended.status, Some(0..=2)), "{:?}", hunted.ended);
+    assert!(!hunted.ended.stderr.contains("panicked"), "{}", hunted.ended.stderr);
+}
+
+#[test]
+fn a_constructor_that_exits_is_told() {
+    let (workshop, program) = Workshop::with_program(
+        r#"
+#include <stdio.h>
+#include <stdlib.h>
+
+__attribute__((constructor)) static void refuse(void) {
+    fprintf(stderr, "no licence\n");
+    exit(3);
+}
+
+int main(void) { return 0; }
+"#,
+    );
+    let hunted = workshop.hunt(&program, &[]);
+    hunted.ended.expect(2).says("ended before `main` (status 3)").says("no licence");
+}
+
+/// A program with a race, and more schedules than anybody can wait for.
+const LONG: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+int shared;
+
+static void *work(void *unused) {
+    for (int i = 0; i < 40; i++)
+        shared++;
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+";
+
+/// Starts a hunt that takes for ever, and returns when its first line was written.
+fn start(workshop: &Workshop, program: &PathBuf) -> (Child, BufReader<std::process::ChildStdout>, String) {
+    let mut command = workshop.hunt_command(program, &["--analysis", "random", "--runs", "1000000000"]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut first = String::new();
+    stdout.read_line(&mut first).expect("a line");
+    assert!(first.contains(r#""reason":"finding""#), "{first}");
+    (child, stdout, first)
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(pid, signal).expect("it is still there");
+}
+
+#[test]
+fn an_interrupt_ends_the_hunt_with_what_was_found() {
+    let (workshop, program) = Workshop::with_program(LONG);
+    let (child, mut stdout, first) = start(&workshop, &program);
+    assert!(!running(&program).is_empty(), "the program is running");
+    signal(&child, Signal::INT);
+    let mut rest = String::new();
+    while stdout.read_line(&mut rest).expect("lines") > 0 {}
+    let mut ended = tool::finish(child, "the hunt");
+    ended.stdout = first + &rest;
+    let hunted = Hunted::new(ended).expect(1);
+    expect_missed(hunted.summary(), "interrupted before the end");
+    assert_eq!(hunted.summary().findings, hunted.findings.len() as u64);
+    expect_none(&program);
+    workshop.replay(&hunted.findings[0].id).expect(0);
+}
+
+#[test]
+fn an_interrupt_ends_an_execution_that_hangs() {
+    let (workshop, program) = Workshop::with_program(&program(r#"for (;;) __asm__ volatile("");"#));
+    let mut command = workshop.hunt_command(&program, &["--timeout", "1h"]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    // Two servers, and the execution.
+    eventually("the program never runs", || running(&program).len() >= 2);
+    signal(&child, Signal::INT);
+    let hunted = Hunted::new(tool::finish(child, "the hunt")).expect(0);
+    expect_missed(hunted.summary(), "interrupted before the end");
+    expect_none(&program);
+}
+
+#[test]
+fn nothing_survives_the_death_of_the_controller() {
+    let (workshop, program) = Workshop::with_program(LONG);
+    let (mut child, _stdout, _) = start(&workshop, &program);
+    signal(&child, Signal::KILL);
+    child.wait().expect("it was killed");
+    expect_none(&program);
+}
+
+#[test]
+fn not_even_an_execution_that_hangs_survives_the_death_of_the_controller() {
+    let (workshop, program) = Workshop::with_program(&program(r#"for (;;) __asm__ volatile("");"#));
+    let mut command = workshop.hunt_command(&program, &["--timeout", "1h"]);
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+    eventually("the program never runs", || running(&program).len() >= 3);
+    signal(&child, Signal::KILL);
+    child.wait().expect("it was killed");
+    expect_none(&program);
+}

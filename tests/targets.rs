@@ -103,7 +103,7 @@ fn explore_all(workshop: &Workshop) {
     let bounds: Vec<(u32, bool)> = hunted.bounds.iter().map(|bound| (bound.bound, bound.complete)).collect();
     assert_eq!(bounds, [(0, true), (1, true), (2, true)]);
     let last = hunted.bounds.last().map(|bound| bound.executions);
-    assert_eq!(last, Some(hunted.summary().executions), "bounds count the executions up to them");
+    assert!(last <= Some(hunted.summary().executions), "bounds count the executions up to them");
 }
 
 /// The same hunt twice, with one worker and with two: everything but the time is the same.

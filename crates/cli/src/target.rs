@@ -3,7 +3,7 @@
 use crate::exit::advise;
 use anyhow::{Context as _, Result, bail};
 use racehunter_compile::{Language, Toolkit};
-use racehunter_symbols::Symbols;
+use racehunter_symbols::{Symbols, inspect};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -29,8 +29,7 @@ pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path) -> Result<PathBu
 
 /// Symbols of the program, if it is one that can be hunted.
 pub fn symbols(program: &Path) -> Result<Symbols> {
-    let symbols = Symbols::load(program)?;
-    let binary = symbols.binary();
+    let binary = inspect(program)?;
     if !binary.is_huntable() {
         let message = binary.to_string();
         return Err(match binary.help() {
@@ -38,7 +37,7 @@ pub fn symbols(program: &Path) -> Result<Symbols> {
             None => anyhow::anyhow!(message),
         });
     }
-    Ok(symbols)
+    Ok(Symbols::load(program)?)
 }
 
 fn language(path: &Path) -> Option<Language> {

@@ -76,6 +76,10 @@ pub struct Header {
     pub child: u32,
     /// Index of the slot that runs.
     pub running: u32,
+    /// Slots of the request that was not answered yet, 0 when there is none.
+    pub requested: u32,
+    /// The next slot of it to run.
+    pub next: u32,
     /// Set by the runtime when it cannot work; a code of [`Trouble`].
     pub trouble: u32,
     /// Records used in the log so far in this request.

@@ -15,7 +15,8 @@
 //! * Before event `n` happens there may be a *decision*: which thread performs event `n`. A [`Switch`] `{ at: n, to }`
 //!   says that it is `to`. The thread that would otherwise have performed event `n` stays where it is, just before
 //!   its own operation.
-//! * There is at most one decision per number. Once `to` was chosen for `n`, its next event is event `n`.
+//! * Once `to` was chosen for `n`, its next event is event `n`. Only when `to` has not yet said what it does next (it is
+//!   new, or comes out of a wait) can it turn out to be blocked after all; then another decision for `n` follows.
 //! * A thread whose next operation cannot complete (a mutex that is held) is not enabled. When it arrives at such an
 //!   operation it is [`Kind::Blocked`], and a decision for that number follows; the operation gets its number when it
 //!   completes.

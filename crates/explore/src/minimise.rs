@@ -31,7 +31,7 @@ pub struct Minimised {
 /// Looks for a schedule that shows the same bug with the fewest preemptions, and of those the one with the fewest
 /// switches and events. `None` when not even the given plan shows it.
 ///
-/// A schedule is taken as a set of [`Rule`]s; subsets of them are tried, smallest first as long as there are few
+/// A schedule is taken as a set of rules; subsets of them are tried, smallest first as long as there are few
 /// preemptions, else by halving. Every candidate is run, and only what really showed the bug is kept.
 pub fn minimise(
     executor: &mut dyn Executor,
@@ -44,7 +44,7 @@ pub fn minimise(
     if !search.keep_if_better(first) {
         return Ok(None);
     }
-    //search.fewer_preemptions()?;
+    search.fewer_preemptions()?;
     search.fewer_rules()?;
     let runs = search.runs;
     Ok(search.best.map(|best| {

@@ -1,7 +1,7 @@
 //! Several fork servers as one executor.
 
 use crate::batch::{self, Step};
-use crate::results;
+use crate::{orphans, results};
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use racehunter_event::control::{OUTCOME_SNAPSHOT, SITE_POINT, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING};
 use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
@@ -117,7 +117,7 @@ impl Processes {
                 continue;
             }
             let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);
-            let next = if index + 1 < ran as usize { worker.region.read_slot(index + 1).output } else { end };
+            let next = if index + 1 < ran as usize { worker.region.output_of(index + 1) } else { end };
             let output = worker.read_output(slot.output, next.max(slot.output));
             let mut execution = results::read(&worker.region, &slot, limit, output);
             if !alive && slot.state == STATE_RUNNING {
@@ -142,6 +142,9 @@ impl Processes {
             for (worker, indices) in self.workers.iter_mut().zip(missing.chunks(per_worker)) {
                 let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
                 let request = Request::write(worker, &chunk, self.pool, self.preparatory);
+                if request.slots.is_empty() {
+                    return Err(LaunchError::PlanTooLong(chunk[0].switches.len()));
+                }
                 worker.request(request.slots.len() as u32);
                 under_way.push((indices.to_vec(), chunk, request));
             }
@@ -157,6 +160,7 @@ impl Processes {
                     dead.push(number);
                 }
             }
+            orphans::end_all();
             for number in dead {
                 self.deaths += 1;
                 if self.deaths > DEATHS {
@@ -167,6 +171,13 @@ impl Processes {
             let threads = results.iter().flatten().map(results::threads_created).max().unwrap_or(0);
             self.pool = self.pool.max(threads.min(POOL));
         }
+    }
+}
+
+impl Drop for Processes {
+    fn drop(&mut self) {
+        self.workers.clear();
+        orphans::end_all();
     }
 }
 
@@ -213,20 +224,17 @@ impl Request {
                 Step::Snapshot { first, count, at } => (Some(at), first..first + count),
             };
             let count = plans.len();
-            if slots.len() + count + 1 > SLOTS {
+            let wanted: usize = chunk[plans.clone()].iter().map(|plan| plan.switches.len()).sum();
+            if slots.len() + count + 1 > SLOTS || !worker.region.has_room(2 * wanted) {
                 break;
             }
             if let Some(at) = snapshot {
                 let prefix = batch::prefix(&chunk[plans.start], at);
-                if !worker.region.write_plan(slots.len(), &prefix, Some((at, count as u32))) {
-                    break;
-                }
+                worker.region.write_plan(slots.len(), &prefix, Some((at, count as u32)));
                 slots.push(None);
             }
             for plan in plans {
-                if !worker.region.write_plan(slots.len(), &chunk[plan], None) {
-                    return Self { slots };
-                }
+                worker.region.write_plan(slots.len(), &chunk[plan], None);
                 slots.push(Some(plan));
             }
         }

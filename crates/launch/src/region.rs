@@ -85,6 +85,12 @@ impl Region {
         unsafe { ptr::read_volatile(self.slot(index)) }
     }
 
+    /// Where the output of a slot begins.
+    pub(crate) fn output_of(&self, index: usize) -> u64 {
+        // SAFETY: as above.
+        unsafe { ptr::read_volatile(&raw const (*self.slot(index)).output) }
+    }
+
     pub(crate) fn read_header(&self) -> Header {
         // SAFETY: the header is at the start of the mapping.
         unsafe { ptr::read_volatile(self.header()) }
@@ -95,13 +101,16 @@ impl Region {
         self.switches_used = 0;
     }
 
-    /// Writes a plan into a slot. False when its switches do not fit any more.
-    pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(u64, u32)>) -> bool {
+    /// Whether so many more switches fit.
+    pub(crate) fn has_room(&self, switches: usize) -> bool {
+        self.switches_used as usize + switches <= SWITCHES
+    }
+
+    /// Writes a plan into a slot. There must be room for its switches.
+    pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(u64, u32)>) {
         let count = plan.switches.len();
         let first = self.switches_used as usize;
-        if first + count > SWITCHES {
-            return false;
-        }
+        assert!(self.has_room(count));
         self.switches_used += count as u32;
         let (tail, seed) = match plan.tail {
             Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
@@ -134,7 +143,6 @@ impl Region {
             (*slot).flags = flags;
             (*slot).state = STATE_EMPTY;
         }
-        true
     }
 
     /// Sets the flag bytes of all sites.

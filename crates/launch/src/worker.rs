@@ -1,5 +1,6 @@
 //! One fork server.
 
+use crate::orphans;
 use crate::region::Region;
 use racehunter_event::FORMAT_VERSION;
 use racehunter_event::control::{ANSWER_FD, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
@@ -87,6 +88,9 @@ pub enum LaunchError {
     /// The runtime in the program cannot work.
     #[error("{0}")]
     Trouble(String),
+    /// A schedule that does not fit.
+    #[error("a schedule of {0} switches is too long to be followed")]
+    PlanTooLong(usize),
     /// The server died again and again.
     #[error("`{0}` kills its own fork server: the process that started it was ended {1} times")]
     Dies(String, u32),
@@ -145,7 +149,7 @@ impl Worker {
         let parent = std::process::id();
         // SAFETY: between fork and exec only async-signal-safe calls are made.
         unsafe { command.pre_exec(move || before_exec(parent, inherited)) };
-        let child = command.spawn().map_err(failed)?;
+        let child = orphans::spawn(&mut command).map_err(failed)?;
         drop((request_read, answer_write));
         let mut worker =
             Self { region, child, requests: request_write.into(), answers: answer_read.into(), output, limits };
@@ -273,6 +277,7 @@ impl Worker {
         kill_group(self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
+        orphans::forget(self.child.id());
     }
 }
 

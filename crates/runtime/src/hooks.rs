@@ -436,6 +436,18 @@ pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
     0
 }
 
+/// The flag byte of a site, by its number without the + 1; null when there is none.
+pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
+    let mut first = 0;
+    for (start, count) in modules() {
+        if site - first < count {
+            return start.add(site - first);
+        }
+        first += count;
+    }
+    core::ptr::null_mut()
+}
+
 /// Sets all flag bytes as the controller wants them.
 pub(crate) unsafe fn load_flags(from: *const u8) {
     let mut first = 0;

@@ -55,11 +55,7 @@ unsafe extern "C" fn racehunter_on_start() {
             STAGE.set(Stage::Running);
             server::begin_again();
         }
-        Stage::Running => {
-            if !server::begin_next() {
-                sys::exit_group(0);
-            }
-        }
+        Stage::Running => server::begin_next(),
         Stage::Preparing(_) | Stage::Outside => schedule::begin_without_plan(),
     }
 }

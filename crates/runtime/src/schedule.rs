@@ -296,10 +296,11 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
     if (*plan).tail == TAIL_RANDOM && ready > 0 && (*plan).running {
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
         const ONE_IN: u64 = 16;
-        if LIVE.get() > ready && random() % ONE_IN == 0 {
-            if let Some(late) = next_suspended() {
-                return late;
-            }
+        if LIVE.get() > ready
+            && random().is_multiple_of(ONE_IN)
+            && let Some(late) = next_suspended()
+        {
+            return late;
         }
         return ready_thread((random() % u64::from(ready)) as u32);
     }

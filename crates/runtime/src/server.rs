@@ -33,7 +33,10 @@ static REGION: Global<*mut u8> = Global::new(core::ptr::null_mut());
 #[unsafe(link_section = ".data.racehunter")]
 static SLOT: Global<u32> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
-static REQUESTED: Global<u32> = Global::new(0);
+static FLAGS_EPOCH: Global<u32> = Global::new(0);
+/// Whether this process may accept requests itself.
+#[unsafe(link_section = ".data.racehunter")]
+static ACCEPTS: Global<bool> = Global::new(true);
 #[unsafe(link_section = ".data.racehunter")]
 static WATCH: Global<(usize, usize)> = Global::new((0, 0));
 /// Stands in for the slot of a program that runs without a controller.
@@ -182,39 +185,61 @@ unsafe fn answer(count: u32) {
     sys::call(sys::WRITE, ANSWER_FD as usize, &raw const count as usize, 4, 0);
 }
 
+/// Waits for the next request and prepares for it. False when the controller is gone.
+unsafe fn accept() -> bool {
+    let mut requested = 0_u32;
+    if sys::call(sys::READ, REQUEST_FD as usize, &raw mut requested as usize, 4, 0) != 4 {
+        return false;
+    }
+    let header = header();
+    (*header).requested = requested;
+    (*header).next = 0;
+    (*header).log_used = 0;
+    (*header).stack_used = 1;
+    load_flags();
+    true
+}
+
+/// Takes over the flags of sites when the controller has changed them.
+unsafe fn load_flags() {
+    let epoch = (*header()).sites_epoch;
+    if FLAGS_EPOCH.get() != epoch {
+        FLAGS_EPOCH.set(epoch);
+        hooks::load_flags(REGION.get().add(SITES_OFFSET));
+    }
+}
+
+unsafe fn answer_request() {
+    let header = header();
+    let ran = (*header).next.min((*header).requested);
+    (*header).requested = 0;
+    answer(ran);
+}
+
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
     const SEEK_CUR: usize = 1;
-    let mut flags_epoch = 0;
     answer(0);
+    let header = header();
     loop {
-        let mut requested = 0_u32;
-        if sys::call(sys::READ, REQUEST_FD as usize, &raw mut requested as usize, 4, 0) != 4 {
+        // A child that runs an in-process loop accepts requests itself; what it leaves open is done here.
+        if (*header).requested == 0 && !accept() {
             sys::exit_group(0);
         }
-        let header = header();
-        if flags_epoch != (*header).sites_epoch {
-            flags_epoch = (*header).sites_epoch;
-            hooks::load_flags(REGION.get().add(SITES_OFFSET));
-        }
+        load_flags();
         if !fiber::fill_pool((*header).pool) {
             (*header).trouble = Trouble::Threads as u32;
-            answer(0);
+            answer_request();
             continue;
         }
-        REQUESTED.set(requested);
-        (*header).log_used = 0;
-        (*header).stack_used = 1;
-        let mut next = 0;
-        while next < requested {
+        while (*header).next < (*header).requested {
+            let next = (*header).next;
             if !has_room() {
-                (next..requested).for_each(|i| (*slot_at(i)).state = STATE_NO_ROOM);
+                (next..(*header).requested).for_each(|i| (*slot_at(i)).state = STATE_NO_ROOM);
                 break;
             }
-            SLOT.set(next);
-            (*header).running = next;
-            (*slot_at(next)).state = STATE_RUNNING;
             (*slot_at(next)).output = sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64;
+            enter_slot(next);
             let pid = _Fork();
             if pid == 0 {
                 become_execution();
@@ -223,11 +248,20 @@ unsafe fn serve() {
             (*header).child = pid as u32;
             reap(pid);
             (*header).child = 0;
-            // An in-process loop or a snapshot has run further slots.
-            next = (*header).running.max(next) + 1;
         }
-        answer(next.min(requested));
+        if (*header).requested != 0 {
+            answer_request();
+        }
     }
+}
+
+/// From here on the slot counts as begun, whatever happens to the process.
+unsafe fn enter_slot(index: u32) {
+    SLOT.set(index);
+    let header = header();
+    (*header).running = index;
+    (*header).next = index + 1;
+    (*slot_at(index)).state = STATE_RUNNING;
 }
 
 /// Whether another execution of ordinary length fits into the log.
@@ -255,8 +289,11 @@ unsafe fn become_execution() {
     const SIGKILL: usize = 9;
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
     sys::call(sys::SETPGID, 0, 0, 0, 0);
-    for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
-        sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    if (*header()).loops == 0 {
+        for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
+            sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+        }
+        ACCEPTS.set(false);
     }
     begin_slot();
 }
@@ -264,7 +301,6 @@ unsafe fn become_execution() {
 /// Starts the execution of the current slot.
 unsafe fn begin_slot() {
     let slot = slot();
-    (*slot).state = STATE_RUNNING;
     let detect = (*slot).flags & FLAG_DETECT != 0;
     clock::RH_DETECT.set(u8::from(detect));
     time::reset();
@@ -290,23 +326,30 @@ pub(crate) unsafe fn begin_again() {
     begin_slot();
 }
 
-/// For in-process loops: whether this process can go on with the next slot of the request. A plan that watches or
-/// logs more changes the process for good, so the slot after it needs another one.
+/// For in-process loops: whether this process can go on with another slot, of this request or of the next one. A plan
+/// that watches or logs more changes the process for good, so the slot after it needs another process.
 pub(crate) unsafe fn has_next() -> bool {
-    let next = SLOT.get() + 1;
     let plain = |slot: *const Slot| (*slot).observe == OBSERVE_POINTS && (*slot).watch_size == 0;
-    next < REQUESTED.get() && plain(slot()) && plain(slot_at(next)) && has_room()
-}
-
-/// For in-process loops: goes on with the next slot of the request.
-pub(crate) unsafe fn begin_next() -> bool {
-    if !has_next() {
+    if !plain(slot()) || !has_room() {
         return false;
     }
-    SLOT.set(SLOT.get() + 1);
-    (*header()).running = SLOT.get();
+    let header = header();
+    if (*header).next >= (*header).requested {
+        if !ACCEPTS.get() {
+            return false;
+        }
+        answer_request();
+        if !accept() {
+            sys::exit_group(0);
+        }
+    }
+    plain(slot_at((*header).next))
+}
+
+/// For in-process loops: goes on with the slot that [`has_next`] has promised.
+pub(crate) unsafe fn begin_next() {
+    enter_slot((*header()).next);
     begin_slot();
-    true
 }
 
 /// Runs the slots that continue from here, each in a copy of this process. Returns true in the copies; the original
@@ -317,14 +360,12 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count, copies) = ((*own).log, (*own).log_count, (*own).snapshot_slots);
     let index = SLOT.get();
     for copy in 1..=copies {
-        (*header()).running = index + copy;
-        (*slot_at(index + copy)).state = STATE_RUNNING;
+        enter_slot(index + copy);
         let pid = _Fork();
         if pid == 0 {
             const SET_PARENT_DEATH_SIGNAL: usize = 1;
             sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
             sys::call(sys::SETPGID, 0, 0, 0, 0);
-            SLOT.set(index + copy);
             log::fork_from(first, count);
             return true;
         }

@@ -76,6 +76,8 @@ static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 /// Pairs of places whose race was already logged in this execution.
 static SEEN: Global<[(usize, usize); SEEN_PAIRS]> = Global::new([(0, 0); SEEN_PAIRS]);
 const SEEN_PAIRS: usize = 256;
+#[unsafe(link_section = ".data.racehunter")]
+static SEEN_ANY: Global<bool> = Global::new(false);
 
 /// An access to check.
 #[derive(Clone, Copy)]
@@ -95,7 +97,10 @@ pub(crate) unsafe fn init() -> bool {
 /// Forgets what was reported, for the next iteration of an in-process loop. Cells stay: what they know is in the past of
 /// everything.
 pub(crate) unsafe fn reset() {
-    core::ptr::write_bytes(SEEN.ptr(), 0, 1);
+    if SEEN_ANY.get() {
+        SEEN_ANY.set(false);
+        core::ptr::write_bytes(SEEN.ptr(), 0, 1);
+    }
 }
 
 #[inline(always)]
@@ -175,10 +180,12 @@ unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     if same((*cell).write) || (!is_write && same((*cell).read)) {
         return;
     }
-    let mut shared = false;
-    let mut look = |slot: Slot, was_write: bool| {
+    let look = |slot: Slot, was_write: bool| {
         if slot & mask != 0 && (is_write || was_write) && thread_of(slot) != CURRENT.get() {
-            shared |= clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize);
+            if clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize) {
+                note_shared(address, (slot & SITE) as usize);
+                note_shared(address, site as usize);
+            }
             if me & slot & ATOMIC == 0 && !is_ordered(slot) {
                 race(address, slot, was_write, me, access);
             }
@@ -193,9 +200,6 @@ unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
         }
     } else {
         look((*cell).read, false);
-    }
-    if shared {
-        note_shared(address, access);
     }
     note(cell, me, is_write);
 }
@@ -299,6 +303,7 @@ unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot, access: &A
         at = (at + 1) % SEEN_PAIRS;
     }
     seen[at] = pair;
+    SEEN_ANY.set(true);
     let first_kind = match (was_write, slot & ATOMIC != 0) {
         (true, _) if (slot & SITE) as usize >= FIRST_PSEUDO_SITE => Kind::Free,
         (true, true) => Kind::AtomicWrite,
@@ -338,20 +343,21 @@ unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot, access: &A
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
 const SITE_SHARED_LOGGED: u8 = 0x80;
 
-unsafe fn note_shared(address: usize, access: &Access) {
+/// Two threads use this memory, and this site is one of those that do: it should be a point.
+unsafe fn note_shared(address: usize, site: usize) {
+    let flags = hooks::flags_of(site);
     let known = SITE_POINT | SITE_SHARED_LOGGED;
-    if access.site.is_null() || !schedule::running() || *access.site & known != 0 {
+    if flags.is_null() || !schedule::running() || *flags & known != 0 {
         return;
     }
-    *access.site |= SITE_SHARED_LOGGED;
+    *flags |= SITE_SHARED_LOGGED;
     log::put(Record {
         index: schedule::now(),
-        code: log::relative(access.code),
+        code: log::relative(*RH_CODES.get().add(site)),
         object: address as u64,
         thread: CURRENT.get(),
         kind: Kind::Shared,
-        site: hooks::site_number(access.site),
-        detail: access.kind as u8,
+        site: site as u32 + 1,
         ..Record::default()
     });
 }
@@ -362,7 +368,7 @@ pub(crate) unsafe fn clear(address: usize, len: usize) {
         return;
     }
     let start = cell_of(address) as usize;
-    let end = start + (((address & 3) + len + 3) / 4) * size_of::<Cell>();
+    let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();
     const LARGE: usize = 64 << 10;
     if end - start < LARGE {
         core::ptr::write_bytes(start as *mut u8, 0, end - start);

@@ -96,10 +96,10 @@ unsafe fn waiter(at: usize) -> Option<*mut Thread> {
 pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Signal, n, at, 0, 0);
-    if objects::has_waiters(Wait::Condition, at) {
-        if let Some(t) = waiter(at) {
-            wake(t);
-        }
+    if objects::has_waiters(Wait::Condition, at)
+        && let Some(t) = waiter(at)
+    {
+        wake(t);
     }
     0
 }

@@ -40,8 +40,8 @@ static CAPACITY: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(0);
 /// How many objects were made on pages with this hash: most memory that is freed has none, and need not be searched.
-static PAGES: Global<[u16; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);
-const PAGE_MARKS: usize = 2048;
+static PAGES: Global<[u8; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);
+const PAGE_MARKS: usize = 512;
 
 unsafe fn slot_of(key: usize) -> *mut *mut Object {
     let mask = CAPACITY.get() - 1;
@@ -57,7 +57,7 @@ unsafe fn slot_of(key: usize) -> *mut *mut Object {
 
 unsafe fn grow() {
     let (old, old_capacity) = (TABLE.get(), CAPACITY.get());
-    let capacity = (old_capacity * 2).max(1024);
+    let capacity = (old_capacity * 2).max(128);
     TABLE.set(arena::take(capacity * 8) as *mut *mut Object);
     CAPACITY.set(capacity);
     for i in 0..old_capacity {
@@ -168,5 +168,5 @@ pub(crate) unsafe fn reset() {
     TABLE.set(core::ptr::null_mut());
     CAPACITY.set(0);
     USED.set(0);
-    core::ptr::write_bytes(PAGES.ptr() as *mut u16, 0, PAGE_MARKS);
+    core::ptr::write_bytes(PAGES.ptr() as *mut u8, 0, PAGE_MARKS);
 }

@@ -1,0 +1,67 @@
+//! Processes that executions leave behind.
+//!
+//! A program may fork children that outlive it, and hide them in a session of their own. The kernel hands them to the
+//! nearest ancestor that asks for orphans, which is this process. They are ended when no execution is under way, so
+//! that nothing that an execution still needs is taken from it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The fork servers of this process. They are its own children, everything else in a group of its own is an orphan.
+static SERVERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn servers() -> MutexGuard<'static, BTreeSet<u32>> {
+    SERVERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts a fork server.
+pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
+    // SAFETY: sets an attribute of this process. Where the kernel does not know it, orphans are not seen here.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+    // Nobody may take it for an orphan before it is known.
+    let mut servers = servers();
+    let child = command.spawn()?;
+    servers.insert(child.id());
+    Ok(child)
+}
+
+/// A fork server has ended.
+pub(crate) fn forget(server: u32) {
+    servers().remove(&server);
+}
+
+/// Ends all orphans, and what those leave behind. No execution may be under way.
+pub(crate) fn end_all() {
+    let servers = servers();
+    loop {
+        let orphans: Vec<u32> =
+            children().into_iter().filter(|pid| !servers.contains(pid) && is_in_another_group(*pid)).collect();
+        if orphans.is_empty() {
+            return;
+        }
+        for pid in orphans {
+            // SAFETY: sends a signal to a child of this process and waits for its end; it cannot be another process
+            // before it was waited for.
+            unsafe {
+                libc::kill(pid as i32, libc::SIGKILL);
+                libc::waitpid(pid as i32, std::ptr::null_mut(), 0);
+            }
+        }
+    }
+}
+
+/// The children of all threads of this process.
+fn children() -> Vec<u32> {
+    let Ok(threads) = fs::read_dir("/proc/self/task") else { return Vec::new() };
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
+    lists.flat_map(|list| list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+}
+
+/// Executions are in process groups of their own, and so are their children; those of this process are not.
+fn is_in_another_group(pid: u32) -> bool {
+    // SAFETY: both only ask.
+    unsafe { libc::getpgid(pid as i32) != libc::getpgrp() }
+}
