@@ -293,7 +293,8 @@ int main(void) {
 /// Starts a hunt that takes for ever, and returns when its first line was written.
 fn start(workshop: &Workshop, program: &PathBuf) -> (Child, BufReader<std::process::ChildStdout>, String) {
     let mut command = workshop.hunt_command(program, &["--analysis", "random", "--runs", "1000000000"]);
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
     let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut first = String::new();
     stdout.read_line(&mut first).expect("a line");

@@ -27,7 +27,8 @@ pub const TEST: &[Need] = &[
     need_of("automake", "automake"),
 ];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
-pub const BENCH: &[Need] = &[need_of("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev")];
+pub const BENCH: &[Need] =
+    &[need_of("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev")];
 
 /// The LLVM versions that there is a plugin for, the preferred one first.
 pub const LLVM_VERSIONS: [u32; 2] = [22, 19];
@@ -75,8 +76,10 @@ fn install(packages: &[&str]) -> Result<()> {
     }
     eprintln!("installing {names}");
     let apt = |words: &[&str]| shell("apt-get", words).env("DEBIAN_FRONTEND", "noninteractive");
-    let words: Vec<&str> =
-        ["install", "--yes", "--quiet", "--no-install-recommends"].into_iter().chain(packages.iter().copied()).collect();
+    let words: Vec<&str> = ["install", "--yes", "--quiet", "--no-install-recommends"]
+        .into_iter()
+        .chain(packages.iter().copied())
+        .collect();
     // The lists of a new machine are empty or old; ask for new ones only when the packages are not found.
     if apt(&words).output().is_ok() {
         return Ok(());

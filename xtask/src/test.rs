@@ -1,4 +1,6 @@
 //! `cargo xtask test`: everything that CI runs.
+//!
+//! Tests are built in the release profile: the command is built in it anyway, and nothing is compiled twice.
 
 use crate::build::Kit;
 use crate::packages::{self, TEST};
@@ -25,14 +27,16 @@ pub fn run(filter: &[&str]) -> Result<()> {
         cargo(&[&runtime[..], &["--", "-D", "warnings"]].concat()).done()?;
         cargo(&["clippy", "--quiet", "--package", "racehunter-plugin", "--", "-D", "warnings"]).done()?;
         step("documentation");
-        cargo(&["doc", "--quiet", "--no-deps", "--document-private-items"]).env("RUSTDOCFLAGS", "-D warnings").done()?;
+        cargo(&["doc", "--quiet", "--no-deps", "--document-private-items"])
+            .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
+            .done()?;
         step("unit tests");
-        cargo(&["test", "--quiet", "--workspace", "--exclude", "racehunter-runtime", "--exclude", "racehunter-e2e"])
+        cargo(&["test", "--quiet", "--release", "--workspace", "--exclude", "racehunter-runtime", "--exclude", "racehunter-e2e"])
             .env("RACEHUNTER", kit.program())
             .done()?;
     }
     step("end-to-end tests");
-    let mut arguments = vec!["test", "--quiet", "--package", "racehunter-e2e", "--"];
+    let mut arguments = vec!["test", "--quiet", "--release", "--package", "racehunter-e2e", "--"];
     arguments.extend(filter);
     cargo(&arguments).env("RACEHUNTER", kit.program()).done()
 }

@@ -12,7 +12,9 @@ pub fn run() -> anyhow::Result<Exit> {
             println!("runtime   {}", toolkit.runtime.display());
             match &toolkit.include {
                 Some(path) => println!("headers   {}", path.display()),
-                None => println!("headers   missing: `#include <racehunter.h>` will not work; install RaceHunter again"),
+                None => {
+                    println!("headers   missing: `#include <racehunter.h>` will not work; install RaceHunter again")
+                }
             }
             println!("ready");
             Ok(Exit::Clean)

@@ -35,8 +35,6 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let mut finding = last.unwrap_or(stored.finding);
     finding.replayed = [shown, arguments.times];
     finding.confirmed = shown == arguments.times;
-    reporter(arguments.message_format, arguments.color.into())
-        .finding(&finding)
-        .context("cannot write the results")?;
+    reporter(arguments.message_format, arguments.color.into()).finding(&finding).context("cannot write the results")?;
     Ok(if finding.confirmed { Exit::Clean } else { Exit::Findings })
 }

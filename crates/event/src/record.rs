@@ -183,10 +183,7 @@ impl Kind {
     /// True for accesses that change memory.
     #[must_use]
     pub const fn is_write(self) -> bool {
-        matches!(
-            self,
-            Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::WriteRange | Self::Free
-        )
+        matches!(self, Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::WriteRange | Self::Free)
     }
 
     /// True for atomic accesses.

@@ -1,4 +1,4 @@
-//! From a [`Bug`](racehunter_explore::Bug) that an execution showed to a [`Finding`](racehunter_finding::Finding) that
+//! From a [`Bug`] that an execution showed to a [`Finding`] that
 //! a user understands.
 //!
 //! A bug is a pair of code addresses or an outcome. To become a finding its schedule is minimised, replayed, and then
@@ -17,7 +17,7 @@ use racehunter_analyses::simplify;
 use racehunter_explore::{
     Bug, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Race, Record, Switch, Wait, confirm,
 };
-use racehunter_finding::{Finding, Object, ScheduledSwitch, Schedule, Site, fingerprint};
+use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
 use threads::Threads;
@@ -122,11 +122,8 @@ impl Explainer<'_> {
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
         };
         finding.steps = steps::steps(&places, culprit);
-        let identity: Vec<String> = finding
-            .sites
-            .iter()
-            .map(|site| format!("{}:{}:{}", site.file, site.line, site.function))
-            .collect();
+        let identity: Vec<String> =
+            finding.sites.iter().map(|site| format!("{}:{}:{}", site.file, site.line, site.function)).collect();
         finding.id = fingerprint(finding.kind, &identity);
         finding
     }
@@ -146,11 +143,8 @@ fn schedule(switches: &[Switch]) -> Schedule {
 /// The plan that follows a stored schedule.
 #[must_use]
 pub fn plan_of(schedule: &Schedule) -> Plan {
-    let switches = schedule
-        .switches
-        .iter()
-        .map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code })
-        .collect();
+    let switches =
+        schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
     Plan::replay(switches)
 }
 
@@ -222,14 +216,14 @@ fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Culprit {
         let names: Vec<String> = cycle.iter().map(|&thread| places.threads.label(thread)).collect();
         finding.notes.push(format!("the cycle: {} -> {}", names.join(" -> "), names[0]));
     }
-    finding.kind = if waiting.iter().any(|record| {
-        Wait::from_byte(record.detail) == Some(Wait::Condition) && cycle.is_empty()
-    }) && missed_signal(places, &waiting)
-    {
-        racehunter_finding::Kind::LostWakeup
-    } else {
-        racehunter_finding::Kind::Deadlock
-    };
+    finding.kind =
+        if waiting.iter().any(|record| Wait::from_byte(record.detail) == Some(Wait::Condition) && cycle.is_empty())
+            && missed_signal(places, &waiting)
+        {
+            racehunter_finding::Kind::LostWakeup
+        } else {
+            racehunter_finding::Kind::Deadlock
+        };
     places.execution.records.last().map(|record| (record.index, true))
 }
 
@@ -237,12 +231,9 @@ fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Culprit {
 fn missed_signal(places: &Places<'_>, waiting: &[&Record]) -> bool {
     waiting.iter().filter(|record| Wait::from_byte(record.detail) == Some(Wait::Condition)).any(|state| {
         let records = &places.execution.records;
-        let Some(began) = records
-            .iter()
-            .rposition(|record| {
-                record.kind == Kind::Wait && record.thread == state.thread && record.object == state.object
-            })
-        else {
+        let Some(began) = records.iter().rposition(|record| {
+            record.kind == Kind::Wait && record.thread == state.thread && record.object == state.object
+        }) else {
             return false;
         };
         let signals =
@@ -294,7 +285,8 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Fin
     };
     finding.message = messages::crash(signal, fault);
     let output = String::from_utf8_lossy(&places.execution.output);
-    if let Some(line) = output.lines().rev().find(|line| line.contains("terminate called") || line.contains("what():")) {
+    if let Some(line) = output.lines().rev().find(|line| line.contains("terminate called") || line.contains("what():"))
+    {
         finding.notes.push(format!("the program wrote: {}", line.trim()));
     }
     let Some(record) = states(places).next() else {

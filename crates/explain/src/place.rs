@@ -26,8 +26,7 @@ impl Places<'_> {
         }
         let (frames, locks) = (word(at), word(at + 1));
         let slice = |from: usize, count: usize| stacks.get(from..from + count).unwrap_or(&[]);
-        let mut frames: Vec<Frame> =
-            slice(at + 2, frames).iter().flat_map(|&code| self.symbols.frames(code)).collect();
+        let mut frames: Vec<Frame> = slice(at + 2, frames).iter().flat_map(|&code| self.symbols.frames(code)).collect();
         // Every stack ends in what started the thread: the runtime, and in C++ the library's plumbing.
         frames.retain(|frame| !frame.function.starts_with("rh_") && !frame.function.starts_with("racehunter_rt::"));
         if let Some(last) = frames.iter().rposition(is_in_program) {
@@ -92,9 +91,8 @@ impl Places<'_> {
         if let Some(record) = allocation {
             let (frames, _) = self.stack(record);
             let own = own_frame(&frames).unwrap_or(0);
-            let name = spelled().unwrap_or_else(|| {
-                format!("byte {} of a block of {}", address - record.object, record.extra)
-            });
+            let name =
+                spelled().unwrap_or_else(|| format!("byte {} of a block of {}", address - record.object, record.extra));
             let allocated = frames.into_iter().skip(own).collect();
             return Object { name, size, region: "heap".to_owned(), allocated };
         }
@@ -115,7 +113,11 @@ impl Places<'_> {
             record.object == address
                 && matches!(
                     record.kind,
-                    Kind::Lock | Kind::TryLock | Kind::ReadLock | Kind::WriteLock | Kind::TryReadLock
+                    Kind::Lock
+                        | Kind::TryLock
+                        | Kind::ReadLock
+                        | Kind::WriteLock
+                        | Kind::TryReadLock
                         | Kind::TryWriteLock
                 )
         });

@@ -100,12 +100,7 @@ fn shows_bugs(record: &Record) -> bool {
 }
 
 fn current(places: &Places<'_>) -> u32 {
-    places
-        .execution
-        .records
-        .iter()
-        .find(|record| record.kind == Kind::ThreadState)
-        .map_or(0, |record| record.thread)
+    places.execution.records.iter().find(|record| record.kind == Kind::ThreadState).map_or(0, |record| record.thread)
 }
 
 /// What an access touches: a variable of the program, or how the source spells it.

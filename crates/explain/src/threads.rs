@@ -51,10 +51,8 @@ impl Threads {
 
     /// All of them, for the finding.
     pub(crate) fn all(&self) -> Vec<racehunter_finding::Thread> {
-        let plain = |thread: &Thread| racehunter_finding::Thread {
-            path: thread.path.clone(),
-            entry: thread.entry.clone(),
-        };
+        let plain =
+            |thread: &Thread| racehunter_finding::Thread { path: thread.path.clone(), entry: thread.entry.clone() };
         self.known.iter().map(plain).collect()
     }
 

@@ -57,7 +57,9 @@ pub(crate) fn end_all() {
 fn children() -> Vec<u32> {
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return Vec::new() };
     let lists = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
-    lists.flat_map(|list| list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
+    lists
+        .flat_map(|list| list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Executions are in process groups of their own, and so are their children; those of this process are not.

@@ -1,12 +1,13 @@
 //! Several fork servers as one executor.
 
 use crate::batch::{self, Step};
-use crate::{orphans, results};
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
+use crate::{orphans, results};
 use racehunter_event::control::{OUTCOME_SNAPSHOT, SITE_POINT, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING};
 use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Runs plans on real processes, in several fork servers at once.
 ///
@@ -20,6 +21,8 @@ pub struct Processes {
     pool: u32,
     preparatory: u32,
     deaths: u32,
+    /// Processor time of each execution of the last run.
+    cpu: Vec<Duration>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -41,6 +44,7 @@ impl Processes {
             pool: 0,
             preparatory: PREPARATORY,
             deaths: 0,
+            cpu: Vec::new(),
             interrupted: Arc::default(),
         };
         for _ in 0..jobs.max(1) {
@@ -95,20 +99,28 @@ impl Processes {
         self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
     }
 
-    /// Runs a chunk of plans on one server; the plans that were not reached are `None`.
+    /// Processor time of each execution of the last run, in the order of its plans. It is that of a process: what the
+    /// executions of an in-process loop or of a snapshot took together stands with the last of them.
+    #[must_use]
+    pub fn last_cpu(&self) -> &[Duration] {
+        &self.cpu
+    }
+
+    /// Runs a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
+    /// `None`.
     fn run_chunk(
         worker: &mut Worker,
         chunk: &[Plan],
         request: &Request,
         interrupted: &AtomicBool,
-    ) -> (Vec<Option<Execution>>, bool) {
+    ) -> (Vec<Option<(Execution, Duration)>>, bool) {
         let mut stopped: Stopped = Vec::new();
         let answer = worker.wait(&mut stopped, interrupted);
         let (ran, alive) = match answer {
             Answer::Ran(count) => (count, true),
             Answer::Died(count) => (count, false),
         };
-        let mut results: Vec<Option<Execution>> = chunk.iter().map(|_| None).collect();
+        let mut results: Vec<Option<(Execution, Duration)>> = chunk.iter().map(|_| None).collect();
         let end = worker.output_end();
         for (index, owner) in request.slots.iter().enumerate().take(ran as usize) {
             let slot = worker.region.read_slot(index);
@@ -123,7 +135,7 @@ impl Processes {
             if !alive && slot.state == STATE_RUNNING {
                 execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
             }
-            results[*plan] = Some(execution);
+            results[*plan] = Some((execution, Duration::from_micros(slot.cpu_us)));
         }
         worker.region.trim();
         (results, alive)
@@ -132,6 +144,7 @@ impl Processes {
     /// Runs plans until all have a result.
     fn run_all(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, LaunchError> {
         let mut results: Vec<Option<Execution>> = plans.iter().map(|_| None).collect();
+        self.cpu = vec![Duration::ZERO; plans.len()];
         loop {
             let missing: Vec<usize> = (0..plans.len()).filter(|&i| results[i].is_none()).collect();
             if missing.is_empty() {
@@ -150,9 +163,13 @@ impl Processes {
             }
             let mut dead = Vec::new();
             for (number, (indices, chunk, request)) in under_way.into_iter().enumerate() {
-                let (executions, alive) = Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
-                for (index, execution) in indices.into_iter().zip(executions) {
-                    results[index] = execution;
+                let (executions, alive) =
+                    Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
+                for (index, (execution, cpu)) in
+                    indices.into_iter().zip(executions).filter_map(|(index, ran)| Some((index, ran?)))
+                {
+                    results[index] = Some(execution);
+                    self.cpu[index] = cpu;
                 }
                 if alive {
                     self.deaths = 0;

@@ -132,11 +132,8 @@ impl Worker {
             Some(path) => Stdio::from(File::open(path).map_err(failed)?),
             None => Stdio::null(),
         };
-        let inherited = [
-            (region.fd(), REGION_FD),
-            (request_read.as_raw_fd(), REQUEST_FD),
-            (answer_write.as_raw_fd(), ANSWER_FD),
-        ];
+        let inherited =
+            [(region.fd(), REGION_FD), (request_read.as_raw_fd(), REQUEST_FD), (answer_write.as_raw_fd(), ANSWER_FD)];
         let mut command = Command::new(&program.path);
         command
             .args(&program.arguments)

@@ -4,7 +4,7 @@
 //! thread-local storage and stack are real. Its first act ([`begin`]) is to save its context and end only the kernel
 //! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to.
 
-use crate::thread::{CURRENT, Thread, __rh_stack, prepare, thread};
+use crate::thread::{__rh_stack, CURRENT, Thread, prepare, thread};
 use crate::{Global, clock, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;

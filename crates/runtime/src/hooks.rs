@@ -169,7 +169,9 @@ macro_rules! note_code {
 macro_rules! known_past {
     ($slot:expr) => {
         concat!(
-            "mov rcx, [r11 + ", $slot, "]
+            "mov rcx, [r11 + ",
+            $slot,
+            "]
              push r8
              shr rcx, 28
              mov r8, [rip + {family}]
@@ -187,7 +189,9 @@ macro_rules! known_past {
 macro_rules! no_list {
     ($slot:expr) => {
         concat!(
-            "mov rcx, [r11 + ", $slot, "]
+            "mov rcx, [r11 + ",
+            $slot,
+            "]
              shr rcx, 40
              cmp ecx, 0xffffff
              je 5f\n"
@@ -288,7 +292,9 @@ macro_rules! write_two {
 macro_rules! covered {
     ($slot:expr) => {
         concat!(
-            "mov ecx, [r11 + ", $slot, "]
+            "mov ecx, [r11 + ",
+            $slot,
+            "]
              mov edx, eax
              not edx
              and edx, ecx

@@ -1,6 +1,6 @@
 //! Writing records and call stacks into the control region.
 
-use crate::thread::{CURRENT, Frame, MAX_HELD, Thread, __rh_stack, thread};
+use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
 use crate::{Global, schedule, server};
 use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, STACK_WORDS};
 use racehunter_event::{Kind, Record};

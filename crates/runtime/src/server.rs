@@ -5,13 +5,13 @@
 //! default schedule.
 
 use crate::sync::{keys, real};
-use crate::thread::{COUNT, LIVE, __rh_stack, make_ready, prepare};
+use crate::thread::{__rh_stack, COUNT, LIVE, make_ready, prepare};
 use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
-    REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM,
-    STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
+    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
+    STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 

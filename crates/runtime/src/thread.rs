@@ -206,8 +206,7 @@ pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
     let mut best: Option<u32> = None;
     for n in 0..COUNT.get() {
-        if (*thread(n)).state == State::Suspended
-            && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline)
+        if (*thread(n)).state == State::Suspended && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline)
         {
             best = Some(n);
         }

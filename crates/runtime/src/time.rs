@@ -77,13 +77,7 @@ pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], _left: usi
     0
 }
 
-unsafe extern "C" fn clock_nano_sleep(
-    clock: i32,
-    flags: i32,
-    time: *const [i64; 2],
-    _left: usize,
-    code: usize,
-) -> i32 {
+unsafe extern "C" fn clock_nano_sleep(clock: i32, flags: i32, time: *const [i64; 2], _left: usize, code: usize) -> i32 {
     const ABSOLUTE: i32 = 1;
     if clock == THREAD_CPU {
         return EINVAL;

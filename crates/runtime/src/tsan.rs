@@ -4,7 +4,7 @@
 use crate::hooks::{
     PLAIN_SITE_COUNT, PLAIN_SITES, access, atomic_load, atomic_store, atomic_update, compare_exchange, fence,
 };
-use crate::thread::{Frame, __rh_stack};
+use crate::thread::{__rh_stack, Frame};
 use crate::{Global, server};
 use core::arch::{global_asm, naked_asm};
 use racehunter_event::Kind;
