@@ -1,1 +1,76 @@
-fn main() {}
+//! A real library under control: SQLite with three threads does the same in every run.
+//!
+//! Its source comes from the crates.io package `libsqlite3-sys`, fetched through a manifest that is thrown away. That
+//! the same hunt gives the same results for small programs is tested in `targets.rs`.
+
+use racehunter_e2e::{Hunted, Workshop, root};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the program computes with three threads and 100 rows each, whatever the schedule is.
+const CHECKSUM: &str = "203934";
+
+/// The benchmark's program, with its result asserted instead of printed.
+const DRIVER: &str = r#"
+#include <assert.h>
+#include <stdio.h>
+#define printf(format, checksum) assert((checksum) == CHECKSUM)
+#include "sqlite_threads.c"
+"#;
+
+/// The directory with `sqlite3.c` and `sqlite3.h`.
+fn fetch_sqlite(workshop: &Workshop) -> PathBuf {
+    let manifest = workshop.write(
+        "fetch/Cargo.toml",
+        "[package]\nname = \"fetch\"\nedition = \"2024\"\n[lib]\npath = \"empty.rs\"\n[workspace]\n\
+         [dependencies]\nlibsqlite3-sys = { version = \"=0.35.0\", default-features = false }\n",
+    );
+    workshop.write("fetch/empty.rs", "");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut metadata = Command::new(cargo);
+    metadata.args(["metadata", "--quiet", "--format-version", "1", "--manifest-path"]).arg(manifest);
+    let metadata = workshop.run(&mut metadata).expect(0).stdout;
+    let metadata: Value = serde_json::from_str(&metadata).expect("cargo writes JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let package = packages.iter().find(|package| package["name"] == "libsqlite3-sys").expect("the package");
+    let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+    manifest.parent().expect("a directory").join("sqlite3")
+}
+
+#[test]
+fn sqlite_does_the_same_in_every_run() {
+    let workshop = Workshop::new();
+    let sqlite = fetch_sqlite(&workshop);
+    workshop.write("driver.c", DRIVER);
+    let (sqlite, programs) = (sqlite.display(), root().join("benches/programs"));
+    // Without optimisation, because that is what takes time with nine megabytes of source.
+    workshop.shell(&format!(
+        "racehunter-cc -O0 -pthread -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -DCHECKSUM={CHECKSUM} \
+         -I'{sqlite}' -I'{}' driver.c '{sqlite}/sqlite3.c' -lm -o program",
+        programs.display()
+    ));
+    let program = workshop.path("program");
+    let hunt = |options: &[&str]| -> Hunted {
+        let mut command = workshop.hunt_command(&program, options);
+        command.args(["--", "3", "100"]);
+        Hunted::new(racehunter_e2e::run(&mut command))
+    };
+    // Three executions of one schedule, each in a hunt of its own.
+    let runs: Vec<Hunted> = (0..3).map(|_| hunt(&["--analysis", "random", "--runs", "1"])).collect();
+    for run in &runs {
+        assert!(run.findings.is_empty(), "nothing is wrong with SQLite here: {:#?}", run.overview());
+        let summary = run.clone().expect(0).summary().clone();
+        assert_eq!((summary.executions, summary.threads), (1, 4), "{summary:?}");
+        assert_eq!((summary.diverged, summary.timed_out), (0, 0), "{summary:?}");
+        assert!(summary.events >= 100_000, "{summary:?}");
+        let uncontrolled = summary.missed.iter().any(|line| line.contains("control"));
+        assert!(!uncontrolled, "{:?}", summary.missed);
+    }
+    assert!(runs.iter().all(|run| run.repeatable == runs[0].repeatable), "{runs:#?}");
+
+    // Different schedules, with one worker and with two.
+    let many = |jobs| hunt(&["--analysis", "random", "--runs", "8", "--jobs", jobs]);
+    let (one, two) = (many("1").expect(0), many("2").expect(0));
+    assert_eq!(one.repeatable, two.repeatable);
+}

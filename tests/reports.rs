@@ -1,1 +1,84 @@
-fn main() {}
+//! Reports as people read them, one per kind of finding, 80 columns wide and without colour.
+//!
+//! After a change that is meant: `INSTA_UPDATE=always cargo xtask test report_of`, then look at the difference.
+
+use insta::assert_snapshot;
+use racehunter_e2e::{Workshop, racehunter, run};
+
+/// What a hunt of a program below `targets/` writes, up to its first finding.
+#[track_caller]
+fn report(path: &str, options: &[&str]) -> String {
+    let workshop = Workshop::new();
+    let mut command = racehunter(["hunt", "--quiet", "--color", "never", "--stop-on-first", "--out"]);
+    let ended = run(command.arg(workshop.out()).args(options).arg(path)).expect(1);
+    assert_eq!(ended.stderr, "", "the results are on standard output");
+    without_time(&ended.stdout)
+}
+
+/// The time that a hunt took is the one thing that differs.
+fn without_time(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.split_once("Summary [") {
+        Some((before, after)) => match after.split_once(']') {
+            Some((_, rest)) => format!("{before}Summary [TIME]{rest}"),
+            None => line.to_owned(),
+        },
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn report_of_a_data_race() {
+    assert_snapshot!(report("targets/data-race/wrong_lock.c", &[]));
+}
+
+#[test]
+fn report_of_a_data_race_in_a_header() {
+    assert_snapshot!(report("targets/data-race/vector_size.cpp", &[]));
+}
+
+#[test]
+fn report_of_a_deadlock() {
+    assert_snapshot!(report("targets/deadlock/abba.c", &[]));
+}
+
+#[test]
+fn report_of_an_assertion() {
+    assert_snapshot!(report("targets/assertion/check_then_act.c", &[]));
+}
+
+#[test]
+fn report_of_a_crash() {
+    assert_snapshot!(report("targets/crash/nulled_pointer.c", &[]));
+}
+
+#[test]
+fn report_of_a_lost_wakeup() {
+    assert_snapshot!(report("targets/deadlock/lost_wakeup.c", &[]));
+}
+
+#[test]
+fn report_of_a_loop_in_one_process() {
+    assert_snapshot!(report("targets/loop/withdrawal.c", &[]));
+}
+
+#[test]
+fn report_of_nothing_found() {
+    let workshop = Workshop::new();
+    let options = ["hunt", "--quiet", "--color", "never", "--analysis", "context-bound", "--bound", "2", "--out"];
+    let path = "targets/data-race/lost_update.fixed.c";
+    let ended = run(racehunter(options).arg(workshop.out()).arg(path)).expect(0);
+    assert_snapshot!(without_time(&ended.stdout));
+}
+
+#[test]
+fn a_replay_shows_the_same_report() {
+    let workshop = Workshop::new();
+    let path = "targets/assertion/check_then_act.c";
+    let hunted = workshop.hunt(std::path::Path::new(path), &["--stop-on-first"]).expect(1);
+    let id = &hunted.findings[0].id;
+    let replay = run(racehunter(["replay", id, "--color", "never", "--out"]).arg(workshop.out())).expect(0);
+    let hunt = report(path, &[]);
+    let (finding, _) = hunt.split_once("\n\n   Summary").expect("a summary");
+    assert_eq!(replay.stdout.trim_end(), finding.trim_end());
+}

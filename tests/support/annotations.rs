@@ -75,7 +75,8 @@ fn annotated(path: &str, text: &str) -> Option<Annotated> {
     let kind = kinds.next()?;
     assert!(kinds.next().is_none() && !lines.is_empty(), "{path}: one kind, and lines that must be reported");
     let folder = path.split('/').nth(1).unwrap_or_default();
-    assert!(folder == kind || folder == "loop", "{path}: the folder is the kind of the bug");
+    let fits = folder == kind || folder == "loop" || (folder, kind.as_str()) == ("deadlock", "lost-wakeup");
+    assert!(fits, "{path}: the folder is the kind of the bug");
     let preemptions = text.lines().find_map(|line| line.strip_prefix("// preemptions: ")?.trim().parse().ok());
     let preemptions = preemptions.unwrap_or_else(|| panic!("{path}: no `// preemptions: N`"));
     Some(Annotated { kind, lines, also, preemptions })

@@ -31,9 +31,18 @@ pub fn run(filter: &[&str]) -> Result<()> {
             .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
             .done()?;
         step("unit tests");
-        cargo(&["test", "--quiet", "--release", "--workspace", "--exclude", "racehunter-runtime", "--exclude", "racehunter-e2e"])
-            .env("RACEHUNTER", kit.program())
-            .done()?;
+        cargo(&[
+            "test",
+            "--quiet",
+            "--release",
+            "--workspace",
+            "--exclude",
+            "racehunter-runtime",
+            "--exclude",
+            "racehunter-e2e",
+        ])
+        .env("RACEHUNTER", kit.program())
+        .done()?;
     }
     step("end-to-end tests");
     let mut arguments = vec!["test", "--quiet", "--release", "--package", "racehunter-e2e", "--"];

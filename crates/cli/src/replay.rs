@@ -6,6 +6,7 @@ use crate::hunt::{add_modules, reporter};
 use crate::{store, target};
 use anyhow::{Context as _, Result};
 use racehunter_explain::{Explainer, plan_of};
+use racehunter_explore::{Executor as _, Observe, Plan, shared_sites};
 use racehunter_launch::{Limits, Processes, Program};
 
 /// Runs the schedule of a finding again, as often as asked.
@@ -24,6 +25,11 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     add_modules(&mut symbols, &processes, &stored.program);
     let explainer = Explainer { symbols: &symbols, load_address: processes.load_address() };
     let plan = plan_of(&stored.finding.schedule);
+    // What threads share is shown in the report, as it was by the hunt.
+    let monitor = Plan { observe: Observe::Everything, ..plan.clone() };
+    for execution in processes.run(&[monitor])? {
+        processes.add_points(&shared_sites(&execution));
+    }
     let mut shown = 0;
     let mut last = None;
     for _ in 0..arguments.times {

@@ -31,7 +31,7 @@ pub const SLOTS_OFFSET: usize = 4096;
 /// Offset of the forced switches of all plans.
 pub const SWITCHES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
 /// Number of [`Switch`]es in that area.
-pub const SWITCHES: usize = 1 << 21;
+pub const SWITCHES: usize = 1 << 24;
 /// Offset of the site flags: one byte per instrumented instruction, see [`SITE_POINT`].
 pub const SITES_OFFSET: usize = SWITCHES_OFFSET + SWITCHES * size_of::<Switch>();
 /// Number of sites, at most.

@@ -2,10 +2,11 @@
 
 use crate::Culprit;
 use crate::place::Places;
-use racehunter_explore::{Cause, Kind, Record};
+use racehunter_explore::{Cause, Kind, Outcome, Record};
 use racehunter_finding::Step;
 use racehunter_symbols::own_frame;
 use racehunter_symbols::source::Access;
+use std::collections::BTreeMap;
 
 /// Steps that a finding keeps. A longer interleaving keeps its last part, which is where the bug is.
 const MOST: usize = 400;
@@ -14,14 +15,39 @@ const MOST: usize = 400;
 pub(crate) fn steps(places: &Places<'_>, culprit: Culprit) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut preempted = false;
+    let mut running = 0;
+    // Threads whose last step is a wait, and which step that is.
+    let mut waits: BTreeMap<u32, usize> = BTreeMap::new();
     for record in &places.execution.records {
-        if record.kind == Kind::Switch {
-            let cause = Cause::from_byte(record.detail).unwrap_or_default();
-            let forced = matches!(cause, Cause::Plan | Cause::Strategy);
-            preempted = forced && could_go_on(places, record);
-            continue;
-        }
+        let is_culprit = culprit == Some((record.index, record.kind == Kind::ThreadState)) && shows_bugs(record);
+        let is_wait = match record.kind {
+            Kind::Switch => {
+                let cause = Cause::from_byte(record.detail).unwrap_or_default();
+                let forced = matches!(cause, Cause::Plan | Cause::Strategy);
+                preempted = forced && could_go_on(places, record);
+                running = record.object as u32;
+                continue;
+            }
+            // The running thread is about to take what this one wants to take too: a note, not a step of this one.
+            Kind::Blocked | Kind::Suspended if record.thread != running => continue,
+            Kind::Blocked | Kind::Suspended => true,
+            // Where a waiting thread stands matters in a deadlock only.
+            Kind::ThreadState if record.detail != 0 && places.execution.outcome != Outcome::Deadlock => continue,
+            Kind::ThreadState if record.detail != 0 => {
+                if let Some(&last) = waits.get(&record.thread) {
+                    steps[last].culprit |= is_culprit;
+                    continue;
+                }
+                true
+            }
+            _ => false,
+        };
         let Some(what) = describe(places, record) else { continue };
+        if is_wait {
+            waits.insert(record.thread, steps.len());
+        } else {
+            waits.remove(&record.thread);
+        }
         let (frames, _) = places.stack(record);
         let frame = if record.code == 0 { None } else { own_frame(&frames).and_then(|own| frames.get(own)) };
         steps.push(Step {
@@ -31,7 +57,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Culprit) -> Vec<Step> {
             file: frame.map_or_else(String::new, |frame| frame.file.clone()),
             line: frame.map_or(0, |frame| frame.line),
             preempted: std::mem::take(&mut preempted),
-            culprit: culprit == Some((record.index, record.kind == Kind::ThreadState)) && shows_bugs(record),
+            culprit: is_culprit,
         });
     }
     let skipped = steps.len().saturating_sub(MOST);
@@ -85,11 +111,12 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::FutexWake => "wake a futex".to_owned(),
         Kind::Yield => "yield".to_owned(),
         Kind::Sleep => "sleep".to_owned(),
-        Kind::Blocked | Kind::Suspended => {
+        Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
+        Kind::ThreadState if record.detail == 0 => return None,
+        Kind::Blocked | Kind::Suspended | Kind::ThreadState => {
             let wait = racehunter_explore::Wait::from_byte(record.detail).unwrap_or_default();
             format!("waits for {}", places.awaited(wait, record))
         }
-        Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
         _ => return None,
     })
 }

@@ -99,8 +99,8 @@ impl Processes {
         self.workers.iter().any(|worker| worker.region.read_header().loops != 0)
     }
 
-    /// Processor time of each execution of the last run, in the order of its plans. It is that of a process: what the
-    /// executions of an in-process loop or of a snapshot took together stands with the last of them.
+    /// Processor time of each execution of the last run, in the order of its plans. It is that of the process: the last
+    /// continuation of a snapshot has the time of all of them, and executions of an in-process loop have none.
     #[must_use]
     pub fn last_cpu(&self) -> &[Duration] {
         &self.cpu
@@ -241,8 +241,9 @@ impl Request {
                 Step::Snapshot { first, count, at } => (Some(at), first..first + count),
             };
             let count = plans.len();
+            let prefix = if snapshot.is_some() { chunk[plans.start].switches.len() } else { 0 };
             let wanted: usize = chunk[plans.clone()].iter().map(|plan| plan.switches.len()).sum();
-            if slots.len() + count + 1 > SLOTS || !worker.region.has_room(2 * wanted) {
+            if slots.len() + count + 1 > SLOTS || !worker.region.has_room(wanted + prefix) {
                 break;
             }
             if let Some(at) = snapshot {

@@ -486,7 +486,7 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
     if RH_BUDGET.get() == 0 {
         attention(code);
     }
-    shadow::check(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
+    shadow::check_plain(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
 }
 
 /// Any access: counts it, decides if it is a point, logs, checks.

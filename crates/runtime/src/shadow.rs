@@ -4,11 +4,12 @@
 //! word ([`Slot`]) that has, from the top: the thread's clock (24 bits), its number (12), whether the access was atomic
 //! (1), which of the 4 bytes it touched (4), and the site (23), from which the code address follows ([`code_of`]).
 //!
-//! Two slots are not always enough: concurrent readers, accesses to different bytes, atomics mixed with plain accesses.
-//! Then the read slot becomes the head of a list that holds every access that is not yet covered by a later one, and
-//! nothing is lost. Its clock is one that no thread has.
+//! Two slots are not always enough. Where single bytes are accessed on their own, the cell gets two slots for each byte
+//! ([`Bytes`]). Where there are concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every
+//! access that is not yet covered by a later one ([`Entry`]). So nothing is ever lost. In both cases the read slot tells
+//! where to find it, and has a clock that no thread has.
 
-use crate::clock::{RH_DETECT, RH_EPOCH};
+use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
 use crate::{Global, hooks, log, outcome, schedule, server, sys};
 use racehunter_event::control::{FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
@@ -31,6 +32,13 @@ struct Entry {
     next: *mut Entry,
 }
 
+/// Slots for each of the 4 bytes of a cell. A slot may stand at several bytes: those that its access touched.
+#[repr(C)]
+struct Bytes {
+    write: [Slot; 4],
+    read: [Slot; 4],
+}
+
 pub(crate) const SITE_BITS: u32 = 23;
 const SITE: u64 = (1 << SITE_BITS) - 1;
 const MASK_SHIFT: u32 = SITE_BITS;
@@ -40,6 +48,8 @@ const THREAD_SHIFT: u32 = 28;
 const CLOCK_SHIFT: u32 = 40;
 /// The highest clock marks a list; the rest of the slot is the number of its first entry.
 const LIST: u64 = !0 << CLOCK_SHIFT;
+/// The same with one more bit marks slots per byte; the rest is the number of the [`Bytes`].
+const BYTES: u64 = !0 << (CLOCK_SHIFT - 1);
 /// Clocks that threads can have. One that is used up no longer moves on, which hides races but invents none.
 pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
 
@@ -69,6 +79,15 @@ static LISTS: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 static LISTS_USED: Global<usize> = Global::new(0);
 const LISTS_SIZE: usize = 1 << 36;
 
+/// Memory for slots per byte, likewise.
+#[unsafe(link_section = ".data.racehunter")]
+static BYTE_SLOTS: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
+#[unsafe(link_section = ".data.racehunter")]
+static BYTE_SLOTS_USED: Global<usize> = Global::new(0);
+/// Those that cells have given back; the first word of each points to the next.
+#[unsafe(link_section = ".data.racehunter")]
+static SPARE_BYTES: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
+
 /// Entries that lists have given back.
 #[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
@@ -91,7 +110,11 @@ pub(crate) struct Access {
 pub(crate) unsafe fn init() -> bool {
     RH_CODES.set(sys::reserve(0, size_of::<usize>() << SITE_BITS) as *mut usize);
     LISTS.set(sys::reserve(0, LISTS_SIZE) as *mut Entry);
-    !LISTS.get().is_null() && !RH_CODES.get().is_null() && !sys::reserve(BASE, SIZE).is_null()
+    BYTE_SLOTS.set(sys::reserve(0, LISTS_SIZE) as *mut Bytes);
+    !BYTE_SLOTS.get().is_null()
+        && !LISTS.get().is_null()
+        && !RH_CODES.get().is_null()
+        && !sys::reserve(BASE, SIZE).is_null()
 }
 
 /// Forgets what was reported, for the next iteration of an in-process loop. Cells stay: what they know is in the past of
@@ -133,7 +156,19 @@ unsafe fn is_ordered(slot: Slot) -> bool {
 const PSEUDO_SITES: usize = 1 << 12;
 const FIRST_PSEUDO_SITE: usize = (1 << SITE_BITS) - PSEUDO_SITES;
 
+#[inline(always)]
 unsafe fn site_index(access: &Access) -> usize {
+    // Sites of the executable are in one piece, far from everything else that could be a site.
+    let offset = (access.site as usize).wrapping_sub(hooks::RH_SITES.get() as usize);
+    if offset < FIRST_PSEUDO_SITE {
+        *RH_CODES.get().add(offset) = access.code;
+        return offset;
+    }
+    unusual_site_index(access)
+}
+
+#[cold]
+unsafe fn unusual_site_index(access: &Access) -> usize {
     let number = hooks::site_number(access.site) as usize;
     let index = if number != 0 && number <= FIRST_PSEUDO_SITE {
         number - 1
@@ -167,45 +202,226 @@ pub(crate) unsafe fn check(address: usize, size: usize, access: Access) {
     while at < end {
         let in_cell = (end - at).min(4 - (at & 3));
         let mask = ((1_u64 << in_cell) - 1) << (at & 3);
-        check_cell(at, mask << MASK_SHIFT, site, &access);
+        if in_cell < 4 || !note_whole(at, site, access.kind) {
+            check_cell(at, mask << MASK_SHIFT, site, &access);
+        }
         at += in_cell;
     }
+}
+
+/// A plain access of 1, 2, 4 or 8 bytes that the fast path of the hooks did not settle.
+pub(crate) unsafe fn check_plain(address: usize, size: usize, access: Access) {
+    if size <= 2 && RH_DETECT.get() != 0 {
+        let cell = cell_of(address);
+        let first = address & 3;
+        if (*cell).read >= BYTES && first + size <= 4 {
+            let me = RH_EPOCH.get() | site_index(&access) as u64 | ((1 << size) - 1) << (MASK_SHIFT as usize + first);
+            let bytes = bytes_at((*cell).read);
+            if (first..first + size).all(|byte| note_byte(bytes, byte, me, access.kind.is_write())) {
+                return;
+            }
+        }
+    }
+    check(address, size, access);
+}
+
+/// Notes a plain access to a byte that knows of nothing but this thread's own past.
+#[inline(always)]
+unsafe fn note_byte(bytes: *mut Bytes, byte: usize, me: Slot, is_write: bool) -> bool {
+    let (write, read) = ((*bytes).write[byte], (*bytes).read[byte]);
+    let same_epoch = |slot: Slot| (slot ^ me) >> 27 == 0;
+    if same_epoch(write) || (!is_write && same_epoch(read)) {
+        return true;
+    }
+    let family = RH_FAMILY.get();
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    if !is_past(write) || !is_past(read) {
+        return false;
+    }
+    if is_write {
+        (*bytes).write[byte] = me;
+        (*bytes).read[byte] = 0;
+    } else {
+        (*bytes).read[byte] = me;
+    }
+    true
+}
+
+/// The fast path of the hooks, for ranges: a whole cell that knows of nothing but this thread's own past.
+#[inline(always)]
+unsafe fn note_whole(address: usize, site: u64, kind: Kind) -> bool {
+    let cell = cell_of(address);
+    let (write, read) = ((*cell).write, (*cell).read);
+    if kind.is_atomic() {
+        return false;
+    }
+    let me = RH_EPOCH.get() | MASK | site;
+    let is_write = kind.is_write();
+    if is_same(write, me) || (!is_write && is_same(read, me)) {
+        return true;
+    }
+    let family = RH_FAMILY.get();
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    if read >= LIST || !is_past(write) || !is_past(read) {
+        return false;
+    }
+    if is_write {
+        *cell = Cell { write: me, read: 0 };
+    } else {
+        (*cell).read = me;
+    }
+    true
 }
 
 unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     let cell = cell_of(address);
     let is_write = access.kind.is_write();
     let me = RH_EPOCH.get() | mask | site | if access.kind.is_atomic() { ATOMIC } else { 0 };
-    let same = |slot: Slot| (slot ^ me) >> SITE_BITS == 0;
-    if same((*cell).write) || (!is_write && same((*cell).read)) {
+    if is_same((*cell).write, me) || (!is_write && is_same((*cell).read, me)) {
         return;
     }
-    let look = |slot: Slot, was_write: bool| {
-        if slot & mask != 0 && (is_write || was_write) && thread_of(slot) != CURRENT.get() {
-            if clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize) {
-                note_shared(address, (slot & SITE) as usize);
-                note_shared(address, site as usize);
-            }
-            if me & slot & ATOMIC == 0 && !is_ordered(slot) {
-                race(address, slot, was_write, me, access);
-            }
+    if (*cell).read >= BYTES {
+        if check_bytes(cell, address, me, is_write, access) {
+            return;
         }
-    };
-    look((*cell).write, true);
+        bytes_to_list(cell);
+    }
+    look(address, (*cell).write, true, me, is_write, access);
     if (*cell).read >= LIST {
-        let mut entry = list((*cell).read);
-        while !entry.is_null() {
-            look((*entry).slot, (*entry).is_write);
-            entry = (*entry).next;
+        if !check_list(cell, address, me, is_write, access) {
+            return;
         }
     } else {
-        look((*cell).read, false);
+        look(address, (*cell).read, false, me, is_write, access);
     }
     note(cell, me, is_write);
 }
 
+/// Checks and notes an access to a cell with slots per byte. False when they are not enough; then nothing was noted.
+unsafe fn check_bytes(cell: *mut Cell, address: usize, me: Slot, is_write: bool, access: &Access) -> bool {
+    let bytes = bytes_at((*cell).read);
+    let touched = (0..4).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0).map(|byte| byte as usize);
+    // The same epoch, and both atomic or both not.
+    let same_epoch = |slot: Slot| (slot ^ me) >> 27 == 0;
+    let known = |byte: usize| same_epoch((*bytes).write[byte]) || (!is_write && same_epoch((*bytes).read[byte]));
+    if touched.clone().all(known) {
+        return true;
+    }
+    for byte in touched.clone() {
+        look(address, (*bytes).write[byte], true, me, is_write, access);
+        look(address, (*bytes).read[byte], false, me, is_write, access);
+    }
+    let replaceable = |old: Slot| old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old));
+    let enough = |byte: usize| replaceable((*bytes).read[byte]) && (!is_write || replaceable((*bytes).write[byte]));
+    if !touched.clone().all(enough) {
+        return false;
+    }
+    if is_write && me & MASK == MASK {
+        // One access to the whole cell, and nothing else to remember.
+        *cell = Cell { write: me, read: 0 };
+        (*bytes).write[0] = SPARE_BYTES.get() as u64;
+        SPARE_BYTES.set(bytes);
+        return true;
+    }
+    for byte in touched {
+        if is_write {
+            (*bytes).write[byte] = me;
+            (*bytes).read[byte] = 0;
+        } else {
+            (*bytes).read[byte] = me;
+        }
+    }
+    true
+}
+
+unsafe fn bytes_at(tag: Slot) -> *mut Bytes {
+    BYTE_SLOTS.get().add((tag & !BYTES) as usize)
+}
+
+/// Gives the cell, which has two slots, slots for each byte.
+unsafe fn split(cell: *mut Cell) {
+    let mut bytes = SPARE_BYTES.get();
+    if bytes.is_null() {
+        bytes = BYTE_SLOTS.get().add(BYTE_SLOTS_USED.get());
+        BYTE_SLOTS_USED.set(BYTE_SLOTS_USED.get() + 1);
+        assert!(BYTE_SLOTS_USED.get() * size_of::<Bytes>() < LISTS_SIZE);
+    } else {
+        SPARE_BYTES.set((*bytes).write[0] as *mut Bytes);
+    }
+    let spread = |slot: Slot, byte: u32| if slot >> (MASK_SHIFT + byte) & 1 != 0 { slot } else { 0 };
+    for byte in 0..4 {
+        (*bytes).write[byte as usize] = spread((*cell).write, byte);
+        (*bytes).read[byte as usize] = spread((*cell).read, byte);
+    }
+    *cell = Cell { write: 0, read: BYTES | bytes.offset_from(BYTE_SLOTS.get()) as u64 };
+}
+
+/// Slots per byte are no longer enough: everything goes into a list.
+unsafe fn bytes_to_list(cell: *mut Cell) {
+    let bytes = bytes_at((*cell).read);
+    *cell = Cell { write: 0, read: 0 };
+    for (slots, is_write) in [((*bytes).write, true), ((*bytes).read, false)] {
+        let mut last = 0;
+        for slot in slots {
+            if slot != 0 && slot != last {
+                push(cell, slot, is_write);
+                last = slot;
+            }
+        }
+    }
+    (*bytes).write[0] = SPARE_BYTES.get() as u64;
+    SPARE_BYTES.set(bytes);
+}
+
+/// The same bytes in the same epoch.
+const fn is_same(a: Slot, b: Slot) -> bool {
+    (a ^ b) >> SITE_BITS == 0
+}
+
+/// Compares an earlier access with this one.
+#[inline(always)]
+unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: bool, access: &Access) {
+    if slot & me & MASK != 0 && (is_write || was_write) && thread_of(slot) != CURRENT.get() {
+        if clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize) {
+            note_shared(address, (slot & SITE) as usize);
+            note_shared(address, (me & SITE) as usize);
+        }
+        if me & slot & ATOMIC == 0 && !is_ordered(slot) {
+            race(address, slot, was_write, me, access);
+        }
+    }
+}
+
+/// Compares all accesses of the list with this one, and removes those that it covers. False when the list has this
+/// access already.
+unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, access: &Access) -> bool {
+    let mut first = list((*cell).read);
+    let mut link = &raw mut first;
+    let mut known = false;
+    while !(*link).is_null() {
+        let entry = *link;
+        let Entry { slot, is_write: was_write, next } = *entry;
+        if was_write == is_write && is_same(slot, me) {
+            // Everything behind it was compared when it was put in front.
+            known = true;
+            break;
+        }
+        look(address, slot, was_write, me, is_write, access);
+        if covers(me, is_write, slot, was_write) {
+            *link = next;
+            (*entry).next = SPARE.get();
+            SPARE.set(entry);
+        } else {
+            link = &raw mut (*entry).next;
+        }
+    }
+    (*cell).read = if first.is_null() { 0 } else { head(first) };
+    !known
+}
+
 /// Whether a later access by the running thread makes the old one unnecessary: whoever races with the old one races
 /// with the new one too.
+#[inline(always)]
 unsafe fn covers(me: Slot, is_write: bool, old: Slot, was_write: bool) -> bool {
     old == 0
         || (old & MASK & !me == 0
@@ -216,10 +432,27 @@ unsafe fn covers(me: Slot, is_write: bool, old: Slot, was_write: bool) -> bool {
 
 /// Stores the access, keeping every earlier one that it does not cover.
 unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) {
-    if (*cell).read >= LIST {
-        prune(cell, me, is_write);
-    }
     let is_list = (*cell).read >= LIST;
+    let apart = |old: Slot| old & MASK & !me != 0 && (me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old);
+    if !is_list && (apart((*cell).read) || (is_write && apart((*cell).write))) {
+        // What is known is about other bytes.
+        split(cell);
+        let bytes = bytes_at((*cell).read);
+        for byte in (0..4_u32).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0) {
+            let (write, read) = (&raw mut (*bytes).write[byte as usize], &raw mut (*bytes).read[byte as usize]);
+            let single = |old: Slot| old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old));
+            if !single(*read) || (is_write && !single(*write)) {
+                bytes_to_list(cell);
+                note(cell, me, is_write);
+                return;
+            }
+            *read = if is_write { 0 } else { me };
+            if is_write {
+                *write = me;
+            }
+        }
+        return;
+    }
     if is_write {
         if !covers(me, true, (*cell).write, true) {
             push(cell, (*cell).write, true);
@@ -264,23 +497,6 @@ unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry 
     }
     *entry = Entry { slot, is_write, next };
     entry
-}
-
-/// Removes from the list what the access covers; an empty list becomes "no read".
-unsafe fn prune(cell: *mut Cell, me: Slot, is_write: bool) {
-    let mut first = list((*cell).read);
-    let mut link = &raw mut first;
-    while !(*link).is_null() {
-        let entry = *link;
-        if covers(me, is_write, (*entry).slot, (*entry).is_write) {
-            *link = (*entry).next;
-            (*entry).next = SPARE.get();
-            SPARE.set(entry);
-        } else {
-            link = &raw mut (*entry).next;
-        }
-    }
-    (*cell).read = if first.is_null() { 0 } else { head(first) };
 }
 
 #[cold]

@@ -1,0 +1,60 @@
+//! What one execution costs, side by side with the peers.
+//!
+//! Every figure is measured in the same run as what it is compared with: the program as it is, the peer, and RaceHunter
+//! in turn, again and again; the table shows medians. Processor time is counted wherever something else that runs on
+//! the machine would change the time on the wall. Nothing here is a test: a missed goal is a line in the table.
+//!
+//! Start at [`rows`]. The programs that are measured are in `programs/`, each with a comment that says what it does;
+//! [`programs`] builds them.
+
+mod executions;
+mod machine;
+mod measure;
+mod peers;
+mod programs;
+mod rows;
+mod table;
+
+use anyhow::{Result, bail};
+use programs::Programs;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask bench micro [--quick] [ROWS...]
+
+  --quick   few repeats of small programs: shows that everything works, not how fast it is
+  ROWS      only these";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (quick, words): (Vec<&str>, Vec<&str>) = words.iter().map(String::as_str).partition(|word| *word == "--quick");
+    let Some((&"micro", wanted)) = words.split_first() else { bail!("{USAGE}") };
+    if let Some(unknown) = wanted.iter().find(|name| !rows::ALL.iter().any(|(known, _)| known == *name)) {
+        let known: Vec<&str> = rows::ALL.iter().map(|(name, _)| *name).collect();
+        bail!("`{unknown}` is not one of {}\n{USAGE}", known.join(", "));
+    }
+    let programs = Programs::new()?;
+    let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
+    let before = machine::load();
+    let mut table = table::Table::default();
+    for (name, measure) in rows::ALL {
+        if wanted.is_empty() || wanted.contains(name) {
+            eprintln!("measuring: {name}");
+            table.extend(measure(&programs, effort)?);
+        }
+    }
+    println!("{}", machine::heading(&before));
+    println!("compiler: {}; {}", programs.compiler_version(), effort.describe());
+    print!("{table}");
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Time, and what to make of many times. All times are in seconds.
+
+use anyhow::{Context as _, Result, bail};
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+/// What a program took that ran as it is.
+pub struct Run {
+    /// Processor time of it and of all its children, user and system.
+    pub cpu: f64,
+    /// What it wrote to its standard output.
+    pub output: String,
+}
+
+/// Runs a program to its end, without randomised addresses: ThreadSanitizer does not always find its place among them.
+pub fn native(command: &mut Command) -> Result<Run> {
+    // SAFETY: between fork and exec only one system call is made.
+    unsafe {
+        command.pre_exec(|| {
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            Ok(())
+        })
+    };
+    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {command:?}"))?;
+    let mut output = String::new();
+    if let Some(stdout) = &mut child.stdout {
+        stdout.read_to_string(&mut output)?;
+    }
+    let mut status = 0;
+    // SAFETY: all numbers, for which zero is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: waits for a child of our own that nobody else waits for; both places are valid.
+    while unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) } < 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error).with_context(|| format!("cannot wait for {command:?}"));
+        }
+    }
+    if status != 0 {
+        bail!("{command:?} failed (wait status {status})");
+    }
+    Ok(Run { cpu: processor_time(&usage), output })
+}
+
+/// Processor time of this process so far.
+pub fn own_cpu() -> f64 {
+    usage_of(libc::RUSAGE_SELF)
+}
+
+/// Processor time so far of this process and of all children that have ended and were waited for, theirs included.
+pub fn tree_cpu() -> f64 {
+    usage_of(libc::RUSAGE_SELF) + usage_of(libc::RUSAGE_CHILDREN)
+}
+
+fn usage_of(whose: i32) -> f64 {
+    // SAFETY: all numbers, for which zero is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: writes to a place of our own.
+    unsafe { libc::getrusage(whose, &mut usage) };
+    processor_time(&usage)
+}
+
+fn processor_time(usage: &libc::rusage) -> f64 {
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+/// The middle one; of an even number the mean of the two in the middle. There must be one.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+/// Measures several things in turn, so that what the machine does besides meets all of them alike, and returns the
+/// median of each.
+pub fn medians<const N: usize>(repeats: usize, mut measures: [&mut dyn FnMut() -> Result<f64>; N]) -> Result<[f64; N]> {
+    let mut series = [const { Vec::new() }; N];
+    for _ in 0..repeats.max(1) {
+        for (measure, values) in measures.iter_mut().zip(&mut series) {
+            values.push(measure()?);
+        }
+    }
+    Ok(series.map(|values| median(&values)))
+}
+
+/// What one more item costs: the difference between many and few of them, which leaves out everything that is done
+/// once.
+pub fn per_item([few, many]: [u64; 2], mut cost: impl FnMut(u64) -> Result<f64>) -> Result<f64> {
+    let (small, large) = (cost(few)?, cost(many)?);
+    Ok((large - small) / (many - few) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(&[3.0]), 3.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0, 4.0]), 3.0);
+    }
+
+    #[test]
+    fn medians_measure_in_turn() {
+        let order = std::cell::RefCell::new(Vec::new());
+        let mut first = || {
+            order.borrow_mut().push('a');
+            Ok(order.borrow().len() as f64)
+        };
+        let mut second = || {
+            order.borrow_mut().push('b');
+            Ok(-1.0)
+        };
+        let [a, b] = medians(3, [&mut first, &mut second]).unwrap();
+        assert_eq!((a, b), (3.0, -1.0));
+        assert_eq!(order.borrow().iter().collect::<String>(), "ababab");
+    }
+
+    #[test]
+    fn an_item_costs_what_it_adds() {
+        assert_eq!(per_item([10, 110], |items| Ok(7.0 + 2.0 * items as f64)).unwrap(), 2.0);
+    }
+
+    #[test]
+    fn time_of_a_child_is_counted() {
+        let run = native(Command::new("sh").args(["-c", "echo hello"])).unwrap();
+        assert_eq!(run.output, "hello\n");
+        assert!(native(Command::new("sh").args(["-c", "exit 3"])).is_err());
+    }
+}

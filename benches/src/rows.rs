@@ -1,0 +1,52 @@
+//! The rows of the table, one module per kind.
+
+mod hooks;
+mod long;
+mod slowdown;
+mod switch;
+mod tiny;
+
+use crate::programs::Programs;
+use crate::table::Row;
+use anyhow::Result;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Measurements per figure, of which the median counts.
+    pub repeats: usize,
+    /// The sizes of programs are divided by this.
+    divisor: u64,
+}
+
+impl Effort {
+    /// For figures that mean something.
+    pub const FULL: Self = Self { repeats: 7, divisor: 1 };
+    /// To see whether it works.
+    pub const QUICK: Self = Self { repeats: 1, divisor: 25 };
+
+    /// A size that is right for the full effort, adapted to this one.
+    pub fn size(self, full: u64) -> u64 {
+        (full / self.divisor).max(1)
+    }
+
+    /// In words.
+    pub fn describe(self) -> String {
+        let times = if self.divisor == 1 { "" } else { ", small programs: the figures mean nothing" };
+        format!("medians of {}{times}", self.repeats)
+    }
+}
+
+/// Measures some rows.
+type Measure = fn(&Programs, Effort) -> Result<Vec<Row>>;
+
+/// All of them, by name.
+pub const ALL: &[(&str, Measure)] = &[
+    ("hot", slowdown::hot),
+    ("sqlite", slowdown::sqlite),
+    ("switch", switch::rows),
+    ("loop", tiny::in_process),
+    ("fork", tiny::fork_server),
+    ("accesses", long::rows),
+    ("hooks", hooks::rows),
+];

@@ -1,0 +1,52 @@
+//! The price of each kind of operation.
+
+use super::Effort;
+use crate::executions::{default_plan, once, start};
+use crate::measure::{medians, native, per_item};
+use crate::programs::{Build, Programs, source};
+use crate::table::{Row, Value};
+use anyhow::Result;
+use std::process::Command;
+
+/// Argument of `programs/hooks.c`, what it measures, and how often.
+const OPERATIONS: [(&str, &str, u64); 6] = [
+    ("read", "a read", 50_000_000),
+    ("write", "a write", 50_000_000),
+    ("call", "a call with a write in it", 50_000_000),
+    ("load", "an atomic load", 1_000_000),
+    ("add", "an atomic addition", 1_000_000),
+    ("lock", "a mutex, locked and unlocked", 1_000_000),
+];
+
+/// One row per operation, with the detector on; the time is that of a turn of the loop around it.
+pub fn rows(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
+    let source = source("hooks");
+    let [plain, tsan, ours] = [Build::Plain, Build::Tsan, Build::Ours].map(|build| programs.build(&source, build));
+    let (plain, tsan, ours) = (plain?, tsan?, ours?);
+    let measure = |&(operation, name, count): &(&'static str, &'static str, u64)| -> Result<Row> {
+        let counts = [1000, 1000 + effort.size(count)];
+        let native = |program| {
+            per_item(counts, |count| Ok(native(Command::new(program).args([operation, &count.to_string()]))?.cpu))
+        };
+        let [mut few, mut many] = [
+            start(&ours, &[operation, &counts[0].to_string()], 1)?,
+            start(&ours, &[operation, &counts[1].to_string()], 1)?,
+        ];
+        let mut hooked = |detect| {
+            per_item(counts, |count| {
+                let processes = if count == counts[0] { &mut few } else { &mut many };
+                Ok(once(processes, &default_plan(detect))?.1)
+            })
+        };
+        hooked(true)?;
+        let [plain, tsan, detecting] =
+            medians(effort.repeats, [&mut || native(&plain), &mut || native(&tsan), &mut || hooked(true)])?;
+        Ok(Row {
+            plain: Some(Value::Seconds(plain)),
+            peer: Some(Value::Seconds(tsan)),
+            ratio: Some(detecting / tsan),
+            ..Row::new(format!("{name} (peer: ThreadSanitizer)"), Value::Seconds(detecting))
+        })
+    };
+    OPERATIONS.iter().map(measure).collect()
+}

@@ -1,0 +1,147 @@
+//! Options of `hunt`, each with something that it makes a difference to.
+
+use racehunter_e2e::Workshop;
+use racehunter_e2e::workshop::text;
+use std::path::Path;
+
+/// Two data races, at two variables.
+const TWO_RACES: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+int left, right;
+
+static void *work(void *unused) {
+    left++;
+    right++;
+    return unused;
+}
+
+int main(void) {
+    pthread_t first, second;
+    pthread_create(&first, NULL, work, NULL);
+    pthread_create(&second, NULL, work, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+";
+
+#[test]
+fn stops_on_the_first_finding_when_asked() {
+    let (workshop, program) = Workshop::with_program(TWO_RACES);
+    let all = workshop.hunt(&program, &["--runs", "100"]).expect(1);
+    assert!(all.findings.len() >= 2, "{:#?}", all.overview());
+    let first = workshop.hunt(&program, &["--runs", "100", "--stop-on-first"]).expect(1);
+    assert!(first.summary().executions < all.summary().executions);
+    assert!(!first.summary().complete, "{:?}", first.summary());
+}
+
+#[test]
+fn ends_when_the_time_is_over() {
+    let (workshop, program) = Workshop::with_program(TWO_RACES);
+    let hunted = workshop.hunt(&program, &["--analysis", "random", "--time", "300ms", "--runs", "100000000"]).expect(1);
+    assert!(hunted.summary().executions < 100_000_000);
+}
+
+#[test]
+fn does_so_many_executions() {
+    let (workshop, program) = Workshop::with_program(TWO_RACES);
+    for runs in ["1", "77"] {
+        let hunted = workshop.hunt(&program, &["--analysis", "random", "--runs", runs]).expect(1);
+        assert_eq!(hunted.summary().executions.to_string(), runs);
+    }
+}
+
+#[test]
+fn bounds_count_what_they_are_told_to() {
+    let target = Path::new("targets/data-race/lost_update.fixed.c");
+    let workshop = Workshop::new();
+    let executions = |kind, bound| {
+        let options = ["--analysis", "context-bound", "--bound-kind", kind, "--bound", bound];
+        let hunted = workshop.hunt(target, &options).expect(0);
+        assert!(hunted.summary().complete, "{:?}", hunted.summary());
+        assert_eq!(hunted.bounds.len(), bound.parse::<usize>().map_or(0, |bound| bound + 1));
+        hunted.summary().executions
+    };
+    assert!(executions("preemptions", "0") < executions("preemptions", "1"));
+    assert!(executions("preemptions", "1") < executions("preemptions", "2"));
+    assert!(executions("switches", "2") < executions("preemptions", "2"), "few schedules have so few switches");
+}
+
+#[test]
+fn more_points_make_more_schedules() {
+    let target = Path::new("targets/data-race/lost_update.fixed.c");
+    let workshop = Workshop::new();
+    let points = |which| {
+        let options = ["--analysis", "context-bound", "--bound", "1", "--points", which];
+        let hunted = workshop.hunt(target, &options).expect(0);
+        assert!(hunted.summary().complete, "{:?}", hunted.summary());
+        (hunted.summary().points, hunted.summary().executions)
+    };
+    let (sync, shared, all) = (points("sync"), points("shared"), points("all"));
+    assert!(sync.0 < shared.0 && sync.1 < shared.1, "{sync:?} {shared:?}");
+    assert!(shared.0 <= all.0 && shared.1 <= all.1, "{shared:?} {all:?}");
+}
+
+#[test]
+fn every_seed_is_another_search() {
+    let (workshop, program) = Workshop::with_program(
+        &TWO_RACES.replace("left++;", "for (int i = 0; i < 20; i++) left++;").replace("right++;", "right += left > 7;"),
+    );
+    let hunt = |seed| workshop.hunt(&program, &["--analysis", "random", "--runs", "30", "--seed", seed]).repeatable;
+    assert_eq!(hunt("1"), hunt("1"));
+    let findings = |seed| hunt(seed).iter().map(|line| line["steps"].to_string()).collect::<Vec<_>>();
+    let first = findings("1");
+    assert!(["2", "3", "4"].into_iter().any(|seed| findings(seed) != first), "the seed makes no difference");
+}
+
+#[test]
+fn the_program_reads_the_input_that_is_given() {
+    let (workshop, program) = Workshop::with_program(
+        r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static char word[32];
+
+static void *check(void *unused) {
+    assert(strcmp(word, "expected") == 0);
+    return unused;
+}
+
+int main(void) {
+    if (scanf("%31s", word) != 1)
+        strcpy(word, "nothing");
+    pthread_t thread;
+    pthread_create(&thread, NULL, check, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#,
+    );
+    let (right, wrong) = (workshop.write("right", "expected\n"), workshop.write("wrong", "unexpected\n"));
+    let hunt = |input: &Path| workshop.hunt(&program, &["--runs", "5", "--input", &text(input)]);
+    let _ = hunt(&right).expect(0);
+    let failed = hunt(&wrong).expect(1);
+    assert_eq!(failed.findings[0].kind, "assertion");
+    workshop.replay(&failed.findings[0].id).expect(0);
+    let _ = workshop.hunt(&program, &["--runs", "5"]).expect(1);
+}
+
+#[test]
+fn options_for_the_compiler_are_used() {
+    let workshop = Workshop::new();
+    let source = workshop.write("program.c", &TWO_RACES.replace("right++;", "right += STEP;"));
+    let _ = workshop.hunt(&source, &["--runs", "5"]).expect(2);
+    let _ = workshop.hunt(&source, &["--runs", "5", "--cflags", "-DSTEP=2 -O2"]).expect(1);
+}
+
+#[test]
+fn progress_is_on_standard_error_and_can_be_silenced() {
+    let (workshop, program) = Workshop::with_program(TWO_RACES);
+    let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
+    assert_eq!(hunted.ended.stderr, "");
+}
