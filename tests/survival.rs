@@ -5,7 +5,7 @@ use racehunter_e2e::processes::{eventually, expect_none, running};
 use racehunter_e2e::{Hunted, Summary, Workshop, tool};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 /// A program whose second thread does this.
@@ -317,7 +317,7 @@ int main(void) {
 ";
 
 /// Starts a hunt that takes for ever, and returns when its first line was written.
-fn start(workshop: &Workshop, program: &PathBuf) -> (Child, BufReader<std::process::ChildStdout>, String) {
+fn start(workshop: &Workshop, program: &Path) -> (Child, BufReader<std::process::ChildStdout>, String) {
     let mut command = workshop.hunt_command(program, &["--analysis", "random", "--runs", "1000000000"]);
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");

@@ -110,7 +110,7 @@ pub struct Hunt {
     pub target: PathBuf,
     /// Arguments of the program
     #[arg(last = true)]
-    pub arguments: Vec<OsString>,
+    pub arguments: Vec<String>,
 }
 
 impl Hunt {

@@ -13,6 +13,7 @@ use racehunter_launch::{Limits, Processes, Program};
 use racehunter_report::{Bound, ColorChoice, Reporter};
 use racehunter_symbols::Symbols;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::{IsTerminal as _, Stdout, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let mut symbols = target::symbols(&path)?;
     let interrupted = catch_interrupts()?;
     let program =
-        Program { path: path.clone(), arguments: arguments.arguments.clone(), input: arguments.input.clone() };
+        Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let limits = Limits { time: arguments.timeout, memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
@@ -79,6 +80,11 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     } else {
         Exit::Clean
     })
+}
+
+/// Arguments as the system wants them.
+pub fn words(arguments: &[String]) -> Vec<OsString> {
+    arguments.iter().map(OsString::from).collect()
 }
 
 /// A first Ctrl-C asks to stop; a second one ends the process at once.
@@ -187,7 +193,7 @@ impl Hunter<'_> {
             version: store::VERSION,
             program: self.program.path.clone(),
             identity: self.symbols.binary().identity.clone(),
-            arguments: self.program.arguments.clone(),
+            arguments: self.arguments.arguments.clone(),
             input: self.program.input.clone(),
             finding,
         };

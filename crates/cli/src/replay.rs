@@ -2,7 +2,7 @@
 
 use crate::arguments::Replay;
 use crate::exit::{Exit, advise};
-use crate::hunt::{add_modules, reporter};
+use crate::hunt::{add_modules, reporter, words};
 use crate::{store, target};
 use anyhow::{Context as _, Result};
 use racehunter_explain::{Explainer, plan_of};
@@ -20,7 +20,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         ));
     }
     let program =
-        Program { path: stored.program.clone(), arguments: stored.arguments.clone(), input: stored.input.clone() };
+        Program { path: stored.program.clone(), arguments: words(&stored.arguments), input: stored.input.clone() };
     let mut processes = Processes::start(program, Limits::default(), 1)?;
     add_modules(&mut symbols, &processes, &stored.program);
     let explainer = Explainer { symbols: &symbols, load_address: processes.load_address() };

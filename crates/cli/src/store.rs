@@ -3,7 +3,6 @@
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A finding, with what is needed to run its program again.
@@ -16,7 +15,7 @@ pub struct Stored {
     /// Its identity: a program that was built again is another one.
     pub identity: String,
     /// Its arguments.
-    pub arguments: Vec<OsString>,
+    pub arguments: Vec<String>,
     /// Its standard input.
     pub input: Option<PathBuf>,
     /// The finding.
