@@ -122,8 +122,10 @@ impl Explainer<'_> {
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
         };
         finding.steps = steps::steps(&places, culprit);
+        // The name of a file without its directory: how a path is written depends on where the hunt was started.
+        let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
         let identity: Vec<String> =
-            finding.sites.iter().map(|site| format!("{}:{}:{}", site.file, site.line, site.function)).collect();
+            finding.sites.iter().map(|site| format!("{}:{}:{}", name(&site.file), site.line, site.function)).collect();
         finding.id = fingerprint(finding.kind, &identity);
         finding
     }

@@ -489,26 +489,25 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
     shadow::check_plain(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
 }
 
-/// Any access: counts it, decides if it is a point, logs, checks.
+/// Any plain access: counts it, decides if it is a point, logs, checks.
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     let flags = if site.is_null() { SITE_POINT } else { *site };
-    let is_point = flags & SITE_POINT != 0 || kind.is_atomic();
-    if is_point {
+    if flags & SITE_POINT != 0 {
         let n = point(code);
-        log_access(n, address, size, site, kind, code);
+        log_access(n, address, size, site, kind, 0, code);
     } else {
         RH_BUDGET.set(RH_BUDGET.get() - 1);
         if RH_BUDGET.get() == 0 {
             attention(code);
         }
         if flags & SITE_WATCHED != 0 && server::watches(address, size) {
-            log_access(schedule::now(), address, size, site, kind, code);
+            log_access(schedule::now(), address, size, site, kind, 0, code);
         }
     }
     shadow::check(address, size, Access { kind, code, site });
 }
 
-unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, kind: Kind, code: usize) {
+unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, kind: Kind, order: u8, code: usize) {
     if !schedule::running() {
         return;
     }
@@ -525,6 +524,7 @@ unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, k
         site: site_number(site),
         kind,
         size: size.min(255) as u8,
+        detail: order,
         ..Record::default()
     });
 }
@@ -555,9 +555,21 @@ const fn releases(order: u32) -> bool {
     matches!(order, 3..=5)
 }
 
+/// What an atomic operation does to memory, and to what the threads know of each other. It is counted already.
+unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind: Kind, order: u32, code: usize) {
+    log_access(n, address, size, site, kind, order as u8, code);
+    shadow::check(address, size, Access { kind, code, site });
+    if kind != Kind::AtomicWrite {
+        take_in(address, order);
+    }
+    if kind != Kind::AtomicRead {
+        pass_on(address, order, kind == Kind::AtomicUpdate);
+    }
+}
+
 pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
-    access(address, (info & 0xff) as usize, site, Kind::AtomicRead, code);
-    take_in(address, info >> 8 & 0xff);
+    let n = point(code);
+    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
 }
 
 /// What a load learns from the store that it reads.
@@ -574,8 +586,8 @@ unsafe fn take_in(address: usize, order: u32) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
-    access(address, (info & 0xff) as usize, site, Kind::AtomicWrite, code);
-    pass_on(address, info >> 8 & 0xff, false);
+    let n = point(code);
+    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
 /// What a store, or the write half of an update, passes on to those who read it. An update continues the release
@@ -602,10 +614,8 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
-    access(address, (info & 0xff) as usize, site, Kind::AtomicUpdate, code);
-    let order = info >> 8 & 0xff;
-    take_in(address, order);
-    pass_on(address, order, true);
+    let n = point(code);
+    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
 pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
@@ -621,13 +631,8 @@ pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, 
     let bits = if size >= 8 { u64::MAX } else { (1 << (size * 8)) - 1 };
     let succeeds = found == expected & bits;
     let kind = if succeeds { Kind::AtomicUpdate } else { Kind::AtomicRead };
-    log_access(n, address, size, site, kind, code);
-    shadow::check(address, size, Access { kind, code, site });
     let order = if succeeds { info >> 8 & 0xff } else { info >> 16 & 0xff };
-    take_in(address, order);
-    if succeeds {
-        pass_on(address, order, true);
-    }
+    atomic_access(n, address, size, site, kind, order, code);
 }
 
 pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
