@@ -81,8 +81,8 @@ UNSEEN static void release(int block) {
 
 // Region 0 is the array, the others are in the middle of blocks: the C library uses the beginning of those that are
 // free, and so none of the script's accesses does harm.
-UNSEEN static unsigned char *place(int region, int offset) {
-    if (region == 0) {
+UNSEEN static unsigned char *place(int what, int region, int offset) {
+    if (region == 0 || strchr("rwcCslaux", what) == NULL) {
         return shared_memory + offset;
     }
     unsigned char *memory = blocks[region - 1];
@@ -111,6 +111,9 @@ UNSEEN static int stop(int number) {
     case 4: ONE(uint32_t) break; \
     default: ONE(uint64_t) break; \
     }
+
+// Keeps the compiler from making one instruction of two.
+#define APART __asm__ volatile("# apart")
 
 #define READ(type) (void)*(volatile type *)at;
 #define WRITE(type) *(volatile type *)at = (type)pc & 1;
@@ -150,18 +153,16 @@ static inline __attribute__((always_inline)) void *run(int self) {
     for (int pc = 0;; pc++) {
         struct operation op = fetch(self, pc);
         int size = op.b & 15;
-        unsigned char *at = NULL;
-        if (strchr("rwcCslauxv", op.what) != NULL && op.what != 0) {
-            at = place(op.a >> 4, op.a & 15);
-            if (at == NULL) {
-                continue;
-            }
+        unsigned char *at = place(op.what, op.a >> 4, op.a & 15);
+        if (at == NULL) {
+            continue;
         }
         switch (op.what) {
         case 0: return NULL;
         case 'r':
             if (op.c & 1) {
                 BY_SIZE(size, READ)
+                APART;
             } else {
                 BY_SIZE(size, READ)
             }
@@ -169,6 +170,7 @@ static inline __attribute__((always_inline)) void *run(int self) {
         case 'w':
             if (op.c & 1) {
                 BY_SIZE(size, WRITE)
+                APART;
             } else {
                 BY_SIZE(size, WRITE)
             }
