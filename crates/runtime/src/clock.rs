@@ -58,8 +58,13 @@ unsafe fn join(into: *mut u32, from: *const u32, len: u32) {
 
 /// The running thread learns what the object carries.
 pub(crate) unsafe fn acquire(clock: &SyncClock) {
+    acquire_for(current(), clock);
+}
+
+/// A thread learns what the object carries.
+pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
     if RH_DETECT.get() != 0 {
-        join((*current()).clock, clock.entries, clock.len);
+        join((*t).clock, clock.entries, clock.len);
     }
 }
 

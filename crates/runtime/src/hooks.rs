@@ -558,10 +558,11 @@ const fn releases(order: u32) -> bool {
 /// What an atomic operation does to memory, and to what the threads know of each other. It is counted already.
 unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind: Kind, order: u32, code: usize) {
     log_access(n, address, size, site, kind, order as u8, code);
-    shadow::check(address, size, Access { kind, code, site });
+    // Before the check: what an acquire learns from the value that it reads happened before the access itself.
     if kind != Kind::AtomicWrite {
         take_in(address, order);
     }
+    shadow::check(address, size, Access { kind, code, site });
     if kind != Kind::AtomicRead {
         pass_on(address, order, kind == Kind::AtomicUpdate);
     }

@@ -27,6 +27,11 @@ pub(crate) unsafe fn begin() {
     END.set(server::log_area().add(LOG_RECORDS));
 }
 
+/// Nothing is logged from here on.
+pub(crate) fn stop() {
+    NEXT.set(core::ptr::null_mut());
+}
+
 /// Publishes how much was logged. Safe to call at any time.
 pub(crate) unsafe fn flush() {
     if NEXT.get().is_null() {

@@ -5,11 +5,11 @@
 //! default schedule.
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, LIVE, make_ready, prepare};
+use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
+    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, NOTE_UNCONTROLLED, OBSERVE_ALL, OBSERVE_POINTS,
     OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
     STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
@@ -289,11 +289,16 @@ unsafe fn become_execution() {
     const SIGKILL: usize = 9;
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
     sys::call(sys::SETPGID, 0, 0, 0, 0);
-    if (*header()).loops == 0 {
-        for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
+    let loops = (*header()).loops != 0;
+    ACCEPTS.set(loops);
+    for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
+        if loops {
+            const SET_FLAGS: usize = 2;
+            const CLOSE_ON_EXEC: usize = 1;
+            sys::call(sys::FCNTL, fd as usize, SET_FLAGS, CLOSE_ON_EXEC, 0);
+        } else {
             sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
         }
-        ACCEPTS.set(false);
     }
     begin_slot();
 }
@@ -350,6 +355,32 @@ pub(crate) unsafe fn has_next() -> bool {
 pub(crate) unsafe fn begin_next() {
     enter_slot((*header()).next);
     begin_slot();
+}
+
+/// The program has forked, and this is the new process: it is on its own, with no thread but the one that forked.
+unsafe fn leave() {
+    schedule::end();
+    log::stop();
+    REGION.set(core::ptr::null_mut());
+    clock::RH_DETECT.set(0);
+    for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
+        make_unready(thread(number), State::Done);
+    }
+    LIVE.set(1);
+    schedule::begin_without_plan();
+}
+
+/// A process that the program makes is not under control: the execution goes on, but proves nothing.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fork() -> i32 {
+    let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
+    let pid = fork();
+    if pid == 0 {
+        leave();
+    } else {
+        (*slot()).notes |= NOTE_UNCONTROLLED;
+    }
+    pid
 }
 
 /// Runs the slots that continue from here, each in a copy of this process. Returns true in the copies; the original

@@ -17,6 +17,7 @@ pub(crate) const FUTEX: usize = 202;
 pub(crate) const CLOCK_GETTIME: usize = 228;
 pub(crate) const EXIT_GROUP: usize = 231;
 pub(crate) const CLOSE: usize = 3;
+pub(crate) const FCNTL: usize = 72;
 pub(crate) const ARCH_PRCTL: usize = 158;
 
 /// Any system call; the result is negative on error.

@@ -2,10 +2,9 @@
 
 use super::objects::{self, Object};
 use super::{EBUSY, EINVAL, interpose};
-use crate::clock::{self, SyncClock};
-use crate::log;
 use crate::schedule::{point, refresh, wait_after};
-use crate::thread::{Thread, current};
+use crate::thread::{COUNT, Thread, current, thread};
+use crate::{clock, log};
 use racehunter_event::{Cause, Kind, Wait};
 
 interpose! {
@@ -20,11 +19,6 @@ unsafe fn object(at: usize) -> *mut Object {
 
 pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     (*object(at)).round as usize != (*t).second
-}
-
-/// Rounds use two clocks in turn, so that an early arrival of the next round does not reach those who still leave.
-unsafe fn clock_of(o: *mut Object, round: u32) -> *mut SyncClock {
-    if round.is_multiple_of(2) { &raw mut (*o).clock } else { &raw mut (*o).shared_clock }
 }
 
 unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, _code: usize) -> i32 {
@@ -51,22 +45,26 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
     let n = point(code);
     let o = object(at);
     let round = (*o).round;
-    let clock = clock_of(o, round);
     if (*o).value == 0 {
-        clock::clear(&mut *clock);
+        clock::clear(&mut (*o).clock);
     }
     (*o).value += 1;
-    clock::release(&mut *clock);
+    clock::release(&mut (*o).clock);
     log::event(Kind::BarrierWait, n, at, u64::from((*o).value), 0);
     if (*o).value >= (*o).count {
         (*o).value = 0;
         (*o).round += 1;
-        clock::acquire(&*clock);
+        clock::acquire(&(*o).clock);
+        // Now and not when they go on: by then others may have arrived for later rounds.
+        for t in (0..COUNT.get()).map(|n| thread(n)) {
+            if (*t).pending == Wait::Barrier && (*t).object == at && (*t).second == round as usize {
+                clock::acquire_for(t, &(*o).clock);
+            }
+        }
         refresh(Wait::Barrier, at);
         return SERIAL_THREAD;
     }
     (*current()).second = round as usize;
     wait_after(Wait::Barrier, at, None, Cause::Blocked);
-    clock::acquire(&*clock_of(object(at), round));
     0
 }

@@ -21,7 +21,7 @@ pub(crate) struct Object {
     pub known: u32,
     /// What the last release carries.
     pub clock: SyncClock,
-    /// What releases of readers carry, and every other round of a barrier.
+    /// What releases of readers carry.
     pub shared_clock: SyncClock,
 }
 

@@ -40,4 +40,5 @@ functions! {
     exit_thread = c"pthread_exit";
     assert_fail = c"__assert_fail";
     exit = c"exit";
+    fork = c"fork";
 }
