@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use racehunter_analyses::Technique;
 use racehunter_explain::Explainer;
 use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop};
+use racehunter_finding::Finding;
 use racehunter_launch::{Limits, Processes, Program};
 use racehunter_report::{Bound, ColorChoice, Reporter};
 use racehunter_symbols::Symbols;
@@ -51,6 +52,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
         reporter: reporter(arguments.message_format, arguments.color.into()),
         meter: Meter::new(arguments.quiet, budget.runs),
         ids: HashSet::new(),
+        unconfirmed: Vec::new(),
         confirmed: 0,
         trouble: None,
     };
@@ -61,6 +63,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let mut on_progress = |progress: Progress<'_>| hunter.tell(progress);
     let summary = Campaign::new(portfolio, budget, &mut on_progress).run(&mut processes, &mut should_stop);
     hunter.meter.finish();
+    hunter.tell_unconfirmed();
     if let Some(error) = hunter.trouble {
         return Err(error);
     }
@@ -158,6 +161,8 @@ struct Hunter<'a> {
     reporter: Reporter<Stdout>,
     meter: Meter,
     ids: HashSet<String>,
+    /// What could not be shown again. It is told at the end, unless a later execution confirms it.
+    unconfirmed: Vec<Finding>,
     confirmed: usize,
     trouble: Option<anyhow::Error>,
 }
@@ -185,9 +190,27 @@ impl Hunter<'_> {
     fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
         let explainer = Explainer { symbols: self.symbols, load_address: self.load_address };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
-        if !self.ids.insert(finding.id.clone()) {
+        if self.ids.contains(&finding.id) {
             return Ok(());
         }
+        self.unconfirmed.retain(|known| known.id != finding.id);
+        if finding.confirmed {
+            return self.print(finding);
+        }
+        self.unconfirmed.push(finding);
+        Ok(())
+    }
+
+    fn tell_unconfirmed(&mut self) {
+        for finding in std::mem::take(&mut self.unconfirmed) {
+            if let Err(error) = self.print(finding) {
+                self.trouble.get_or_insert(error);
+            }
+        }
+    }
+
+    fn print(&mut self, finding: Finding) -> Result<()> {
+        self.ids.insert(finding.id.clone());
         self.confirmed += usize::from(finding.confirmed);
         let stored = Stored {
             version: store::VERSION,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// A bug, with everything needed to understand it and to show it again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Short identity, the same in every run that finds the same bug: see [`fingerprint`].
+    /// Short identity, the same in every run that finds the same bug: see [`fingerprint()`].
     pub id: String,
     /// What kind of bug.
     pub kind: Kind,

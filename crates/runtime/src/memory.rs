@@ -28,7 +28,10 @@ interpose! {
 
 unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if !block.is_null() {
-        shadow::clear(block as usize, size);
+        if RH_DETECT.get() != 0 {
+            // All of it, as in `ends`: behind the size that the program asks for, the end of an earlier block is noted.
+            shadow::clear(block as usize, malloc_usable_size(block));
+        }
         if schedule::running() && server::watches(block as usize, size) {
             let t = current();
             (*t).code = code;

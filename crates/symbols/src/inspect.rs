@@ -13,7 +13,7 @@ use crate::SymbolsError;
 /// Sections that only our compiler wrapper and runtime make. Any of them is proof enough.
 const MARKS: [&str; 3] = [".note.racehunter", "rh_sites", ".rh_ir"];
 
-/// What [`inspect`] saw.
+/// What [`inspect()`] saw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binary {
     /// The file.

@@ -3,7 +3,7 @@
 //! [`Symbols`] answers what the program itself cannot say about a log of addresses: which function and line a code
 //! address belongs to ([`Symbols::frames`]), which variable or field lies at a data address
 //! ([`Symbols::data_symbol`]), and how the source spells the memory that an access touches
-//! ([`Symbols::expression`]). [`inspect`] looks at a file before it is run and says in words why it cannot be hunted.
+//! ([`Symbols::expression`]). [`inspect()`] looks at a file before it is run and says in words why it cannot be hunted.
 //!
 //! The crate reads ELF and DWARF, nothing else: it knows no events, no processes and no findings beyond the plain
 //! [`Frame`] type. Debug information is input and may be damaged or missing; then answers get poorer, never wrong on
