@@ -154,7 +154,9 @@ int main(void) {
     );
     let library = workshop.path("libcounter.so");
     let mut command = workshop.hunt_command(&workshop.path("program"), &["--runs", "50"]);
-    expect_race_in(&Hunted::new(run(command.env("LIBRARY", library))).expect(1));
+    // Where it is in the library is not known: the server, whose mappings are read, has not loaded it.
+    let hunted = Hunted::new(run(command.env("LIBRARY", library))).expect(1);
+    assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && finding.confirmed), "{hunted:#?}");
 }
 
 const CMAKE: &str = "

@@ -1,7 +1,7 @@
 //! Options of `hunt`, each with something that it makes a difference to.
 
-use racehunter_e2e::Workshop;
 use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Hunted, Workshop, run};
 use std::path::Path;
 
 /// Two data races, at two variables.
@@ -130,6 +130,21 @@ int main(void) {
     assert_eq!(failed.findings[0].kind, "assertion");
     workshop.replay(&failed.findings[0].id).expect(0);
     let _ = workshop.hunt(&program, &["--runs", "5"]).expect(1);
+}
+
+/// So that a suppression holds for everybody who has the source.
+#[test]
+fn a_finding_has_the_same_id_in_every_directory() {
+    let ids = |folder: &str| {
+        let workshop = Workshop::new();
+        let source = workshop.write(&format!("{folder}/program.c"), TWO_RACES);
+        let mut command = workshop.hunt_command(Path::new("program.c"), &["--runs", "50"]);
+        let hunted = Hunted::new(run(command.current_dir(source.with_file_name("")))).expect(1);
+        hunted.findings.into_iter().map(|finding| finding.id).collect::<Vec<_>>()
+    };
+    let here = ids("here");
+    assert!(here.len() >= 2, "{here:?}");
+    assert_eq!(here, ids("somewhere/else"));
 }
 
 #[test]

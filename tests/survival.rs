@@ -2,11 +2,9 @@
 //! leaves nothing running.
 
 use racehunter_e2e::processes::{eventually, expect_none, running};
-use racehunter_e2e::{Hunted, Summary, Workshop, tool};
-use rustix::process::{Pid, Signal, kill_process};
-use std::io::{BufRead as _, BufReader};
+use racehunter_e2e::{Hunted, Started, Summary, Workshop};
+use rustix::process::Signal;
 use std::path::Path;
-use std::process::{Child, Stdio};
 
 /// A program whose second thread does this.
 fn program(body: &str) -> String {
@@ -316,34 +314,32 @@ int main(void) {
 }
 ";
 
-/// Starts a hunt that takes for ever, and returns when its first line was written.
-fn start(workshop: &Workshop, program: &Path) -> (Child, BufReader<std::process::ChildStdout>, String) {
-    let mut command = workshop.hunt_command(program, &["--analysis", "random", "--runs", "1000000000"]);
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
-    let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
-    let mut first = String::new();
-    stdout.read_line(&mut first).expect("a line");
-    assert!(first.contains(r#""reason":"finding""#), "{first}");
-    (child, stdout, first)
+/// Starts a hunt that takes for ever, and returns when it has found something.
+#[track_caller]
+fn start(workshop: &Workshop, program: &Path) -> Started {
+    let options = ["--analysis", "random", "--runs", "1000000000"];
+    let hunt = Started::new(&mut workshop.hunt_command(program, &options));
+    hunt.wait_for(r#""reason":"finding""#);
+    hunt
 }
 
-fn signal(child: &Child, signal: Signal) {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).expect("a process");
-    kill_process(pid, signal).expect("it is still there");
+/// Starts a hunt of a program that hangs, and returns when it does.
+#[track_caller]
+fn start_hanging(workshop: &Workshop, program: &Path) -> Started {
+    let options = ["--jobs", "1", "--timeout", "1h"];
+    let hunt = Started::new(&mut workshop.hunt_command(program, &options));
+    // The server and the execution.
+    eventually("the program never runs", || running(program).len() >= 2);
+    hunt
 }
 
 #[test]
 fn an_interrupt_ends_the_hunt_with_what_was_found() {
     let (workshop, program) = Workshop::with_program(LONG);
-    let (child, mut stdout, first) = start(&workshop, &program);
+    let hunt = start(&workshop, &program);
     assert!(!running(&program).is_empty(), "the program is running");
-    signal(&child, Signal::INT);
-    let mut rest = String::new();
-    while stdout.read_line(&mut rest).expect("lines") > 0 {}
-    let mut ended = tool::finish(child, "the hunt");
-    ended.stdout = first + &rest;
-    let hunted = Hunted::new(ended).expect(1);
+    hunt.signal(Signal::INT);
+    let hunted = Hunted::new(hunt.finish()).expect(1);
     expect_missed(hunted.summary(), "interrupted before the end");
     assert_eq!(hunted.summary().findings, hunted.findings.len() as u64);
     expect_none(&program);
@@ -353,12 +349,9 @@ fn an_interrupt_ends_the_hunt_with_what_was_found() {
 #[test]
 fn an_interrupt_ends_an_execution_that_hangs() {
     let (workshop, program) = Workshop::with_program(&program(r#"for (;;) __asm__ volatile("");"#));
-    let mut command = workshop.hunt_command(&program, &["--timeout", "1h"]);
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
-    // Two servers, and the execution.
-    eventually("the program never runs", || running(&program).len() >= 2);
-    signal(&child, Signal::INT);
-    let hunted = Hunted::new(tool::finish(child, "the hunt")).expect(0);
+    let hunt = start_hanging(&workshop, &program);
+    hunt.signal(Signal::INT);
+    let hunted = Hunted::new(hunt.finish()).expect(0);
     expect_missed(hunted.summary(), "interrupted before the end");
     expect_none(&program);
 }
@@ -366,19 +359,17 @@ fn an_interrupt_ends_an_execution_that_hangs() {
 #[test]
 fn nothing_survives_the_death_of_the_controller() {
     let (workshop, program) = Workshop::with_program(LONG);
-    let (mut child, _stdout, _) = start(&workshop, &program);
-    signal(&child, Signal::KILL);
-    child.wait().expect("it was killed");
+    let hunt = start(&workshop, &program);
+    hunt.signal(Signal::KILL);
+    assert_eq!(hunt.finish().status, None, "a signal has ended it");
     expect_none(&program);
 }
 
 #[test]
 fn not_even_an_execution_that_hangs_survives_the_death_of_the_controller() {
     let (workshop, program) = Workshop::with_program(&program(r#"for (;;) __asm__ volatile("");"#));
-    let mut command = workshop.hunt_command(&program, &["--timeout", "1h"]);
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
-    eventually("the program never runs", || running(&program).len() >= 3);
-    signal(&child, Signal::KILL);
-    child.wait().expect("it was killed");
+    let hunt = start_hanging(&workshop, &program);
+    hunt.signal(Signal::KILL);
+    assert_eq!(hunt.finish().status, None, "a signal has ended it");
     expect_none(&program);
 }

@@ -46,7 +46,7 @@ fn run() -> Result<()> {
     let programs = Programs::new()?;
     let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
     let before = machine::load();
-    let mut table = table::Table::default();
+    let mut table = table::Table::new(effort.is_full());
     for (name, measure) in rows::ALL {
         if wanted.is_empty() || wanted.contains(name) {
             eprintln!("measuring: {name}");

@@ -30,9 +30,14 @@ impl Effort {
         (full / self.divisor).max(1)
     }
 
+    /// Whether the figures mean something.
+    pub fn is_full(self) -> bool {
+        self.divisor == 1
+    }
+
     /// In words.
     pub fn describe(self) -> String {
-        let times = if self.divisor == 1 { "" } else { ", small programs: the figures mean nothing" };
+        let times = if self.is_full() { "" } else { ", small programs: the figures mean nothing" };
         format!("medians of {}{times}", self.repeats)
     }
 }

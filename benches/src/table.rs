@@ -112,12 +112,17 @@ impl Row {
 }
 
 /// Rows in order.
-#[derive(Default)]
 pub struct Table {
     rows: Vec<Row>,
+    judged: bool,
 }
 
 impl Table {
+    /// A table without rows. Unless it is judged, it does not say whether goals were reached.
+    pub fn new(judged: bool) -> Self {
+        Self { rows: Vec::new(), judged }
+    }
+
     /// Adds rows at the end.
     pub fn extend(&mut self, rows: impl IntoIterator<Item = Row>) {
         self.rows.extend(rows);
@@ -132,7 +137,8 @@ impl fmt::Display for Table {
         for row in &self.rows {
             let shown = |value: &Option<Value>| value.as_ref().map(Value::to_string).unwrap_or_default();
             let (goal, verdict) = match &row.goal {
-                Some((goal, measured)) => (goal.to_string(), goal.verdict(*measured)),
+                Some((goal, measured)) if self.judged => (goal.to_string(), goal.verdict(*measured)),
+                Some((goal, _)) => (goal.to_string(), "not judged".to_owned()),
                 None => Default::default(),
             };
             let marks: Vec<String> = (notes.len() + 1..=notes.len() + row.notes.len()).map(|n| n.to_string()).collect();
@@ -213,7 +219,7 @@ mod tests {
 
     #[test]
     fn notes_are_numbered_over_all_rows() {
-        let mut table = Table::default();
+        let mut table = Table::new(true);
         let row = |name: &str, note: &str| Row {
             notes: vec![note.to_owned()],
             goal: Some((Goal::AtMost(Value::Seconds(1.0)), 2.0)),
@@ -224,5 +230,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[2], "first                2.00 s         <= 1.00 s  missed by 100 %  1");
         assert_eq!(&lines[4..], ["1. one", "2. another"]);
+        table.judged = false;
+        assert!(table.to_string().contains("<= 1.00 s  not judged"));
     }
 }

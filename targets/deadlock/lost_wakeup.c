@@ -23,7 +23,7 @@ int main(void) {
     pthread_t worker;
     pthread_create(&worker, NULL, announce, NULL);
     pthread_mutex_lock(&lock);
-    pthread_cond_wait(&event, &lock); //~ deadlock
+    pthread_cond_wait(&event, &lock); //~ lost-wakeup
     pthread_mutex_unlock(&lock);
     pthread_join(worker, NULL);
     return 0;

@@ -20,7 +20,7 @@ static void *serve(void *unused) {
     sem_post(&started);
     while (!stop) {
         pthread_mutex_lock(&lock);
-        pthread_cond_wait(&work, &lock); //~ deadlock
+        pthread_cond_wait(&work, &lock); //~ lost-wakeup
         pthread_mutex_unlock(&lock);
     }
     sem_post(&gone);
@@ -37,7 +37,7 @@ int main(void) {
     stop = 1;
     pthread_cond_broadcast(&work);
     pthread_mutex_unlock(&lock);
-    sem_wait(&gone); //~ deadlock
+    sem_wait(&gone); //~ lost-wakeup
     pthread_join(worker, NULL);
     return 0;
 }

@@ -19,6 +19,7 @@ pub struct Access {
     pub kind: Kind,
     /// 0 for the end of a block, which the log does not have.
     pub code: u64,
+    pub site: u32,
     pub start: u64,
     pub len: u64,
     /// Its number among the events of the thread.
@@ -44,6 +45,14 @@ pub struct Judgement {
 impl Access {
     pub fn touches(&self, byte: u64) -> bool {
         (self.start..self.start + self.len).contains(&byte)
+    }
+}
+
+impl Judgement {
+    /// Whether this code address stands for the access. The two halves of a copy are one site, and the detector
+    /// remembers sites.
+    pub fn is_at(&self, access: &Access, code: u64) -> bool {
+        access.code == code || self.accesses.iter().any(|other| other.site == access.site && other.code == code)
     }
 }
 
@@ -119,7 +128,8 @@ pub fn judge(execution: &Execution) -> Judgement {
             match said.next() {
                 Some(Said::Allocated(start, len)) => oracle.new_life(start, len),
                 Some(Said::Freed(start, len)) => {
-                    oracle.access(&Record { kind: Kind::Free, object: start, extra: len, code: 0, ..*record });
+                    oracle.access(&Record { kind: Kind::Free, object: start, extra: len, code: 0, site: 0, ..*record });
+                    oracle.forget_atomics(start, len);
                 }
                 Some(Said::Nothing) | None => {}
             }
@@ -215,8 +225,7 @@ impl Oracle {
 
     fn store(&mut self, record: &Record) {
         let me = record.thread as usize;
-        let passed_on =
-            if releases(record.detail) { Some(self.clocks[me]) } else { self.release_fences[me] };
+        let passed_on = if releases(record.detail) { Some(self.clocks[me]) } else { self.release_fences[me] };
         let sequence = self.sequences.entry(record.object).or_default();
         if record.kind == Kind::AtomicWrite {
             *sequence = Clock::default();
@@ -229,8 +238,12 @@ impl Oracle {
     fn new_life(&mut self, start: u64, len: u64) {
         for byte in start..start + len {
             self.history.remove(&byte);
-            self.sequences.remove(&byte);
         }
+    }
+
+    /// Whoever uses an atomic of a freed block learns nothing from it.
+    fn forget_atomics(&mut self, start: u64, len: u64) {
+        self.sequences.retain(|address, _| !(start..start + len).contains(address));
     }
 
     fn access(&mut self, record: &Record) {
@@ -240,6 +253,7 @@ impl Oracle {
             thread: record.thread,
             kind: record.kind,
             code: record.code,
+            site: record.site,
             start: record.object,
             len: record.extra,
             own: clock[record.thread as usize],

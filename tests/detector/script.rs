@@ -1,6 +1,7 @@
 //! Scripts for `script.c`: what the threads do.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// An operation: a letter and three numbers, see `script.c`.
 pub type Operation = [u8; 4];
@@ -35,9 +36,44 @@ impl Script {
     }
 }
 
+const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"];
+
+impl FromStr for Script {
+    type Err = String;
+
+    /// Reads what [`Script`]'s `Display` writes, without the names of the threads.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let operation = |word: &str| read_operation(word).ok_or_else(|| format!("`{word}` is not an operation"));
+        let thread = |line: &str| line.split_whitespace().map(operation).collect();
+        Ok(Self(text.lines().map(thread).collect::<Result<_, _>>()?))
+    }
+}
+
+fn read_operation(word: &str) -> Option<Operation> {
+    let what = *word.as_bytes().first()?;
+    let rest = word.get(1..)?;
+    let order = |name: &str| Some(ORDERS.iter().position(|&order| order == name)? as u8);
+    if what == b'f' {
+        return Some([what, order(rest.strip_prefix(':')?)?, 0, 0]);
+    }
+    let Some((size, place)) = rest.split_once('@') else {
+        let number = rest.trim_end_matches('?');
+        return Some([what, number.parse().ok()?, u8::from(number != rest), 0]);
+    };
+    let size: u8 = size.parse().ok()?;
+    let end = place.find([':', '/']).unwrap_or(place.len());
+    let (place, detail) = place.split_at(end);
+    let (region, offset) = place.split_once('.')?;
+    let at = region.parse::<u8>().ok()? << 4 | offset.parse::<u8>().ok()?;
+    Some(match (what, detail.get(1..)) {
+        (b'r' | b'w', Some(which)) => [what, at, size, which.parse().ok()?],
+        (b'l' | b'a' | b'u' | b'x', Some(name)) => [what, at, order(name)? << 4 | size, 0],
+        _ => [what, at, size, 0],
+    })
+}
+
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"];
         for (thread, operations) in self.0.iter().enumerate() {
             write!(f, "  thread {thread}:")?;
             for &[what, a, b, c] in operations {
@@ -99,6 +135,8 @@ struct Writer<'a> {
 }
 
 const STEPS: usize = 8;
+/// Steps that race easily.
+const RACY: [bool; STEPS] = [false, true, false, true, false, true, true, true];
 /// The mutex that guards the blocks when the script is careful. The other two guard one half of the array each.
 const BLOCK_MUTEX: u8 = 2;
 
@@ -108,8 +146,8 @@ pub fn random_script(random: &mut Random) -> Script {
     let sizes: &[&[u8]] = &[&[1], &[4], &[8], &[1, 2], &[4, 8], &[1, 2, 4, 8], &[1, 4]];
     let sizes = random.pick(sizes);
     let atomic_sizes = [random.pick(&[1, 2, 4, 8]), random.pick(&[1, 2, 4, 8])];
-    let weights = std::array::from_fn(|_| random.pick(&[0, 0, 1, 4, 12]));
-    let slips = random.pick(&[0, 1, 2, 10, 40, 1000]);
+    let weights = std::array::from_fn(|step| random.pick(if RACY[step] { &[0, 0, 0, 1, 4] } else { &[0, 2, 8, 16] }));
+    let slips = random.pick(&[0, 0, 2, 20, 200]);
     let count = 2 + random.below(4);
     let length = 1 + random.below(16);
     let mut writer = Writer { random, width, sizes, atomic_sizes, weights, slips };
@@ -119,7 +157,7 @@ pub fn random_script(random: &mut Random) -> Script {
         let parent = if writer.random.one_in(4) { writer.random.below(thread) } else { 0 };
         let at = writer.random.below(threads[parent].len() / 2 + 1);
         threads[parent].insert(at, [b'+', thread as u8, 0, 0]);
-        if !writer.random.one_in(4) {
+        if !writer.random.one_in(10) {
             let waits = if writer.random.one_in(4) { writer.random.below(count) } else { parent };
             threads[waits].push([b'-', thread as u8, 0, 0]);
             let more = writer.thread(2);
@@ -211,7 +249,7 @@ impl Writer<'_> {
         }
         let only_reads = accesses.iter().all(|operation| matches!(operation[0], b'r' | b'c'));
         let attempt = u8::from(self.random.one_in(8));
-        // Scripts with an even width of atomics use mutexes, others reader-writer locks; some mix them up.
+        // Scripts with small atomics use mutexes, others reader-writer locks; now and then one takes the wrong lock.
         let rwlock = if self.random.one_in(12) { self.random.one_in(2) } else { self.atomic_sizes[0] > 2 };
         let (lock, unlock) = match (rwlock, only_reads) {
             (true, true) => (b'R', b'Y'),

@@ -20,5 +20,5 @@ pub mod tool;
 pub mod workshop;
 
 pub use results::{Finding, Hunted, Summary};
-pub use tool::{Ended, racehunter, root, run};
+pub use tool::{Ended, Started, racehunter, root, run};
 pub use workshop::Workshop;

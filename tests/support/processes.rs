@@ -1,9 +1,14 @@
 //! What is still running.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
+
+const TICK: Duration = Duration::from_millis(10);
+/// Ticks after which nobody believes any more that it will happen.
+const PATIENCE: u32 = 3000;
 
 /// Processes whose program is this file, also after it was deleted. Zombies have no program any more.
 #[must_use]
@@ -21,19 +26,28 @@ pub fn running(program: &Path) -> Vec<u32> {
 /// Waits until a condition holds; the message is for when it never does.
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..2000 {
+    for _ in 0..PATIENCE {
         if holds() {
             return;
         }
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(TICK);
     }
     panic!("{what}");
 }
 
-/// Fails when processes of this program stay.
+/// Fails when processes of this program stay, and ends them.
 #[track_caller]
 pub fn expect_none(program: &Path) {
     // The kernel takes a moment to end a process that was killed.
-    let name = program.display();
-    eventually(&format!("processes of {name} are left"), || running(program).is_empty());
+    for _ in 0..PATIENCE {
+        if running(program).is_empty() {
+            return;
+        }
+        thread::sleep(TICK);
+    }
+    let left = running(program);
+    for pid in left.iter().filter_map(|pid| Pid::from_raw(i32::try_from(*pid).ok()?)) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+    panic!("processes of {} are left: {left:?}", program.display());
 }

@@ -1,10 +1,13 @@
 //! Running the command, and others.
 
+use crate::processes::eventually;
+use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How a command ended.
@@ -35,7 +38,7 @@ impl Ended {
 }
 
 /// No command of the tests takes so long; one that does would never end.
-const NEVER: Duration = Duration::from_secs(240);
+const NEVER: Duration = Duration::from_secs(200);
 
 /// The root of the project.
 #[must_use]
@@ -71,38 +74,93 @@ pub fn racehunter<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Comman
 /// Runs a command to its end, with nothing on standard input.
 #[track_caller]
 pub fn run(command: &mut Command) -> Ended {
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let child = child.unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
-    let name = format!("{command:?}");
-    finish(child, &name)
+    Started::new(command).finish()
 }
 
-/// Waits for the end of a command that was started with pipes.
-#[track_caller]
-pub fn finish(mut child: Child, name: &str) -> Ended {
-    let stdout = child.stdout.take().map(|pipe| thread::spawn(move || read(pipe)));
-    let stderr = child.stderr.take().map(|pipe| thread::spawn(move || read(pipe)));
-    let began = Instant::now();
-    let status = loop {
-        match child.try_wait().expect("a child can be waited for") {
-            Some(status) => break status,
-            None if began.elapsed() > NEVER => {
-                let _ = child.kill();
-                let _ = child.wait();
-                panic!("{name} does not end by itself");
+/// A command that is running. It does not survive this value.
+pub struct Started {
+    child: Child,
+    name: String,
+    stdout: Reader,
+    stderr: Reader,
+}
+
+impl Started {
+    /// Starts a command, with nothing on standard input.
+    #[track_caller]
+    pub fn new(command: &mut Command) -> Self {
+        let name = format!("{command:?}");
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("cannot run {name}: {error}"));
+        let stdout = Reader::new(child.stdout.take().expect("a pipe was asked for"));
+        let stderr = Reader::new(child.stderr.take().expect("a pipe was asked for"));
+        Self { child, name, stdout, stderr }
+    }
+
+    /// Sends it a signal.
+    #[track_caller]
+    pub fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process has a number");
+        kill_process(pid, signal).expect("it was not waited for yet");
+    }
+
+    /// Waits until it has written this to standard output.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) {
+        eventually(&format!("{} never writes `{text}`", self.name), || self.stdout.text().contains(text));
+    }
+
+    /// Waits for its end.
+    #[track_caller]
+    #[must_use]
+    pub fn finish(mut self) -> Ended {
+        let began = Instant::now();
+        let status = loop {
+            match self.child.try_wait().expect("a child can be waited for") {
+                Some(status) => break status,
+                None if began.elapsed() > NEVER => panic!("{} does not end by itself", self.name),
+                None => thread::sleep(Duration::from_millis(5)),
             }
-            None => thread::sleep(Duration::from_millis(5)),
-        }
-    };
-    let text = |reader: Option<thread::JoinHandle<String>>| {
-        reader.map_or_else(String::new, |reader| reader.join().expect("the reader does not panic"))
-    };
-    Ended { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        };
+        Ended { status: status.code(), stdout: self.stdout.finish(), stderr: self.stderr.finish() }
+    }
 }
 
-fn read(mut pipe: impl Read) -> String {
-    let mut bytes = Vec::new();
-    // What came before an error still tells something.
-    let _ = pipe.read_to_end(&mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+impl Drop for Started {
+    fn drop(&mut self) {
+        // An error means that it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads a pipe as fast as it is filled.
+struct Reader {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Reader {
+    fn new(mut pipe: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&bytes);
+        let thread = thread::spawn(move || {
+            let mut some = [0; 1 << 16];
+            while let Ok(count @ 1..) = pipe.read(&mut some) {
+                sink.lock().expect("no reader panics").extend_from_slice(&some[..count]);
+            }
+        });
+        Self { bytes, thread: Some(thread) }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().expect("no reader panics")).into_owned()
+    }
+
+    fn finish(&mut self) -> String {
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("no reader panics");
+        }
+        self.text()
+    }
 }

@@ -67,18 +67,8 @@ fn sqlite_is_valid_without_optimisation() {
 }
 
 #[test]
-fn sqlite_is_valid_with_little_optimisation() {
-    verified(&sqlite(), &["-O1"]);
-}
-
-#[test]
 fn sqlite_is_valid_with_optimisation() {
     verified(&sqlite(), &["-O2"]);
-}
-
-#[test]
-fn sqlite_is_valid_with_much_optimisation_and_vectors() {
-    verified(&sqlite(), &["-O3", "-mavx2"]);
 }
 
 #[test]

@@ -9,9 +9,9 @@ use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_un
 use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, NOTE_UNCONTROLLED, OBSERVE_ALL, OBSERVE_POINTS,
-    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
-    STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, NOTE_UNCONTROLLED, OBSERVE_ALL,
+    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
+    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -221,6 +221,7 @@ unsafe fn serve() {
     const SEEK_CUR: usize = 1;
     answer(0);
     let header = header();
+    let input = input_position();
     loop {
         // A child that runs an in-process loop accepts requests itself; what it leaves open is done here.
         if (*header).requested == 0 && !accept() {
@@ -239,6 +240,7 @@ unsafe fn serve() {
                 break;
             }
             (*slot_at(next)).output = sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64;
+            set_input(input);
             enter_slot(next);
             let pid = _Fork();
             if pid == 0 {
@@ -252,6 +254,19 @@ unsafe fn serve() {
         if (*header).requested != 0 {
             answer_request();
         }
+    }
+}
+
+/// How far standard input was read; negative when it cannot tell.
+unsafe fn input_position() -> isize {
+    const SEEK_CUR: usize = 1;
+    sys::call(sys::LSEEK, 0, 0, SEEK_CUR, 0)
+}
+
+/// Processes share the position of a file: every execution must find it where the first one did.
+unsafe fn set_input(position: isize) {
+    if position >= 0 {
+        sys::call(sys::LSEEK, 0, position as usize, 0, 0);
     }
 }
 
@@ -390,7 +405,9 @@ pub(crate) unsafe fn fan_out() -> bool {
     let own = slot();
     let (first, count, copies) = ((*own).log, (*own).log_count, (*own).snapshot_slots);
     let index = SLOT.get();
+    let input = input_position();
     for copy in 1..=copies {
+        set_input(input);
         enter_slot(index + copy);
         let pid = _Fork();
         if pid == 0 {

@@ -131,8 +131,9 @@ fn kind(file: &ElfFile64<'_, Endianness>) -> Kind {
     match header.e_type.get(endian) {
         elf::ET_REL => Kind::Object,
         elf::ET_DYN if !has_interpreter && !says_program(file) => Kind::Library,
-        elf::ET_DYN | elf::ET_EXEC if !instrumented => Kind::Uninstrumented,
+        // Said first: instrumenting a static program would not help.
         elf::ET_DYN | elf::ET_EXEC if !has_interpreter => Kind::Static,
+        elf::ET_DYN | elf::ET_EXEC if !instrumented => Kind::Uninstrumented,
         elf::ET_DYN | elf::ET_EXEC => Kind::Instrumented,
         _ => Kind::NotElf,
     }

@@ -42,6 +42,9 @@ static USED: Global<usize> = Global::new(0);
 /// How many objects were made on pages with this hash: most memory that is freed has none, and need not be searched.
 static PAGES: Global<[u8; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);
 const PAGE_MARKS: usize = 512;
+/// Whether there are small atomics, at addresses that are not a multiple of 4.
+#[unsafe(link_section = ".data.racehunter")]
+static SMALL: Global<bool> = Global::new(false);
 
 unsafe fn slot_of(key: usize) -> *mut *mut Object {
     let mask = CAPACITY.get() - 1;
@@ -83,6 +86,9 @@ unsafe fn find(class: Class, address: usize) -> *mut Object {
         (*object).key = key;
         *slot = object;
         USED.set(USED.get() + 1);
+        if class == Class::Atomic && address & 3 != 0 {
+            SMALL.set(true);
+        }
         (*PAGES.ptr())[page_mark(address)] = (*PAGES.ptr())[page_mark(address)].saturating_add(1);
     }
     *slot
@@ -132,6 +138,7 @@ pub(crate) unsafe fn forget_range(start: usize, len: usize) {
     if USED.get() == 0 {
         return;
     }
+    let step = if SMALL.get() { 1 } else { 4 };
     let mut at = start & !3;
     let end = start + len;
     while at < end {
@@ -139,7 +146,7 @@ pub(crate) unsafe fn forget_range(start: usize, len: usize) {
         if (*PAGES.ptr())[page_mark(at)] != 0 {
             while at < page_end {
                 forget(at);
-                at += 4;
+                at += step;
             }
         }
         at = page_end;
@@ -168,5 +175,6 @@ pub(crate) unsafe fn reset() {
     TABLE.set(core::ptr::null_mut());
     CAPACITY.set(0);
     USED.set(0);
+    SMALL.set(false);
     core::ptr::write_bytes(PAGES.ptr() as *mut u8, 0, PAGE_MARKS);
 }
