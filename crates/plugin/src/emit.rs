@@ -402,7 +402,8 @@ impl<'a> Emitter<'a> {
             false => declared,
         });
         llvm!(LLVMSetFunctionCallConv(hook.0, PRESERVE_MOST));
-        for attribute in [self.kinds.no_unwind, self.kinds.no_lazy_bind] {
+        // Calls that differ in their site only must stay apart: each has a line of its own.
+        for attribute in [self.kinds.no_unwind, self.kinds.no_lazy_bind, self.kinds.no_merge] {
             hook.add_attribute(self.module.context(), attribute);
         }
         if self.module.is_for_executable() {

@@ -21,6 +21,8 @@ pub struct Kinds {
     pub no_unwind: u32,
     /// `nonlazybind`.
     pub no_lazy_bind: u32,
+    /// `nomerge`.
+    pub no_merge: u32,
     /// `nocapture` (LLVM 19) or `captures` (LLVM 22).
     captures: u32,
     /// Promises that no longer hold once a function calls hooks: an optimiser that runs later, at link time, would drop
@@ -48,6 +50,7 @@ impl Kinds {
             no_return: attribute_kind("noreturn"),
             no_unwind: attribute_kind("nounwind"),
             no_lazy_bind: attribute_kind("nonlazybind"),
+            no_merge: attribute_kind("nomerge"),
             captures: attribute_kind(if cfg!(feature = "llvm19") { "nocapture" } else { "captures" }),
             broken_promises: ["memory", "nosync", "speculatable"].map(attribute_kind),
             profile: metadata_kind(context, "prof"),
