@@ -43,6 +43,22 @@ pub fn native(command: &mut Command) -> Result<Run> {
     Ok(Run { cpu: processor_time(&usage), output })
 }
 
+/// Keeps all threads of a program on the processor on which it starts.
+pub fn on_one_processor(command: &mut Command) -> &mut Command {
+    // SAFETY: between fork and exec only system calls are made; the set is all numbers, for which zero is valid, and the
+    // processor is one that it has room for.
+    unsafe {
+        command.pre_exec(|| {
+            let mut one: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(libc::sched_getcpu().max(0) as usize, &mut one);
+            match libc::sched_setaffinity(0, size_of_val(&one), &one) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            }
+        })
+    }
+}
+
 /// Processor time of this process so far.
 pub fn own_cpu() -> f64 {
     usage_of(libc::RUSAGE_SELF)

@@ -421,6 +421,8 @@ pub(crate) unsafe fn fan_out() -> bool {
         reap(pid);
     }
     SLOT.set(index);
+    // What the server notes about this process is not about the last copy.
+    (*header()).running = index;
     outcome::publish(OUTCOME_SNAPSHOT);
     sys::exit_group(0)
 }
