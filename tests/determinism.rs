@@ -2,8 +2,11 @@
 //!
 //! Its source comes from the crates.io package `libsqlite3-sys`, fetched through a manifest that is thrown away. That
 //! the same hunt gives the same results for small programs is tested in `targets.rs`.
+//! Executions from a snapshot are those that run from the start.
 
 use racehunter_e2e::{Hunted, Workshop, root};
+use racehunter_explore::{Executor as _, Outcome, Plan};
+use racehunter_launch::{Limits, Processes, Program};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,4 +76,49 @@ fn sqlite_does_the_same_in_every_run() {
     let many = |jobs| hunt(&["--analysis", "random", "--runs", "8", "--jobs", jobs]);
     let (one, two) = (many("1").expect(0), many("2").expect(0));
     assert_eq!(one.repeatable, two.repeatable);
+}
+
+/// A beginning that is long enough for a snapshot, then a lock that two threads want.
+const LONG: &str = r#"
+#include <pthread.h>
+
+static volatile int sink[64];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *unused) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&lock);
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+int main(void) {
+    for (int i = 0; i < 40000; i++)
+        sink[i & 63]++;
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    work(NULL);
+    pthread_join(thread, NULL);
+    return 3;
+}
+"#;
+
+#[test]
+fn executions_from_a_snapshot_are_those_from_the_start() {
+    let workshop = Workshop::new();
+    workshop.write("long.c", LONG);
+    workshop.shell("racehunter-cc -O1 -pthread long.c -o program");
+    let program = Program { path: workshop.path("program"), arguments: Vec::new(), input: None };
+    let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
+    // What the first execution teaches the executor changes where the heap is.
+    processes.run(&[Plan::default()]).expect("it runs");
+    let alone = processes.run(&[Plan::default()]).expect("it runs").remove(0);
+    assert_eq!(alone.outcome, Outcome::Exited(3));
+    assert!(alone.events > 80_000, "{} events", alone.events);
+    // The same beginning, up to an event in the middle, makes the executor take a snapshot there.
+    let plan = Plan { tail_from: 60_000, ..Plan::default() };
+    for execution in processes.run(&[plan.clone(), plan.clone(), plan]).expect("they run") {
+        assert_eq!(execution, alone);
+    }
 }

@@ -123,7 +123,10 @@ fn children_are_waited_for() {
         _exit(7);
     if (waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 7)
         abort();";
-    expect_clean(hunt(body, RUNS), RUNS, 0);
+    let hunted = hunt(body, RUNS);
+    let missed = hunted.summary.as_ref().map_or(&[][..], |summary| &summary.missed);
+    assert!(missed.iter().any(|line| line.contains("not wholly under control")), "{missed:?}");
+    expect_clean(hunted, RUNS, 0);
 }
 
 #[test]

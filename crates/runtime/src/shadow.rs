@@ -311,16 +311,27 @@ unsafe fn check_bytes(cell: *mut Cell, address: usize, me: Slot, is_write: bool,
         look(address, (*bytes).write[byte], true, me, is_write, access);
         look(address, (*bytes).read[byte], false, me, is_write, access);
     }
-    let replaceable = |old: Slot| old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old));
-    let enough = |byte: usize| replaceable((*bytes).read[byte]) && (!is_write || replaceable((*bytes).write[byte]));
+    note_bytes(cell, me, is_write)
+}
+
+/// Whether the slot of a byte that this access touches can be used for it: nothing is lost with what it has.
+unsafe fn replaceable(me: Slot, old: Slot) -> bool {
+    old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old))
+}
+
+/// Stores the access in the slots of its bytes. False when they are not enough; then nothing was changed.
+unsafe fn note_bytes(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
+    let bytes = bytes_at((*cell).read);
+    let touched = (0..4).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0).map(|byte| byte as usize);
+    let enough =
+        |byte: usize| replaceable(me, (*bytes).read[byte]) && (!is_write || replaceable(me, (*bytes).write[byte]));
     if !touched.clone().all(enough) {
         return false;
     }
     if is_write && me & MASK == MASK {
         // One access to the whole cell, and nothing else to remember.
         *cell = Cell { write: me, read: 0 };
-        (*bytes).write[0] = SPARE_BYTES.get() as u64;
-        SPARE_BYTES.set(bytes);
+        give_back(bytes);
         return true;
     }
     for byte in touched {
@@ -332,6 +343,11 @@ unsafe fn check_bytes(cell: *mut Cell, address: usize, me: Slot, is_write: bool,
         }
     }
     true
+}
+
+unsafe fn give_back(bytes: *mut Bytes) {
+    (*bytes).write[0] = SPARE_BYTES.get() as u64;
+    SPARE_BYTES.set(bytes);
 }
 
 unsafe fn bytes_at(tag: Slot) -> *mut Bytes {
@@ -369,8 +385,7 @@ unsafe fn bytes_to_list(cell: *mut Cell) {
             }
         }
     }
-    (*bytes).write[0] = SPARE_BYTES.get() as u64;
-    SPARE_BYTES.set(bytes);
+    give_back(bytes);
 }
 
 /// The same bytes in the same epoch.
@@ -423,11 +438,7 @@ unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, 
 /// with the new one too.
 #[inline(always)]
 unsafe fn covers(me: Slot, is_write: bool, old: Slot, was_write: bool) -> bool {
-    old == 0
-        || (old & MASK & !me == 0
-            && (is_write || !was_write)
-            && (me & ATOMIC == 0 || old & ATOMIC != 0)
-            && is_ordered(old))
+    old == 0 || (old & MASK & !me == 0 && (is_write || !was_write) && replaceable(me, old))
 }
 
 /// Stores the access, keeping every earlier one that it does not cover.
@@ -437,19 +448,9 @@ unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) {
     if !is_list && (apart((*cell).read) || (is_write && apart((*cell).write))) {
         // What is known is about other bytes.
         split(cell);
-        let bytes = bytes_at((*cell).read);
-        for byte in (0..4_u32).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0) {
-            let (write, read) = (&raw mut (*bytes).write[byte as usize], &raw mut (*bytes).read[byte as usize]);
-            let single = |old: Slot| old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old));
-            if !single(*read) || (is_write && !single(*write)) {
-                bytes_to_list(cell);
-                note(cell, me, is_write);
-                return;
-            }
-            *read = if is_write { 0 } else { me };
-            if is_write {
-                *write = me;
-            }
+        if !note_bytes(cell, me, is_write) {
+            bytes_to_list(cell);
+            note(cell, me, is_write);
         }
         return;
     }
