@@ -30,10 +30,10 @@
 pub mod control;
 mod record;
 
-pub use record::{Cause, Kind, Record, Wait};
+pub use record::{Cause, Escape, Kind, Record, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// One decision of a schedule: before event `at`, let thread `to` run.
 #[repr(C)]

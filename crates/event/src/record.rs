@@ -127,8 +127,13 @@ byte_enum! {
         Sleep = 41,
         /// A mutex or other object was initialised or destroyed (`detail` 1 = destroyed).
         Lifetime = 42,
-        /// Input or output that other threads may wait for.
+        /// Input or output that other threads may wait for. `object` is the file descriptor, `extra` what it leads to
+        /// (the same for both ends of a pipe), `detail` 1 when it was done.
         Io = 43,
+        /// A signal was sent: `object` is its number, `extra` the receiving thread + 1, 0 for the process.
+        Kill = 44,
+        /// `pthread_cancel` of thread number `object`.
+        Cancel = 45,
 
         /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
         /// the owner's thread number + 1 where there is one.
@@ -154,6 +159,10 @@ byte_enum! {
         ThreadState = 84,
         /// A misuse of an object: unlocking what is not held, destroying what is. `detail` is the operation's error.
         Misuse = 85,
+        /// `thread` runs its handler of signal `object`.
+        Handler = 86,
+        /// Something happened that is not under control: `detail` is an [`Escape`].
+        Escape = 87,
     }
 }
 
@@ -220,6 +229,42 @@ byte_enum! {
         Once = 10,
         /// A barrier.
         Barrier = 11,
+        /// A signal.
+        Signal = 12,
+        /// The end of a child process.
+        Child = 13,
+        /// Something that the runtime does not know: the thread is blocked, or busy, outside its control.
+        Outside = 14,
+        /// A timer's own thread: the next time the timer is set.
+        Timer = 15,
+    }
+}
+
+byte_enum! {
+    /// What is not under control, in a [`Kind::Escape`] record. Each lowers what can be said about an execution.
+    Escape {
+        /// Nothing.
+        #[default] None = 0,
+        /// The program forked; the child is on its own.
+        Fork = 1,
+        /// The program started another one.
+        Spawn = 2,
+        /// The program replaced itself by another one.
+        Exec = 3,
+        /// A thread was blocked outside the runtime's knowledge; `extra` is for how many milliseconds.
+        Blocked = 4,
+        /// A thread ran for long without an event: it computes, or spins, in code that is not instrumented.
+        Busy = 5,
+        /// A thread waited for input from outside the process; `object` is the file descriptor.
+        Input = 6,
+        /// Signal `object` came from outside the process.
+        Signal = 7,
+        /// There are kernel threads that were not made by `pthread_create`.
+        Threads = 8,
+        /// A thread runs code that is not instrumented: its accesses are not seen. `object` is the start routine.
+        Uninstrumented = 9,
+        /// The program used something that the runtime has no model of; `object` says what (a number of the runtime).
+        Unmodelled = 10,
     }
 }
 
@@ -238,5 +283,7 @@ byte_enum! {
         Strategy = 4,
         /// The running thread had its turn for too long.
         Fair = 5,
+        /// The running thread did nothing for too long by the clock on the wall.
+        Watchdog = 6,
     }
 }

@@ -147,6 +147,10 @@ impl Places<'_> {
             Wait::Futex => ("futex-wait", "a futex".to_owned()),
             Wait::Sleep => ("sleep", "time".to_owned()),
             Wait::File => ("io", "input or output".to_owned()),
+            Wait::Signal => ("signal-wait", "a signal".to_owned()),
+            Wait::Child => ("child-wait", "a child process".to_owned()),
+            Wait::Timer => ("timer", "a timer".to_owned()),
+            Wait::Outside => ("outside", "something outside the program".to_owned()),
             Wait::Nothing => ("", String::new()),
         };
         (operation, Waiting { object, owner })
@@ -171,6 +175,10 @@ impl Places<'_> {
             Wait::Futex => "a futex".to_owned(),
             Wait::Sleep => "time to pass".to_owned(),
             Wait::File => "input or output".to_owned(),
+            Wait::Signal => "a signal".to_owned(),
+            Wait::Child => "the end of a child process".to_owned(),
+            Wait::Timer => "a timer to be set".to_owned(),
+            Wait::Outside => "something outside the program".to_owned(),
             Wait::Nothing => "nothing".to_owned(),
         }
     }

@@ -1,6 +1,6 @@
 //! What happened.
 
-use crate::{Kind, Plan, Record, Switch};
+use crate::{Escape, Kind, Plan, Record, Switch};
 
 /// One execution: its log and how it ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +125,20 @@ impl Execution {
                 Race { address: pair[1].object, first: access(&pair[0]), second: access(&pair[1]) }
             })
             .collect()
+    }
+
+    /// What was not under control: what it was, where, and the object of the record. Each once.
+    #[must_use]
+    pub fn escapes(&self) -> Vec<(Escape, u64, u64)> {
+        let mut escapes: Vec<_> = self
+            .records
+            .iter()
+            .filter(|record| record.kind == Kind::Escape)
+            .map(|record| (Escape::from_byte(record.detail).unwrap_or_default(), record.code, record.object))
+            .collect();
+        escapes.sort_unstable();
+        escapes.dedup();
+        escapes
     }
 
     /// The bugs that the execution showed, each once.

@@ -63,6 +63,8 @@ pub enum Kind {
     UseAfterFree,
     /// Memory freed twice.
     DoubleFree,
+    /// A lock or thread was used as it must not be: unlocked by another thread, destroyed while held, held at the end.
+    Misuse,
     /// A thread waits for a wake-up that came too early.
     LostWakeup,
     /// An intended unit of accesses was interrupted.
@@ -84,6 +86,7 @@ impl Kind {
             Self::Crash => "crash",
             Self::UseAfterFree => "use-after-free",
             Self::DoubleFree => "double-free",
+            Self::Misuse => "misuse",
             Self::LostWakeup => "lost-wakeup",
             Self::Atomicity => "atomicity",
             Self::ExitStatus => "exit-status",

@@ -35,6 +35,7 @@ mod outcome;
 mod schedule;
 mod server;
 mod shadow;
+mod signals;
 mod sync;
 mod sys;
 mod thread;

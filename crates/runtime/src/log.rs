@@ -2,8 +2,8 @@
 
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
 use crate::{Global, schedule, server};
-use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, STACK_WORDS};
-use racehunter_event::{Kind, Record};
+use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS};
+use racehunter_event::{Escape, Kind, Record};
 
 /// Frames of one call stack, at most.
 const MAX_FRAMES: usize = 64;
@@ -78,6 +78,21 @@ pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, de
         stack,
         kind,
         detail,
+        ..Record::default()
+    });
+}
+
+/// Something that is not under control happened in the running thread, at `code`.
+pub(crate) unsafe fn escape(what: Escape, code: usize, object: usize, extra: u64) {
+    (*server::slot()).notes |= NOTE_UNCONTROLLED;
+    put(Record {
+        index: schedule::now(),
+        code: relative(code),
+        object: object as u64,
+        extra,
+        thread: CURRENT.get(),
+        kind: Kind::Escape,
+        detail: what as u8,
         ..Record::default()
     });
 }

@@ -11,7 +11,7 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, log, outcome, server, sync, time};
+use crate::{Global, fiber, log, outcome, server, signals, sync, time};
 use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
 
@@ -209,6 +209,14 @@ unsafe fn limits(n: u64) {
 /// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
 /// choose; elsewhere only the plan and the end of a turn can.
 unsafe fn decide_before(n: u64, is_point: bool) -> u64 {
+    let Some(cause) = due(n, is_point) else { return n };
+    uncount();
+    decide_and_switch(n, true, cause);
+    settle(count())
+}
+
+/// Whether a decision is due before the counted event `n`, and why.
+unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
     let plan = PLAN.ptr();
     if RH_BUDGET.get() == 0 {
         limits(n);
@@ -229,12 +237,9 @@ unsafe fn decide_before(n: u64, is_point: bool) -> u64 {
             }
             arm();
         }
-        return n;
+        return None;
     }
-    uncount();
-    let cause = if turn_over && !random && !forced { Cause::Fair } else { Cause::Strategy };
-    decide_and_switch(n, true, cause);
-    settle(count())
+    Some(if turn_over && !random && !forced { Cause::Fair } else { Cause::Strategy })
 }
 
 /// Decides who performs event `n` and goes there. Returns when the thread that called goes on.
@@ -281,6 +286,8 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     if to != from {
         (*plan).switches += 1;
         fiber::switch_to(to);
+        // Switched back: handlers of signals that were sent meanwhile come before what the thread was about to do.
+        signals::deliver();
     }
 }
 
@@ -327,37 +334,108 @@ unsafe fn random() -> u64 {
     z ^ (z >> 31)
 }
 
+/// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
+pub(crate) const BY_SIGNAL: u8 = 1;
+/// The wait is a cancellation point ([`End::Cancelled`]).
+pub(crate) const BY_CANCEL: u8 = 2;
+
+/// What a thread waits for, and what else can end the wait.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiting {
+    pub wait: Wait,
+    pub object: usize,
+    pub deadline: Option<u64>,
+    /// Bits of `BY_`.
+    pub ends_by: u8,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// What was waited for is there.
+    Done,
+    TimedOut,
+    Interrupted,
+    Cancelled,
+}
+
 /// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
 /// then, and counts the event. With a deadline it may come back without: see `timed_out`. Returns the event's number.
 pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
+    acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
+}
+
+/// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
+pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
     let t = current();
     (*t).code = code;
-    (*t).timed_out = false;
-    (*t).deadline = deadline.unwrap_or(u64::MAX);
-    await_object(t, wait, object);
-    let n = if sync::available(t) {
-        point(code)
-    } else {
-        let n = now() + 1;
-        suspend(t, n);
-        decide_and_switch(n, false, Cause::Blocked);
-        settle(count())
+    begin_wait(t, waiting);
+    let n = loop {
+        // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
+        // certain.
+        if goes_on(t) {
+            let n = count();
+            if (*PLAN.ptr()).decided == n {
+                break settle(n);
+            }
+            let Some(cause) = due(n, true) else { break n };
+            uncount();
+            decide_and_switch(n, true, cause);
+        } else {
+            let n = now() + 1;
+            suspend(t, n);
+            decide_and_switch(n, false, Cause::Blocked);
+        }
     };
-    stop_awaiting(t);
-    n
+    (n, end_wait(t))
 }
 
 /// The running thread has performed an operation after which it waits; the decision that follows is for the next
 /// event. Comes back when it was chosen to go on.
 pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
+    wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
+}
+
+/// As [`wait_after`], for waits that signals or cancellation can end.
+pub(crate) unsafe fn wait_until(waiting: Waiting, cause: Cause) -> End {
     let t = current();
+    begin_wait(t, waiting);
+    loop {
+        let n = now() + 1;
+        suspend(t, n);
+        decide_and_switch(n, false, cause);
+        if goes_on(t) {
+            return end_wait(t);
+        }
+    }
+}
+
+unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).timed_out = false;
-    (*t).deadline = deadline.unwrap_or(u64::MAX);
-    await_object(t, wait, object);
-    let n = now() + 1;
-    suspend(t, n);
-    decide_and_switch(n, false, cause);
+    (*t).interrupted = false;
+    (*t).ends_by = waiting.ends_by;
+    (*t).deadline = waiting.deadline.unwrap_or(u64::MAX);
+    await_object(t, waiting.wait, waiting.object);
+}
+
+unsafe fn end_wait(t: *mut Thread) -> End {
+    let end = if (*t).timed_out {
+        End::TimedOut
+    } else if sync::available(t) {
+        End::Done
+    } else if signals::cancelled(t) {
+        End::Cancelled
+    } else {
+        End::Interrupted
+    };
     stop_awaiting(t);
+    (*t).ends_by = 0;
+    end
+}
+
+/// Whether a thread that waits can stop waiting.
+unsafe fn goes_on(t: *mut Thread) -> bool {
+    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancelled(t)
 }
 
 /// Others should go first.
@@ -367,13 +445,13 @@ pub(crate) unsafe fn yield_after() {
     }
 }
 
-unsafe fn await_object(t: *mut Thread, wait: Wait, object: usize) {
+pub(crate) unsafe fn await_object(t: *mut Thread, wait: Wait, object: usize) {
     (*t).pending = wait;
     (*t).object = object;
     sync::objects::add_waiter(wait, object);
 }
 
-unsafe fn stop_awaiting(t: *mut Thread) {
+pub(crate) unsafe fn stop_awaiting(t: *mut Thread) {
     sync::objects::remove_waiter((*t).pending, (*t).object);
     (*t).pending = Wait::Nothing;
 }
@@ -404,14 +482,17 @@ pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
             continue;
         }
         match (*t).state {
-            State::Ready if !(*t).timed_out && !sync::available(t) => suspend(t, n),
-            State::Blocked | State::Suspended if sync::available(t) => {
-                make_ready(t);
-                log_state(t, Kind::Woken, n);
-            }
+            State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, n),
+            State::Blocked | State::Suspended if sync::available(t) => wake(t),
             _ => {}
         }
     }
+}
+
+/// A thread that is blocked or suspended gets a chance to see whether it can go on.
+pub(crate) unsafe fn wake(t: *mut Thread) {
+    make_ready(t);
+    log_state(t, Kind::Woken, now());
 }
 
 unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {

@@ -9,11 +9,11 @@ use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_un
 use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, NOTE_UNCONTROLLED, OBSERVE_ALL,
-    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
-    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
+    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
+    STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_event::{FORMAT_VERSION, Record, Switch};
+use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
 
 unsafe extern "C" {
     static __executable_start: u8;
@@ -386,14 +386,19 @@ unsafe fn leave() {
 }
 
 /// A process that the program makes is not under control: the execution goes on, but proves nothing.
+#[unsafe(naked)]
 #[unsafe(no_mangle)]
-unsafe extern "C" fn fork() -> i32 {
+unsafe extern "C" fn fork() {
+    core::arch::naked_asm!("mov rdi, [rsp]", "jmp {}", sym fork_at)
+}
+
+unsafe extern "C" fn fork_at(code: usize) -> i32 {
     let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
     let pid = fork();
     if pid == 0 {
         leave();
     } else {
-        (*slot()).notes |= NOTE_UNCONTROLLED;
+        log::escape(Escape::Fork, code, 0, 0);
     }
     pid
 }

@@ -48,6 +48,14 @@ pub(crate) struct Thread {
     pub state: State,
     pub pending: Wait,
     pub timed_out: bool,
+    /// What else can end the current wait: bits of `schedule::BY_`.
+    pub ends_by: u8,
+    /// A signal handler ran during the current wait, which it ends.
+    pub interrupted: bool,
+    /// `pthread_cancel` was called for it.
+    pub cancel_requested: bool,
+    /// `pthread_setcancelstate` has disabled cancellation.
+    pub cancel_disabled: bool,
     /// A waiter on a condition variable or futex that was chosen by a signal or wake.
     pub signalled: bool,
     pub detached: bool,
@@ -61,6 +69,9 @@ pub(crate) struct Thread {
     /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
     pub second: usize,
     pub deadline: u64,
+    /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
+    pub signals: u64,
+    pub signal_mask: u64,
     /// Order of arrival in a queue of waiters.
     pub ticket: u64,
     /// The `pthread_t` of the program.
@@ -138,6 +149,12 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).pending = Wait::Nothing;
     (*t).timed_out = false;
     (*t).signalled = false;
+    (*t).ends_by = 0;
+    (*t).interrupted = false;
+    (*t).cancel_requested = false;
+    (*t).cancel_disabled = false;
+    (*t).signals = 0;
+    (*t).signal_mask = 0;
     (*t).detached = false;
     (*t).joined = false;
     (*t).release_fence = core::ptr::null_mut();

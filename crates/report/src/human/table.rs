@@ -98,6 +98,7 @@ impl Cells {
                 Kind::Assertion => "fails",
                 Kind::Crash => "crashes",
                 Kind::UseAfterFree | Kind::DoubleFree => "freed memory",
+                Kind::Misuse => "misuse",
                 Kind::Atomicity => "interrupted",
                 Kind::ExitStatus | Kind::Output => "differs",
             },
