@@ -28,8 +28,14 @@ pub const MESSAGE: usize = 256;
 
 /// Offset of the slots.
 pub const SLOTS_OFFSET: usize = 4096;
+/// Offset of the table of [`Library`]s.
+pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
+/// Entries of it, at most.
+pub const LIBRARIES: usize = 256;
+/// Longest path of a library, with the zero at its end.
+pub const LIBRARY_PATH: usize = 504;
 /// Offset of the forced switches of all plans.
-pub const SWITCHES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
+pub const SWITCHES_OFFSET: usize = LIBRARIES_OFFSET + LIBRARIES * size_of::<Library>();
 /// Number of [`Switch`]es in that area.
 pub const SWITCHES: usize = 1 << 24;
 /// Offset of the site flags: one byte per instrumented instruction, see [`SITE_POINT`].
@@ -86,6 +92,18 @@ pub struct Header {
     pub log_used: u64,
     /// Words used in the stack area so far. Offset 0 is never used, so that 0 can mean "no stack".
     pub stack_used: u64,
+    /// Entries of the table of [`Library`]s that are in use.
+    pub libraries: u32,
+}
+
+/// An instrumented library that an execution has loaded after the server was started.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    /// Load address.
+    pub base: u64,
+    /// Its file, zero-terminated.
+    pub path: [u8; LIBRARY_PATH],
 }
 
 /// Reasons for which a runtime gives up before the first execution.

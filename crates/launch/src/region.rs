@@ -1,15 +1,18 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
-    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
-    TAIL_MIN_SWITCHES, TAIL_RANDOM,
+    FLAG_DETECT, FLAG_STACKS, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
+    OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET,
+    STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_RANDOM,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{Observe, Plan, Tail};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::ptr;
 
 /// One control region, mapped.
@@ -94,6 +97,19 @@ impl Region {
     pub(crate) fn read_header(&self) -> Header {
         // SAFETY: the header is at the start of the mapping.
         unsafe { ptr::read_volatile(self.header()) }
+    }
+
+    /// Libraries that executions have loaded: load address and path.
+    pub(crate) fn libraries(&self) -> Vec<(u64, PathBuf)> {
+        let count = (self.read_header().libraries as usize).min(LIBRARIES);
+        (0..count)
+            .map(|i| {
+                // SAFETY: within the table; all of its fields are numbers.
+                let library = unsafe { ptr::read_volatile(self.at(LIBRARIES_OFFSET).cast::<Library>().add(i)) };
+                let path = library.path.split(|&byte| byte == 0).next().unwrap_or_default();
+                (library.base, PathBuf::from(OsStr::from_bytes(path)))
+            })
+            .collect()
     }
 
     /// Forgets the plans of the last request.

@@ -31,6 +31,7 @@ mod in_process;
 mod library;
 mod log;
 mod memory;
+mod modules;
 mod outcome;
 mod schedule;
 mod server;

@@ -90,7 +90,7 @@ unsafe extern "C" fn at_end() {
     }
     publish(OUTCOME_EXITED);
     // What is left are destructors of libraries. Unless some are the program's own, nobody would notice them.
-    if !crate::hooks::has_libraries() {
+    if !crate::modules::has_libraries() {
         fflush(core::ptr::null_mut());
         sys::exit_group(STATUS.get());
     }

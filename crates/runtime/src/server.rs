@@ -6,12 +6,12 @@
 
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
+use crate::{Global, clock, fiber, hooks, log, modules, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
-    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
-    STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
+    OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
+    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
 
@@ -83,6 +83,16 @@ pub(crate) fn switch_area() -> *const Switch {
 
 pub(crate) fn stack_area() -> *mut u64 {
     REGION.get().wrapping_add(STACKS_OFFSET) as *mut u64
+}
+
+/// The flags of sites, as the controller wants them.
+pub(crate) fn site_flags() -> *const u8 {
+    REGION.get().wrapping_add(SITES_OFFSET)
+}
+
+/// An entry of the table of libraries that were loaded late.
+pub(crate) fn library(index: usize) -> *mut Library {
+    (REGION.get().wrapping_add(LIBRARIES_OFFSET) as *mut Library).wrapping_add(index)
 }
 
 pub(crate) fn log_area() -> *mut Record {
@@ -172,7 +182,7 @@ unsafe fn connect() -> bool {
     };
     (*header).trouble = trouble as u32;
     (*header).executable = executable().0 as u64;
-    (*header).sites = hooks::site_count();
+    (*header).sites = modules::site_count();
     (*header).runtime_version = FORMAT_VERSION;
     if trouble != Trouble::None {
         answer(0);
@@ -205,7 +215,7 @@ unsafe fn load_flags() {
     let epoch = (*header()).sites_epoch;
     if FLAGS_EPOCH.get() != epoch {
         FLAGS_EPOCH.set(epoch);
-        hooks::load_flags(REGION.get().add(SITES_OFFSET));
+        modules::load_flags();
     }
 }
 
@@ -326,12 +336,12 @@ unsafe fn begin_slot() {
     time::reset();
     log::begin();
     if (*slot).observe == OBSERVE_ALL {
-        hooks::flag_all(SITE_POINT);
+        modules::flag_all(SITE_POINT);
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
     if size != 0 || (*slot).flags & FLAG_STACKS != 0 {
-        hooks::flag_all(hooks::SITE_WATCHED);
+        modules::flag_all(hooks::SITE_WATCHED);
     }
     schedule::begin();
 }

@@ -11,7 +11,7 @@
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
-use crate::{Global, hooks, log, outcome, schedule, server, sys};
+use crate::{Global, log, modules, outcome, schedule, server, sys};
 use racehunter_event::control::{FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
@@ -159,7 +159,7 @@ const FIRST_PSEUDO_SITE: usize = (1 << SITE_BITS) - PSEUDO_SITES;
 #[inline(always)]
 unsafe fn site_index(access: &Access) -> usize {
     // Sites of the executable are in one piece, far from everything else that could be a site.
-    let offset = (access.site as usize).wrapping_sub(hooks::RH_SITES.get() as usize);
+    let offset = (access.site as usize).wrapping_sub(modules::RH_SITES.get() as usize);
     if offset < FIRST_PSEUDO_SITE {
         *RH_CODES.get().add(offset) = access.code;
         return offset;
@@ -169,7 +169,7 @@ unsafe fn site_index(access: &Access) -> usize {
 
 #[cold]
 unsafe fn unusual_site_index(access: &Access) -> usize {
-    let number = hooks::site_number(access.site) as usize;
+    let number = modules::site_number(access.site) as usize;
     let index = if number != 0 && number <= FIRST_PSEUDO_SITE {
         number - 1
     } else {
@@ -562,7 +562,7 @@ const SITE_SHARED_LOGGED: u8 = 0x80;
 
 /// Two threads use this memory, and this site is one of those that do: it should be a point.
 unsafe fn note_shared(address: usize, site: usize) {
-    let flags = hooks::flags_of(site);
+    let flags = modules::flags_of(site);
     let known = SITE_POINT | SITE_SHARED_LOGGED;
     if flags.is_null() || !schedule::running() || *flags & known != 0 {
         return;

@@ -41,4 +41,5 @@ functions! {
     assert_fail = c"__assert_fail";
     exit = c"exit";
     fork = c"fork";
+    close_library = c"dlclose";
 }
