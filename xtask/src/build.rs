@@ -92,13 +92,16 @@ impl Kit {
         words.push(archive.display().to_string());
         words.extend(own.iter().map(|&name| name.to_owned()));
         run_ar(&words)?;
+        let mut exported = Vec::new();
+        for name in &own {
+            let member = scratch.join(name);
+            let symbols = exported_symbols(&member)?;
+            weaken(&member, &symbols, &scratch.join("weak"))?;
+            exported.extend(symbols);
+        }
         let mut words = vec!["rcs".to_owned(), unfinished.display().to_string()];
         words.extend(own.iter().map(|name| scratch.join(name).display().to_string()));
         run_ar(&words)?;
-        let mut exported = Vec::new();
-        for name in &own {
-            exported.extend(exported_symbols(&scratch.join(name))?);
-        }
         fs::remove_dir_all(&scratch)?;
         exported.sort();
         let list = format!("{{\n{}}};\n", exported.iter().map(|name| format!("  {name};\n")).collect::<String>());
@@ -140,6 +143,15 @@ fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     let global = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
     let names = global.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
     Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
+}
+
+/// Lets the program have functions of its own with the names of the C library's that the runtime models: an allocator,
+/// say, or a `connect` that has nothing to do with sockets.
+fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
+    let own = |name: &&String| ["__rh_", "rh_", "RH_", "__tsan_", "racehunter_"].iter().any(|own| name.starts_with(own));
+    let weak: String = symbols.iter().filter(|name| !own(name)).map(|name| format!("{name}\n")).collect();
+    fs::write(list, weak)?;
+    shell("objcopy", &[&format!("--weaken-symbols={}", list.display()), &object.to_string_lossy()]).done()
 }
 
 /// Copies by way of a temporary file: the old one may be running.
