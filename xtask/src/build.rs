@@ -148,7 +148,8 @@ fn exported_symbols(object: &Path) -> Result<Vec<String>> {
 /// Lets the program have functions of its own with the names of the C library's that the runtime models: an allocator,
 /// say, or a `connect` that has nothing to do with sockets.
 fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
-    let own = |name: &&String| ["__rh_", "rh_", "RH_", "__tsan_", "racehunter_"].iter().any(|own| name.starts_with(own));
+    let own =
+        |name: &&String| ["__rh_", "rh_", "RH_", "__tsan_", "racehunter_"].iter().any(|own| name.starts_with(own));
     let weak: String = symbols.iter().filter(|name| !own(name)).map(|name| format!("{name}\n")).collect();
     fs::write(list, weak)?;
     shell("objcopy", &[&format!("--weaken-symbols={}", list.display()), &object.to_string_lossy()]).done()

@@ -294,7 +294,7 @@ fn auto_shares_its_executions() {
     let budget = Budget { runs: Some(3_000), ..all_points() };
     run(&mut recorder, Technique::Auto, &Options { bound: 3, ..Options::default() }, budget);
     let random =
-        recorder.runs.iter().filter(|(plan, _)| matches!(plan.tail, racehunter_explore::Tail::Random { .. })).count();
+        recorder.runs.iter().filter(|(plan, _)| matches!(plan.tail, racehunter_explore::Tail::Walk { .. })).count();
     // A third, but for the beginning, when the search has few targets.
     assert!((1_000..=1_150).contains(&random), "{random}");
 }

@@ -136,8 +136,12 @@ pub struct Slot {
     pub tail: u32,
     /// One of the `OBSERVE_` constants.
     pub observe: u32,
-    /// Parameter of the strategy: seed of `TAIL_RANDOM`.
+    /// Seed of the strategy's choices.
     pub seed: u64,
+    /// Parameters of `TAIL_PCT`: choices that an execution has, and changes of priority + 1.
+    pub length: u64,
+    /// See `length`.
+    pub depth: u32,
     /// Events in a row after which a thread must give way, 0 = never.
     pub fair_limit: u64,
     /// Events after which the execution is stopped, 0 = never.
@@ -207,6 +211,10 @@ pub const FLAG_STOP_AT_RACE: u32 = 4;
 pub const TAIL_MIN_SWITCHES: u32 = 0;
 /// At every point choose among the threads that can run.
 pub const TAIL_RANDOM: u32 = 1;
+/// At every point choose the thread with the highest priority, which changes at few points.
+pub const TAIL_PCT: u32 = 2;
+/// At every point choose the next operation with the highest priority, which is drawn for every operation.
+pub const TAIL_POS: u32 = 3;
 
 /// Log synchronisation and the sites with [`SITE_POINT`].
 pub const OBSERVE_POINTS: u32 = 0;

@@ -422,6 +422,7 @@ impl<'a> Campaign<'a> {
                 Some(what) => format!("{what} over {points} {}", plural(points, "point")),
                 None => "some schedules; no claim about the others".to_owned(),
             },
+            chance: self.portfolio.chance(),
             assumes: self.assumptions(),
             missed: self.missed(stop, complete),
             points,

@@ -29,3 +29,4 @@ pub use plan::{Observe, Plan, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
 pub use racehunter_event::{Cause, Escape, Kind, Record, Switch, Wait};
+pub use racehunter_walk::Style;

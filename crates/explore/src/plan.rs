@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::Switch;
+use crate::{Style, Switch};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,11 +30,21 @@ pub struct Plan {
 pub enum Tail {
     /// Stay with the running thread; when it cannot go on, take the next enabled one in order of creation.
     MinSwitches,
-    /// Choose evenly among the enabled threads at every point.
-    Random {
+    /// Choose among the enabled threads at every point.
+    Walk {
+        /// How.
+        style: Style,
         /// Seed of the choices.
         seed: u64,
     },
+}
+
+impl Tail {
+    /// The walk that gives every enabled thread the same chance.
+    #[must_use]
+    pub const fn random(seed: u64) -> Self {
+        Self::Walk { style: Style::Even, seed }
+    }
 }
 
 /// What is a point of an execution: where a decision can be made, and what is logged.

@@ -3,10 +3,10 @@
 use racehunter_event::control::{
     FLAG_DETECT, FLAG_STACKS, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
     OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET,
-    STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_RANDOM,
+    STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
-use racehunter_explore::{Observe, Plan, Tail};
+use racehunter_explore::{Observe, Plan, Style, Tail};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -130,7 +130,13 @@ impl Region {
         self.switches_used += count as u32;
         let (tail, seed) = match plan.tail {
             Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
-            Tail::Random { seed } => (TAIL_RANDOM, seed),
+            Tail::Walk { style: Style::Even, seed } => (TAIL_RANDOM, seed),
+            Tail::Walk { style: Style::Pct { .. }, seed } => (TAIL_PCT, seed),
+            Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
+        };
+        let (depth, length) = match plan.tail {
+            Tail::Walk { style: Style::Pct { depth, length }, .. } => (depth, length),
+            Tail::Walk { .. } | Tail::MinSwitches => (0, 0),
         };
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
         let (watch, watch_size) = plan.explain.unwrap_or_default();
@@ -150,6 +156,8 @@ impl Region {
             (*slot).tail = tail;
             (*slot).observe = if plan.observe == Observe::Everything { OBSERVE_ALL } else { OBSERVE_POINTS };
             (*slot).seed = seed;
+            (*slot).depth = depth;
+            (*slot).length = length;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
             (*slot).max_events = plan.max_events;
             (*slot).watch = watch;

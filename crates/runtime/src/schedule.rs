@@ -12,8 +12,11 @@ use crate::thread::{
     ready_thread, thread,
 };
 use crate::{Global, fiber, log, outcome, server, signals, sync, time};
-use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
+use racehunter_event::control::{
+    MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+};
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
+use racehunter_walk::{Next, Style, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
@@ -36,7 +39,6 @@ struct Plan {
     fair_limit: u64,
     max_events: u64,
     snapshot_at: u64,
-    random: u64,
     /// Last event number for which a decision was made.
     decided: u64,
     turn_began: u64,
@@ -55,11 +57,13 @@ static PLAN: Global<Plan> = Global::new(Plan {
     fair_limit: 0,
     max_events: 0,
     snapshot_at: 0,
-    random: 0,
     decided: 0,
     turn_began: 0,
     switches: 0,
 });
+
+/// Who chooses where the plan does not, unless the running thread simply stays.
+static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
 
 /// Turn of a thread in a program that runs without a controller.
 const TURN_WITHOUT_PLAN: u64 = 100_000;
@@ -89,10 +93,8 @@ pub(crate) fn switches() -> u64 {
 /// Takes the plan of the current slot and starts counting.
 pub(crate) unsafe fn begin() {
     let plan = PLAN.ptr();
-    let slot = server::slot();
     take_switches();
-    (*plan).tail = (*slot).tail;
-    (*plan).random = (*slot).seed;
+    take_tail();
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
@@ -114,6 +116,19 @@ unsafe fn take_switches() {
     (*plan).snapshot_at = (*slot).snapshot_at;
     (*plan).next = server::switch_area().add((*slot).switches as usize);
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
+}
+
+/// Takes the strategy of the tail.
+unsafe fn take_tail() {
+    let slot = server::slot();
+    (*PLAN.ptr()).tail = (*slot).tail;
+    let style = match (*slot).tail {
+        TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
+        TAIL_POS => Style::Pos,
+        TAIL_RANDOM => Style::Even,
+        _ => return,
+    };
+    (*WALK.ptr()).begin(style, (*slot).seed);
 }
 
 /// The execution is over; what the runtime still does on the way out is not part of it.
@@ -171,7 +186,15 @@ unsafe fn uncount() {
 
 /// An event that any thread can perform at any time is about to happen. Returns its number.
 pub(crate) unsafe fn point(code: usize) -> u64 {
-    (*current()).code = code;
+    point_at(code, 0, false)
+}
+
+/// As [`point`], for an event that touches `object`.
+pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
+    let t = current();
+    (*t).code = code;
+    (*t).next_object = object;
+    (*t).next_changes = changes;
     let n = count();
     if (*PLAN.ptr()).decided == n {
         return settle(n);
@@ -225,7 +248,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         }
     }
     let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n;
-    let random = is_point && (*plan).tail == TAIL_RANDOM && n >= (*plan).tail_from && READY_COUNT.get() > 1;
+    let random = is_point && (*plan).tail != TAIL_MIN_SWITCHES && n >= (*plan).tail_from && READY_COUNT.get() > 1;
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
         && n >= (*plan).turn_began + (*plan).fair_limit
@@ -300,16 +323,24 @@ unsafe fn possible(number: u32) -> bool {
 unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
     let ready = READY_COUNT.get();
-    if (*plan).tail == TAIL_RANDOM && ready > 0 && (*plan).running {
+    if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
+        let walk = WALK.ptr();
+        if matches!(cause, Cause::Yield | Cause::Fair) {
+            (*walk).gives_way(from);
+        }
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
         const ONE_IN: u64 = 16;
         if LIVE.get() > ready
-            && random().is_multiple_of(ONE_IN)
+            && (*walk).below(ONE_IN) == 0
             && let Some(late) = next_suspended()
         {
             return late;
         }
-        return ready_thread((random() % u64::from(ready)) as u32);
+        let next = |position: u32| {
+            let t = thread(ready_thread(position));
+            Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
+        };
+        return (*walk).choose(from, (0..ready).map(next)).unwrap_or(from);
     }
     if able && cause == Cause::Strategy {
         return from;
@@ -322,16 +353,6 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
         return late;
     }
     outcome::finish(OUTCOME_DEADLOCK)
-}
-
-/// splitmix64: small, even, and the same everywhere.
-unsafe fn random() -> u64 {
-    let plan = PLAN.ptr();
-    (*plan).random = (*plan).random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = (*plan).random;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
@@ -369,6 +390,8 @@ pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadl
 pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
     let t = current();
     (*t).code = code;
+    (*t).next_object = waiting.object;
+    (*t).next_changes = true;
     begin_wait(t, waiting);
     let n = loop {
         // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
@@ -520,8 +543,7 @@ unsafe fn snapshot(n: u64) {
         while (*plan).next < (*plan).end && (*(*plan).next).at < n {
             (*plan).next = (*plan).next.add(1);
         }
-        (*plan).tail = (*server::slot()).tail;
-        (*plan).random = (*server::slot()).seed;
+        take_tail();
     }
     arm();
     count();

@@ -78,6 +78,9 @@ pub(crate) struct Thread {
     pub handle: usize,
     /// Where the thread stands: return address of the hook or library call it is in.
     pub code: usize,
+    /// What its next operation touches, 0 when that is not known, and whether it changes that.
+    pub next_object: usize,
+    pub next_changes: bool,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
     /// Vector clock.
@@ -162,6 +165,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).destructor_round = 0;
     (*t).held_count = 0;
     (*t).code = 0;
+    (*t).next_object = 0;
     (*t).result = 0;
     t
 }

@@ -4,7 +4,11 @@ use super::clocks::Clocks;
 use super::program::Program;
 use super::state::{State, Status};
 use crate::{Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Wait};
+use racehunter_walk::Walk;
 use std::collections::{HashMap, HashSet};
+
+/// Threads that a walk can tell apart; programs of the model have fewer.
+const MOST_THREADS: usize = 64;
 
 /// An [`Executor`] for one [`Program`].
 pub struct ModelExecutor {
@@ -81,7 +85,7 @@ struct Run<'a> {
     yielded: bool,
     /// Why the running thread cannot go on, if it cannot.
     cause: Cause,
-    random: u64,
+    walk: Walk<MOST_THREADS>,
     /// What the log says about each thread.
     known: Vec<Status>,
     races: usize,
@@ -100,7 +104,10 @@ struct Touches {
 impl<'a> Run<'a> {
     fn new(program: &'a Program, points: &'a HashSet<u32>, lazy: bool, plan: &'a Plan) -> Self {
         let state = State::new(program, lazy);
-        let seed = if let Tail::Random { seed } = plan.tail { seed } else { 0 };
+        let mut walk = Walk::new();
+        if let Tail::Walk { style, seed } = plan.tail {
+            walk.begin(style, seed);
+        }
         Self {
             program,
             points,
@@ -113,7 +120,7 @@ impl<'a> Run<'a> {
             turn_began: 0,
             yielded: false,
             cause: Cause::Strategy,
-            random: seed,
+            walk,
             known: vec![Status::Ready],
             races: 0,
             touches: HashMap::new(),
@@ -185,7 +192,7 @@ impl<'a> Run<'a> {
             let forced = self.forced.first().is_some_and(|switch| switch.at <= n);
             let in_tail = n >= self.plan.tail_from;
             let is_point = self.state.at_point(self.current, |site| self.is_point(site));
-            let random = matches!(self.plan.tail, Tail::Random { .. }) && is_point && in_tail && others;
+            let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && others;
             let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
             if able && !forced && !random && !turn_over && !yields {
                 return Ok(());
@@ -254,26 +261,22 @@ impl<'a> Run<'a> {
             .min()
             .map(|(_, thread)| thread);
         let ready: Vec<u32> = (0..count).filter(|&thread| is_ready(&self.state, thread)).collect();
-        if matches!(self.plan.tail, Tail::Random { .. }) && !ready.is_empty() {
+        if matches!(self.plan.tail, Tail::Walk { .. }) && !ready.is_empty() {
+            if matches!(cause, Cause::Yield | Cause::Fair) {
+                self.walk.gives_way(self.current);
+            }
             // A time-out is a possible choice too, but a rare one.
-            if earliest.is_some() && self.next_random().is_multiple_of(16) {
+            if earliest.is_some() && self.walk.below(16) == 0 {
                 return earliest;
             }
-            return Some(ready[(self.next_random() % ready.len() as u64) as usize]);
+            let state = &self.state;
+            return self.walk.choose(self.current, ready.iter().map(|&thread| state.next(thread)));
         }
         if able && cause == Cause::Strategy {
             return Some(self.current);
         }
         let next = (1..=count).map(|step| (self.current + step) % count).find(|&thread| is_ready(&self.state, thread));
         next.or(earliest)
-    }
-
-    fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
     }
 
     /// The running thread performs its next event.

@@ -3,6 +3,7 @@
 use super::clocks::{Carrier, Clocks};
 use super::program::{Op, Program, REGISTERS, Value};
 use crate::{Kind, Outcome, Record, Wait};
+use racehunter_walk::Next;
 
 /// Whether a thread can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +175,35 @@ impl<'a> State<'a> {
             }
             _ => completable.map_or_else(Status::Blocked, |()| Status::Ready),
         }
+    }
+
+    /// The next operation of a thread, as a walk sees it.
+    pub fn next(&self, number: u32) -> Next {
+        let (object, changes) = match (self.thread(number).phase, self.next_op(number)) {
+            (Phase::Running, Some(Op::Read(variable, _) | Op::AtomicRead(variable, _))) => {
+                (address(VARIABLES, *variable), false)
+            }
+            (
+                Phase::Running,
+                Some(Op::Write(variable, _) | Op::AtomicWrite(variable, _) | Op::AtomicAdd(variable, ..)),
+            ) => (address(VARIABLES, *variable), true),
+            (
+                Phase::Running,
+                Some(Op::Lock(mutex) | Op::Unlock(mutex) | Op::TryLock(mutex, _) | Op::TimedLock(mutex, ..)),
+            )
+            | (Phase::Running, Some(Op::Wait(_, mutex) | Op::TimedWait(_, mutex, ..))) => {
+                (address(MUTEXES, *mutex), true)
+            }
+            (Phase::Relocking { mutex }, _) => (address(MUTEXES, mutex), true),
+            (Phase::Running, Some(Op::SemWait(semaphore) | Op::SemPost(semaphore))) => {
+                (address(SEMAPHORES, *semaphore), true)
+            }
+            (Phase::Running, Some(Op::Signal(condition) | Op::Broadcast(condition))) => {
+                (address(CONDITIONS, *condition), true)
+            }
+            _ => (0, false),
+        };
+        Next { thread: number, object, changes }
     }
 
     /// The object that a thread waits for and the number + 1 of its owner, for the log.
