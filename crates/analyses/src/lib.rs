@@ -10,10 +10,12 @@ mod context_bound;
 mod simplify;
 mod trie;
 mod walks;
+mod watchpoint;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
 pub use simplify::simplify;
 pub use walks::Walks;
+pub use watchpoint::Watchpoint;
 
 use racehunter_explore::Portfolio;
 use std::str::FromStr;
@@ -30,6 +32,8 @@ pub enum Technique {
     Dfs,
     /// Random walk.
     Random,
+    /// Watchpoints on conflicting accesses.
+    Watchpoint,
     /// Probabilistic concurrency testing.
     Pct,
     /// Partial order sampling.
@@ -59,9 +63,10 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 6] = [
+    pub const NAMES: [(&'static str, Self); 7] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
+        ("watchpoint", Self::Watchpoint),
         ("dfs", Self::Dfs),
         ("random", Self::Random),
         ("pct", Self::Pct),
@@ -77,6 +82,7 @@ impl Technique {
             Self::ContextBound => Portfolio::of(context_bound),
             Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed)),
             Self::Random => Portfolio::of(Walks::random(seed)),
+            Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
@@ -94,7 +100,10 @@ impl FromStr for Technique {
 
     fn from_str(word: &str) -> Result<Self, UnknownWord> {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
-        let unknown = || UnknownWord { word: word.to_owned(), expected: "auto, context-bound, dfs, random, pct, pos" };
+        let unknown = || UnknownWord {
+            word: word.to_owned(),
+            expected: "auto, context-bound, watchpoint, dfs, random, pct, pos",
+        };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }
 }

@@ -153,6 +153,8 @@ pub struct Slot {
     /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own
     /// execution ends there.
     pub snapshot_at: u64,
+    /// Accesses to hold a thread at, until another one is about to make a conflicting one; see [`Hold`].
+    pub holds: [Hold; 2],
     /// Number of slots that continue from the snapshot.
     pub snapshot_slots: u32,
     /// Bits of `FLAG_`.
@@ -199,6 +201,26 @@ pub struct Slot {
     /// File of a failed assertion, zero-terminated.
     pub file: [u8; MESSAGE],
 }
+
+/// Describes one access of an execution, so that it can be met again in another one: which instruction, by which thread,
+/// called from where, and the how-manieth of those.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hold {
+    /// Code address as in [`crate::Record::code`], 0 for none.
+    pub code: u64,
+    /// [`crate::path_of`] the thread, 0 for any.
+    pub path: u64,
+    /// Innermost callers (return addresses); the first 0 ends them.
+    pub callers: [u64; HOLD_CALLERS],
+    /// Which one of the accesses that fit, from 1.
+    pub nth: u64,
+}
+
+/// Callers that tell one access from another, at most.
+pub const HOLD_CALLERS: usize = 4;
+
+const _: () = assert!(SLOTS * size_of::<Slot>() <= LIBRARIES_OFFSET - SLOTS_OFFSET);
 
 /// Run the happens-before detector.
 pub const FLAG_DETECT: u32 = 1;

@@ -237,6 +237,8 @@ byte_enum! {
         Outside = 14,
         /// A timer's own thread: the next time the timer is set.
         Timer = 15,
+        /// An access that conflicts with the one that it is about to make.
+        Partner = 16,
     }
 }
 

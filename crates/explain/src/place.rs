@@ -151,6 +151,7 @@ impl Places<'_> {
             Wait::Child => ("child-wait", "a child process".to_owned()),
             Wait::Timer => ("timer", "a timer".to_owned()),
             Wait::Outside => ("outside", "something outside the program".to_owned()),
+            Wait::Partner => ("hold", "a conflicting access".to_owned()),
             Wait::Nothing => ("", String::new()),
         };
         (operation, Waiting { object, owner })
@@ -179,6 +180,7 @@ impl Places<'_> {
             Wait::Child => "the end of a child process".to_owned(),
             Wait::Timer => "a timer to be set".to_owned(),
             Wait::Outside => "something outside the program".to_owned(),
+            Wait::Partner => "a conflicting access".to_owned(),
             Wait::Nothing => "nothing".to_owned(),
         }
     }

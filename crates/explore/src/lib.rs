@@ -10,6 +10,7 @@
 
 mod analysis;
 mod campaign;
+mod conflicts;
 mod decisions;
 mod execution;
 mod executor;
@@ -21,6 +22,7 @@ mod portfolio;
 
 pub use analysis::Analysis;
 pub use campaign::{Budget, Campaign, Counts, Found, Progress, Stop, Summary};
+pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
 pub use executor::{Executor, ExecutorError};

@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::{Style, Switch};
+use crate::{Pair, Style, Switch};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,11 @@ pub struct Plan {
     /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
     /// For reports only: it is slow.
     pub explain: Option<(u64, u64)>,
+    /// Take call stacks at every point.
+    pub stacks: bool,
+    /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
+    /// else can run. A pair that meets is a race, and logged as one.
+    pub provoke: Option<Box<Pair>>,
     /// Stop after so many events.
     pub max_events: u64,
 }
@@ -66,6 +71,8 @@ impl Default for Plan {
             observe: Observe::Points,
             detect_races: true,
             explain: None,
+            stacks: false,
+            provoke: None,
             max_events: 200_000_000,
         }
     }

@@ -1,12 +1,12 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_STACKS, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
+    FLAG_DETECT, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
     OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET,
     STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
-use racehunter_explore::{Observe, Plan, Style, Tail};
+use racehunter_explore::{Descriptor, Observe, Plan, Style, Tail};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -140,9 +140,10 @@ impl Region {
         };
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
         let (watch, watch_size) = plan.explain.unwrap_or_default();
-        if plan.explain.is_some() {
+        if plan.explain.is_some() || plan.stacks {
             flags |= FLAG_STACKS;
         }
+        let holds = plan.provoke.as_deref().map(|pair| pair.each_ref().map(hold)).unwrap_or_default();
         let (snapshot_at, snapshot_slots) = snapshot.unwrap_or_default();
         // SAFETY: the switch area has room for the switches, the slot is in bounds; a zeroed slot is valid.
         unsafe {
@@ -165,6 +166,7 @@ impl Region {
             (*slot).snapshot_at = snapshot_at;
             (*slot).snapshot_slots = snapshot_slots;
             (*slot).flags = flags;
+            (*slot).holds = holds;
             (*slot).state = STATE_EMPTY;
         }
     }
@@ -225,6 +227,16 @@ impl Region {
             }
         }
     }
+}
+
+/// A descriptor as the runtime reads it.
+fn hold(descriptor: &Descriptor) -> Hold {
+    let mut hold =
+        Hold { code: descriptor.code, path: descriptor.path.unwrap_or(0), nth: descriptor.nth, ..Hold::default() };
+    for (to, &from) in hold.callers.iter_mut().zip(&descriptor.callers) {
+        *to = from;
+    }
+    hold
 }
 
 impl Drop for Region {

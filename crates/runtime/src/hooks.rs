@@ -7,7 +7,7 @@
 
 use crate::clock::{self, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::{RH_SITES, site_number};
-use crate::schedule::{self, RH_BUDGET, attention, point, point_at};
+use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{CURRENT, current};
@@ -385,7 +385,7 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 {
-        let n = point_at(code, address, kind.is_write());
+        let n = access_point(code, address, size, kind, site);
         log_access(n, address, size, site, kind, 0, code);
     } else {
         RH_BUDGET.set(RH_BUDGET.get() - 1);
@@ -461,7 +461,7 @@ unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind
 }
 
 pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
-    let n = point_at(code, address, false);
+    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicRead, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
 }
 
@@ -479,7 +479,7 @@ unsafe fn take_in(address: usize, order: u32) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
-    let n = point_at(code, address, true);
+    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicWrite, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
@@ -507,14 +507,14 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
-    let n = point_at(code, address, true);
+    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicUpdate, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
 pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
     let size = (info & 0xff) as usize;
     // Decide first: what the memory holds when the operation happens is what counts.
-    let n = point_at(code, address, true);
+    let n = access_point(code, address, size, Kind::AtomicUpdate, site);
     let found = match size {
         1 => u64::from(*(address as *const u8)),
         2 => u64::from(*(address as *const u16)),

@@ -26,6 +26,7 @@
 mod arena;
 mod clock;
 mod fiber;
+mod hold;
 mod hooks;
 mod in_process;
 mod library;

@@ -11,7 +11,7 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, log, outcome, server, signals, sync, time};
+use crate::{Global, fiber, hold, log, modules, outcome, server, signals, sync, time};
 use racehunter_event::control::{
     MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
@@ -95,6 +95,7 @@ pub(crate) unsafe fn begin() {
     let plan = PLAN.ptr();
     take_switches();
     take_tail();
+    hold::begin();
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
@@ -189,6 +190,15 @@ pub(crate) unsafe fn point(code: usize) -> u64 {
     point_at(code, 0, false)
 }
 
+/// As [`point`], for an access to memory.
+pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind: Kind, site: *const u8) -> u64 {
+    if hold::is_active() {
+        (*current()).code = code;
+        hold::before(address, size, kind, modules::site_number(site), code);
+    }
+    point_at(code, address, kind.is_write())
+}
+
 /// As [`point`], for an event that touches `object`.
 pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
     let t = current();
@@ -196,7 +206,7 @@ pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 
     (*t).next_object = object;
     (*t).next_changes = changes;
     let n = count();
-    if (*PLAN.ptr()).decided == n {
+    if is_decided(n) {
         return settle(n);
     }
     decide_before(n, true)
@@ -207,10 +217,17 @@ pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 
 pub(crate) unsafe fn attention(code: usize) -> u64 {
     (*current()).code = code;
     let n = now();
-    if (*PLAN.ptr()).decided == n {
+    if is_decided(n) {
         return settle(n);
     }
     decide_before(n, false)
+}
+
+/// Whether it is settled that the running thread performs event `n`. A plan can choose again: the execution that it
+/// repeats may have held the thread that was chosen first (see [`hold`]).
+unsafe fn is_decided(n: u64) -> bool {
+    let plan = PLAN.ptr();
+    (*plan).decided == n && !((*plan).next < (*plan).end && (*(*plan).next).at == n)
 }
 
 /// No decision is due, but the budget may be used up by the event that is next.
@@ -349,10 +366,11 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
     if let Some(next) = next_ready(from) {
         return next;
     }
-    if let Some(late) = next_suspended() {
-        return late;
+    let late = next_suspended();
+    if let Some(held) = hold::give_up(late.is_some()) {
+        return held;
     }
-    outcome::finish(OUTCOME_DEADLOCK)
+    late.unwrap_or_else(|| outcome::finish(OUTCOME_DEADLOCK))
 }
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
@@ -398,7 +416,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
         // certain.
         if goes_on(t) {
             let n = count();
-            if (*PLAN.ptr()).decided == n {
+            if is_decided(n) {
                 break settle(n);
             }
             let Some(cause) = due(n, true) else { break n };
@@ -518,7 +536,7 @@ pub(crate) unsafe fn wake(t: *mut Thread) {
     log_state(t, Kind::Woken, now());
 }
 
-unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
+pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
     log::put(Record {
         index: n,
         code: log::relative((*t).code),

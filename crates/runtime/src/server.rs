@@ -9,9 +9,9 @@ use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_un
 use crate::{Global, clock, fiber, hooks, log, modules, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
-    OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
-    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL,
+    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
+    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
 
@@ -340,7 +340,7 @@ unsafe fn begin_slot() {
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
-    if size != 0 || (*slot).flags & FLAG_STACKS != 0 {
+    if size != 0 {
         modules::flag_all(hooks::SITE_WATCHED);
     }
     schedule::begin();

@@ -1,7 +1,7 @@
 //! The threads of the program, as the scheduler sees them.
 
 use crate::{Global, arena, sys};
-use racehunter_event::{Wait, control::MAX_THREADS};
+use racehunter_event::{MAIN_PATH, Wait, control::MAX_THREADS};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -64,6 +64,9 @@ pub(crate) struct Thread {
     /// Its place in the list of ready threads.
     pub ready_at: u32,
     pub parent: u32,
+    /// Its identity in any schedule ([`racehunter_event::path_of`]), and how many threads it has made.
+    pub path: u64,
+    pub children: u32,
     /// Object of `pending`.
     pub object: usize,
     /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
@@ -164,6 +167,8 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).acquire_fence = core::ptr::null_mut();
     (*t).destructor_round = 0;
     (*t).held_count = 0;
+    (*t).path = MAIN_PATH;
+    (*t).children = 0;
     (*t).code = 0;
     (*t).next_object = 0;
     (*t).result = 0;
@@ -253,6 +258,7 @@ pub(crate) unsafe fn reset() {
     (*main).state = State::Free;
     (*main).pending = Wait::Nothing;
     (*main).held_count = 0;
+    (*main).children = 0;
     make_ready(main);
 }
 

@@ -9,7 +9,7 @@ use crate::thread::{
 use crate::{clock, log, outcome, time};
 use core::arch::global_asm;
 use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_event::{Cause, Kind, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
@@ -72,6 +72,8 @@ pub(super) unsafe extern "C" fn create(
     (*t).start = start;
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
+    (*current()).children += 1;
+    (*t).path = path_of((*current()).path, (*current()).children);
     (*t).detached = detached != 0;
     COUNT.set(number + 1);
     LIVE.set(LIVE.get() + 1);
