@@ -481,8 +481,12 @@ unsafe fn goes_on(t: *mut Thread) -> bool {
 
 /// Others should go first.
 pub(crate) unsafe fn yield_after() {
-    if READY_COUNT.get() > 1 {
-        decide_and_switch(now() + 1, true, Cause::Yield);
+    let plan = PLAN.ptr();
+    let n = now() + 1;
+    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
+    let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
+    if READY_COUNT.get() > 1 && planned {
+        decide_and_switch(n, true, Cause::Yield);
     }
 }
 

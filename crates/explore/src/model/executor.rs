@@ -207,7 +207,9 @@ impl<'a> Run<'a> {
     fn decide(&mut self, n: u64) -> Result<(), Outcome> {
         loop {
             let others = self.others_ready();
-            let yields = std::mem::take(&mut self.yielded) && others;
+            // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
+            let planned = n >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at == n);
+            let yields = std::mem::take(&mut self.yielded) && others && planned;
             if !yields && self.status(self.current) == Status::Ready {
                 // Nothing keeps it from getting to its next operation.
                 self.state.arrive(self.current);
