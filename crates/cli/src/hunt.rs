@@ -34,6 +34,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let limits = Limits { time: arguments.timeout, memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
+    processes.use_backend(arguments.backend.into());
     processes.stop_when(Arc::clone(&interrupted));
     add_modules(&mut symbols, &processes, &path);
     if arguments.points.is_all() {

@@ -86,6 +86,8 @@ pub struct Header {
     pub log_used: u64,
     /// Words used in the stack area so far. Offset 0 is never used, so that 0 can mean "no stack".
     pub stack_used: u64,
+    /// What threads of the program are, one of the `BACKEND_` constants; set by the controller.
+    pub backend: u32,
 }
 
 /// Reasons for which a runtime gives up before the first execution.
@@ -177,6 +179,11 @@ pub struct Slot {
     /// File of a failed assertion, zero-terminated.
     pub file: [u8; MESSAGE],
 }
+
+/// Threads are fibers on one kernel thread.
+pub const BACKEND_FIBERS: u32 = 0;
+/// Threads are kernel threads.
+pub const BACKEND_THREADS: u32 = 1;
 
 /// Run the happens-before detector.
 pub const FLAG_DETECT: u32 = 1;

@@ -2,10 +2,11 @@
 //!
 //! *Harvesting*: a thread is made by the C library's own `pthread_create`, so that its thread control block,
 //! thread-local storage and stack are real. Its first act ([`begin`]) is to save its context and end only the kernel
-//! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to.
+//! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to,
+//! or that [`crate::kernel`] can give a new kernel thread to.
 
 use crate::thread::{__rh_stack, CURRENT, Thread, prepare, thread};
-use crate::{Global, clock, sync, sys};
+use crate::{Global, clock, kernel, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -153,7 +154,11 @@ pub(crate) unsafe fn switch_to(to: u32) {
     CURRENT.set(to);
     __rh_stack.set((*next).stack_top);
     clock::load_epoch();
-    rh_fiber_switch(&raw mut (*from).rsp, (*next).rsp, (*next).fs);
+    if kernel::in_use() {
+        kernel::hand_over(from, next);
+    } else {
+        rh_fiber_switch(&raw mut (*from).rsp, (*next).rsp, (*next).fs);
+    }
 }
 
 /// First act of a thread of the program: on its own kernel thread up to `rh_park`, as a fiber after it.

@@ -6,12 +6,12 @@
 
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
+use crate::{Global, clock, fiber, hooks, kernel, log, outcome, schedule, shadow, sys, time};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
-    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
-    STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL,
+    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
+    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
 
@@ -304,6 +304,9 @@ unsafe fn become_execution() {
     const SIGKILL: usize = 9;
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
     sys::call(sys::SETPGID, 0, 0, 0, 0);
+    if (*header()).backend == BACKEND_THREADS {
+        kernel::begin();
+    }
     let loops = (*header()).loops != 0;
     ACCEPTS.set(loops);
     for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
@@ -374,6 +377,7 @@ pub(crate) unsafe fn begin_next() {
 
 /// The program has forked, and this is the new process: it is on its own, with no thread but the one that forked.
 unsafe fn leave() {
+    kernel::forked();
     schedule::end();
     log::stop();
     REGION.set(core::ptr::null_mut());
@@ -419,6 +423,7 @@ pub(crate) unsafe fn fan_out() -> bool {
             const SET_PARENT_DEATH_SIGNAL: usize = 1;
             sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
             sys::call(sys::SETPGID, 0, 0, 0, 0);
+            kernel::forked();
             log::fork_from(first, count);
             return true;
         }

@@ -19,6 +19,8 @@ pub(crate) const EXIT_GROUP: usize = 231;
 pub(crate) const CLOSE: usize = 3;
 pub(crate) const FCNTL: usize = 72;
 pub(crate) const ARCH_PRCTL: usize = 158;
+pub(crate) const CLONE: usize = 56;
+pub(crate) const GETTID: usize = 186;
 
 /// Any system call; the result is negative on error.
 #[inline(always)]

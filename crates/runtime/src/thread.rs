@@ -33,7 +33,7 @@ pub(crate) struct Frame {
 /// Locks that one thread can hold and have named in a report.
 pub(crate) const MAX_HELD: usize = 24;
 
-/// A thread. The first fields are used by assembly in [`crate::fiber`].
+/// A thread. The first fields and `kernel` are used by assembly in [`crate::fiber`] and [`crate::kernel`].
 #[repr(C)]
 pub(crate) struct Thread {
     pub rsp: usize,
@@ -94,6 +94,7 @@ pub(crate) struct Thread {
     pub held: [usize; MAX_HELD],
 
     pub fiber: crate::fiber::Parked,
+    pub kernel: crate::kernel::Beneath,
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
