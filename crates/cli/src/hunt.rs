@@ -7,7 +7,7 @@ use crate::store::{self, Stored};
 use crate::target;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Technique;
-use racehunter_explain::Explainer;
+use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop};
 use racehunter_finding::Finding;
 use racehunter_launch::{Limits, Processes, Program};
@@ -72,6 +72,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
         return Err(error.into());
     }
     let mut coverage = summary.coverage;
+    coverage.uncontrolled = uncontrolled(&symbols, &summary.escaped);
     coverage.assumes.push(format!("seed {}", arguments.seed));
     if interrupted.load(Ordering::Relaxed) {
         coverage.missed.insert(0, "interrupted before the end".to_owned());

@@ -101,6 +101,7 @@ rh_trampoline:                      # start routine; has unwind information, sin
     call {begin}
     mov rdi, [rbx + {argument}]
     call [rbx + {start}]
+rh_start_returns:
     mov [rbx + {result}], rax
     pop rbx
     .cfi_adjust_cfa_offset -8
@@ -124,6 +125,12 @@ unsafe extern "C" {
     fn rh_fiber_switch(save: *mut usize, rsp: usize, fs: usize);
     fn rh_park(t: *mut Thread);
     fn rh_trampoline(t: *mut Thread) -> usize;
+    fn rh_start_returns();
+}
+
+/// Where the start routine of a thread returns to.
+pub(crate) fn start_returns_to() -> usize {
+    rh_start_returns as *const () as usize
 }
 
 /// Whether user code may set the fs base itself.
@@ -198,7 +205,13 @@ pub(crate) unsafe fn rewind(t: *mut Thread) {
     }
     (*t).rsp = (*parked).rsp;
     core::ptr::copy_nonoverlapping(&raw const (*parked).words as *const usize, (*t).rsp as *mut usize, (*parked).len);
+    (*(*t).stack).code = 0;
     sync::keys::reset_storage((*t).fs);
+}
+
+/// Whether a thread that is not running has ever had a turn.
+pub(crate) unsafe fn was_left(t: *const Thread) -> bool {
+    (*t).rsp != (*t).fiber.rsp
 }
 
 /// Harvests threads 1 to `count` ahead of time, so that creating them later costs next to nothing. Their numbers are

@@ -33,6 +33,9 @@ pub(crate) struct Beneath {
 /// do not exist in this one.
 #[unsafe(link_section = ".data.racehunter")]
 static PROCESS: Global<u32> = Global::new(0);
+/// Kernel threads of this process.
+#[unsafe(link_section = ".data.racehunter")]
+static MADE: Global<u32> = Global::new(1);
 /// Where the C library keeps the kernel's number of a thread, from its fs base; 0 when that is not known.
 #[unsafe(link_section = ".data.racehunter")]
 static TID_OFFSET: Global<usize> = Global::new(0);
@@ -147,6 +150,7 @@ pub(crate) unsafe fn forked() {
 }
 
 unsafe fn settle() {
+    MADE.set(1);
     let own = &raw mut (*current()).kernel;
     (*own).process = PROCESS.get();
     (*own).turn = 0;
@@ -156,6 +160,19 @@ unsafe fn settle() {
 /// The kernel's number of the running kernel thread.
 pub(crate) unsafe fn id() -> u32 {
     sys::call(sys::GETTID, 0, 0, 0, 0) as u32
+}
+
+/// Kernel threads that the runtime knows of.
+pub(crate) fn known() -> u32 {
+    MADE.get()
+}
+
+/// Sends a signal to the kernel thread of `t`.
+pub(crate) unsafe fn send(t: *const Thread, signal: usize) {
+    if (*t).kernel.process == PROCESS.get() {
+        let pid = sys::call(sys::GETPID, 0, 0, 0, 0) as usize;
+        sys::call(sys::TGKILL, pid, (*t).kernel.tid as usize, signal, 0);
+    }
 }
 
 /// Gives the turn to `next`. Returns when it comes back.
@@ -185,4 +202,5 @@ unsafe fn adopt(t: *mut Thread) {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
     }
     (*kernel).process = PROCESS.get();
+    MADE.set(MADE.get() + 1);
 }

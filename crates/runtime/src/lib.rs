@@ -25,6 +25,7 @@
 
 mod arena;
 mod clock;
+mod escapes;
 mod fiber;
 mod hooks;
 mod in_process;
@@ -42,6 +43,7 @@ mod sys;
 mod thread;
 mod time;
 mod tsan;
+mod watchdog;
 
 use core::cell::UnsafeCell;
 

@@ -11,7 +11,7 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, log, outcome, server, signals, sync, time};
+use crate::{Global, fiber, log, outcome, server, signals, sync, time, watchdog};
 use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
 
@@ -229,7 +229,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
         && n >= (*plan).turn_began + (*plan).fair_limit
-        && READY_COUNT.get() > 1;
+        && (READY_COUNT.get() > 1 || watchdog::overdue(n).is_some());
     if !(forced || random && (*plan).running || turn_over) {
         if RH_BUDGET.get() == 0 {
             if (*plan).fair_limit != 0 && n >= (*plan).turn_began + (*plan).fair_limit {
@@ -260,7 +260,7 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     } else if n < (*plan).tail_from && (*plan).running {
         outcome::diverged(n)
     } else {
-        (choose(from, able, cause), cause)
+        (choose(n, from, able, cause), cause)
     };
     if able && to == from && cause == Cause::Strategy {
         arm();
@@ -297,8 +297,11 @@ unsafe fn possible(number: u32) -> bool {
 }
 
 /// Who goes on when the plan does not say.
-unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
+unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
+    if let Some(left) = watchdog::overdue(n) {
+        return left;
+    }
     let ready = READY_COUNT.get();
     if (*plan).tail == TAIL_RANDOM && ready > 0 && (*plan).running {
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
@@ -320,6 +323,9 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
     }
     if let Some(late) = next_suspended() {
         return late;
+    }
+    if let Some(left) = watchdog::left() {
+        return left;
     }
     outcome::finish(OUTCOME_DEADLOCK)
 }
@@ -495,7 +501,7 @@ pub(crate) unsafe fn wake(t: *mut Thread) {
     log_state(t, Kind::Woken, now());
 }
 
-unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
+pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
     log::put(Record {
         index: n,
         code: log::relative((*t).code),

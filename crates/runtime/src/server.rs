@@ -6,7 +6,7 @@
 
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, kernel, log, outcome, schedule, shadow, sys, time};
+use crate::{Global, clock, fiber, hooks, kernel, log, outcome, schedule, shadow, sys, time, watchdog};
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL,
@@ -138,6 +138,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     find_thread_storage();
     if wants_server() {
         outcome::init();
+        watchdog::init();
         serve();
     }
     match MAIN.get() {
@@ -307,6 +308,7 @@ unsafe fn become_execution() {
     if (*header()).backend == BACKEND_THREADS {
         kernel::begin();
     }
+    watchdog::start();
     let loops = (*header()).loops != 0;
     ACCEPTS.set(loops);
     for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
@@ -327,6 +329,7 @@ unsafe fn begin_slot() {
     let detect = (*slot).flags & FLAG_DETECT != 0;
     clock::RH_DETECT.set(u8::from(detect));
     time::reset();
+    watchdog::begin();
     log::begin();
     if (*slot).observe == OBSERVE_ALL {
         hooks::flag_all(SITE_POINT);
@@ -342,6 +345,12 @@ unsafe fn begin_slot() {
 /// Whether this process runs executions for a controller.
 pub(crate) fn has_controller() -> bool {
     !REGION.get().is_null()
+}
+
+/// Whether this execution can afford system calls at its end: those of an in-process loop take no longer than one,
+/// unless they log everything.
+pub(crate) unsafe fn is_worth_a_look() -> bool {
+    (*header()).loops == 0 || (*slot()).observe == OBSERVE_ALL
 }
 
 /// For in-process loops: starts the slot that this process was forked for, once more.
@@ -424,6 +433,7 @@ pub(crate) unsafe fn fan_out() -> bool {
             sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
             sys::call(sys::SETPGID, 0, 0, 0, 0);
             kernel::forked();
+            watchdog::start();
             log::fork_from(first, count);
             return true;
         }

@@ -20,6 +20,9 @@ pub(crate) const CLOSE: usize = 3;
 pub(crate) const FCNTL: usize = 72;
 pub(crate) const ARCH_PRCTL: usize = 158;
 pub(crate) const CLONE: usize = 56;
+pub(crate) const TGKILL: usize = 234;
+pub(crate) const TIMER_CREATE: usize = 222;
+pub(crate) const TIMER_SETTIME: usize = 223;
 pub(crate) const GETTID: usize = 186;
 
 /// Any system call; the result is negative on error.

@@ -78,6 +78,8 @@ pub(crate) struct Thread {
     pub handle: usize,
     /// Where the thread stands: return address of the hook or library call it is in.
     pub code: usize,
+    /// Where `pthread_create` was called.
+    pub created_at: usize,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
     /// Vector clock.
@@ -220,12 +222,12 @@ pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
     (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
 }
 
-/// The suspended thread whose time comes first.
+/// The suspended thread whose time comes first. Those that have none, see [`crate::watchdog`], are not among them.
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
     let mut best: Option<u32> = None;
     for n in 0..COUNT.get() {
-        if (*thread(n)).state == State::Suspended && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline)
-        {
+        let waits_for_time = (*thread(n)).state == State::Suspended && (*thread(n)).pending != Wait::Outside;
+        if waits_for_time && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline) {
             best = Some(n);
         }
     }
