@@ -64,7 +64,7 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         "uninstrumented" => {
             format!("thread{about} started{at}: its code has no instrumentation, its accesses are not seen")
         }
-        _ => format!("{what}{about}{at}: there is no model of it"),
+        _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
     }
 }
 
