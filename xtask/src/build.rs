@@ -10,6 +10,10 @@ use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// All code of the runtime goes into one section, between two symbols, so that it can tell itself from the program.
+const RUNTIME_SECTIONS: &str =
+    "SECTIONS { .text.racehunter : { HIDDEN(rh_text_begin = .); *(.text .text.*) HIDDEN(rh_text_end = .); } }\n";
+
 /// A whole RaceHunter, ready to use.
 pub struct Kit {
     directory: PathBuf,
@@ -92,16 +96,17 @@ impl Kit {
         words.push(archive.display().to_string());
         words.extend(own.iter().map(|&name| name.to_owned()));
         run_ar(&words)?;
-        let mut exported = Vec::new();
-        for name in &own {
-            let member = scratch.join(name);
-            let symbols = exported_symbols(&member)?;
-            weaken(&member, &symbols, &scratch.join("weak"))?;
-            exported.extend(symbols);
-        }
-        let mut words = vec!["rcs".to_owned(), unfinished.display().to_string()];
+        let whole = scratch.join("racehunter_rt.o");
+        let script = scratch.join("sections");
+        fs::write(&script, RUNTIME_SECTIONS)?;
+        let mut words = vec!["-r".to_owned(), "-T".to_owned(), script.display().to_string()];
+        words.extend(["-o".to_owned(), whole.display().to_string()]);
         words.extend(own.iter().map(|name| scratch.join(name).display().to_string()));
-        run_ar(&words)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        shell("ld", &words).done()?;
+        let mut exported = exported_symbols(&whole)?;
+        weaken(&whole, &exported, &scratch.join("weak"))?;
+        run_ar(&["rcs".to_owned(), unfinished.display().to_string(), whole.display().to_string()])?;
         fs::remove_dir_all(&scratch)?;
         exported.sort();
         let list = format!("{{\n{}}};\n", exported.iter().map(|name| format!("  {name};\n")).collect::<String>());

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::Points;
+use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -100,6 +101,9 @@ pub struct Hunt {
     /// Memory that one execution may take, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
+    /// What the threads of the program are while it is hunted
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
+    pub backend: Threads,
     /// Options for the compiler, when a source file is given
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
@@ -136,6 +140,24 @@ fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {
     use clap::builder::TypedValueParser as _;
     let names: Vec<&'static str> = Technique::NAMES.iter().map(|(name, _)| *name).collect();
     clap::builder::PossibleValuesParser::new(names).try_map(|name| name.parse::<Technique>())
+}
+
+/// What threads are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Threads {
+    /// Fibers on one kernel thread
+    Fibers,
+    /// Kernel threads, one of which runs at a time
+    Threads,
+}
+
+impl From<Threads> for Backend {
+    fn from(threads: Threads) -> Self {
+        match threads {
+            Threads::Fibers => Self::Fibers,
+            Threads::Threads => Self::Threads,
+        }
+    }
 }
 
 /// What a bound counts.
@@ -224,6 +246,9 @@ pub struct Replay {
     /// Where findings are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
+    /// What the threads of the program are meanwhile
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
+    pub backend: Threads,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

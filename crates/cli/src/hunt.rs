@@ -7,7 +7,7 @@ use crate::store::{self, Stored};
 use crate::target;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Technique;
-use racehunter_explain::Explainer;
+use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop};
 use racehunter_finding::Finding;
 use racehunter_launch::{Limits, Processes, Program};
@@ -34,6 +34,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let limits = Limits { time: arguments.timeout, memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
+    processes.use_backend(arguments.backend.into());
     processes.stop_when(Arc::clone(&interrupted));
     add_modules(&mut symbols, &processes, &path);
     if arguments.points.is_all() {
@@ -71,6 +72,8 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
         return Err(error.into());
     }
     let mut coverage = summary.coverage;
+    add_libraries(&mut hunter.symbols, &processes);
+    coverage.uncontrolled = uncontrolled(&hunter.symbols, &summary.escaped);
     coverage.assumes.push(format!("seed {}", arguments.seed));
     if interrupted.load(Ordering::Relaxed) {
         coverage.missed.insert(0, "interrupted before the end".to_owned());

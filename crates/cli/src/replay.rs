@@ -22,6 +22,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let program =
         Program { path: stored.program.clone(), arguments: words(&stored.arguments), input: stored.input.clone() };
     let mut processes = Processes::start(program, Limits::default(), 1)?;
+    processes.use_backend(arguments.backend.into());
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);
     // What threads share is shown in the report, as it was by the hunt.

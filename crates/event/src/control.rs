@@ -94,6 +94,8 @@ pub struct Header {
     pub stack_used: u64,
     /// Entries of the table of [`Library`]s that are in use.
     pub libraries: u32,
+    /// What threads of the program are, one of the `BACKEND_` constants; set by the controller.
+    pub backend: u32,
 }
 
 /// An instrumented library that an execution has loaded after the server was started.
@@ -221,6 +223,10 @@ pub struct Hold {
 pub const HOLD_CALLERS: usize = 4;
 
 const _: () = assert!(SLOTS * size_of::<Slot>() <= LIBRARIES_OFFSET - SLOTS_OFFSET);
+/// Threads are fibers on one kernel thread.
+pub const BACKEND_FIBERS: u32 = 0;
+/// Threads are kernel threads.
+pub const BACKEND_THREADS: u32 = 1;
 
 /// Run the happens-before detector.
 pub const FLAG_DETECT: u32 = 1;

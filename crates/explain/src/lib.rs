@@ -8,10 +8,12 @@
 //! Start at [`Explainer::finding`].
 #![forbid(unsafe_code)]
 
+mod escapes;
 mod place;
 mod steps;
 mod threads;
 
+pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{

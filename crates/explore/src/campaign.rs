@@ -2,11 +2,12 @@
 
 use crate::portfolio::Fate;
 use crate::{
-    Bug, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch, decisions,
-    reported_sites, shared_sites,
+    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch,
+    decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// How much to explore, and at which points.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +82,19 @@ pub struct Found {
     pub preemptions: u64,
 }
 
+/// Something that was not under control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Escaped {
+    /// What it was.
+    pub what: Escape,
+    /// Where, 0 when that is not known.
+    pub code: u64,
+    /// What it was about, see [`Escape`].
+    pub object: u64,
+    /// Executions in which it happened, without those that only looked for shared accesses.
+    pub executions: u64,
+}
+
 /// Why a campaign ended.
 #[derive(Debug)]
 pub enum Stop {
@@ -132,6 +146,8 @@ pub struct Summary {
     pub coverage: Coverage,
     /// The same in numbers.
     pub counts: Counts,
+    /// What was not under control, each once.
+    pub escaped: Vec<Escaped>,
 }
 
 /// The exploration of one program.
@@ -154,6 +170,8 @@ pub struct Campaign<'a> {
     places: FxHashSet<u64>,
     threads: u32,
     events: u64,
+    /// What was not under control (what, where, object), and in how many executions.
+    escaped: BTreeMap<(Escape, u64, u64), u64>,
 }
 
 /// How far an analysis of the portfolio is.
@@ -189,6 +207,7 @@ impl<'a> Campaign<'a> {
             places: FxHashSet::default(),
             threads: 0,
             events: 0,
+            escaped: BTreeMap::new(),
         }
     }
 
@@ -196,7 +215,9 @@ impl<'a> Campaign<'a> {
     pub fn run(mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Summary {
         let stop = self.explore(executor, should_stop).unwrap_or_else(Stop::Failed);
         let coverage = self.coverage(&stop);
-        Summary { stop, found: self.found, coverage, counts: self.counts }
+        let escaped = self.escaped.into_iter();
+        let escaped = escaped.map(|((what, code, object), executions)| Escaped { what, code, object, executions });
+        Summary { stop, found: self.found, coverage, counts: self.counts, escaped: escaped.collect() }
     }
 
     fn explore(
@@ -309,6 +330,7 @@ impl<'a> Campaign<'a> {
         self.members[running.member].executions += 1;
         self.threads = self.threads.max(execution.threads);
         self.events = self.events.max(execution.events);
+        self.note_escapes(execution, 1);
         let points = execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
         self.places.extend(points.map(|record| record.code));
         let fate = match execution.outcome {
@@ -341,6 +363,12 @@ impl<'a> Campaign<'a> {
         self.note_bugs(plan, execution);
         let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
         (self.progress)(Progress::Execution { number, waiting });
+    }
+
+    fn note_escapes(&mut self, execution: &Execution, count: u64) {
+        for escape in execution.escapes() {
+            *self.escaped.entry(escape).or_default() += count;
+        }
     }
 
     fn note_bugs(&mut self, plan: &Plan, execution: &Execution) {
@@ -376,6 +404,7 @@ impl<'a> Campaign<'a> {
         let plan = Plan { observe: Observe::Everything, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
+            self.note_escapes(execution, 0);
             self.note_bugs(&plan, execution);
             sites.extend(shared_sites(execution));
             self.tell_bugs(executor);
@@ -403,7 +432,7 @@ impl<'a> Campaign<'a> {
     /// Nothing happened that takes the ground from a claim of completeness.
     fn is_clean(&self) -> bool {
         let Counts { diverged, limited, lost, partial, .. } = self.counts;
-        diverged == 0 && limited == 0 && lost == 0 && partial == 0
+        diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
     }
 
     fn coverage(&mut self, stop: &Stop) -> Coverage {
@@ -430,6 +459,7 @@ impl<'a> Campaign<'a> {
             points,
             threads: u64::from(self.threads),
             events: self.events,
+            uncontrolled: Vec::new(),
         }
     }
 

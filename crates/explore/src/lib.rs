@@ -21,7 +21,7 @@ mod points;
 mod portfolio;
 
 pub use analysis::Analysis;
-pub use campaign::{Budget, Campaign, Counts, Found, Progress, Stop, Summary};
+pub use campaign::{Budget, Campaign, Counts, Escaped, Found, Progress, Stop, Summary};
 pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};

@@ -8,7 +8,7 @@
 mod coverage;
 mod fingerprint;
 
-pub use coverage::Coverage;
+pub use coverage::{Coverage, Uncontrolled};
 pub use fingerprint::fingerprint;
 
 use serde::{Deserialize, Serialize};

@@ -13,5 +13,5 @@ mod region;
 mod results;
 mod worker;
 
-pub use processes::Processes;
+pub use processes::{Backend, Processes};
 pub use worker::{LaunchError, Limits, Mapping, Program};

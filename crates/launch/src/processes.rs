@@ -4,7 +4,8 @@ use crate::batch::{self, Step};
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
+    BACKEND_FIBERS, BACKEND_THREADS, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
+    STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
 use std::path::PathBuf;
@@ -23,12 +24,23 @@ pub struct Processes {
     flags: Vec<u8>,
     /// Flag byte of sites that come later.
     new_flag: u8,
+    backend: Backend,
     pool: u32,
     preparatory: u32,
     deaths: u32,
     /// Processor time of each execution of the last run.
     cpu: Vec<Duration>,
     interrupted: Arc<AtomicBool>,
+}
+
+/// What the threads of the program are while it is under control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// Fibers on one kernel thread: fast.
+    #[default]
+    Fibers,
+    /// Kernel threads, one of which has the turn: for programs that look at what their threads are to the kernel.
+    Threads,
 }
 
 /// Servers that may die in a row before the program is given up.
@@ -47,6 +59,7 @@ impl Processes {
             workers: Vec::new(),
             flags: Vec::new(),
             new_flag: 0,
+            backend: Backend::Fibers,
             pool: 0,
             preparatory: PREPARATORY,
             deaths: 0,
@@ -68,6 +81,11 @@ impl Processes {
             worker.region.write_flags(&self.flags);
         }
         Ok(worker)
+    }
+
+    /// What the threads of the program are from the next execution on. No result depends on it.
+    pub fn use_backend(&mut self, backend: Backend) {
+        self.backend = backend;
     }
 
     /// When the flag is set, running executions are stopped instead of waited for.
@@ -170,7 +188,7 @@ impl Processes {
             let mut under_way = Vec::new();
             for (worker, indices) in self.workers.iter_mut().zip(missing.chunks(per_worker)) {
                 let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
-                let request = Request::write(worker, &chunk, self.pool, self.preparatory);
+                let request = Request::write(worker, &chunk, self.backend, self.pool, self.preparatory);
                 if request.slots.is_empty() {
                     return Err(LaunchError::PlanTooLong(chunk[0].switches.len()));
                 }
@@ -250,10 +268,14 @@ struct Request {
 
 impl Request {
     /// Writes as many plans as fit.
-    fn write(worker: &mut Worker, chunk: &[Plan], pool: u32, preparatory: u32) -> Self {
+    fn write(worker: &mut Worker, chunk: &[Plan], backend: Backend, pool: u32, preparatory: u32) -> Self {
         let header = worker.region.header();
         // SAFETY: the header is mapped; the server reads these fields only after the request.
         unsafe {
+            (*header).backend = match backend {
+                Backend::Fibers => BACKEND_FIBERS,
+                Backend::Threads => BACKEND_THREADS,
+            };
             (*header).pool = pool;
             (*header).preparatory = preparatory;
         }

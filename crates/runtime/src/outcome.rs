@@ -2,11 +2,11 @@
 
 use crate::sync::owner;
 use crate::thread::{COUNT, CURRENT, State, current, thread};
-use crate::{Global, log, schedule, server, sys};
+use crate::{Global, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
-    STATE_DONE,
+    OUTCOME_SNAPSHOT, STATE_DONE,
 };
 use racehunter_event::{Kind, Record, Wait};
 
@@ -26,6 +26,9 @@ pub(crate) unsafe fn publish(outcome: u32) {
     (*slot).current = CURRENT.get();
     if (*current()).held_count > 0 {
         (*slot).notes |= NOTE_LOCK_HELD;
+    }
+    if outcome != OUTCOME_SNAPSHOT {
+        escapes::look();
     }
     if matches!(outcome, OUTCOME_DEADLOCK | OUTCOME_CRASH | OUTCOME_ASSERTION) {
         thread_states();
@@ -173,19 +176,21 @@ pub(crate) unsafe fn init() {
     const ALTERNATE_STACK: usize = 256 << 10;
     let stack = [sys::reserve(0, ALTERNATE_STACK) as usize, 0, ALTERNATE_STACK];
     sys::call(sys::SIGALTSTACK, stack.as_ptr() as usize, 0, 0, 0);
-    const SIGINFO_ONSTACK_RESTORER: usize = 4 | 0x0800_0000 | 0x0400_0000;
-    let action = SignalAction {
-        handler: on_signal as *const () as usize,
-        flags: SIGINFO_ONSTACK_RESTORER,
-        restorer: rh_restore as *const () as usize,
-        mask: 0,
-    };
+    const SIGINFO_ONSTACK: usize = 4 | 0x0800_0000;
     for signal in FATAL_SIGNALS {
-        sys::call(sys::SIGACTION, signal, &raw const action as usize, 0, 8);
+        handle(signal, on_signal as *const () as usize, SIGINFO_ONSTACK);
     }
 }
 
-fn in_executable(address: usize) -> bool {
+/// Installs a handler of the runtime's own.
+pub(crate) unsafe fn handle(signal: usize, handler: usize, flags: usize) {
+    const RESTORER: usize = 0x0400_0000;
+    let restorer = rh_restore as *const () as usize;
+    let action = SignalAction { handler, flags: flags | RESTORER, restorer, mask: 0 };
+    sys::call(sys::SIGACTION, signal, &raw const action as usize, 0, 8);
+}
+
+pub(crate) fn in_executable(address: usize) -> bool {
     let (start, end) = server::executable();
     (start..end).contains(&address)
 }
@@ -213,6 +218,12 @@ unsafe fn innermost_call(rsp: usize) -> usize {
         .unwrap_or(0)
 }
 
+/// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the interrupted
+/// instruction reads as one.
+pub(crate) unsafe fn place(rip: usize, rsp: usize) -> usize {
+    if in_executable(rip) { rip + 1 } else { innermost_call(rsp) }
+}
+
 unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *const usize) {
     // `siginfo_t.si_addr`; `ucontext_t.uc_mcontext.gregs[REG_RIP]`.
     const FAULT: usize = 2;
@@ -222,9 +233,7 @@ unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *const 
         let slot = server::slot();
         (*slot).signal = signal as u32;
         (*slot).fault = if signal == 6 { 0 } else { *info.add(FAULT) as u64 };
-        // Stacks hold return addresses; one past the faulting instruction reads as one.
-        let place = *context.add(RIP);
-        (*current()).code = if in_executable(place) { place + 1 } else { innermost_call(*context.add(RSP)) };
+        (*current()).code = place(*context.add(RIP), *context.add(RSP));
         publish(OUTCOME_CRASH);
     }
     // Die by the same signal, so that whoever waits sees it.

@@ -11,7 +11,7 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, hold, log, modules, outcome, server, signals, sync, time};
+use crate::{Global, fiber, hold, log, modules, outcome, server, signals, sync, time, watchdog};
 use racehunter_event::control::{
     MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
@@ -269,7 +269,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
         && n >= (*plan).turn_began + (*plan).fair_limit
-        && READY_COUNT.get() > 1;
+        && (READY_COUNT.get() > 1 || watchdog::overdue(n).is_some());
     if !(forced || random && (*plan).running || turn_over) {
         if RH_BUDGET.get() == 0 {
             if (*plan).fair_limit != 0 && n >= (*plan).turn_began + (*plan).fair_limit {
@@ -300,7 +300,7 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     } else if n < (*plan).tail_from && (*plan).running {
         outcome::diverged(n)
     } else {
-        (choose(from, able, cause), cause)
+        (choose(n, from, able, cause), cause)
     };
     if able && to == from && cause == Cause::Strategy {
         arm();
@@ -337,8 +337,11 @@ unsafe fn possible(number: u32) -> bool {
 }
 
 /// Who goes on when the plan does not say.
-unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
+unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
+    if let Some(left) = watchdog::overdue(n) {
+        return left;
+    }
     let ready = READY_COUNT.get();
     if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
         let walk = WALK.ptr();
@@ -370,7 +373,10 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
     if let Some(held) = hold::give_up(late.is_some()) {
         return held;
     }
-    late.unwrap_or_else(|| outcome::finish(OUTCOME_DEADLOCK))
+    if let Some(next) = late.or_else(|| watchdog::left()) {
+        return next;
+    }
+    outcome::finish(OUTCOME_DEADLOCK)
 }
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.

@@ -6,12 +6,12 @@
 
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, log, modules, outcome, schedule, shadow, sys, time};
+use crate::{Global, clock, fiber, hooks, kernel, log, modules, outcome, schedule, shadow, sys, time, watchdog};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL,
-    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
-    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
+    OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
+    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
 
@@ -148,6 +148,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     find_thread_storage();
     if wants_server() {
         outcome::init();
+        watchdog::init();
         serve();
     }
     match MAIN.get() {
@@ -314,6 +315,10 @@ unsafe fn become_execution() {
     const SIGKILL: usize = 9;
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
     sys::call(sys::SETPGID, 0, 0, 0, 0);
+    if (*header()).backend == BACKEND_THREADS {
+        kernel::begin();
+    }
+    watchdog::start();
     let loops = (*header()).loops != 0;
     ACCEPTS.set(loops);
     for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
@@ -334,6 +339,7 @@ unsafe fn begin_slot() {
     let detect = (*slot).flags & FLAG_DETECT != 0;
     clock::RH_DETECT.set(u8::from(detect));
     time::reset();
+    watchdog::begin();
     log::begin();
     if (*slot).observe == OBSERVE_ALL {
         modules::flag_all(SITE_POINT);
@@ -349,6 +355,12 @@ unsafe fn begin_slot() {
 /// Whether this process runs executions for a controller.
 pub(crate) fn has_controller() -> bool {
     !REGION.get().is_null()
+}
+
+/// Whether this execution can afford system calls at its end: those of an in-process loop take no longer than one,
+/// unless they log everything.
+pub(crate) unsafe fn is_worth_a_look() -> bool {
+    (*header()).loops == 0 || (*slot()).observe == OBSERVE_ALL
 }
 
 /// For in-process loops: starts the slot that this process was forked for, once more.
@@ -384,6 +396,7 @@ pub(crate) unsafe fn begin_next() {
 
 /// The program has forked, and this is the new process: it is on its own, with no thread but the one that forked.
 unsafe fn leave() {
+    kernel::forked();
     schedule::end();
     log::stop();
     REGION.set(core::ptr::null_mut());
@@ -429,6 +442,8 @@ pub(crate) unsafe fn fan_out() -> bool {
             const SET_PARENT_DEATH_SIGNAL: usize = 1;
             sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
             sys::call(sys::SETPGID, 0, 0, 0, 0);
+            kernel::forked();
+            watchdog::start();
             log::fork_from(first, count);
             return true;
         }

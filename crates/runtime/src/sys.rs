@@ -19,6 +19,11 @@ pub(crate) const EXIT_GROUP: usize = 231;
 pub(crate) const CLOSE: usize = 3;
 pub(crate) const FCNTL: usize = 72;
 pub(crate) const ARCH_PRCTL: usize = 158;
+pub(crate) const CLONE: usize = 56;
+pub(crate) const TGKILL: usize = 234;
+pub(crate) const TIMER_CREATE: usize = 222;
+pub(crate) const TIMER_SETTIME: usize = 223;
+pub(crate) const GETTID: usize = 186;
 
 /// Any system call; the result is negative on error.
 #[inline(always)]

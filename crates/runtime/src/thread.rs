@@ -33,7 +33,7 @@ pub(crate) struct Frame {
 /// Locks that one thread can hold and have named in a report.
 pub(crate) const MAX_HELD: usize = 24;
 
-/// A thread. The first fields are used by assembly in [`crate::fiber`].
+/// A thread. The first fields and `kernel` are used by assembly in [`crate::fiber`] and [`crate::kernel`].
 #[repr(C)]
 pub(crate) struct Thread {
     pub rsp: usize,
@@ -84,6 +84,8 @@ pub(crate) struct Thread {
     /// What its next operation touches, 0 when that is not known, and whether it changes that.
     pub next_object: usize,
     pub next_changes: bool,
+    /// Where `pthread_create` was called.
+    pub created_at: usize,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
     /// Vector clock.
@@ -100,6 +102,7 @@ pub(crate) struct Thread {
     pub held: [usize; MAX_HELD],
 
     pub fiber: crate::fiber::Parked,
+    pub kernel: crate::kernel::Beneath,
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
@@ -228,12 +231,12 @@ pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
     (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
 }
 
-/// The suspended thread whose time comes first.
+/// The suspended thread whose time comes first. Those that have none, see [`crate::watchdog`], are not among them.
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
     let mut best: Option<u32> = None;
     for n in 0..COUNT.get() {
-        if (*thread(n)).state == State::Suspended && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline)
-        {
+        let waits_for_time = (*thread(n)).state == State::Suspended && (*thread(n)).pending != Wait::Outside;
+        if waits_for_time && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline) {
             best = Some(n);
         }
     }

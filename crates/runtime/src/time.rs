@@ -21,6 +21,9 @@ const UPTIME_BASE: u64 = 100_000 * SECOND;
 /// What one look at a clock takes, so that polling a clock gets somewhere.
 const LOOK: u64 = 1_000;
 
+/// The deadline of what has none.
+pub(crate) const NEVER: u64 = u64::MAX;
+
 /// Nanoseconds since the execution began.
 #[unsafe(link_section = ".data.racehunter")]
 static NOW: Global<u64> = Global::new(0);

@@ -3,7 +3,7 @@
 use super::{EAGAIN, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{point, refresh, wait_after};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
-use crate::{Global, clock, log, sys, time};
+use crate::{Global, clock, kernel, log, sys, time};
 use racehunter_event::{Cause, Kind, Wait};
 
 const WAIT: usize = 0;
@@ -56,8 +56,11 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
     if result < 0 { fail(-result as i32) as isize } else { result }
 }
 
-/// Threads have no kernel thread of their own; this is unique among the process's threads all the same.
+/// A fiber has no kernel thread of its own; this is unique among the process's threads all the same.
 unsafe fn thread_id() -> isize {
+    if kernel::in_use() {
+        return kernel::id() as isize;
+    }
     sys::call(sys::GETPID, 0, 0, 0, 0) + CURRENT.get() as isize
 }
 

@@ -6,7 +6,7 @@ use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yie
 use crate::thread::{
     COUNT, CURRENT, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
 };
-use crate::{clock, log, outcome, time};
+use crate::{clock, escapes, log, outcome, time};
 use core::arch::global_asm;
 use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_event::{Cause, Kind, Wait, path_of};
@@ -74,6 +74,7 @@ pub(super) unsafe extern "C" fn create(
     (*t).parent = CURRENT.get();
     (*current()).children += 1;
     (*t).path = path_of((*current()).path, (*current()).children);
+    (*t).created_at = code;
     (*t).detached = detached != 0;
     COUNT.set(number + 1);
     LIVE.set(LIVE.get() + 1);
@@ -153,6 +154,9 @@ pub(super) unsafe extern "C" fn yield_now(code: usize) -> i32 {
 
 /// Everything of a thread is over, destructors included. Does not return.
 pub(crate) unsafe fn end(t: *mut Thread) {
+    if (*t).number != 0 {
+        escapes::look_at(t);
+    }
     let n = point(0);
     log::event(Kind::Exit, n, 0, 0, 0);
     LIVE.set(LIVE.get() - 1);
