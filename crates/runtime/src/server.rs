@@ -108,7 +108,7 @@ pub(crate) unsafe fn early_init() {
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
-    *(*main).clock = 1;
+    *(*main).clock = clock::STEP;
     *(*main).family = u32::MAX;
     __rh_stack.set((*main).stack);
     clock::load_epoch();

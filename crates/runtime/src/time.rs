@@ -3,8 +3,9 @@
 //! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the
 //! clock moves on to its deadline. A thread that sleeps can be chosen at any time, since no sleep orders anything.
 
-use crate::schedule::{point, wait_after};
-use crate::sync::{EINVAL, interpose};
+use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, point, wait_until};
+use crate::signals::cancel;
+use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::{Global, log, sys};
 use racehunter_event::{Cause, Kind, Wait};
 
@@ -25,11 +26,14 @@ const LOOK: u64 = 1_000;
 #[unsafe(link_section = ".data.racehunter")]
 static NOW: Global<u64> = Global::new(0);
 
-interpose! {
+interpose_cancellable! {
     nanosleep => nano_sleep, "rdx";
     clock_nanosleep => clock_nano_sleep, "r8";
     usleep => micro_sleep, "rsi";
     sleep => second_sleep, "rsi";
+}
+
+interpose! {
     clock_gettime => get_clock, "rdx";
     gettimeofday => get_time_of_day, "rdx";
     time => get_time, "rsi";
@@ -66,34 +70,72 @@ pub(crate) unsafe fn after(duration: *const [i64; 2]) -> u64 {
     NOW.get().saturating_add(nanoseconds(duration)).min(u64::MAX - 1)
 }
 
-unsafe fn sleep_until(deadline: u64, code: usize) {
+/// Sleeps. False when a signal handler ended it too early.
+unsafe fn sleep_until(deadline: u64, code: usize) -> bool {
     let n = point(code);
     log::event(Kind::Sleep, n, 0, 0, 0);
-    wait_after(Wait::Sleep, 0, Some(deadline), Cause::Yield);
+    if cancel::acts() {
+        return true;
+    }
+    let waiting =
+        Waiting { wait: Wait::Sleep, object: 0, deadline: Some(deadline), ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    match wait_until(waiting, Cause::Yield) {
+        End::Interrupted => return false,
+        End::Cancelled => cancel::act(),
+        End::Done | End::TimedOut => {}
+    }
+    true
 }
 
-pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], _left: usize, code: usize) -> i32 {
-    sleep_until(after(duration), code);
-    0
+/// Nanoseconds until the deadline.
+pub(crate) fn until(deadline: u64) -> u64 {
+    deadline.saturating_sub(NOW.get())
 }
 
-unsafe extern "C" fn clock_nano_sleep(clock: i32, flags: i32, time: *const [i64; 2], _left: usize, code: usize) -> i32 {
+pub(crate) const fn parts(nanoseconds: u64) -> [i64; 2] {
+    [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]
+}
+
+pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
+    let deadline = after(duration);
+    if sleep_until(deadline, code) {
+        return 0;
+    }
+    if !left.is_null() {
+        *left = parts(until(deadline));
+    }
+    fail(EINTR)
+}
+
+unsafe extern "C" fn clock_nano_sleep(
+    clock: i32,
+    flags: i32,
+    time: *const [i64; 2],
+    left: *mut [i64; 2],
+    code: usize,
+) -> i32 {
     const ABSOLUTE: i32 = 1;
     if clock == THREAD_CPU {
         return EINVAL;
     }
-    sleep_until(if flags & ABSOLUTE != 0 { deadline(clock, time) } else { after(time) }, code);
-    0
+    let absolute = flags & ABSOLUTE != 0;
+    let deadline = if absolute { deadline(clock, time) } else { after(time) };
+    if sleep_until(deadline, code) {
+        return 0;
+    }
+    if !absolute && !left.is_null() {
+        *left = parts(until(deadline));
+    }
+    EINTR
 }
 
 unsafe extern "C" fn micro_sleep(microseconds: u32, code: usize) -> i32 {
-    sleep_until(NOW.get() + u64::from(microseconds) * 1000, code);
-    0
+    if sleep_until(NOW.get() + u64::from(microseconds) * 1000, code) { 0 } else { fail(EINTR) }
 }
 
 unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
-    sleep_until(NOW.get() + u64::from(seconds) * SECOND, code);
-    0
+    let deadline = NOW.get() + u64::from(seconds) * SECOND;
+    if sleep_until(deadline, code) { 0 } else { until(deadline).div_ceil(SECOND) as u32 }
 }
 
 unsafe fn look(clock: i32) -> u64 {

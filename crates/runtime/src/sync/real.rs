@@ -41,4 +41,7 @@ functions! {
     assert_fail = c"__assert_fail";
     exit = c"exit";
     fork = c"fork";
+    abort = c"abort";
+    set_jump = c"__sigsetjmp";
+    long_jump = c"siglongjmp";
 }

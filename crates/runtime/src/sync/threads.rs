@@ -1,10 +1,11 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, interpose_cancellable, real};
 use crate::fiber;
-use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yield_after};
+use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
+use crate::signals::{cancel, send};
 use crate::thread::{
-    COUNT, CURRENT, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
+    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
 };
 use crate::{clock, log, outcome, time};
 use core::arch::global_asm;
@@ -13,13 +14,16 @@ use racehunter_event::{Cause, Kind, Wait};
 
 interpose! {
     pthread_create => create, "r8";
-    pthread_join => join, "rdx";
     pthread_tryjoin_np => try_join, "rdx";
-    pthread_timedjoin_np => timed_join, "rcx";
-    pthread_clockjoin_np => clock_join, "r8";
     pthread_detach => detach, "rsi";
     sched_yield => yield_now, "rdi";
     pthread_yield => yield_now, "rdi";
+}
+
+interpose_cancellable! {
+    pthread_join => join, "rdx";
+    pthread_timedjoin_np => timed_join, "rcx";
+    pthread_clockjoin_np => clock_join, "r8";
 }
 
 unsafe extern "C" {
@@ -73,6 +77,7 @@ pub(super) unsafe extern "C" fn create(
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
     (*t).detached = detached != 0;
+    (*t).signal_mask = (*current()).signal_mask;
     COUNT.set(number + 1);
     LIVE.set(LIVE.get() + 1);
     clock::inherit(t);
@@ -91,9 +96,14 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
         return EDEADLK;
     }
     let number = (*t).number as usize;
-    let n = acquire_point(code, Wait::Join, number, deadline);
-    if (*current()).timed_out {
-        return ETIMEDOUT;
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
+    match end {
+        End::Done => {}
+        End::Cancelled => {
+            cancel::act();
+            return 0;
+        }
+        End::TimedOut | End::Interrupted => return ETIMEDOUT,
     }
     clock::join_thread(t);
     (*t).joined = true;
@@ -155,8 +165,9 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     log::event(Kind::Exit, n, 0, 0, 0);
     LIVE.set(LIVE.get() - 1);
     make_unready(t, State::Done);
+    send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
-    if LIVE.get() == 0 {
+    if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
         outcome::exit(0);
@@ -168,6 +179,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_thread_result(value: usize) {
     (*current()).result = value;
+    cancel::exits(current());
 }
 
 #[unsafe(no_mangle)]

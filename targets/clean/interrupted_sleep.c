@@ -1,0 +1,32 @@
+// A signal ends a long sleep; the sleeper is told how much of it was left, and sleeps on.
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+static void on_signal(int signal) { (void)signal; }
+
+static void *sleep_long(void *result) {
+    struct timespec left = {.tv_sec = 3600};
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    while (nanosleep(&left, &left) == -1 && errno == EINTR) {
+    }
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    *(int *)result = after.tv_sec - before.tv_sec >= 3600;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t thread;
+    int slept = 0;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_create(&thread, NULL, sleep_long, &slept);
+    pthread_kill(thread, SIGUSR1);
+    pthread_kill(thread, SIGUSR1);
+    pthread_join(thread, NULL);
+    return slept ? 0 : 1;
+}
