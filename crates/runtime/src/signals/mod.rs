@@ -15,7 +15,7 @@ pub(crate) mod send;
 mod wait;
 
 use crate::schedule::{BY_ANY_SIGNAL, BY_SIGNAL, await_object, stop_awaiting};
-use crate::sync::{__errno_location, barrier, condition};
+use crate::sync::{barrier, condition};
 use crate::thread::{CURRENT, Thread, current};
 use crate::{clock, log, schedule};
 use actions::{NO_DEFER, RESTART};
@@ -93,10 +93,11 @@ const CONTEXT_MASK: usize = 37;
 #[repr(C, align(16))]
 struct Context([u64; CONTEXT_WORDS]);
 
-/// Runs the program's handler of a signal, in the running thread.
+/// Runs the program's handler of a signal, in the running thread. As without the runtime, a handler that changes
+/// `errno` changes it for the code that it interrupts.
 unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
     let action = actions::begin(signal);
-    let (errno, code) = (*__errno_location(), (*t).code);
+    let code = (*t).code;
     *context.add(CONTEXT_MASK) = (*t).signal_mask;
     let own = if action.flags & NO_DEFER != 0 { 0 } else { bit(signal) };
     masks::set(t, (*t).signal_mask | action.mask | own);
@@ -121,7 +122,6 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
     }
     masks::set(t, *context.add(CONTEXT_MASK));
     (*t).code = code;
-    *__errno_location() = errno;
 }
 
 /// A `longjmp` to a frame at this address leaves the handlers below it.

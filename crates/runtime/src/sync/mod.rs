@@ -103,7 +103,7 @@ pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
 }
 
 unsafe extern "C" {
-    pub(crate) fn __errno_location() -> *mut i32;
+    fn __errno_location() -> *mut i32;
 }
 
 /// Sets `errno` and returns -1.
