@@ -227,6 +227,14 @@ unsafe fn innermost_call(rsp: usize) -> usize {
         .unwrap_or(0)
 }
 
+/// Where the program called `abort`: its return address is there.
+static ABORTED: Global<usize> = Global::new(0);
+
+/// The program calls `abort`. What is below on the stack is not its own.
+pub(crate) fn aborts_at(stack_pointer: usize) {
+    ABORTED.set(stack_pointer);
+}
+
 unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut usize) {
     // `siginfo_t.si_addr`
     const FAULT: usize = 2;
@@ -235,7 +243,9 @@ unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut us
     }
     // Stacks hold return addresses; one past the faulting instruction reads as one.
     let place = *context.add(fault::RIP);
-    (*current()).code = if in_executable(place) { place + 1 } else { innermost_call(*context.add(fault::RSP)) };
+    let rsp = *context.add(fault::RSP);
+    let from = if signal == 6 && ABORTED.get() > rsp { ABORTED.get() } else { rsp };
+    (*current()).code = if in_executable(place) { place + 1 } else { innermost_call(from) };
     die(signal as u32, if signal == 6 { 0 } else { *info.add(FAULT) as u64 })
 }
 

@@ -297,11 +297,9 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     if to != from {
         (*plan).switches += 1;
         fiber::switch_to(to);
-        // Switched back: handlers of signals that were sent meanwhile come before what the thread was about to do.
-        signals::deliver();
-    } else if signals::has_outside() {
-        signals::deliver();
     }
+    // Handlers of signals that were sent meanwhile come before what the thread was about to do.
+    signals::deliver();
 }
 
 /// Whether the plan may choose this thread.

@@ -167,7 +167,7 @@ pub(crate) unsafe fn from_children() -> bool {
     }
     let mut info = [0_u32; 32];
     let result = sys::call6(WAITID, 0, 0, info.as_mut_ptr() as usize, EXITED_NO_HANG_NO_WAIT, 0, 0);
-    const PID: usize = 3;
+    const PID: usize = 4;
     if !has_outside() && (result < 0 || info[PID] != 0) {
         return false;
     }

@@ -357,7 +357,8 @@ pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32,
 
 /// `abort`: the program's own handler comes first; what the C library does then ends the process.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn rh_abort(code: usize) -> usize {
+unsafe extern "C" fn rh_abort(code: usize, stack_pointer: usize) -> usize {
+    outcome::aborts_at(stack_pointer);
     if actions::of(SIGABRT).has_handler() {
         let t = thread(CURRENT.get());
         super::masks::set(t, (*t).signal_mask & !bit(SIGABRT));
@@ -367,7 +368,6 @@ unsafe extern "C" fn rh_abort(code: usize) -> usize {
     real::abort()
 }
 
-// The C library's `abort` must find the caller's frame next to its own: that is the place that a report names.
 global_asm!(
     r#"
     .globl abort
@@ -375,6 +375,7 @@ global_asm!(
 abort:
     .cfi_startproc
     mov rdi, [rsp]
+    mov rsi, rsp
     sub rsp, 8
     .cfi_adjust_cfa_offset 8
     call rh_abort
