@@ -5,7 +5,7 @@
 //! plan and absorb what the program initialises lazily.
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
-use crate::{Global, arena, clock, outcome, schedule, server, shadow, signals, sync, sys, thread, time};
+use crate::{Global, arena, clock, outcome, schedule, server, shadow, signals, sync, sys, thread, time, timers};
 use racehunter_event::control::OUTCOME_EXITED;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,7 @@ unsafe fn reset() {
         let threads = COUNT.get();
         sync::objects::reset();
         signals::reset();
+        timers::reset();
         thread::reset();
         shadow::reset();
         arena::rewind(MARK.get());

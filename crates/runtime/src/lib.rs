@@ -40,6 +40,7 @@ mod sync;
 mod sys;
 mod thread;
 mod time;
+mod timers;
 mod tsan;
 
 use core::cell::UnsafeCell;

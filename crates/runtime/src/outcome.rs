@@ -42,7 +42,8 @@ unsafe fn thread_states() {
     let others = (0..COUNT.get()).filter(|&n| n != running);
     for number in core::iter::once(running).chain(others) {
         let t = thread(number);
-        if matches!((*t).state, State::Done | State::Free) {
+        // A timer that waits for its time has no part in anything.
+        if matches!((*t).state, State::Done | State::Free) || (*t).pending == Wait::Timer {
             continue;
         }
         let waits = matches!((*t).state, State::Blocked | State::Suspended);

@@ -494,6 +494,12 @@ unsafe fn suspend(t: *mut Thread, n: u64) {
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
 }
 
+/// Changes when the thread of a timer, which waits, goes on.
+pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
+    (*t).deadline = deadline;
+    suspend(t, now());
+}
+
 /// `object` has changed: threads that are about to use it can, or can no longer, go on.
 pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
     if !sync::objects::has_waiters(wait_class, object) {

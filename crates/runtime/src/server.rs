@@ -5,8 +5,8 @@
 //! default schedule.
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
+use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
+use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time, timers};
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
@@ -382,6 +382,8 @@ unsafe fn leave() {
         make_unready(thread(number), State::Done);
     }
     LIVE.set(1);
+    INTERNAL.set(0);
+    timers::reset();
     schedule::begin_without_plan();
 }
 

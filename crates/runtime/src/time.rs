@@ -14,7 +14,7 @@ pub(crate) const MONOTONIC: i32 = 1;
 const PROCESS_CPU: i32 = 2;
 const THREAD_CPU: i32 = 3;
 
-const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 /// The same moment for every execution: a realtime clock starts here.
 const REALTIME_BASE: u64 = 1_700_000_000 * SECOND;
 /// Where the other clocks start.
@@ -62,12 +62,12 @@ unsafe fn nanoseconds(time: *const [i64; 2]) -> u64 {
 
 /// An absolute time of a clock as virtual time. Never `u64::MAX`, which means "no deadline".
 pub(crate) unsafe fn deadline(clock: i32, until: *const [i64; 2]) -> u64 {
-    nanoseconds(until).saturating_sub(base(clock)).min(u64::MAX - 1)
+    of_clock(clock, nanoseconds(until))
 }
 
 /// A duration from now as virtual time.
 pub(crate) unsafe fn after(duration: *const [i64; 2]) -> u64 {
-    NOW.get().saturating_add(nanoseconds(duration)).min(u64::MAX - 1)
+    in_future(nanoseconds(duration))
 }
 
 /// Sleeps. False when a signal handler ended it too early.
@@ -90,6 +90,21 @@ unsafe fn sleep_until(deadline: u64, code: usize) -> bool {
 /// Nanoseconds until the deadline.
 pub(crate) fn until(deadline: u64) -> u64 {
     deadline.saturating_sub(NOW.get())
+}
+
+/// Nanoseconds since that time.
+pub(crate) fn since(moment: u64) -> u64 {
+    NOW.get().saturating_sub(moment)
+}
+
+/// So many nanoseconds from now, as virtual time.
+pub(crate) fn in_future(nanoseconds: u64) -> u64 {
+    NOW.get().saturating_add(nanoseconds).min(u64::MAX - 1)
+}
+
+/// A time of a clock in nanoseconds as virtual time.
+pub(crate) fn of_clock(clock: i32, nanoseconds: u64) -> u64 {
+    nanoseconds.saturating_sub(base(clock)).min(u64::MAX - 1)
 }
 
 pub(crate) const fn parts(nanoseconds: u64) -> [i64; 2] {

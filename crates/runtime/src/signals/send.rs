@@ -271,11 +271,22 @@ unsafe fn send(signal: u32, to: Option<*mut Thread>, origin: Origin, code: usize
     deliver();
 }
 
-/// As [`send`], for a timer, which has no place in the program.
-pub(crate) unsafe fn send_from_timer(signal: u32, origin: Origin) {
+/// As [`send`], for a timer, which has no place in the program. To a thread by its number, or to the process.
+pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
     let n = point(0);
-    log::event(Kind::Kill, n, signal as usize, 0, 1);
-    to_process(signal, origin);
+    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), 1);
+    match to {
+        None => to_process(signal, origin),
+        Some(number) if number < COUNT.get() && (*thread(number)).state != State::Done => {
+            put(signal, thread(number), false, origin);
+        }
+        Some(_) => {}
+    }
+}
+
+/// Whether the last signal of this timer was not taken yet.
+pub(crate) unsafe fn is_pending_from_timer(signal: u32, timer: u32) -> bool {
+    find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer).is_some()
 }
 
 fn is_valid(signal: i32) -> bool {

@@ -45,14 +45,8 @@ unsafe fn special(attributes: *const u8) -> bool {
     address.wrapping_add(size) != 0
 }
 
-pub(super) unsafe extern "C" fn create(
-    handle: *mut usize,
-    attributes: *const u8,
-    start: usize,
-    argument: usize,
-    code: usize,
-) -> i32 {
-    let n = point(code);
+/// Makes a thread that is not ready yet. An error is that of `pthread_create`.
+pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
     let number = COUNT.get();
     if number as usize >= MAX_THREADS {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
@@ -65,23 +59,38 @@ pub(super) unsafe extern "C" fn create(
     } else {
         let error = fiber::harvest(t, attributes);
         if error != 0 {
-            return EAGAIN;
+            return Err(EAGAIN);
         }
         (*t).from_pool = ordinary;
-    }
-    let mut detached = 0;
-    if !attributes.is_null() {
-        pthread_attr_getdetachstate(attributes, &mut detached);
     }
     (*t).start = start;
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
-    (*t).detached = detached != 0;
-    (*t).signal_mask = (*current()).signal_mask;
     COUNT.set(number + 1);
     LIVE.set(LIVE.get() + 1);
     clock::inherit(t);
-    log::event(Kind::Create, n, number as usize, log::relative(start), 0);
+    Ok(t)
+}
+
+pub(super) unsafe extern "C" fn create(
+    handle: *mut usize,
+    attributes: *const u8,
+    start: usize,
+    argument: usize,
+    code: usize,
+) -> i32 {
+    let n = point(code);
+    let t = match make(attributes, start, argument) {
+        Ok(t) => t,
+        Err(error) => return error,
+    };
+    let mut detached = 0;
+    if !attributes.is_null() {
+        pthread_attr_getdetachstate(attributes, &mut detached);
+    }
+    (*t).detached = detached != 0;
+    (*t).signal_mask = (*current()).signal_mask;
+    log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
     make_ready(t);
     *handle = (*t).handle;
     0
@@ -164,6 +173,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     let n = point(0);
     log::event(Kind::Exit, n, 0, 0, 0);
     LIVE.set(LIVE.get() - 1);
+    INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);
     send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
