@@ -116,6 +116,15 @@ unsafe fn take_switches() {
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
 }
 
+/// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
+pub(crate) unsafe fn leave_open() {
+    let plan = PLAN.ptr();
+    (*plan).next = (*plan).end;
+    (*plan).tail_from = 0;
+    (*plan).snapshot_at = 0;
+    arm();
+}
+
 /// The execution is over; what the runtime still does on the way out is not part of it.
 pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();

@@ -316,6 +316,9 @@ unsafe fn become_execution() {
         }
     }
     begin_slot();
+    if loops {
+        schedule::leave_open();
+    }
 }
 
 /// Starts the execution of the current slot.
