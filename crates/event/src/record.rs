@@ -73,7 +73,7 @@ byte_enum! {
         WriteRange = 8,
         /// The block of `extra` bytes at `object` was given back to the allocator. Counts as a write of it.
         Free = 9,
-        /// `thread` made thread number `object`.
+        /// `thread` made thread number `object`; `detail` 1: the thread of a timer, which is the runtime's own.
         Create = 16,
         /// `thread` has waited for the end of thread number `object`.
         Join = 17,
@@ -132,8 +132,16 @@ byte_enum! {
         Io = 43,
         /// A signal was sent: `object` is its number, `extra` the receiving thread + 1, 0 for the process.
         Kill = 44,
-        /// `pthread_cancel` of thread number `object`.
+        /// `pthread_cancel` of thread number `object`; `detail` 1: `pthread_testcancel`.
         Cancel = 45,
+        /// A wait for signals: begins with `detail` 0 (`pause`, `sigsuspend`), ends with 1 and the number of the signal as
+        /// `object` (`sigwait` and its kin), or with 2 and without one.
+        SignalWait = 46,
+        /// Timer `object` (the number of its thread) was set to expire in `extra` nanoseconds, 0 for never; `detail` 1:
+        /// it has expired.
+        Timer = 47,
+        /// The program changed what is done about signal `object`, or, when that is 0, which signals the thread blocks.
+        SignalSetup = 48,
 
         /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
         /// the owner's thread number + 1 where there is one.
@@ -163,6 +171,8 @@ byte_enum! {
         Handler = 86,
         /// Something happened that is not under control: `detail` is an [`Escape`].
         Escape = 87,
+        /// `thread` acts upon its cancellation.
+        Cancelled = 88,
     }
 }
 

@@ -44,6 +44,7 @@ mod sync;
 mod sys;
 mod thread;
 mod time;
+mod timers;
 mod tsan;
 mod watchdog;
 

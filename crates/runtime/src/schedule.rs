@@ -132,6 +132,15 @@ unsafe fn take_tail() {
     (*WALK.ptr()).begin(style, (*slot).seed);
 }
 
+/// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
+pub(crate) unsafe fn leave_open() {
+    let plan = PLAN.ptr();
+    (*plan).next = (*plan).end;
+    (*plan).tail_from = 0;
+    (*plan).snapshot_at = 0;
+    arm();
+}
+
 /// The execution is over; what the runtime still does on the way out is not part of it.
 pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();
@@ -248,11 +257,22 @@ unsafe fn limits(n: u64) {
 
 /// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
 /// choose; elsewhere only the plan and the end of a turn can.
-unsafe fn decide_before(n: u64, is_point: bool) -> u64 {
-    let Some(cause) = due(n, is_point) else { return n };
-    uncount();
-    decide_and_switch(n, true, cause);
-    settle(count())
+unsafe fn decide_before(mut n: u64, is_point: bool) -> u64 {
+    loop {
+        if signals::has_outside() {
+            uncount();
+            signals::deliver();
+            n = count();
+        }
+        let Some(cause) = due(n, is_point) else { return n };
+        uncount();
+        decide_and_switch(n, true, cause);
+        n = count();
+        // A signal handler that ran first may have performed the event that was decided about, and more.
+        if (*PLAN.ptr()).decided == n {
+            return settle(n);
+        }
+    }
 }
 
 /// Whether a decision is due before the counted event `n`, and why.
@@ -326,9 +346,9 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     if to != from {
         (*plan).switches += 1;
         fiber::switch_to(to);
-        // Switched back: handlers of signals that were sent meanwhile come before what the thread was about to do.
-        signals::deliver();
     }
+    // Handlers of signals that were sent meanwhile come before what the thread was about to do.
+    signals::deliver();
 }
 
 /// Whether the plan may choose this thread.
@@ -376,6 +396,11 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     if let Some(next) = late.or_else(|| watchdog::left()) {
         return next;
     }
+    if signals::from_children()
+        && let Some(next) = next_ready(from)
+    {
+        return next;
+    }
     outcome::finish(OUTCOME_DEADLOCK)
 }
 
@@ -383,6 +408,9 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
 pub(crate) const BY_SIGNAL: u8 = 1;
 /// The wait is a cancellation point ([`End::Cancelled`]).
 pub(crate) const BY_CANCEL: u8 = 2;
+/// As [`BY_SIGNAL`], and also a handler that was installed to restart ends it: sleeps, `poll` and its kin, waits for
+/// signals.
+pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
 
 /// What a thread waits for, and what else can end the wait.
 #[derive(Clone, Copy)]
@@ -434,6 +462,11 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
             decide_and_switch(n, false, Cause::Blocked);
         }
     };
+    // A request that was there already comes before what the operation would do.
+    if signals::cancel::ends_wait(t) {
+        end_wait(t);
+        return (n, End::Cancelled);
+    }
     (n, end_wait(t))
 }
 
@@ -470,7 +503,7 @@ unsafe fn end_wait(t: *mut Thread) -> End {
         End::TimedOut
     } else if sync::available(t) {
         End::Done
-    } else if signals::cancelled(t) {
+    } else if signals::cancel::ends_wait(t) {
         End::Cancelled
     } else {
         End::Interrupted
@@ -482,7 +515,7 @@ unsafe fn end_wait(t: *mut Thread) -> End {
 
 /// Whether a thread that waits can stop waiting.
 unsafe fn goes_on(t: *mut Thread) -> bool {
-    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancelled(t)
+    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancel::ends_wait(t)
 }
 
 /// Others should go first.
@@ -519,6 +552,12 @@ unsafe fn suspend(t: *mut Thread, n: u64) {
     let timed = (*t).deadline != u64::MAX;
     make_unready(t, if timed { State::Suspended } else { State::Blocked });
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
+}
+
+/// Changes when the thread of a timer, which waits, goes on.
+pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
+    (*t).deadline = deadline;
+    suspend(t, now());
 }
 
 /// `object` has changed: threads that are about to use it can, or can no longer, go on.

@@ -5,8 +5,10 @@
 //! default schedule.
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, kernel, log, modules, outcome, schedule, shadow, sys, time, watchdog};
+use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
+use crate::{
+    Global, clock, fiber, hooks, kernel, log, modules, outcome, schedule, shadow, sys, time, timers, watchdog,
+};
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
@@ -118,7 +120,7 @@ pub(crate) unsafe fn early_init() {
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
-    *(*main).clock = 1;
+    *(*main).clock = clock::STEP;
     *(*main).family = u32::MAX;
     __rh_stack.set((*main).stack);
     clock::load_epoch();
@@ -331,6 +333,9 @@ unsafe fn become_execution() {
         }
     }
     begin_slot();
+    if loops {
+        schedule::leave_open();
+    }
 }
 
 /// Starts the execution of the current slot.
@@ -405,6 +410,8 @@ unsafe fn leave() {
         make_unready(thread(number), State::Done);
     }
     LIVE.set(1);
+    INTERNAL.set(0);
+    timers::reset();
     schedule::begin_without_plan();
 }
 

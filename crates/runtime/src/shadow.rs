@@ -396,7 +396,15 @@ const fn is_same(a: Slot, b: Slot) -> bool {
 /// Compares an earlier access with this one.
 #[inline(always)]
 unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: bool, access: &Access) {
-    if slot & me & MASK != 0 && (is_write || was_write) && thread_of(slot) != CURRENT.get() {
+    if slot & me & MASK != 0 && (is_write || was_write) {
+        if thread_of(slot) == CURRENT.get() {
+            // A thread and its signal handlers share memory, but do not race.
+            if (clock_of(slot) ^ clock_of(me)) & 1 != 0 {
+                note_shared(address, (slot & SITE) as usize);
+                note_shared(address, (me & SITE) as usize);
+            }
+            return;
+        }
         if clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize) {
             note_shared(address, (slot & SITE) as usize);
             note_shared(address, (me & SITE) as usize);

@@ -56,6 +56,10 @@ pub(crate) struct Thread {
     pub cancel_requested: bool,
     /// `pthread_setcancelstate` has disabled cancellation.
     pub cancel_disabled: bool,
+    /// `pthread_setcanceltype` has made cancellation asynchronous.
+    pub cancel_asynchronous: bool,
+    /// Not a thread of the program, but of a timer.
+    pub internal: bool,
     /// A waiter on a condition variable or futex that was chosen by a signal or wake.
     pub signalled: bool,
     pub detached: bool,
@@ -75,6 +79,10 @@ pub(crate) struct Thread {
     /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
     pub signals: u64,
     pub signal_mask: u64,
+    /// The handler that it runs, if any.
+    pub handler: *const crate::signals::Running,
+    /// What `sigaltstack` said: address and size.
+    pub alternate_stack: [usize; 2],
     /// Order of arrival in a queue of waiters.
     pub ticket: u64,
     /// The `pthread_t` of the program.
@@ -116,6 +124,9 @@ pub(crate) static COUNT: Global<u32> = Global::new(0);
 /// Threads that are not done.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static LIVE: Global<u32> = Global::new(0);
+/// Those of them that are the runtime's own.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static INTERNAL: Global<u32> = Global::new(0);
 static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
@@ -162,8 +173,12 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).interrupted = false;
     (*t).cancel_requested = false;
     (*t).cancel_disabled = false;
+    (*t).cancel_asynchronous = false;
+    (*t).internal = false;
     (*t).signals = 0;
     (*t).signal_mask = 0;
+    (*t).handler = core::ptr::null();
+    (*t).alternate_stack = [0; 2];
     (*t).detached = false;
     (*t).joined = false;
     (*t).release_fence = core::ptr::null_mut();
@@ -255,6 +270,7 @@ pub(crate) unsafe fn reset() {
     }
     COUNT.set(1);
     LIVE.set(1);
+    INTERNAL.set(0);
     READY_COUNT.set(0);
     TICKET.set(0);
     let main = thread(0);
@@ -262,6 +278,7 @@ pub(crate) unsafe fn reset() {
     (*main).pending = Wait::Nothing;
     (*main).held_count = 0;
     (*main).children = 0;
+    (*main).signals = 0;
     make_ready(main);
 }
 

@@ -42,4 +42,7 @@ functions! {
     exit = c"exit";
     fork = c"fork";
     close_library = c"dlclose";
+    abort = c"abort";
+    set_jump = c"__sigsetjmp";
+    long_jump = c"siglongjmp";
 }

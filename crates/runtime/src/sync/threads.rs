@@ -1,10 +1,11 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, interpose_cancellable, real};
 use crate::fiber;
-use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yield_after};
+use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
+use crate::signals::{cancel, send};
 use crate::thread::{
-    COUNT, CURRENT, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
+    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
 };
 use crate::{clock, escapes, log, outcome, time};
 use core::arch::global_asm;
@@ -13,13 +14,16 @@ use racehunter_event::{Cause, Kind, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
-    pthread_join => join, "rdx";
     pthread_tryjoin_np => try_join, "rdx";
-    pthread_timedjoin_np => timed_join, "rcx";
-    pthread_clockjoin_np => clock_join, "r8";
     pthread_detach => detach, "rsi";
     sched_yield => yield_now, "rdi";
     pthread_yield => yield_now, "rdi";
+}
+
+interpose_cancellable! {
+    pthread_join => join, "rdx";
+    pthread_timedjoin_np => timed_join, "rcx";
+    pthread_clockjoin_np => clock_join, "r8";
 }
 
 unsafe extern "C" {
@@ -41,14 +45,8 @@ unsafe fn special(attributes: *const u8) -> bool {
     address.wrapping_add(size) != 0
 }
 
-pub(super) unsafe extern "C" fn create(
-    handle: *mut usize,
-    attributes: *const u8,
-    start: usize,
-    argument: usize,
-    code: usize,
-) -> i32 {
-    let n = point(code);
+/// Makes a thread that is not ready yet. An error is that of `pthread_create`.
+pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
     let number = COUNT.get();
     if number as usize >= MAX_THREADS {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
@@ -61,25 +59,42 @@ pub(super) unsafe extern "C" fn create(
     } else {
         let error = fiber::harvest(t, attributes);
         if error != 0 {
-            return EAGAIN;
+            return Err(EAGAIN);
         }
         (*t).from_pool = ordinary;
-    }
-    let mut detached = 0;
-    if !attributes.is_null() {
-        pthread_attr_getdetachstate(attributes, &mut detached);
     }
     (*t).start = start;
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
+    (*t).path = 0;
+    COUNT.set(number + 1);
+    LIVE.set(LIVE.get() + 1);
+    clock::inherit(t);
+    Ok(t)
+}
+
+pub(super) unsafe extern "C" fn create(
+    handle: *mut usize,
+    attributes: *const u8,
+    start: usize,
+    argument: usize,
+    code: usize,
+) -> i32 {
+    let n = point(code);
+    let t = match make(attributes, start, argument) {
+        Ok(t) => t,
+        Err(error) => return error,
+    };
+    let mut detached = 0;
+    if !attributes.is_null() {
+        pthread_attr_getdetachstate(attributes, &mut detached);
+    }
     (*current()).children += 1;
     (*t).path = path_of((*current()).path, (*current()).children);
     (*t).created_at = code;
     (*t).detached = detached != 0;
-    COUNT.set(number + 1);
-    LIVE.set(LIVE.get() + 1);
-    clock::inherit(t);
-    log::event(Kind::Create, n, number as usize, log::relative(start), 0);
+    (*t).signal_mask = (*current()).signal_mask;
+    log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
     make_ready(t);
     *handle = (*t).handle;
     0
@@ -94,9 +109,14 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
         return EDEADLK;
     }
     let number = (*t).number as usize;
-    let n = acquire_point(code, Wait::Join, number, deadline);
-    if (*current()).timed_out {
-        return ETIMEDOUT;
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
+    match end {
+        End::Done => {}
+        End::Cancelled => {
+            cancel::act();
+            return 0;
+        }
+        End::TimedOut | End::Interrupted => return ETIMEDOUT,
     }
     clock::join_thread(t);
     (*t).joined = true;
@@ -160,9 +180,11 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     let n = point(0);
     log::event(Kind::Exit, n, 0, 0, 0);
     LIVE.set(LIVE.get() - 1);
+    INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);
+    send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
-    if LIVE.get() == 0 {
+    if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
         outcome::exit(0);
@@ -174,6 +196,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_thread_result(value: usize) {
     (*current()).result = value;
+    cancel::exits(current());
 }
 
 #[unsafe(no_mangle)]
