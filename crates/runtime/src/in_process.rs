@@ -5,7 +5,7 @@
 //! plan and absorb what the program initialises lazily.
 
 use crate::thread::{COUNT, LIVE, READY_COUNT};
-use crate::{Global, arena, clock, outcome, schedule, server, shadow, sync, sys, thread, time};
+use crate::{Global, afterlife, arena, clock, outcome, reports, schedule, server, sync, sys, thread, time};
 use racehunter_event::control::OUTCOME_EXITED;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,8 @@ unsafe fn reset() {
         let threads = COUNT.get();
         sync::objects::reset();
         thread::reset();
-        shadow::reset();
+        reports::reset();
+        afterlife::empty_quarantine();
         arena::rewind(MARK.get());
         clock::settle(threads);
     }

@@ -23,6 +23,7 @@
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
+mod afterlife;
 mod arena;
 mod clock;
 mod fiber;
@@ -32,6 +33,7 @@ mod library;
 mod log;
 mod memory;
 mod outcome;
+mod reports;
 mod schedule;
 mod server;
 mod shadow;
