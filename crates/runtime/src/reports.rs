@@ -84,7 +84,7 @@ pub(crate) unsafe fn pair(first: &First, byte: u64, size: u8, access: &Access) {
     }
 }
 
-/// Whether nothing was reported about this pair of places so far. When the table is full, nothing is new.
+/// Whether nothing was reported about this pair of places so far. When the table is full, new pairs take the place of others.
 unsafe fn is_new(low: usize, high: usize) -> bool {
     let seen = &mut *SEEN.ptr();
     let mut at = (low ^ high.rotate_left(7)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
@@ -93,13 +93,13 @@ unsafe fn is_new(low: usize, high: usize) -> bool {
             return false;
         }
         if seen[at] == (0, 0) {
-            seen[at] = (low, high);
-            SEEN_ANY.set(true);
-            return true;
+            break;
         }
         at = (at + 1) % SEEN_PAIRS;
     }
-    false
+    seen[at] = (low, high);
+    SEEN_ANY.set(true);
+    true
 }
 
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
