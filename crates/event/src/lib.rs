@@ -30,7 +30,7 @@
 pub mod control;
 mod record;
 
-pub use record::{Cause, Escape, Kind, Record, Wait};
+pub use record::{Cause, Escape, Kind, Misuse, Record, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
 pub const FORMAT_VERSION: u32 = 2;

@@ -153,7 +153,9 @@ byte_enum! {
         /// Decision for event `index`: from `thread` to thread number `object`. `detail` is a [`Cause`].
         Switch = 67,
 
-        /// A data race: the earlier access. Followed by a `RaceSecond`.
+        /// Two accesses that are a bug: the earlier one, of the kind `detail`. Followed by a `RaceSecond`. A
+        /// [`Kind::Free`] of `extra` bytes, or the [`Kind::Exit`] of the thread whose memory it was, need not be ordered
+        /// before the second; anything else is a data race.
         RaceFirst = 80,
         /// The later access of the race; `index` is its event number.
         RaceSecond = 81,
@@ -165,7 +167,7 @@ byte_enum! {
         /// State of a thread at the end of a deadlocked, failed or crashed execution: `object` is what it waits for,
         /// `detail` the [`Wait`], `extra` the owner + 1.
         ThreadState = 84,
-        /// A misuse of an object: unlocking what is not held, destroying what is. `detail` is the operation's error.
+        /// A misuse of an object or thread, see [`Misuse`] (`detail`): what `object` and `extra` are is said there.
         Misuse = 85,
         /// `thread` runs its handler of signal `object`.
         Handler = 86,
@@ -277,6 +279,37 @@ byte_enum! {
         Uninstrumented = 9,
         /// The program used something that the runtime has no model of; `object` says what (a number of the runtime).
         Unmodelled = 10,
+    }
+}
+
+byte_enum! {
+    /// What a [`Kind::Misuse`] record is about: all of it is undefined behaviour. `object` is the lock, unless said
+    /// otherwise.
+    Misuse {
+        /// Nothing.
+        #[default] None = 0,
+        /// A lock is released that nobody holds.
+        UnlockFree = 1,
+        /// A lock is released that another thread holds: `extra` is its number + 1, 0 when there may be several.
+        UnlockOther = 2,
+        /// A lock is destroyed that a thread holds: `extra` is its number + 1, 0 when there may be several.
+        DestroyHeld = 3,
+        /// A condition variable, semaphore or barrier is destroyed that thread number `extra` - 1 waits for.
+        DestroyAwaited = 4,
+        /// The thread is over and still holds the lock. `code` is where it was taken.
+        EndHolding = 5,
+        /// An object is used that was destroyed.
+        Destroyed = 6,
+        /// A wait on a condition variable with a mutex that the thread does not hold.
+        WaitUnlocked = 7,
+        /// A wait on the condition variable `object` while thread number `extra` - 1 waits on it with another mutex.
+        TwoMutexes = 8,
+        /// A join of thread number `object`, which is detached.
+        JoinDetached = 9,
+        /// A join of thread number `object`, which was joined already.
+        JoinTwice = 10,
+        /// Thread number `object` is detached, but it was detached or joined already.
+        DetachTwice = 11,
     }
 }
 

@@ -200,6 +200,18 @@ pub(crate) fn access_name(kind: Kind) -> &'static str {
         Kind::AtomicWrite => "atomic-write",
         Kind::AtomicUpdate => "atomic-update",
         Kind::Free => "free",
+        Kind::Lock | Kind::TryLock | Kind::WriteLock | Kind::TryWriteLock => "lock",
+        Kind::ReadLock | Kind::TryReadLock => "read-lock",
+        Kind::Unlock | Kind::RwUnlock => "unlock",
+        Kind::Wait => "wait",
+        Kind::Signal | Kind::Broadcast => "signal",
+        Kind::SemWait | Kind::SemTryWait => "decrement",
+        Kind::SemPost => "increment",
+        Kind::BarrierWait => "arrive",
+        Kind::Lifetime => "destroy",
+        Kind::Join => "join",
+        Kind::Detach => "detach",
+        Kind::Create => "create",
         _ => "",
     }
 }

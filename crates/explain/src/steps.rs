@@ -1,7 +1,7 @@
 //! The interleaving of a finding, line by line.
 
-use crate::Culprit;
 use crate::place::Places;
+use crate::{Culprit, misuse};
 use racehunter_explore::{Cause, Kind, Outcome, Record};
 use racehunter_finding::Step;
 use racehunter_report::messages;
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 const MOST: usize = 400;
 
 /// What each thread did, in order.
-pub(crate) fn steps(places: &Places<'_>, culprit: Culprit) -> Vec<Step> {
+pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut preempted = false;
     let mut running = 0;
     // Threads whose last step is a wait, and which step that is.
     let mut waits: BTreeMap<u32, usize> = BTreeMap::new();
     for record in &places.execution.records {
-        let is_culprit = culprit == Some((record.index, record.kind == Kind::ThreadState)) && shows_bugs(record);
+        let is_culprit = culprit.is_some_and(|culprit| culprit.is(record));
         let is_wait = match record.kind {
             Kind::Switch => {
                 let cause = Cause::from_byte(record.detail).unwrap_or_default();
@@ -134,6 +134,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Timer => "set a timer".to_owned(),
         Kind::Cancel => format!("cancel {}", places.threads.label(record.object as u32)),
         Kind::Sleep => "sleep".to_owned(),
+        Kind::Misuse => misuse::step(places, record),
         Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
         Kind::ThreadState if record.detail == 0 => return None,
         Kind::Blocked | Kind::Suspended | Kind::ThreadState => {
@@ -148,11 +149,6 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
 fn signal(record: &Record) -> String {
     let number = record.object as u32;
     messages::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
-}
-
-/// Accesses race; everything else shows at the place where a thread stands.
-fn shows_bugs(record: &Record) -> bool {
-    record.kind.is_access() || record.kind == Kind::ThreadState
 }
 
 fn current(places: &Places<'_>) -> u32 {

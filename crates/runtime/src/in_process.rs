@@ -5,7 +5,9 @@
 //! plan and absorb what the program initialises lazily.
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
-use crate::{Global, arena, clock, outcome, schedule, server, shadow, signals, sync, sys, thread, time, timers};
+use crate::{
+    Global, afterlife, arena, clock, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
+};
 use racehunter_event::control::OUTCOME_EXITED;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +30,8 @@ unsafe fn reset() {
         signals::reset();
         timers::reset();
         thread::reset();
-        shadow::reset();
+        reports::reset();
+        afterlife::empty_quarantine();
         arena::rewind(MARK.get());
         clock::settle(threads);
     }

@@ -23,6 +23,7 @@
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
+mod afterlife;
 mod arena;
 mod clock;
 mod escapes;
@@ -36,6 +37,7 @@ mod log;
 mod memory;
 mod modules;
 mod outcome;
+mod reports;
 mod schedule;
 mod server;
 mod shadow;

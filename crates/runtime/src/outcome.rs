@@ -210,7 +210,7 @@ pub(crate) fn in_executable(address: usize) -> bool {
 /// The program crashed inside a library (`abort`, `strlen` of a bad pointer): the place in the program that called
 /// it. The shadow stack knows the function, but not where in it: the first return address below its frame that
 /// follows a call instruction tells.
-unsafe fn innermost_call(rsp: usize) -> usize {
+pub(crate) unsafe fn innermost_call(rsp: usize) -> usize {
     const SEARCHED: usize = 64 << 10;
     let t = current();
     let top = crate::thread::__rh_stack.get();

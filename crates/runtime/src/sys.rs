@@ -95,3 +95,12 @@ pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
     call(FUTEX, word as usize, 128, value as usize, 0);
 }
+
+/// Where the stack of the caller is.
+#[inline(always)]
+pub(crate) fn stack_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
+}

@@ -111,6 +111,12 @@ pub(crate) struct Thread {
 
     pub fiber: crate::fiber::Parked,
     pub kernel: crate::kernel::Beneath,
+
+    /// The program gave it a stack, and may use that memory for something else when the thread is over.
+    pub foreign_stack: bool,
+    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 when there is none.
+    pub ended_from: usize,
+    pub ended_to: usize,
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =

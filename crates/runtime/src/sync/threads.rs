@@ -7,7 +7,7 @@ use crate::signals::{cancel, send};
 use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
 };
-use crate::{clock, escapes, log, outcome, time};
+use crate::{afterlife, clock, escapes, log, outcome, time};
 use core::arch::global_asm;
 use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_event::{Cause, Kind, Wait, path_of};
@@ -35,13 +35,16 @@ unsafe extern "C" {
 /// Whether the attributes ask for a stack that a thread made ahead of time does not have.
 unsafe fn special(attributes: *const u8) -> bool {
     const DEFAULT_STACK: usize = 8 << 20;
-    let (mut address, mut size) = (0, 0);
+    let mut size = 0;
     pthread_attr_getstacksize(attributes, &mut size);
-    if size > DEFAULT_STACK {
-        return true;
-    }
+    size > DEFAULT_STACK || has_stack(attributes)
+}
+
+/// Whether the program has a stack ready for the thread.
+unsafe fn has_stack(attributes: *const u8) -> bool {
+    let (mut address, mut size) = (0, 0);
     pthread_attr_getstack(attributes, &mut address, &mut size);
-    // Without a stack of its own the attributes have none: address 0 minus the size.
+    // Without one the attributes have none: address 0 minus the size.
     address.wrapping_add(size) != 0
 }
 
@@ -54,6 +57,8 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     let t = thread(number);
     let ordinary = attributes.is_null() || !special(attributes);
     prepare(number);
+    afterlife::begin_thread(t);
+    (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
     if (*t).from_pool && ordinary {
         fiber::rewind(t);
     } else {
@@ -179,6 +184,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     }
     let n = point(0);
     log::event(Kind::Exit, n, 0, 0, 0);
+    afterlife::end_thread(t);
     LIVE.set(LIVE.get() - 1);
     INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);
