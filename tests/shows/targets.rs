@@ -142,8 +142,8 @@ fn hunt_all(rows: &[Row<'_>], backends: &[&'static str]) -> Totals {
     let width = |text: fn(&Row<'_>) -> String| rows.iter().map(|row| text(row).len()).max().unwrap_or(0);
     let table = Table::new([
         ("program", width(|row| row.name().to_owned()), Align::Left),
-        ("expected", width(Row::expected), Align::Left),
-        ("found", width(Row::lines), Align::Left),
+        ("expected", width(|row| row.expected()), Align::Left),
+        ("found", width(|row| row.lines()), Align::Left),
         ("execution", 0, Align::Right),
         ("preemptions", 0, Align::Right),
         ("time", 7, Align::Right),
