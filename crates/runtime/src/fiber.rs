@@ -4,7 +4,7 @@
 //! thread-local storage and stack are real. Its first act ([`begin`]) is to save its context and end only the kernel
 //! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to.
 
-use crate::thread::{__rh_stack, CURRENT, Thread, prepare, thread};
+use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
 use crate::{Global, clock, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
@@ -199,7 +199,8 @@ pub(crate) unsafe fn rewind(t: *mut Thread) {
 /// Harvests threads 1 to `count` ahead of time, so that creating them later costs next to nothing. Their numbers are
 /// those that the first threads of an execution get.
 pub(crate) unsafe fn fill_pool(count: u32) -> bool {
-    for number in 1..=count {
+    // Those that static constructors have made are in use.
+    for number in COUNT.get()..=count {
         let t = thread(number);
         if !(*t).from_pool {
             prepare(number);

@@ -56,7 +56,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     (*t).signalled = false;
     (*t).second = mutex;
     (*t).ticket = next_ticket();
-    let depth = mutex::drop_ownership(mutex);
+    let depth = mutex::give_up(mutex);
     wait_after(Wait::Condition, at, deadline, Cause::Blocked);
     let timed_out = (*t).timed_out;
     if timed_out {

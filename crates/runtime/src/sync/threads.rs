@@ -1,6 +1,6 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, real};
 use crate::fiber;
 use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yield_after};
 use crate::thread::{
@@ -48,7 +48,7 @@ pub(super) unsafe extern "C" fn create(
     argument: usize,
     code: usize,
 ) -> i32 {
-    let n = point(code);
+    let n = point(cxx::place(code));
     let number = COUNT.get();
     if number as usize >= MAX_THREADS {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
@@ -83,6 +83,7 @@ pub(super) unsafe extern "C" fn create(
 }
 
 unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
+    let code = cxx::place(code);
     let Some(t) = by_handle(handle) else { return ESRCH };
     if (*t).detached {
         return EINVAL;
@@ -136,7 +137,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     if (*t).detached {
         return EINVAL;
     }
-    let n = point(code);
+    let n = point(cxx::place(code));
     (*t).detached = true;
     log::event(Kind::Detach, n, (*t).number as usize, 0, 0);
     0
