@@ -180,8 +180,9 @@ unsafe fn count() -> u64 {
     now()
 }
 
+/// The event that was counted last does not happen; the thread goes on to what it does next.
 #[inline(always)]
-unsafe fn uncount() {
+pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
 }
 

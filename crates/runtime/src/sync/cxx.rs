@@ -45,6 +45,8 @@ macro_rules! pass_through {
         global_asm!(
             concat!(".weak ", $symbol),
             concat!(".type ", $symbol, ",@function"),
+            // A pointer to a member function is one only if its address is even.
+            ".p2align 4",
             concat!($symbol, ":"),
             ".cfi_startproc",
             "push rdi", "push rsi", "push rdx",
