@@ -178,13 +178,13 @@ pub(crate) unsafe fn inherit(child: *mut Thread) {
     core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, entries);
     // Clocks of an earlier iteration of an in-process loop stay behind: go on from where this entry was.
     *(*child).clock.add(number) = advanced(own & !1);
-    if RH_DETECT.get() != 0 {
-        let creator = CURRENT.get() as usize;
-        core::ptr::copy_nonoverlapping((*current()).family, (*child).family, entries);
-        *(*child).family.add(creator) = *(*current()).clock.add(creator);
-        *(*child).family.add(number) = u32::MAX;
-        tick();
-    }
+    // Also where the detector does not run yet: a static constructor may create a thread, and what the creator does from
+    // now on is no part of what the thread knows.
+    let creator = CURRENT.get() as usize;
+    core::ptr::copy_nonoverlapping((*current()).family, (*child).family, entries);
+    *(*child).family.add(creator) = *(*current()).clock.add(creator);
+    *(*child).family.add(number) = u32::MAX;
+    tick();
 }
 
 /// The running thread has waited for the end of `t`.

@@ -102,7 +102,23 @@ pub(crate) unsafe fn begin() {
     (*plan).running = true;
     HORIZON.set(0);
     RH_BUDGET.set(0);
+    announce_threads();
     arm();
+}
+
+/// Threads that static constructors have made are there from the first event on, in whatever state they are.
+unsafe fn announce_threads() {
+    for number in 1..crate::thread::COUNT.get() {
+        let t = thread(number);
+        let (object, extra) = (u64::from(number), log::relative((*t).start));
+        log::put(Record { object, extra, thread: (*t).parent, kind: Kind::Create, ..Record::default() });
+        match (*t).state {
+            State::Blocked => log_state(t, Kind::Blocked, 0),
+            State::Suspended => log_state(t, Kind::Suspended, 0),
+            State::Done => log::put(Record { thread: number, kind: Kind::Exit, ..Record::default() }),
+            _ => {}
+        }
+    }
 }
 
 /// Takes what may differ between the slots that continue from one snapshot.
@@ -189,8 +205,9 @@ unsafe fn count() -> u64 {
     now()
 }
 
+/// The event that was counted last does not happen; the thread goes on to what it does next.
 #[inline(always)]
-unsafe fn uncount() {
+pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
 }
 

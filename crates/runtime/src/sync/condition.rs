@@ -63,7 +63,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     (*t).signalled = false;
     (*t).second = mutex;
     (*t).ticket = next_ticket();
-    let depth = mutex::drop_ownership(mutex);
+    let depth = mutex::give_up(mutex);
     let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: BY_CANCEL };
     let end = schedule::wait_until(waiting, Cause::Blocked);
     let woken = end == End::Done && (*t).second == WOKEN;

@@ -8,6 +8,7 @@
 pub(crate) mod barrier;
 pub(crate) mod c11;
 pub(crate) mod condition;
+mod cxx;
 pub(crate) mod futex;
 pub(crate) mod keys;
 pub(crate) mod mutex;

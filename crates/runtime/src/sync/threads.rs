@@ -1,6 +1,6 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, interpose_cancellable, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, real};
 use crate::fiber;
 use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
 use crate::signals::{cancel, send};
@@ -85,6 +85,7 @@ pub(super) unsafe extern "C" fn create(
     argument: usize,
     code: usize,
 ) -> i32 {
+    let code = cxx::place(code);
     let n = point(code);
     let t = match make(attributes, start, argument) {
         Ok(t) => t,
@@ -106,6 +107,7 @@ pub(super) unsafe extern "C" fn create(
 }
 
 unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
+    let code = cxx::place(code);
     let Some(t) = by_handle(handle) else { return ESRCH };
     if (*t).detached {
         return EINVAL;
@@ -164,7 +166,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     if (*t).detached {
         return EINVAL;
     }
-    let n = point(code);
+    let n = point(cxx::place(code));
     (*t).detached = true;
     log::event(Kind::Detach, n, (*t).number as usize, 0, 0);
     0
