@@ -5,7 +5,7 @@
 //! plan and absorb what the program initialises lazily.
 
 use crate::thread::{COUNT, LIVE, READY_COUNT};
-use crate::{Global, arena, clock, outcome, schedule, server, shadow, sync, sys, thread, time};
+use crate::{Global, arena, clock, io, outcome, schedule, server, shadow, sync, sys, thread, time};
 use racehunter_event::control::OUTCOME_EXITED;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,7 @@ unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
         sync::objects::reset();
+        io::reset();
         thread::reset();
         shadow::reset();
         arena::rewind(MARK.get());

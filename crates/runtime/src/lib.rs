@@ -28,6 +28,7 @@ mod clock;
 mod fiber;
 mod hooks;
 mod in_process;
+mod io;
 mod library;
 mod log;
 mod memory;

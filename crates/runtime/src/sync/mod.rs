@@ -56,7 +56,8 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Once => once::available(at),
         Wait::Barrier => barrier::available(at, t),
         Wait::Condition | Wait::Futex => (*t).signalled,
-        Wait::Sleep | Wait::File | Wait::Signal | Wait::Child | Wait::Outside | Wait::Timer => false,
+        Wait::File | Wait::Child => crate::io::available(t),
+        Wait::Sleep | Wait::Signal | Wait::Outside | Wait::Timer => false,
     }
 }
 
