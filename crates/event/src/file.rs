@@ -51,6 +51,8 @@ byte_enum! {
         Open = 10,
         /// A child process is waited for.
         Child = 11,
+        /// A set of descriptors gets or loses a member.
+        Change = 12,
     }
 }
 

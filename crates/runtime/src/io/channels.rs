@@ -6,6 +6,7 @@
 //! in every run.
 
 use super::{POLLIN, PollFd, multiplex, sockets};
+use crate::thread::COUNT;
 use crate::{Global, sys};
 use racehunter_event::FileKind;
 
@@ -61,6 +62,9 @@ static TABLE: Global<[Channel; CHANNELS]> =
 /// Channels in use; 0 is none of them.
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(1);
+/// The process has forked, so whatever is open is open elsewhere.
+#[unsafe(link_section = ".data.racehunter")]
+static SHARED: Global<bool> = Global::new(false);
 /// What descriptors beyond the table are taken for is looked up at every use.
 static BEYOND: Global<Entry> = Global::new(NOTHING);
 
@@ -116,6 +120,10 @@ pub(super) unsafe fn reset() {
 
 /// What the descriptor leads to; nothing when calls on it go straight to the kernel.
 pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
+    if COUNT.get() == 0 {
+        // A library that is initialised before everything else.
+        return None;
+    }
     let e = entry(fd);
     if (*e).state == State::Unknown {
         discover(fd, e);
@@ -254,9 +262,9 @@ pub(crate) unsafe fn set_delayed(channel: usize) {
     (*at(channel)).delayed = true;
 }
 
-/// Whether somebody else may have an end of it.
+/// Whether somebody else may have an end of it; for [`ALL`], of any.
 pub(crate) unsafe fn is_outside(channel: usize) -> bool {
-    channel != ALL && (*at(channel)).outside
+    if channel == ALL { SHARED.get() } else { (*at(channel)).outside }
 }
 
 /// Whether whatever comes out of it comes from outside, at no particular time.
@@ -276,6 +284,7 @@ pub(crate) unsafe fn report(fd: i32) -> bool {
 
 /// Another process gets a copy of every descriptor.
 pub(crate) unsafe fn share_all() {
+    SHARED.set(true);
     (1..USED.get()).for_each(|channel| set_outside(channel));
 }
 

@@ -269,7 +269,7 @@ unsafe extern "C" fn close_process(stream: usize, code: usize) -> i32 {
     };
     let pid = (*entry).1;
     *entry = (0, 0);
-    super::streams::close_at(stream, code);
+    super::streams::close_at(stream as *mut u8, code);
     let mut status = 0_i32;
     let result = wait_process(pid, &raw mut status as usize, 0, code);
     if result < 0 { -1 } else { status }

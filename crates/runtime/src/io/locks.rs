@@ -79,6 +79,11 @@ unsafe fn held(fd: i32) -> Option<*mut (i32, usize)> {
     (*HELD.ptr()).iter_mut().find(|held| held.0 == fd + 1).map(core::ptr::from_mut)
 }
 
+/// Whether this process holds a lock of the file: nobody outside can give it back.
+pub(super) unsafe fn is_held_here(channel: usize) -> bool {
+    (*HELD.ptr()).iter().any(|held| held.0 != 0 && held.1 == channel)
+}
+
 unsafe fn hold(fd: i32, channel: usize) {
     if held(fd).is_none()
         && let Some(free) = (*HELD.ptr()).iter_mut().find(|held| held.0 == 0)
@@ -93,7 +98,7 @@ unsafe fn drop_hold(fd: i32) {
     }
 }
 
-/// What the lock of a file is to the scheduler. Whoever waits for one that this process holds waits for nobody outside.
+/// What the lock of a file is to the scheduler.
 unsafe fn descriptor(fd: i32) -> Descriptor {
     const LOCK: u64 = 5;
     Descriptor { fd, kind: FileKind::Lock, channel: channels::find_or_make(key(&[LOCK, channels::identity(fd)]), true) }
@@ -107,27 +112,29 @@ unsafe fn acquire(
     mut attempt: impl FnMut() -> isize,
 ) -> isize {
     let request = Request { d, operation: FileOperation::Lock, code, waits, deadline: None };
-    let mut n = point(code);
     loop {
+        let mut watch = Watch::new(Probe::Lock(wanted), d.channel);
+        watch.outside = true;
+        // Who holds a lock of another kind already must not be asked for it: asking takes and gives back.
+        let n = if held(d.fd).is_some() {
+            point(code)
+        } else {
+            match request.begin(&raw mut watch) {
+                Ok(n) => n,
+                Err(error) => return -(error as isize),
+            }
+        };
         let result = attempt();
         let refused = result == -(EAGAIN as isize);
         if refused {
             drop_hold(d.fd);
+        } else if result >= 0 {
+            hold(d.fd, d.channel);
         }
         request.end(n, result);
         if !refused || !waits {
-            if result >= 0 {
-                hold(d.fd, d.channel);
-            }
             return result;
         }
-        let mut watch = Watch::new(Probe::Lock(wanted), d.channel);
-        let inside = |held: &(i32, usize)| held.0 != 0 && held.0 != d.fd + 1 && held.1 == d.channel;
-        watch.outside = !(*HELD.ptr()).iter().any(inside);
-        n = match request.begin(&raw mut watch) {
-            Ok(n) => n,
-            Err(error) => return -(error as isize),
-        };
     }
 }
 

@@ -99,6 +99,12 @@ impl Watch {
     }
 }
 
+/// Whether somebody outside the process can end the wait.
+unsafe fn can_end_outside(watch: *const Watch) -> bool {
+    let held_here = matches!((*watch).probe, Probe::Lock(_)) && locks::is_held_here((*watch).channel);
+    !held_here && ((*watch).outside || channels::is_outside((*watch).channel))
+}
+
 /// Threads that wait for files or children.
 #[unsafe(link_section = ".data.racehunter")]
 static WAITING: Global<u32> = Global::new(0);
@@ -113,6 +119,11 @@ pub(crate) unsafe fn reset() {
 pub(crate) unsafe fn leave() {
     WAITING.set(0);
     channels::share_all();
+}
+
+/// Whether a thread stands in front of an operation on a file or child.
+pub(crate) fn anybody_waits() -> bool {
+    WAITING.get() > 0
 }
 
 unsafe fn watch_of(t: *const Thread) -> *mut Watch {
@@ -311,7 +322,7 @@ pub(crate) unsafe fn nothing_is_ready() -> bool {
         return true;
     }
     let timed = next_suspended().is_some();
-    let outside = stopped().any(|t| (*watch_of(t)).outside);
+    let outside = stopped().any(|t| can_end_outside(watch_of(t)));
     // The kernel delivers what goes over the loopback device at once, but does not promise to.
     let delayed = stopped().any(|t| channels::is_delayed((*watch_of(t)).channel));
     if !outside && (timed || !delayed) {
@@ -362,7 +373,7 @@ unsafe fn arrives(t: *mut Thread) -> bool {
         return false;
     }
     (*watch).lazy = false;
-    if (*watch).outside {
+    if can_end_outside(watch) {
         note_input(t);
     }
     schedule::wake(t);
@@ -394,15 +405,15 @@ pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
         force(t);
         return true;
     }
-    let patience = if (*watch).outside { u64::MAX } else { MOMENT };
-    ((*watch).outside || channels::is_delayed((*watch).channel))
-        && wait_for(patience, || arrives(t).then_some(())).is_some()
+    let outside = can_end_outside(watch);
+    let patience = if outside { u64::MAX } else { MOMENT };
+    (outside || channels::is_delayed((*watch).channel)) && wait_for(patience, || arrives(t).then_some(())).is_some()
 }
 
 /// The plan wants a thread to go on whose wait is limited. Returns whether what it waits for came from outside, in
 /// which case there is no time-out.
 pub(crate) unsafe fn comes_in_time(t: *mut Thread) -> bool {
-    waits_here(t) && (*watch_of(t)).outside && wait_for(MOMENT, || arrives(t).then_some(())).is_some()
+    waits_here(t) && can_end_outside(watch_of(t)) && wait_for(MOMENT, || arrives(t).then_some(())).is_some()
 }
 
 /// The running thread passes on what it knows to whoever is at the other end.

@@ -332,7 +332,7 @@ unsafe extern "C" fn change_set(set: i32, operation: i32, fd: i32, event: *const
             }
         }
     }
-    log_event(n, File { descriptor: set, kind: d.kind, operation: FileOperation::Poll }, d.channel, result >= 0);
+    log_event(n, File { descriptor: set, kind: d.kind, operation: FileOperation::Change }, d.channel, result >= 0);
     changed(d.channel);
     finish(result) as i32
 }

@@ -55,4 +55,9 @@ functions! {
     open_stream = c"fdopen";
     close_stream = c"fclose";
     close_process = c"pclose";
+    underflow = c"__underflow";
+    get_character = c"fgetc";
+    get_line = c"fgets";
+    get_items = c"fread";
+    get_up_to = c"getdelim";
 }
