@@ -49,6 +49,7 @@ macro_rules! byte_enum {
         }
     };
 }
+pub(crate) use byte_enum;
 
 byte_enum! {
     /// What a [`Record`] is about.
@@ -127,8 +128,8 @@ byte_enum! {
         Sleep = 41,
         /// A mutex or other object was initialised or destroyed (`detail` 1 = destroyed).
         Lifetime = 42,
-        /// Input or output that other threads may wait for. `object` is the file descriptor, `extra` what it leads to
-        /// (the same for both ends of a pipe), `detail` 1 when it was done.
+        /// Input or output that other threads may wait for. `object` is a packed [`crate::File`], `extra` what it leads
+        /// to (the same for both ends of a pipe), `detail` 1 when it was done.
         Io = 43,
         /// A signal was sent: `object` is its number, `extra` the receiving thread + 1, 0 for the process.
         Kill = 44,
@@ -235,7 +236,7 @@ byte_enum! {
         Futex = 7,
         /// Time.
         Sleep = 8,
-        /// A file descriptor.
+        /// A file descriptor: the object is a packed [`crate::File`].
         File = 9,
         /// The end of another thread's once-only initialisation.
         Once = 10,

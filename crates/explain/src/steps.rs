@@ -1,8 +1,8 @@
 //! The interleaving of a finding, line by line.
 
-use crate::place::Places;
+use crate::place::{Places, file_step};
 use crate::{Culprit, misuse};
-use racehunter_explore::{Cause, Kind, Outcome, Record};
+use racehunter_explore::{Cause, File, Kind, Outcome, Record};
 use racehunter_finding::Step;
 use racehunter_report::messages;
 use racehunter_symbols::own_frame;
@@ -115,7 +115,8 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::FutexWait => "wait on a futex".to_owned(),
         Kind::FutexWake => "wake a futex".to_owned(),
         Kind::Yield => "yield".to_owned(),
-        Kind::Io => "input or output".to_owned(),
+        Kind::Io => File::unpack(record.object)
+            .map_or_else(|| "input or output".to_owned(), |file| file_step(file, record.detail == 1)),
         Kind::Kill => format!("send {}", signal(record)),
         Kind::Handler => format!("handle {}", signal(record)),
         Kind::SignalWait => match record.detail {

@@ -6,7 +6,7 @@
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
 use crate::{
-    Global, afterlife, arena, clock, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
+    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
 };
 use racehunter_event::control::OUTCOME_EXITED;
 
@@ -29,6 +29,7 @@ unsafe fn reset() {
         sync::objects::reset();
         signals::reset();
         timers::reset();
+        io::reset();
         thread::reset();
         reports::reset();
         afterlife::empty_quarantine();

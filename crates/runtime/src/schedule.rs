@@ -11,7 +11,7 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, hold, log, modules, outcome, server, signals, sync, time, watchdog};
+use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, sync, time, watchdog};
 use racehunter_event::control::{
     MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
@@ -330,7 +330,8 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         let wanted = *(*plan).next;
         (*plan).next = (*plan).next.add(1);
         let code = log::relative((*current()).code);
-        if wanted.at != n || wanted.from != from || (wanted.code != 0 && wanted.code != code) || !possible(wanted.to) {
+        let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
+        if !fits || !(possible(wanted.to) || waits_outside(wanted.to)) {
             outcome::diverged(n);
         }
         (wanted.to, Cause::Plan)
@@ -344,7 +345,7 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         return;
     }
     let chosen = thread(to);
-    if (*chosen).state == State::Suspended {
+    if (*chosen).state == State::Suspended && !(cause == Cause::Plan && io::comes_in_time(chosen)) {
         time::reach((*chosen).deadline);
         (*chosen).timed_out = true;
         make_ready(chosen);
@@ -371,6 +372,11 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 /// Whether the plan may choose this thread.
 unsafe fn possible(number: u32) -> bool {
     number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
+}
+
+/// Whether a thread that the plan chooses waits for input that comes once it is asked for.
+unsafe fn waits_outside(number: u32) -> bool {
+    number < crate::thread::COUNT.get() && io::bring(thread(number))
 }
 
 /// Who goes on when the plan does not say.
@@ -409,6 +415,11 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let late = next_suspended();
     if let Some(held) = hold::give_up(late.is_some()) {
         return held;
+    }
+    if io::nothing_is_ready()
+        && let Some(next) = next_ready(from)
+    {
+        return next;
     }
     if let Some(next) = late.or_else(|| watchdog::left()) {
         return next;
@@ -582,17 +593,20 @@ pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
     if !sync::objects::has_waiters(wait_class, object) {
         return;
     }
-    let n = now();
     for number in 0..crate::thread::COUNT.get() {
         let t = thread(number);
-        if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
-            continue;
+        if (*t).object == object && (*t).pending != Wait::Nothing && number != CURRENT.get() {
+            review(t);
         }
-        match (*t).state {
-            State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, n),
-            State::Blocked | State::Suspended if sync::available(t) => wake(t),
-            _ => {}
-        }
+    }
+}
+
+/// What a thread waits for, or is about to use, may have changed: it can, or can no longer, go on.
+pub(crate) unsafe fn review(t: *mut Thread) {
+    match (*t).state {
+        State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, now()),
+        State::Blocked | State::Suspended if sync::available(t) => wake(t),
+        _ => {}
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const LSEEK: usize = 8;
 pub(crate) const MMAP: usize = 9;
+pub(crate) const MUNMAP: usize = 11;
 pub(crate) const MADVISE: usize = 28;
 pub(crate) const SIGACTION: usize = 13;
 pub(crate) const GETPID: usize = 39;

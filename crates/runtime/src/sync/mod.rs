@@ -90,7 +90,8 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Barrier => barrier::available(at, t),
         Wait::Condition | Wait::Futex => (*t).signalled,
         Wait::Signal => crate::signals::awaited(t) != 0,
-        Wait::Sleep | Wait::File | Wait::Child | Wait::Outside | Wait::Timer | Wait::Partner => false,
+        Wait::File | Wait::Child => crate::io::available(t),
+        Wait::Sleep | Wait::Outside | Wait::Timer | Wait::Partner => false,
     }
 }
 
