@@ -1,7 +1,7 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
+    FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
     SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
     TAIL_MIN_SWITCHES, TAIL_RANDOM,
 };
@@ -117,6 +117,9 @@ impl Region {
             Tail::Random { seed } => (TAIL_RANDOM, seed),
         };
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        if plan.spurious {
+            flags |= FLAG_SPURIOUS;
+        }
         let (watch, watch_size) = plan.explain.unwrap_or_default();
         if plan.explain.is_some() {
             flags |= FLAG_STACKS;

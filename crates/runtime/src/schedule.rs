@@ -12,7 +12,7 @@ use crate::thread::{
     ready_thread, thread,
 };
 use crate::{Global, fiber, log, outcome, server, signals, sync, time};
-use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
+use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
@@ -292,6 +292,11 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         (*chosen).timed_out = true;
         make_ready(chosen);
     }
+    if (*chosen).state == State::Blocked {
+        // A spurious wake-up.
+        (*chosen).interrupted = true;
+        make_ready(chosen);
+    }
     log::put(Record {
         index: n,
         code: log::relative((*current()).code),
@@ -313,7 +318,29 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 
 /// Whether the plan may choose this thread.
 unsafe fn possible(number: u32) -> bool {
-    number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
+    number < crate::thread::COUNT.get()
+        && (matches!((*thread(number)).state, State::Ready | State::Suspended) || may_wake(thread(number)))
+}
+
+/// Whether wake-ups are choices of the schedule.
+pub(crate) fn chooses_wakeups() -> bool {
+    flags() & FLAG_SPURIOUS != 0
+}
+
+/// Whether the thread waits on a condition variable and may stop without a reason.
+unsafe fn may_wake(t: *const Thread) -> bool {
+    chooses_wakeups() && (*t).state == State::Blocked && (*t).pending == Wait::Condition
+}
+
+/// A thread that may wake up spuriously, at random; like time-outs this is rare.
+unsafe fn spurious_wakeup() -> Option<u32> {
+    const ONE_IN: u64 = 16;
+    if !chooses_wakeups() || !random().is_multiple_of(ONE_IN) {
+        return None;
+    }
+    let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
+    let count = waiters().count() as u64;
+    if count == 0 { None } else { waiters().nth((random() % count) as usize) }
 }
 
 /// Who goes on when the plan does not say.
@@ -328,6 +355,9 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
             && let Some(late) = next_suspended()
         {
             return late;
+        }
+        if let Some(woken) = spurious_wakeup() {
+            return woken;
         }
         return ready_thread((random() % u64::from(ready)) as u32);
     }
@@ -542,6 +572,7 @@ unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
         extra: sync::owner((*t).pending, (*t).object),
         thread: (*t).number,
         kind,
+        size: u8::from(kind == Kind::Blocked && may_wake(t)),
         detail: (*t).pending as u8,
         ..Record::default()
     });

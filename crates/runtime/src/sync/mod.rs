@@ -87,7 +87,8 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Join => (*thread(at as u32)).state == State::Done,
         Wait::Once => once::available(at),
         Wait::Barrier => barrier::available(at, t),
-        Wait::Condition | Wait::Futex => (*t).signalled,
+        Wait::Condition => condition::available(t),
+        Wait::Futex => (*t).signalled,
         Wait::Signal => crate::signals::awaited(t) != 0,
         Wait::Sleep | Wait::File | Wait::Child | Wait::Outside | Wait::Timer => false,
     }
