@@ -55,12 +55,11 @@ pub(crate) unsafe fn available(t: *const Thread) -> bool {
     (*t).signalled || !permit_for((*t).object, (*t).ticket).is_null()
 }
 
-/// The running thread takes the permit that lets it go on. Those for whom none is left wait on.
+/// The running thread takes the permit that lets it go on.
 unsafe fn take_permit(at: usize, ticket: u64) {
     let link = permit_for(at, ticket);
     if !link.is_null() {
         *link = (**link).next;
-        refresh(Wait::Condition, at);
     }
 }
 
@@ -161,6 +160,10 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
             End::Done | End::Interrupted => SPURIOUS,
         };
         log::event(Kind::WaitEnd, n, at, mutex as u64, how);
+        if by_permit {
+            // Those for whom none is left wait on.
+            refresh(Wait::Condition, at);
+        }
     }
     // A thread that was woken has had the mutex as its pending object since, and it is free: this is the event that
     // takes it.
