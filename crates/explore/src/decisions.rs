@@ -382,6 +382,32 @@ mod tests {
     }
 
     #[test]
+    fn a_spurious_wakeup_is_a_choice_that_counts() {
+        let waiting = |index: u64| Record { size: 1, ..record(index, 1, Kind::Blocked, 64, 2) };
+        let all = fold(
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+                record(2, 1, Kind::Wait, 64, 0),
+                waiting(3),
+                record(3, 1, Kind::Switch, 0, Cause::Blocked as u8),
+                record(3, 0, Kind::Write, 72, 0),
+                record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
+                record(4, 1, Kind::WaitEnd, 64, 2),
+            ],
+            None,
+        );
+        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.step)).collect();
+        assert_eq!(
+            steps,
+            [(1, 0, 0, Step::Stay), (2, 0, 1, Step::Preemption), (3, 1, 0, Step::Free), (4, 0, 1, Step::Preemption)]
+        );
+        // When the thread has just begun to wait, going on at once is possible too, but never free.
+        assert_eq!(all[2].1, [(1, Step::Unfair)]);
+        assert_eq!(all[3].1, [(0, Step::Stay)]);
+    }
+
+    #[test]
     fn a_preemption_is_a_switch_away_from_a_ready_thread() {
         let all = fold(
             vec![

@@ -195,8 +195,7 @@ pub(crate) unsafe fn catch(signal: usize) {
 /// Tells the kernel what to do about a signal.
 pub(crate) unsafe fn set_action(signal: usize, handler: usize, flags: usize) {
     const RESTORER: usize = 0x0400_0000;
-    let action =
-        SignalAction { handler, flags: flags | RESTORER, restorer: rh_restore as *const () as usize, mask: 0 };
+    let action = SignalAction { handler, flags: flags | RESTORER, restorer: rh_restore as *const () as usize, mask: 0 };
     sys::call(sys::SIGACTION, signal, &raw const action as usize, 0, 8);
 }
 

@@ -142,4 +142,3 @@ pub(crate) unsafe fn exits(t: *mut Thread) {
     (*t).cancel_requested = false;
     (*t).cancel_disabled = true;
 }
-

@@ -27,8 +27,7 @@ const NOT_TAKEN: u8 = 2;
 /// Waits until a handler has run.
 unsafe fn wait_for_handler() {
     (*current()).second = 0;
-    let waiting =
-        Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
     if wait_until(waiting, Cause::Blocked) == End::Cancelled {
         cancel::act();
     }

@@ -47,12 +47,7 @@ unsafe fn pass(number: usize, which: i32, a: usize, b: usize, code: usize) -> i3
     if result < 0 { fail(-result as i32) } else { 0 }
 }
 
-unsafe extern "C" fn set_timer(
-    which: i32,
-    new: *const [[i64; 2]; 2],
-    old: *mut [[i64; 2]; 2],
-    code: usize,
-) -> i32 {
+unsafe extern "C" fn set_timer(which: i32, new: *const [[i64; 2]; 2], old: *mut [[i64; 2]; 2], code: usize) -> i32 {
     const SETITIMER: usize = 38;
     if which != REAL {
         return pass(SETITIMER, which, new as usize, old as usize, code);

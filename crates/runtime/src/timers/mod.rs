@@ -25,11 +25,20 @@ use racehunter_event::{Cause, Kind, Wait};
 enum Notice {
     Nothing,
     /// Sends a signal to the process, or to a thread.
-    Signal { signal: u32, to: Option<u32>, value: usize },
+    Signal {
+        signal: u32,
+        to: Option<u32>,
+        value: usize,
+    },
     /// Calls a function on its own thread.
-    Call { function: usize, value: usize },
+    Call {
+        function: usize,
+        value: usize,
+    },
     /// Counts in a file.
-    File { fd: i32 },
+    File {
+        fd: i32,
+    },
 }
 
 struct Timer {
