@@ -25,7 +25,8 @@ pub struct Record {
     pub site: u32,
     /// What happened.
     pub kind: Kind,
-    /// Size of an access in bytes, at most 255 (ranges: see `extra`).
+    /// Size of an access in bytes, at most 255 (ranges: see `extra`). For [`Kind::Blocked`] 1 when the thread can also be
+    /// chosen to go on by a spurious wake-up.
     pub size: u8,
     /// For [`Kind::Blocked`] and [`Kind::Suspended`] a [`Wait`], for [`Kind::Switch`] a [`Cause`], for atomics the
     /// memory order, for `Try*` and timed operations 1 when they succeeded.
@@ -100,7 +101,8 @@ byte_enum! {
         RwUnlock = 27,
         /// Condition variable `object`: mutex `extra` released, waiting begins.
         Wait = 28,
-        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 1 = timed out.
+        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 0 = by a signal that others
+        /// could have taken, 1 = timed out, 2 = a spurious wake-up, 3 = cancelled.
         WaitEnd = 29,
         /// `pthread_cond_signal`.
         Signal = 30,

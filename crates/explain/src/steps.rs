@@ -97,6 +97,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::TryReadLock => format!("{} {}", failed("read-lock", "fail to read-lock"), lock()),
         Kind::Wait => format!("wait on {}", lock()),
         Kind::WaitEnd => match record.detail {
+            0 => format!("woken from wait on {}", lock()),
             2 => format!("spurious wake-up of wait on {}", lock()),
             3 => format!("cancelled in wait on {}", lock()),
             _ => format!("time-out of wait on {}", lock()),

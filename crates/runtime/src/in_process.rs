@@ -27,6 +27,7 @@ unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
         sync::objects::reset();
+        sync::condition::reset();
         signals::reset();
         timers::reset();
         io::reset();

@@ -13,7 +13,7 @@ use crate::thread::{
 };
 use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, sync, time, watchdog};
 use racehunter_event::control::{
-    MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+    FLAG_SPURIOUS, MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
 use racehunter_walk::{Next, Style, Walk};
@@ -350,6 +350,11 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         (*chosen).timed_out = true;
         make_ready(chosen);
     }
+    if (*chosen).state == State::Blocked {
+        // A spurious wake-up.
+        (*chosen).interrupted = true;
+        make_ready(chosen);
+    }
     log::put(Record {
         index: n,
         code: log::relative((*current()).code),
@@ -371,7 +376,30 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 
 /// Whether the plan may choose this thread.
 unsafe fn possible(number: u32) -> bool {
-    number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
+    number < crate::thread::COUNT.get()
+        && (matches!((*thread(number)).state, State::Ready | State::Suspended) || may_wake(thread(number)))
+}
+
+/// Whether wake-ups are choices of the schedule.
+pub(crate) fn chooses_wakeups() -> bool {
+    flags() & FLAG_SPURIOUS != 0
+}
+
+/// Whether the thread waits on a condition variable and may stop without a reason.
+unsafe fn may_wake(t: *const Thread) -> bool {
+    chooses_wakeups() && (*t).state == State::Blocked && (*t).pending == Wait::Condition
+}
+
+/// A thread that may wake up spuriously, at random; like time-outs this is rare.
+unsafe fn spurious_wakeup() -> Option<u32> {
+    const ONE_IN: u64 = 16;
+    let walk = WALK.ptr();
+    if !chooses_wakeups() || (*walk).below(ONE_IN) != 0 {
+        return None;
+    }
+    let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
+    let count = waiters().count() as u64;
+    if count == 0 { None } else { waiters().nth((*walk).below(count) as usize) }
 }
 
 /// Whether a thread that the plan chooses waits for input that comes once it is asked for.
@@ -398,6 +426,9 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
             && let Some(late) = next_suspended()
         {
             return late;
+        }
+        if let Some(woken) = spurious_wakeup() {
+            return woken;
         }
         let next = |position: u32| {
             let t = thread(ready_thread(position));
@@ -624,6 +655,7 @@ pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
         extra: sync::owner((*t).pending, (*t).object),
         thread: (*t).number,
         kind,
+        size: u8::from(kind == Kind::Blocked && may_wake(t)),
         detail: (*t).pending as u8,
         ..Record::default()
     });
