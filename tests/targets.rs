@@ -50,7 +50,7 @@ fn hunt_bug(target: &Target, bug: &Annotated) {
     assert_eq!(summary.findings, hunted.findings.len() as u64, "the summary counts the findings");
     assert_eq!((summary.diverged, summary.timed_out), (0, 0), "every execution follows its plan to the end");
 
-    let expected = |finding: &&Finding| lines(finding, &target.path) == bug.lines;
+    let expected = |finding: &&Finding| finding.kind == bug.kind && lines(finding, &target.path) == bug.lines;
     let Some(finding) = hunted.findings.iter().filter(expected).min_by_key(|finding| finding.preemptions) else {
         panic!("no finding at exactly the lines {:?}, but {:#?}", bug.lines, hunted.overview());
     };
@@ -64,11 +64,9 @@ fn hunt_bug(target: &Target, bug: &Annotated) {
 /// What holds for everything that is reported about a program.
 fn check_finding(finding: &Finding, path: &str, bug: &Annotated) {
     let Finding { id, kind, confirmed, replayed, message, .. } = finding;
-    assert_eq!(*kind, bug.kind, "the only bug is of another kind: {message} {:?}", lines(finding, path));
     assert!(*confirmed && *replayed == [5, 5], "{id} was not confirmed: {replayed:?}");
-    let marked: BTreeSet<u32> = bug.lines.union(&bug.also).copied().collect();
-    let lines = lines(finding, path);
-    assert!(lines.is_subset(&marked), "{message} at lines {lines:?}, where only {marked:?} are marked");
+    let (lines, marked) = (lines(finding, path), bug.marked(kind));
+    assert!(lines.is_subset(&marked), "{kind}: {message} at lines {lines:?}, where only {marked:?} are marked");
 }
 
 /// The lines of the program that a finding is about.

@@ -1,11 +1,11 @@
 //! Condition variables. A signal wakes the thread that has waited longest; which one the C library would wake is not
 //! specified, and order of arrival is what it does in practice.
 
-use super::{EPERM, ETIMEDOUT, interpose, mutex, objects, real};
+use super::{EPERM, ETIMEDOUT, interpose, misuse, mutex, objects, real};
 use crate::schedule::{acquire_point, point, redirect, refresh, wait_after};
 use crate::thread::{COUNT, State, Thread, current, next_ticket, thread};
 use crate::{log, time};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_event::{Cause, Kind, Misuse, Wait};
 
 interpose! {
     pthread_cond_init => init, "rdx";
@@ -27,8 +27,15 @@ pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: u
     init(at, attributes)
 }
 
-pub(super) unsafe extern "C" fn destroy(at: usize, _code: usize) -> i32 {
-    objects::forget(at);
+pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
+    point(code);
+    misuse::used(at, Kind::Lifetime);
+    let waiter = misuse::waiter(Wait::Condition, at);
+    if waiter != 0 {
+        misuse::report(Misuse::DestroyAwaited, at, waiter);
+        return 0;
+    }
+    misuse::destroy(at);
     0
 }
 
@@ -48,10 +55,12 @@ unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *con
 unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize) -> i32 {
     let n = point(code);
     if !mutex::is_held(mutex) {
-        log::event(Kind::Misuse, n, mutex, 0, EPERM as u8);
+        misuse::wait_unlocked(mutex);
         return EPERM;
     }
     log::event(Kind::Wait, n, at, mutex as u64, 0);
+    misuse::used(at, Kind::Wait);
+    misuse::one_mutex(at, mutex);
     let t = current();
     (*t).signalled = false;
     (*t).second = mutex;
@@ -96,6 +105,7 @@ unsafe fn waiter(at: usize) -> Option<*mut Thread> {
 pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Signal, n, at, 0, 0);
+    misuse::used(at, Kind::Signal);
     if objects::has_waiters(Wait::Condition, at)
         && let Some(t) = waiter(at)
     {
@@ -107,6 +117,7 @@ pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
 pub(super) unsafe extern "C" fn broadcast(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Broadcast, n, at, 0, 0);
+    misuse::used(at, Kind::Broadcast);
     if objects::has_waiters(Wait::Condition, at) {
         while let Some(t) = waiter(at) {
             wake(t);
