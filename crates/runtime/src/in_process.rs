@@ -25,6 +25,7 @@ unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
         sync::objects::reset();
+        sync::files::reset();
         thread::reset();
         reports::reset();
         afterlife::empty_quarantine();

@@ -293,7 +293,8 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 
 /// Whether the plan may choose this thread.
 unsafe fn possible(number: u32) -> bool {
-    number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
+    number < crate::thread::COUNT.get()
+        && (matches!((*thread(number)).state, State::Ready | State::Suspended) || sync::shared::bring(thread(number)))
 }
 
 /// Who goes on when the plan does not say.
@@ -316,6 +317,11 @@ unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
     }
     // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
     if let Some(next) = next_ready(from) {
+        return next;
+    }
+    if sync::shared::await_others()
+        && let Some(next) = next_ready(from)
+    {
         return next;
     }
     if let Some(late) = next_suspended() {

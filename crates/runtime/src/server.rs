@@ -394,6 +394,7 @@ unsafe extern "C" fn fork() {
 
 unsafe extern "C" fn fork_at(code: usize) -> i32 {
     let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
+    crate::sync::shared::before_fork();
     let pid = fork();
     if pid == 0 {
         leave();

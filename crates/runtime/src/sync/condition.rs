@@ -72,6 +72,8 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
         let n = point(code);
         log::event(Kind::WaitEnd, n, at, mutex as u64, 1);
         acquire_point(code, Wait::Mutex, mutex, None);
+    } else if (*t).interrupted {
+        acquire_point(code, Wait::Mutex, mutex, None);
     } else {
         // The signal made the mutex the pending object, and it is free: see `wake`. This is the event that takes it.
         point(code);
@@ -89,6 +91,11 @@ unsafe fn wake(t: *mut Thread) {
     let mutex = (*t).second;
     redirect(t, Wait::Mutex, mutex);
     refresh(Wait::Mutex, mutex);
+}
+
+/// A wait on a condition variable that other processes have too ends: what it waits for may be the case by now.
+pub(super) unsafe fn end_without_signal(t: *mut Thread) {
+    (*t).interrupted = true;
 }
 
 unsafe fn waiter(at: usize) -> Option<*mut Thread> {

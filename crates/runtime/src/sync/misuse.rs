@@ -26,13 +26,17 @@ pub(crate) unsafe fn destroy(at: usize) {
     (at as *mut u64).write_unaligned(DESTROYED);
 }
 
+pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
+    (at as *const u64).read_unaligned() == DESTROYED
+}
+
 /// An object is used by `kind` of event: its memory must be there, and it must not have been destroyed. True when that is
 /// not so; a destroyed object is then like one that was just initialised.
 pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     if afterlife::object_used(at, kind, (*current()).code) {
         return true;
     }
-    if (at as *const u64).read_unaligned() != DESTROYED {
+    if !is_destroyed(at) {
         return false;
     }
     report(Misuse::Destroyed, at, 0);

@@ -3,11 +3,12 @@
 use super::objects::{self, Lock, Object};
 use super::{
     EAGAIN, EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse,
-    real,
+    real, shared,
 };
 use crate::schedule::{acquire_point, now, point, refresh};
 use crate::thread::{CURRENT, Thread, current, hold, thread, unhold};
 use crate::{clock, log, time};
+use core::sync::atomic::Ordering;
 use racehunter_event::{Kind, Misuse, Wait};
 
 interpose! {
@@ -37,10 +38,19 @@ const TYPE: u32 = 3;
 const RECURSIVE: u32 = 1;
 const ERROR_CHECK: u32 = 2;
 const ROBUST: u32 = 16;
+/// The lock word has the number of a kernel thread: robust, or with a protocol for priorities.
+const OWNED_WORD: u32 = 16 | 32 | 64;
+const SHARED: u32 = 128;
 
 /// What the program's initialiser left in the C library's structure.
 unsafe fn kind_of(at: usize) -> u32 {
-    *((at + KIND) as *const u32) & (TYPE | ROBUST)
+    let kind = *((at + KIND) as *const u32);
+    if kind & OWNED_WORD == 0 { kind & (TYPE | SHARED) } else { kind & (TYPE | ROBUST) }
+}
+
+/// Whether other processes may have the mutex too, with a lock word that is understood here.
+pub(super) unsafe fn is_shared(at: usize) -> bool {
+    *((at + KIND) as *const u32) & (SHARED | OWNED_WORD) == SHARED
 }
 
 /// For mutexes that are not made through POSIX attributes.
@@ -72,7 +82,10 @@ unsafe fn mine(o: *const Object) -> bool {
 
 pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     let o = object(at);
-    (*o).owner == 0 || ((*o).owner == (*t).number + 1 && (*o).value & TYPE == RECURSIVE)
+    match (*o).owner {
+        0 => (*o).value & SHARED == 0 || shared::word(at).load(Ordering::Relaxed) == 0 || misuse::is_destroyed(at),
+        owner => owner == (*t).number + 1 && (*o).value & TYPE == RECURSIVE,
+    }
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, _code: usize) -> i32 {
@@ -97,7 +110,7 @@ pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
 }
 
 /// Takes the mutex, which is free, lost, or already held by a recursive owner. Returns an error: of these, only a dead
-/// owner means that it was taken.
+/// owner means that it was taken. It is busy only when another process was faster.
 unsafe fn take(at: usize, lock: Lock) -> i32 {
     let o = object(at);
     if (*o).round == LOST {
@@ -109,6 +122,9 @@ unsafe fn take(at: usize, lock: Lock) -> i32 {
         }
         (*o).count += 1;
         return 0;
+    }
+    if (*o).value & SHARED != 0 && !shared::take_word(at) {
+        return EBUSY;
     }
     (*o).owner = CURRENT.get() + 1;
     (*o).count = 1;
@@ -165,12 +181,17 @@ unsafe fn acquire(at: usize, kind: u32, deadline: Option<u64>, logged: Kind, cod
         return EDEADLK;
     }
     (*o).value = kind;
-    let n = acquire_point(code, Wait::Mutex, at, deadline);
-    if (*current()).timed_out {
-        log::event(logged, n, at, 0, 0);
-        return ETIMEDOUT;
+    loop {
+        let n = acquire_point(code, Wait::Mutex, at, deadline);
+        if (*current()).timed_out {
+            log::event(logged, n, at, 0, 0);
+            return ETIMEDOUT;
+        }
+        let error = take_and_log(at, Lock::Mutex, logged, n);
+        if error != EBUSY {
+            return error;
+        }
     }
-    take_and_log(at, Lock::Mutex, logged, n)
 }
 
 pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
@@ -236,6 +257,9 @@ pub(crate) unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
     let depth = (*o).count;
     unhold(thread((*o).owner.saturating_sub(1)), at);
+    if (*o).value & SHARED != 0 {
+        shared::give_word(at);
+    }
     (*o).owner = 0;
     (*o).count = 0;
     clock::release(&mut (*o).clock);
@@ -245,7 +269,9 @@ pub(crate) unsafe fn drop_ownership(at: usize) -> u32 {
 
 /// Takes the mutex again after waiting on a condition variable, with the depth it had before.
 pub(crate) unsafe fn take_again(at: usize, depth: u32) {
-    take(at, Lock::Mutex);
+    while take(at, Lock::Mutex) == EBUSY {
+        acquire_point((*current()).code, Wait::Mutex, at, None);
+    }
     (*object(at)).count = depth;
     log::event(Kind::Lock, now(), at, 0, 1);
 }
