@@ -31,6 +31,7 @@ unsafe fn reset() {
         signals::reset();
         timers::reset();
         io::reset();
+        sync::files::reset();
         thread::reset();
         reports::reset();
         afterlife::empty_quarantine();

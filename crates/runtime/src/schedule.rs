@@ -377,7 +377,9 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 /// Whether the plan may choose this thread.
 unsafe fn possible(number: u32) -> bool {
     number < crate::thread::COUNT.get()
-        && (matches!((*thread(number)).state, State::Ready | State::Suspended) || may_wake(thread(number)))
+        && (matches!((*thread(number)).state, State::Ready | State::Suspended)
+            || may_wake(thread(number))
+            || sync::shared::bring(thread(number)))
 }
 
 /// Whether wake-ups are choices of the schedule.
@@ -447,7 +449,7 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     if let Some(held) = hold::give_up(late.is_some()) {
         return held;
     }
-    if io::nothing_is_ready()
+    if (io::nothing_is_ready() || sync::shared::await_others())
         && let Some(next) = next_ready(from)
     {
         return next;

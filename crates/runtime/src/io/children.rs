@@ -45,6 +45,7 @@ unsafe extern "C" {
 /// `vfork` too: the child may do what it likes with a copy, and nobody notices that the parent did not wait.
 unsafe extern "C" fn fork_process(code: usize) -> i32 {
     let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
+    crate::sync::shared::before_fork();
     let pid = fork();
     if pid == 0 {
         server::leave();

@@ -11,7 +11,7 @@ use super::channels::{self, Descriptor};
 use super::{POLLIN, POLLOUT, PollFd, Request, Watch, changed, log_event, never_waits};
 use crate::Global;
 use crate::schedule::point;
-use crate::sync::{interpose_cancellable, real};
+use crate::sync::{files, interpose_cancellable, real};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{File, FileOperation};
 
@@ -87,6 +87,7 @@ unsafe fn take(stream: *mut Stream, to: *mut u8, most: usize, last: Option<u8>) 
 }
 
 unsafe extern "C" fn get_character(stream: *mut Stream, code: usize) -> i32 {
+    files::enter(stream as usize, code);
     if let Some(d) = on_channel(stream)
         && !fill(stream, d, code)
     {
@@ -101,6 +102,7 @@ unsafe extern "C" fn get_from_input(code: usize) -> i32 {
 }
 
 unsafe extern "C" fn get_line(to: *mut u8, room: i32, stream: *mut Stream, code: usize) -> *mut u8 {
+    files::enter(stream as usize, code);
     let Some(d) = on_channel(stream).filter(|_| room > 1) else {
         let get: extern "C" fn(*mut u8, i32, *mut Stream) -> *mut u8 = core::mem::transmute(real::get_line());
         return get(to, room, stream);
@@ -129,6 +131,7 @@ unsafe extern "C" fn get_line_checked(
 }
 
 unsafe extern "C" fn get_items(to: *mut u8, size: usize, count: usize, stream: *mut Stream, code: usize) -> usize {
+    files::enter(stream as usize, code);
     let total = size.saturating_mul(count);
     let Some(d) = on_channel(stream).filter(|_| total > 0) else {
         let get: extern "C" fn(*mut u8, usize, usize, *mut Stream) -> usize = core::mem::transmute(real::get_items());
@@ -169,6 +172,7 @@ unsafe extern "C" fn get_up_to(
     code: usize,
 ) -> isize {
     const CHUNK: usize = 120;
+    files::enter(stream as usize, code);
     let Some(d) = on_channel(stream) else {
         type Get = extern "C" fn(*mut *mut u8, *mut usize, i32, *mut Stream) -> isize;
         let get: Get = core::mem::transmute(real::get_up_to());
@@ -247,6 +251,7 @@ unsafe extern "C" fn before_output(stream: usize, found: *mut usize, name: *cons
         CHANNEL.set(channels::ALL);
         return Onward { function, after: usize::from(super::anybody_waits()) };
     }
+    files::enter(stream as usize, code);
     let Some(d) = on_channel(stream) else { return Onward { function, after: 0 } };
     let request = request(d, FileOperation::Write, code);
     let mut entry = PollFd { fd: d.fd, events: POLLOUT, revents: 0 };
@@ -267,6 +272,7 @@ unsafe extern "C" fn after_output() {
 /// A function is about to read as much as it likes from a stream: only the first piece of it can be waited for.
 unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const c_char, code: usize) -> Onward {
     let stream = if stream == STANDARD { standard(c"stdin") } else { stream as *mut Stream };
+    files::enter(stream as usize, code);
     if let Some(d) = on_channel(stream) {
         fill(stream, d, code);
     }

@@ -4,12 +4,12 @@
 //! Where wake-ups are choices of the schedule, a signal is a [`Permit`] instead, which any thread can take that waited
 //! before it: all of them are ready, until one has taken it.
 
-use super::{EPERM, ETIMEDOUT, interpose, interpose_cancellable, mutex, objects, real};
+use super::{EPERM, ETIMEDOUT, interpose, interpose_cancellable, misuse, mutex, objects, real};
 use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh};
 use crate::signals::{self, cancel};
 use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
 use crate::{Global, arena, log, time};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_event::{Cause, Kind, Misuse, Wait};
 
 interpose! {
     pthread_cond_init => init, "rdx";
@@ -111,8 +111,16 @@ pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: u
     init(at, attributes)
 }
 
-pub(super) unsafe extern "C" fn destroy(at: usize, _code: usize) -> i32 {
-    forget(at);
+pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
+    point(code);
+    misuse::used(at, Kind::Lifetime);
+    let waiter = misuse::waiter(Wait::Condition, at);
+    if waiter != 0 {
+        misuse::report(Misuse::DestroyAwaited, at, waiter);
+        return 0;
+    }
+    drop_permits(at);
+    misuse::destroy(at);
     0
 }
 
@@ -132,13 +140,15 @@ unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *con
 unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize) -> i32 {
     let n = point(code);
     if !mutex::is_held(mutex) {
-        log::event(Kind::Misuse, n, mutex, 0, EPERM as u8);
+        misuse::wait_unlocked(mutex);
         return EPERM;
     }
     if cancel::acts() {
         return 0;
     }
     log::event(Kind::Wait, n, at, mutex as u64, 0);
+    misuse::used(at, Kind::Wait);
+    misuse::one_mutex(at, mutex);
     let t = current();
     (*t).signalled = false;
     (*t).second = mutex;
@@ -198,6 +208,11 @@ unsafe fn wake(t: *mut Thread) {
     }
 }
 
+/// A wait on a condition variable that other processes have too ends: what it waits for may be the case by now.
+pub(super) unsafe fn end_without_signal(t: *mut Thread) {
+    (*t).interrupted = true;
+}
+
 /// The thread that has waited longest. One that is ready is about to run a signal handler, and waits all the same.
 unsafe fn waiter(at: usize) -> Option<*mut Thread> {
     (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at)).min_by_key(|&t| (*t).ticket)
@@ -226,6 +241,7 @@ pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Signal, n, at, 0, 0);
     count_wakeup(at);
+    misuse::used(at, Kind::Signal);
     if objects::has_waiters(Wait::Condition, at)
         && !(schedule::chooses_wakeups() && grant(at))
         && let Some(t) = waiter(at)
@@ -239,6 +255,7 @@ pub(super) unsafe extern "C" fn broadcast(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Broadcast, n, at, 0, 0);
     count_wakeup(at);
+    misuse::used(at, Kind::Broadcast);
     if objects::has_waiters(Wait::Condition, at) {
         drop_permits(at);
         while let Some(t) = waiter(at) {
