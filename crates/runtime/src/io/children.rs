@@ -110,16 +110,18 @@ pub(crate) struct Wanted {
     options: i32,
 }
 
+/// Where `siginfo_t` has the process.
+const PID: usize = 4;
+
 const ALL: usize = 0;
 const PROCESS: usize = 1;
 const GROUP: usize = 2;
 
 /// Whether a wait for these children would return.
 pub(super) unsafe fn has_changed(wanted: Wanted) -> bool {
-    // `siginfo_t`: the process is the fourth word.
     let mut info = [0_i32; 32];
     let options = (wanted.options | NO_WAIT | LEAVE) as usize;
-    sys::call6(WAITID, wanted.kind, wanted.id, info.as_mut_ptr() as usize, options, 0, 0) < 0 || info[3] != 0
+    sys::call6(WAITID, wanted.kind, wanted.id, info.as_mut_ptr() as usize, options, 0, 0) < 0 || info[PID] != 0
 }
 
 /// Waits for a child as for input from outside. `attempt` returns 0 when none has changed.
@@ -175,9 +177,9 @@ unsafe extern "C" fn wait_id(kind: usize, id: usize, info: *mut i32, options: i3
     let at = if info.is_null() { place.as_mut_ptr() } else { info };
     let wanted = Wanted { kind: kind as u32 as usize, id: id as u32 as usize, options };
     let result = wait_for(wanted, code, || {
-        *at.add(3) = 0;
+        *at.add(PID) = 0;
         let result = sys::call6(WAITID, wanted.kind, wanted.id, at as usize, (options | NO_WAIT) as usize, 0, 0);
-        if result < 0 { result } else { isize::from(*at.add(3) != 0) }
+        if result < 0 { result } else { isize::from(*at.add(PID) != 0) }
     });
     finish(result.min(0)) as i32
 }
