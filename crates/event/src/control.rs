@@ -88,6 +88,12 @@ pub struct Header {
     pub stack_used: u64,
     /// What threads of the program are, one of the `BACKEND_` constants; set by the controller.
     pub backend: u32,
+    /// Not used; zero.
+    pub reserved: u32,
+    /// First address of the detector's shadow memory, set by the runtime.
+    pub shadow: u64,
+    /// Bytes of it.
+    pub shadow_size: u64,
 }
 
 /// Reasons for which a runtime gives up before the first execution.

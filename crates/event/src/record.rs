@@ -145,6 +145,11 @@ byte_enum! {
         /// Decision for event `index`: from `thread` to thread number `object`. `detail` is a [`Cause`].
         Switch = 67,
 
+        /// As `Blocked`, for many threads at once: bit `i` of `extra` is thread number `object + i`.
+        BlockedSet = 68,
+        /// As `Woken`, for many threads at once.
+        WokenSet = 69,
+
         /// A data race: the earlier access. Followed by a `RaceSecond`.
         RaceFirst = 80,
         /// The later access of the race; `index` is its event number.

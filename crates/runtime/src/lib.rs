@@ -34,6 +34,7 @@ mod library;
 mod log;
 mod memory;
 mod outcome;
+mod pages;
 mod schedule;
 mod server;
 mod shadow;

@@ -6,7 +6,7 @@
 
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, kernel, log, outcome, schedule, shadow, sys, time, watchdog};
+use crate::{Global, clock, fiber, hooks, kernel, log, outcome, pages, schedule, shadow, sys, time, watchdog};
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL,
@@ -172,6 +172,9 @@ unsafe fn connect() -> bool {
         Trouble::None
     };
     (*header).trouble = trouble as u32;
+    let (shadow, shadow_size) = shadow::extent();
+    (*header).shadow = shadow as u64;
+    (*header).shadow_size = shadow_size as u64;
     (*header).executable = executable().0 as u64;
     (*header).sites = hooks::site_count();
     (*header).runtime_version = FORMAT_VERSION;
@@ -220,6 +223,7 @@ unsafe fn answer_request() {
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
     const SEEK_CUR: usize = 1;
+    pages::gather();
     answer(0);
     let header = header();
     let input = input_position();
