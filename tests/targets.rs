@@ -4,9 +4,9 @@
 //! same hunt gives the same lines again, with one worker and with two.
 
 use libtest_mimic::{Arguments, Trial};
-use racehunter_e2e::annotations::{Annotated, Target, targets};
-use racehunter_e2e::{Finding, Workshop, tool};
-use std::collections::BTreeSet;
+use racehunter_e2e::annotations::{Target, targets};
+use racehunter_e2e::verdict::judge;
+use racehunter_e2e::{Workshop, tool};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         let name = target.path.trim_start_matches("targets/").to_owned();
         Trial::test(name, move || {
             match &target.bug {
-                Some(bug) => hunt_bug(&target, bug),
+                Some(_) => hunt_bug(&target),
                 None => hunt_nothing(&target),
             }
             Ok(())
@@ -40,54 +40,22 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-fn hunt_bug(target: &Target, bug: &Annotated) {
+fn hunt_bug(target: &Target) {
     let workshop = Workshop::new();
-    let hunted = workshop.hunt(Path::new(&target.path), &[]).expect(1);
-    for finding in &hunted.findings {
-        check_finding(finding, &target.path, bug);
-    }
-    let summary = hunted.summary();
-    assert_eq!(summary.findings, hunted.findings.len() as u64, "the summary counts the findings");
-    assert_eq!((summary.diverged, summary.timed_out), (0, 0), "every execution follows its plan to the end");
-
-    let expected = |finding: &&Finding| lines(finding, &target.path) == bug.lines;
-    let Some(finding) = hunted.findings.iter().filter(expected).min_by_key(|finding| finding.preemptions) else {
-        panic!("no finding at exactly the lines {:?}, but {:#?}", bug.lines, hunted.overview());
-    };
-    let (shown, least) = (finding.preemptions, bug.preemptions);
-    assert!(shown <= least, "{} shown with {shown} preemptions where {least} are enough", finding.id);
+    let hunted = workshop.hunt(Path::new(&target.path), &target.options());
+    let finding = judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
+    let finding = finding.unwrap_or_else(|| panic!("{} has a bug", target.path));
     workshop.replay(&finding.id).expect(0);
 
     check_repeatable(&workshop, &["--runs", "200"]);
 }
 
-/// What holds for everything that is reported about a program.
-fn check_finding(finding: &Finding, path: &str, bug: &Annotated) {
-    let Finding { id, kind, confirmed, replayed, message, .. } = finding;
-    assert_eq!(*kind, bug.kind, "the only bug is of another kind: {message} {:?}", lines(finding, path));
-    assert!(*confirmed && *replayed == [5, 5], "{id} was not confirmed: {replayed:?}");
-    let marked: BTreeSet<u32> = bug.lines.union(&bug.also).copied().collect();
-    let lines = lines(finding, path);
-    assert!(lines.is_subset(&marked), "{message} at lines {lines:?}, where only {marked:?} are marked");
-}
-
-/// The lines of the program that a finding is about.
-fn lines(finding: &Finding, path: &str) -> BTreeSet<u32> {
-    finding
-        .sites
-        .iter()
-        .map(|site| site.line_in(path).unwrap_or_else(|| panic!("a site outside of the program: {site:#?}")))
-        .collect()
-}
-
 fn hunt_nothing(target: &Target) {
     let workshop = Workshop::new();
     let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "3000"];
-    let hunted = workshop.hunt(Path::new(&target.path), &options);
-    assert!(hunted.findings.is_empty(), "nothing is wrong with it, but: {:#?}", hunted.overview());
-    let hunted = hunted.expect(0);
+    let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
+    judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let summary = hunted.summary();
-    assert_eq!((summary.diverged, summary.timed_out), (0, 0), "every execution follows its plan to the end");
     assert!(summary.complete || summary.executions == 3000, "ended early: {summary:?}");
     check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "300"]);
     if SMALL.contains(&target.path.as_str()) {

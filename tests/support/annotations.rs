@@ -12,6 +12,23 @@ pub struct Target {
     pub path: String,
     /// What is wrong with it; nothing for fixed twins and clean programs.
     pub bug: Option<Annotated>,
+    /// Options that it has to be compiled with (`// cflags: OPTIONS`).
+    pub cflags: Option<String>,
+}
+
+impl Target {
+    /// The corrected program beside one with a bug.
+    #[must_use]
+    pub fn twin(&self) -> String {
+        let (name, extension) = self.path.rsplit_once('.').unwrap_or((&self.path, ""));
+        format!("{name}.fixed.{extension}")
+    }
+
+    /// What a hunt of it needs to be told.
+    #[must_use]
+    pub fn options(&self) -> Vec<&str> {
+        self.cflags.as_deref().map(|cflags| vec!["--cflags", cflags]).unwrap_or_default()
+    }
 }
 
 /// A bug as the source describes it.
@@ -57,7 +74,13 @@ fn target(full: &Path) -> Target {
     let is_right = path.starts_with("targets/clean/") || path.contains(".fixed.");
     let bug = annotated(&path, &text);
     assert!(bug.is_none() == is_right, "{path}: a buggy program has annotations, a correct one has none");
-    Target { path, bug }
+    Target { path, bug, cflags: note(&text, "cflags").map(str::to_owned) }
+}
+
+/// What a comment line `// NAME: ...` says.
+fn note<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let line = |line: &'a str| line.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ").map(str::trim);
+    text.lines().find_map(line)
 }
 
 fn annotated(path: &str, text: &str) -> Option<Annotated> {
@@ -77,7 +100,7 @@ fn annotated(path: &str, text: &str) -> Option<Annotated> {
     let folder = path.split('/').nth(1).unwrap_or_default();
     let fits = folder == kind || folder == "loop" || (folder, kind.as_str()) == ("deadlock", "lost-wakeup");
     assert!(fits, "{path}: the folder is the kind of the bug");
-    let preemptions = text.lines().find_map(|line| line.strip_prefix("// preemptions: ")?.trim().parse().ok());
+    let preemptions = note(text, "preemptions").and_then(|number| number.parse().ok());
     let preemptions = preemptions.unwrap_or_else(|| panic!("{path}: no `// preemptions: N`"));
     Some(Annotated { kind, lines, also, preemptions })
 }

@@ -8,15 +8,17 @@
 //! - [`results`] reads the JSON lines that a hunt writes.
 //! - [`workshop`] is a directory for one test: sources, programs, findings.
 //! - [`annotations`] reads what a program below `targets/` says about its own bug.
+//! - [`verdict`] compares that with what a hunt reported.
 //! - [`processes`] looks for what a hunt may have left running.
 //!
-//! Start at `targets.rs`.
+//! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
 #![forbid(unsafe_code)]
 
 pub mod annotations;
 pub mod processes;
 pub mod results;
 pub mod tool;
+pub mod verdict;
 pub mod workshop;
 
 pub use results::{Finding, Hunted, Summary};

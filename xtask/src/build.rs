@@ -104,8 +104,9 @@ impl Kit {
         words.extend(own.iter().map(|name| scratch.join(name).display().to_string()));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         shell("ld", &words).done()?;
-        run_ar(&["rcs".to_owned(), unfinished.display().to_string(), whole.display().to_string()])?;
         let mut exported = exported_symbols(&whole)?;
+        weaken(&whole, &exported, &scratch.join("weak"))?;
+        run_ar(&["rcs".to_owned(), unfinished.display().to_string(), whole.display().to_string()])?;
         fs::remove_dir_all(&scratch)?;
         exported.sort();
         let list = format!("{{\n{}}};\n", exported.iter().map(|name| format!("  {name};\n")).collect::<String>());
@@ -147,6 +148,16 @@ fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     let global = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
     let names = global.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
     Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
+}
+
+/// Lets the program have functions of its own with the names of the C library's that the runtime models: an allocator,
+/// say, or a `connect` that has nothing to do with sockets.
+fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
+    let own =
+        |name: &&String| ["__rh_", "rh_", "RH_", "__tsan_", "racehunter_"].iter().any(|own| name.starts_with(own));
+    let weak: String = symbols.iter().filter(|name| !own(name)).map(|name| format!("{name}\n")).collect();
+    fs::write(list, weak)?;
+    shell("objcopy", &[&format!("--weaken-symbols={}", list.display()), &object.to_string_lossy()]).done()
 }
 
 /// Copies by way of a temporary file: the old one may be running.

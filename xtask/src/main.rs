@@ -1,4 +1,4 @@
-//! What a developer types: `cargo xtask build|install|demo|test|bench`.
+//! What a developer types: `cargo xtask build|install|demo|test|targets|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
@@ -20,6 +20,8 @@ usage: cargo xtask COMMAND
 
   demo      build everything, hunt a real bug, show the report and replay it
   test      everything that CI runs: formatting, lints, documentation, unit and end-to-end tests
+  targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
+            [--backend fibers|threads|both]`
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`
@@ -47,6 +49,7 @@ fn run() -> Result<()> {
             Ok(())
         }
         ["install"] => install(),
+        ["targets", ..] => show(&words),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
@@ -65,6 +68,16 @@ fn install() -> Result<()> {
     let installed = Kit::build()?.copy_to(&home)?;
     println!("installed {} (and racehunter-cc, racehunter-c++ beside it)", installed.display());
     Ok(())
+}
+
+/// What the end-to-end tests assert, as a table.
+fn show(words: &[&str]) -> Result<()> {
+    let kit = Kit::build()?;
+    let mut arguments = vec!["run", "--quiet", "--release", "--package", "racehunter-e2e", "--"];
+    arguments.extend(words);
+    let status = shell::cargo(&arguments).env("RACEHUNTER", kit.program()).status()?;
+    // The table says why.
+    if status == Some(0) { Ok(()) } else { std::process::exit(1) }
 }
 
 fn bench(what: &[&str]) -> Result<()> {

@@ -59,6 +59,9 @@ pub struct Hunt {
     /// What the bound counts
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
+    /// Ordering constraints of the bugs that `--analysis pct` looks for
+    #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub depth: u32,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
     #[arg(long, default_value = "min-switches")]
     pub strategy: Strategy,
@@ -127,6 +130,7 @@ impl Hunt {
                 Counted::Switches => BoundKind::Switches,
             },
             strategy: self.strategy,
+            depth: self.depth,
             seed: self.seed,
         }
     }

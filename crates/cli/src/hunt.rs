@@ -48,7 +48,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let mut hunter = Hunter {
         arguments,
         program,
-        symbols: &symbols,
+        symbols,
         load_address: processes.load_address(),
         reporter: reporter(arguments.message_format, arguments.color.into()),
         meter: Meter::new(arguments.quiet, budget.runs),
@@ -72,7 +72,8 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
         return Err(error.into());
     }
     let mut coverage = summary.coverage;
-    coverage.uncontrolled = uncontrolled(&symbols, &summary.escaped);
+    add_libraries(&mut hunter.symbols, &processes);
+    coverage.uncontrolled = uncontrolled(&hunter.symbols, &summary.escaped);
     coverage.assumes.push(format!("seed {}", arguments.seed));
     if interrupted.load(Ordering::Relaxed) {
         coverage.missed.insert(0, "interrupted before the end".to_owned());
@@ -127,6 +128,13 @@ pub fn add_modules(symbols: &mut Symbols, processes: &Processes, executable: &st
     }
 }
 
+/// Makes libraries known that executions have loaded since the last time.
+pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
+    for (base, path) in executor.libraries() {
+        symbols.add_library(base, &path);
+    }
+}
+
 /// One execution, to see whether there is anything to explore.
 fn nothing_to_explore(processes: &mut Processes, arguments: &Hunt) -> Result<Option<Exit>> {
     let Some(first) = processes.run(&[Plan::default()])?.pop() else { return Ok(None) };
@@ -158,7 +166,7 @@ fn nothing_to_explore(processes: &mut Processes, arguments: &Hunt) -> Result<Opt
 struct Hunter<'a> {
     arguments: &'a Hunt,
     program: Program,
-    symbols: &'a Symbols,
+    symbols: Symbols,
     load_address: u64,
     reporter: Reporter<Stdout>,
     meter: Meter,
@@ -190,7 +198,8 @@ impl Hunter<'_> {
 
     /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
     fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
-        let explainer = Explainer { symbols: self.symbols, load_address: self.load_address };
+        add_libraries(&mut self.symbols, executor);
+        let explainer = Explainer { symbols: &self.symbols, load_address: self.load_address };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
         if self.ids.contains(&finding.id) {
             return Ok(());

@@ -151,6 +151,7 @@ impl Places<'_> {
             Wait::Child => ("child-wait", "a child process".to_owned()),
             Wait::Timer => ("timer", "a timer".to_owned()),
             Wait::Outside => ("outside", "something outside the program".to_owned()),
+            Wait::Partner => ("hold", "a conflicting access".to_owned()),
             Wait::Nothing => ("", String::new()),
         };
         (operation, Waiting { object, owner })
@@ -179,6 +180,7 @@ impl Places<'_> {
             Wait::Child => "the end of a child process".to_owned(),
             Wait::Timer => "a timer to be set".to_owned(),
             Wait::Outside => "something outside the program".to_owned(),
+            Wait::Partner => "a conflicting access".to_owned(),
             Wait::Nothing => "nothing".to_owned(),
         }
     }
@@ -198,6 +200,18 @@ pub(crate) fn access_name(kind: Kind) -> &'static str {
         Kind::AtomicWrite => "atomic-write",
         Kind::AtomicUpdate => "atomic-update",
         Kind::Free => "free",
+        Kind::Lock | Kind::TryLock | Kind::WriteLock | Kind::TryWriteLock => "lock",
+        Kind::ReadLock | Kind::TryReadLock => "read-lock",
+        Kind::Unlock | Kind::RwUnlock => "unlock",
+        Kind::Wait => "wait",
+        Kind::Signal | Kind::Broadcast => "signal",
+        Kind::SemWait | Kind::SemTryWait => "decrement",
+        Kind::SemPost => "increment",
+        Kind::BarrierWait => "arrive",
+        Kind::Lifetime => "destroy",
+        Kind::Join => "join",
+        Kind::Detach => "detach",
+        Kind::Create => "create",
         _ => "",
     }
 }

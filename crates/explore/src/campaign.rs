@@ -310,7 +310,9 @@ impl<'a> Campaign<'a> {
     }
 
     fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
-        let width = left.min(self.budget.batch.max(1) as u64) as usize;
+        // Small batches at first: what the first executions show decides what is worth running.
+        const FIRST: u64 = 4;
+        let width = left.min(self.budget.batch.max(1) as u64).min(self.counts.executions.max(FIRST)) as usize;
         let mut running = Vec::with_capacity(width);
         let mut plans = Vec::with_capacity(width);
         while plans.len() < width {
@@ -456,6 +458,7 @@ impl<'a> Campaign<'a> {
                 Some(what) => format!("{what} over {points} {}", plural(points, "point")),
                 None => "some schedules; no claim about the others".to_owned(),
             },
+            chance: self.portfolio.chance(),
             assumes: self.assumptions(),
             missed: self.missed(stop, complete),
             points,

@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::Switch;
+use crate::{Pair, Style, Switch};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,11 @@ pub struct Plan {
     /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
     /// For reports only: it is slow.
     pub explain: Option<(u64, u64)>,
+    /// Take call stacks at every point.
+    pub stacks: bool,
+    /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
+    /// else can run. A pair that meets is a race, and logged as one.
+    pub provoke: Option<Box<Pair>>,
     /// Stop after so many events.
     pub max_events: u64,
 }
@@ -30,11 +35,21 @@ pub struct Plan {
 pub enum Tail {
     /// Stay with the running thread; when it cannot go on, take the next enabled one in order of creation.
     MinSwitches,
-    /// Choose evenly among the enabled threads at every point.
-    Random {
+    /// Choose among the enabled threads at every point.
+    Walk {
+        /// How.
+        style: Style,
         /// Seed of the choices.
         seed: u64,
     },
+}
+
+impl Tail {
+    /// The walk that gives every enabled thread the same chance.
+    #[must_use]
+    pub const fn random(seed: u64) -> Self {
+        Self::Walk { style: Style::Even, seed }
+    }
 }
 
 /// What is a point of an execution: where a decision can be made, and what is logged.
@@ -56,6 +71,8 @@ impl Default for Plan {
             observe: Observe::Points,
             detect_races: true,
             explain: None,
+            stacks: false,
+            provoke: None,
             max_events: 200_000_000,
         }
     }

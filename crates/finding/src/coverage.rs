@@ -15,6 +15,9 @@ pub struct Coverage {
     pub complete: bool,
     /// What that means in words: `all schedules with <= 2 preemptions over 14 points`.
     pub guarantee: String,
+    /// What can be said about the chance of what was not covered for certain, if anything.
+    #[serde(default)]
+    pub chance: Option<String>,
     /// What the guarantee rests on, one line each.
     pub assumes: Vec<String>,
     /// What is known to be missing, one line each.

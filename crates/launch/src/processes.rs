@@ -4,9 +4,11 @@ use crate::batch::{self, Step};
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    BACKEND_FIBERS, BACKEND_THREADS, OUTCOME_SNAPSHOT, SITE_POINT, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
+    BACKEND_FIBERS, BACKEND_THREADS, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
+    STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -20,6 +22,8 @@ pub struct Processes {
     workers: Vec<Worker>,
     /// Flag byte of every site.
     flags: Vec<u8>,
+    /// Flag byte of sites that come later.
+    new_flag: u8,
     backend: Backend,
     pool: u32,
     preparatory: u32,
@@ -54,6 +58,7 @@ impl Processes {
             limits,
             workers: Vec::new(),
             flags: Vec::new(),
+            new_flag: 0,
             backend: Backend::Fibers,
             pool: 0,
             preparatory: PREPARATORY,
@@ -90,8 +95,18 @@ impl Processes {
 
     /// Makes every site a point (`--points all`).
     pub fn make_all_points(&mut self) {
+        self.new_flag = SITE_POINT;
         self.flags.fill(SITE_POINT);
         self.publish_flags();
+    }
+
+    /// Libraries that are loaded late bring sites that were not there at the start.
+    fn take_new_sites(&mut self) {
+        let known = self.workers.iter().map(|worker| worker.region.read_header().sites as usize).max().unwrap_or(0);
+        if known > self.flags.len() {
+            self.flags.resize(known.min(SITES), self.new_flag);
+            self.publish_flags();
+        }
     }
 
     fn publish_flags(&mut self) {
@@ -197,6 +212,7 @@ impl Processes {
                 }
             }
             orphans::end_all();
+            self.take_new_sites();
             for number in dead {
                 self.deaths += 1;
                 if self.deaths > DEATHS {
@@ -220,6 +236,13 @@ impl Drop for Processes {
 impl Executor for Processes {
     fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
         self.run_all(plans).map_err(|error| ExecutorError(error.to_string()))
+    }
+
+    fn libraries(&self) -> Vec<(u64, PathBuf)> {
+        let mut libraries: Vec<_> = self.workers.iter().flat_map(|worker| worker.region.libraries()).collect();
+        libraries.sort();
+        libraries.dedup();
+        libraries
     }
 
     fn add_points(&mut self, sites: &[u32]) -> usize {

@@ -42,6 +42,7 @@ mod memory;
 mod operation;
 mod plan;
 mod registration;
+mod standard;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

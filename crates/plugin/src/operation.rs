@@ -4,6 +4,7 @@ use crate::kinds::Kinds;
 use crate::library;
 use crate::llvm::{Module, Value, llvm};
 use crate::memory::Memory;
+use crate::standard;
 use crate::sys::core::*;
 use crate::sys::{LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode};
 
@@ -158,7 +159,11 @@ impl<'a> Scanner<'a> {
             if !load.is_single_thread() && self.is_visible(address) {
                 found.push(Operation::Atomic(Atomic::Load, address, info(bytes, order(load.ordering()), 0)));
             }
-        } else if sanitized && load.metadata(self.kinds.invariant_load).is_none() && self.is_readable(address) {
+        } else if sanitized
+            && load.metadata(self.kinds.invariant_load).is_none()
+            && self.is_readable(address)
+            && !(bytes == 1 && standard::is_shared_table(load))
+        {
             found.push(match self.kinds.is_vtable_access(load) {
                 true => Operation::VirtualTableRead(address),
                 false => access(Access::Read, address, bytes),
@@ -173,7 +178,7 @@ impl<'a> Scanner<'a> {
             if !store.is_single_thread() && self.is_visible(address) {
                 found.push(Operation::Atomic(Atomic::Store, address, info(bytes, order(store.ordering()), 0)));
             }
-        } else if sanitized && self.is_visible(address) {
+        } else if sanitized && self.is_visible(address) && !(bytes == 1 && standard::is_shared_table(store)) {
             let is_pointer = value.ty().is_ordinary_pointer();
             found.push(match is_pointer && self.kinds.is_vtable_access(store) {
                 true => Operation::VirtualTableUpdate(address, value),
@@ -186,7 +191,13 @@ impl<'a> Scanner<'a> {
         let address = update.operand(0);
         if !update.is_single_thread() && self.is_visible(address) {
             let bytes = self.module.store_size(update.operand(1).ty());
-            found.push(Operation::Atomic(Atomic::Update, address, info(bytes, order(update.ordering()), 0)));
+            let order = match update.ordering() {
+                Ordering::LLVMAtomicOrderingMonotonic if standard::gives_back_lock_bit(update) => {
+                    order(Ordering::LLVMAtomicOrderingRelease)
+                }
+                ordering => order(ordering),
+            };
+            found.push(Operation::Atomic(Atomic::Update, address, info(bytes, order, 0)));
         }
     }
 

@@ -57,6 +57,8 @@ struct SummaryLine<'a> {
     timed_out: u64,
     complete: bool,
     guarantee: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<&'a str>,
     findings: u64,
     points: u64,
     threads: u64,
@@ -123,6 +125,7 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         timed_out: coverage.timed_out,
         complete: coverage.complete,
         guarantee: &coverage.guarantee,
+        chance: coverage.chance.as_deref(),
         findings,
         points: coverage.points,
         threads: coverage.threads,

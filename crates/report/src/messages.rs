@@ -15,6 +15,24 @@ pub fn use_after_free(name: &str) -> String {
     format!("`{name}` is used by one thread and freed by another, without order")
 }
 
+/// Memory that is accessed after it was freed.
+#[must_use]
+pub fn used_after_free(name: &str) -> String {
+    format!("`{name}` is used after it was freed")
+}
+
+/// Memory that is accessed after the end of the thread whose local variable it was.
+#[must_use]
+pub fn used_after_thread(name: &str) -> String {
+    format!("`{name}` is used, which is on the stack of a thread that is over")
+}
+
+/// Memory that is freed twice.
+#[must_use]
+pub fn double_free(name: &str) -> String {
+    format!("`{name}` is freed twice")
+}
+
 /// Threads that wait for ever.
 #[must_use]
 pub fn deadlock(threads: usize) -> String {

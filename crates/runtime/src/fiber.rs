@@ -5,7 +5,7 @@
 //! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to,
 //! or that [`crate::kernel`] can give a new kernel thread to.
 
-use crate::thread::{__rh_stack, CURRENT, Thread, prepare, thread};
+use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
 use crate::{Global, clock, kernel, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
@@ -217,7 +217,8 @@ pub(crate) unsafe fn was_left(t: *const Thread) -> bool {
 /// Harvests threads 1 to `count` ahead of time, so that creating them later costs next to nothing. Their numbers are
 /// those that the first threads of an execution get.
 pub(crate) unsafe fn fill_pool(count: u32) -> bool {
-    for number in 1..=count {
+    // Those that static constructors have made are in use.
+    for number in COUNT.get()..=count {
         let t = thread(number);
         if !(*t).from_pool {
             prepare(number);

@@ -23,18 +23,22 @@
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
+mod afterlife;
 mod arena;
 mod clock;
 mod escapes;
 mod fiber;
+mod hold;
 mod hooks;
 mod in_process;
 mod kernel;
 mod library;
 mod log;
 mod memory;
+mod modules;
 mod outcome;
 mod pages;
+mod reports;
 mod schedule;
 mod server;
 mod shadow;
@@ -43,6 +47,7 @@ mod sync;
 mod sys;
 mod thread;
 mod time;
+mod timers;
 mod tsan;
 mod watchdog;
 

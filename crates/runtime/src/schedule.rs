@@ -11,9 +11,12 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, log, outcome, server, signals, sync, time, watchdog};
-use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
+use crate::{Global, fiber, hold, log, modules, outcome, server, signals, sync, time, watchdog};
+use racehunter_event::control::{
+    MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+};
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
+use racehunter_walk::{Next, Style, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
@@ -36,7 +39,6 @@ struct Plan {
     fair_limit: u64,
     max_events: u64,
     snapshot_at: u64,
-    random: u64,
     /// Last event number for which a decision was made.
     decided: u64,
     turn_began: u64,
@@ -55,11 +57,13 @@ static PLAN: Global<Plan> = Global::new(Plan {
     fair_limit: 0,
     max_events: 0,
     snapshot_at: 0,
-    random: 0,
     decided: 0,
     turn_began: 0,
     switches: 0,
 });
+
+/// Who chooses where the plan does not, unless the running thread simply stays.
+static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
 
 /// Turn of a thread in a program that runs without a controller.
 const TURN_WITHOUT_PLAN: u64 = 100_000;
@@ -89,17 +93,32 @@ pub(crate) fn switches() -> u64 {
 /// Takes the plan of the current slot and starts counting.
 pub(crate) unsafe fn begin() {
     let plan = PLAN.ptr();
-    let slot = server::slot();
     take_switches();
-    (*plan).tail = (*slot).tail;
-    (*plan).random = (*slot).seed;
+    take_tail();
+    hold::begin();
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
     (*plan).running = true;
     HORIZON.set(0);
     RH_BUDGET.set(0);
+    announce_threads();
     arm();
+}
+
+/// Threads that static constructors have made are there from the first event on, in whatever state they are.
+unsafe fn announce_threads() {
+    for number in 1..crate::thread::COUNT.get() {
+        let t = thread(number);
+        let (object, extra) = (u64::from(number), log::relative((*t).start));
+        log::put(Record { object, extra, thread: (*t).parent, kind: Kind::Create, ..Record::default() });
+        match (*t).state {
+            State::Blocked => log_state(t, Kind::Blocked, 0),
+            State::Suspended => log_state(t, Kind::Suspended, 0),
+            State::Done => log::put(Record { thread: number, kind: Kind::Exit, ..Record::default() }),
+            _ => {}
+        }
+    }
 }
 
 /// Takes what may differ between the slots that continue from one snapshot.
@@ -114,6 +133,28 @@ unsafe fn take_switches() {
     (*plan).snapshot_at = (*slot).snapshot_at;
     (*plan).next = server::switch_area().add((*slot).switches as usize);
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
+}
+
+/// Takes the strategy of the tail.
+unsafe fn take_tail() {
+    let slot = server::slot();
+    (*PLAN.ptr()).tail = (*slot).tail;
+    let style = match (*slot).tail {
+        TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
+        TAIL_POS => Style::Pos,
+        TAIL_RANDOM => Style::Even,
+        _ => return,
+    };
+    (*WALK.ptr()).begin(style, (*slot).seed);
+}
+
+/// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
+pub(crate) unsafe fn leave_open() {
+    let plan = PLAN.ptr();
+    (*plan).next = (*plan).end;
+    (*plan).tail_from = 0;
+    (*plan).snapshot_at = 0;
+    arm();
 }
 
 /// The execution is over; what the runtime still does on the way out is not part of it.
@@ -164,16 +205,34 @@ unsafe fn count() -> u64 {
     now()
 }
 
+/// The event that was counted last does not happen; the thread goes on to what it does next.
 #[inline(always)]
-unsafe fn uncount() {
+pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
 }
 
 /// An event that any thread can perform at any time is about to happen. Returns its number.
 pub(crate) unsafe fn point(code: usize) -> u64 {
-    (*current()).code = code;
+    point_at(code, 0, false)
+}
+
+/// As [`point`], for an access to memory.
+pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind: Kind, site: *const u8) -> u64 {
+    if hold::is_active() {
+        (*current()).code = code;
+        hold::before(address, size, kind, modules::site_number(site), code);
+    }
+    point_at(code, address, kind.is_write())
+}
+
+/// As [`point`], for an event that touches `object`.
+pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
+    let t = current();
+    (*t).code = code;
+    (*t).next_object = object;
+    (*t).next_changes = changes;
     let n = count();
-    if (*PLAN.ptr()).decided == n {
+    if is_decided(n) {
         return settle(n);
     }
     decide_before(n, true)
@@ -184,10 +243,17 @@ pub(crate) unsafe fn point(code: usize) -> u64 {
 pub(crate) unsafe fn attention(code: usize) -> u64 {
     (*current()).code = code;
     let n = now();
-    if (*PLAN.ptr()).decided == n {
+    if is_decided(n) {
         return settle(n);
     }
     decide_before(n, false)
+}
+
+/// Whether it is settled that the running thread performs event `n`. A plan can choose again: the execution that it
+/// repeats may have held the thread that was chosen first (see [`hold`]).
+unsafe fn is_decided(n: u64) -> bool {
+    let plan = PLAN.ptr();
+    (*plan).decided == n && !((*plan).next < (*plan).end && (*(*plan).next).at == n)
 }
 
 /// No decision is due, but the budget may be used up by the event that is next.
@@ -208,11 +274,22 @@ unsafe fn limits(n: u64) {
 
 /// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
 /// choose; elsewhere only the plan and the end of a turn can.
-unsafe fn decide_before(n: u64, is_point: bool) -> u64 {
-    let Some(cause) = due(n, is_point) else { return n };
-    uncount();
-    decide_and_switch(n, true, cause);
-    settle(count())
+unsafe fn decide_before(mut n: u64, is_point: bool) -> u64 {
+    loop {
+        if signals::has_outside() {
+            uncount();
+            signals::deliver();
+            n = count();
+        }
+        let Some(cause) = due(n, is_point) else { return n };
+        uncount();
+        decide_and_switch(n, true, cause);
+        n = count();
+        // A signal handler that ran first may have performed the event that was decided about, and more.
+        if (*PLAN.ptr()).decided == n {
+            return settle(n);
+        }
+    }
 }
 
 /// Whether a decision is due before the counted event `n`, and why.
@@ -225,7 +302,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         }
     }
     let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n;
-    let random = is_point && (*plan).tail == TAIL_RANDOM && n >= (*plan).tail_from && READY_COUNT.get() > 1;
+    let random = is_point && (*plan).tail != TAIL_MIN_SWITCHES && n >= (*plan).tail_from && READY_COUNT.get() > 1;
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
         && n >= (*plan).turn_began + (*plan).fair_limit
@@ -286,9 +363,9 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     if to != from {
         (*plan).switches += 1;
         fiber::switch_to(to);
-        // Switched back: handlers of signals that were sent meanwhile come before what the thread was about to do.
-        signals::deliver();
     }
+    // Handlers of signals that were sent meanwhile come before what the thread was about to do.
+    signals::deliver();
 }
 
 /// Whether the plan may choose this thread.
@@ -303,16 +380,24 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
         return left;
     }
     let ready = READY_COUNT.get();
-    if (*plan).tail == TAIL_RANDOM && ready > 0 && (*plan).running {
+    if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
+        let walk = WALK.ptr();
+        if matches!(cause, Cause::Yield | Cause::Fair) {
+            (*walk).gives_way(from);
+        }
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
         const ONE_IN: u64 = 16;
         if LIVE.get() > ready
-            && random().is_multiple_of(ONE_IN)
+            && (*walk).below(ONE_IN) == 0
             && let Some(late) = next_suspended()
         {
             return late;
         }
-        return ready_thread((random() % u64::from(ready)) as u32);
+        let next = |position: u32| {
+            let t = thread(ready_thread(position));
+            Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
+        };
+        return (*walk).choose(from, (0..ready).map(next)).unwrap_or(from);
     }
     if able && cause == Cause::Strategy {
         return from;
@@ -321,29 +406,28 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     if let Some(next) = next_ready(from) {
         return next;
     }
-    if let Some(late) = next_suspended() {
-        return late;
+    let late = next_suspended();
+    if let Some(held) = hold::give_up(late.is_some()) {
+        return held;
     }
-    if let Some(left) = watchdog::left() {
-        return left;
+    if let Some(next) = late.or_else(|| watchdog::left()) {
+        return next;
+    }
+    if signals::from_children()
+        && let Some(next) = next_ready(from)
+    {
+        return next;
     }
     outcome::finish(OUTCOME_DEADLOCK)
-}
-
-/// splitmix64: small, even, and the same everywhere.
-unsafe fn random() -> u64 {
-    let plan = PLAN.ptr();
-    (*plan).random = (*plan).random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = (*plan).random;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
 pub(crate) const BY_SIGNAL: u8 = 1;
 /// The wait is a cancellation point ([`End::Cancelled`]).
 pub(crate) const BY_CANCEL: u8 = 2;
+/// As [`BY_SIGNAL`], and also a handler that was installed to restart ends it: sleeps, `poll` and its kin, waits for
+/// signals.
+pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
 
 /// What a thread waits for, and what else can end the wait.
 #[derive(Clone, Copy)]
@@ -375,13 +459,15 @@ pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadl
 pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
     let t = current();
     (*t).code = code;
+    (*t).next_object = waiting.object;
+    (*t).next_changes = true;
     begin_wait(t, waiting);
     let n = loop {
         // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
         // certain.
         if goes_on(t) {
             let n = count();
-            if (*PLAN.ptr()).decided == n {
+            if is_decided(n) {
                 break settle(n);
             }
             let Some(cause) = due(n, true) else { break n };
@@ -393,6 +479,11 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
             decide_and_switch(n, false, Cause::Blocked);
         }
     };
+    // A request that was there already comes before what the operation would do.
+    if signals::cancel::ends_wait(t) {
+        end_wait(t);
+        return (n, End::Cancelled);
+    }
     (n, end_wait(t))
 }
 
@@ -429,7 +520,7 @@ unsafe fn end_wait(t: *mut Thread) -> End {
         End::TimedOut
     } else if sync::available(t) {
         End::Done
-    } else if signals::cancelled(t) {
+    } else if signals::cancel::ends_wait(t) {
         End::Cancelled
     } else {
         End::Interrupted
@@ -441,13 +532,17 @@ unsafe fn end_wait(t: *mut Thread) -> End {
 
 /// Whether a thread that waits can stop waiting.
 unsafe fn goes_on(t: *mut Thread) -> bool {
-    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancelled(t)
+    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancel::ends_wait(t)
 }
 
 /// Others should go first.
 pub(crate) unsafe fn yield_after() {
-    if READY_COUNT.get() > 1 {
-        decide_and_switch(now() + 1, true, Cause::Yield);
+    let plan = PLAN.ptr();
+    let n = now() + 1;
+    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
+    let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
+    if READY_COUNT.get() > 1 && planned {
+        decide_and_switch(n, true, Cause::Yield);
     }
 }
 
@@ -474,6 +569,12 @@ unsafe fn suspend(t: *mut Thread, n: u64) {
     let timed = (*t).deadline != u64::MAX;
     make_unready(t, if timed { State::Suspended } else { State::Blocked });
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
+}
+
+/// Changes when the thread of a timer, which waits, goes on.
+pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
+    (*t).deadline = deadline;
+    suspend(t, now());
 }
 
 /// `object` has changed: threads that are about to use it can, or can no longer, go on.
@@ -575,8 +676,7 @@ unsafe fn snapshot(n: u64) {
         while (*plan).next < (*plan).end && (*(*plan).next).at < n {
             (*plan).next = (*plan).next.add(1);
         }
-        (*plan).tail = (*server::slot()).tail;
-        (*plan).random = (*server::slot()).seed;
+        take_tail();
     }
     arm();
     count();

@@ -5,13 +5,15 @@
 //! default schedule.
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, kernel, log, outcome, pages, schedule, shadow, sys, time, watchdog};
+use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
+use crate::{
+    Global, clock, fiber, hooks, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers, watchdog,
+};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL,
-    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
-    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
+    OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
+    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
 
@@ -85,6 +87,16 @@ pub(crate) fn stack_area() -> *mut u64 {
     REGION.get().wrapping_add(STACKS_OFFSET) as *mut u64
 }
 
+/// The flags of sites, as the controller wants them.
+pub(crate) fn site_flags() -> *const u8 {
+    REGION.get().wrapping_add(SITES_OFFSET)
+}
+
+/// An entry of the table of libraries that were loaded late.
+pub(crate) fn library(index: usize) -> *mut Library {
+    (REGION.get().wrapping_add(LIBRARIES_OFFSET) as *mut Library).wrapping_add(index)
+}
+
 pub(crate) fn log_area() -> *mut Record {
     REGION.get().wrapping_add(LOG_OFFSET) as *mut Record
 }
@@ -108,7 +120,7 @@ pub(crate) unsafe fn early_init() {
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
-    *(*main).clock = 1;
+    *(*main).clock = clock::STEP;
     *(*main).family = u32::MAX;
     __rh_stack.set((*main).stack);
     clock::load_epoch();
@@ -176,7 +188,7 @@ unsafe fn connect() -> bool {
     (*header).shadow = shadow as u64;
     (*header).shadow_size = shadow_size as u64;
     (*header).executable = executable().0 as u64;
-    (*header).sites = hooks::site_count();
+    (*header).sites = modules::site_count();
     (*header).runtime_version = FORMAT_VERSION;
     if trouble != Trouble::None {
         answer(0);
@@ -209,7 +221,7 @@ unsafe fn load_flags() {
     let epoch = (*header()).sites_epoch;
     if FLAGS_EPOCH.get() != epoch {
         FLAGS_EPOCH.set(epoch);
-        hooks::load_flags(REGION.get().add(SITES_OFFSET));
+        modules::load_flags();
     }
 }
 
@@ -325,6 +337,9 @@ unsafe fn become_execution() {
         }
     }
     begin_slot();
+    if loops {
+        schedule::leave_open();
+    }
 }
 
 /// Starts the execution of the current slot.
@@ -336,12 +351,12 @@ unsafe fn begin_slot() {
     watchdog::begin();
     log::begin();
     if (*slot).observe == OBSERVE_ALL {
-        hooks::flag_all(SITE_POINT);
+        modules::flag_all(SITE_POINT);
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
-    if size != 0 || (*slot).flags & FLAG_STACKS != 0 {
-        hooks::flag_all(hooks::SITE_WATCHED);
+    if size != 0 {
+        modules::flag_all(hooks::SITE_WATCHED);
     }
     schedule::begin();
 }
@@ -399,6 +414,8 @@ unsafe fn leave() {
         make_unready(thread(number), State::Done);
     }
     LIVE.set(1);
+    INTERNAL.set(0);
+    timers::reset();
     schedule::begin_without_plan();
 }
 

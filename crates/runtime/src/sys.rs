@@ -9,6 +9,7 @@ pub(crate) const MMAP: usize = 9;
 pub(crate) const MADVISE: usize = 28;
 pub(crate) const SIGACTION: usize = 13;
 pub(crate) const GETPID: usize = 39;
+pub(crate) const KILL: usize = 62;
 pub(crate) const WAIT4: usize = 61;
 pub(crate) const SETPGID: usize = 109;
 pub(crate) const SIGALTSTACK: usize = 131;
@@ -93,4 +94,13 @@ pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
     call(FUTEX, word as usize, 128, value as usize, 0);
+}
+
+/// Where the stack of the caller is.
+#[inline(always)]
+pub(crate) fn stack_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
 }

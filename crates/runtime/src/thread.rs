@@ -1,7 +1,7 @@
 //! The threads of the program, as the scheduler sees them.
 
 use crate::{Global, arena, sys};
-use racehunter_event::{Wait, control::MAX_THREADS};
+use racehunter_event::{MAIN_PATH, Wait, control::MAX_THREADS};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -56,6 +56,10 @@ pub(crate) struct Thread {
     pub cancel_requested: bool,
     /// `pthread_setcancelstate` has disabled cancellation.
     pub cancel_disabled: bool,
+    /// `pthread_setcanceltype` has made cancellation asynchronous.
+    pub cancel_asynchronous: bool,
+    /// Not a thread of the program, but of a timer.
+    pub internal: bool,
     /// A waiter on a condition variable or futex that was chosen by a signal or wake.
     pub signalled: bool,
     pub detached: bool,
@@ -64,6 +68,9 @@ pub(crate) struct Thread {
     /// Its place in the list of ready threads.
     pub ready_at: u32,
     pub parent: u32,
+    /// Its identity in any schedule ([`racehunter_event::path_of`]), and how many threads it has made.
+    pub path: u64,
+    pub children: u32,
     /// Object of `pending`.
     pub object: usize,
     /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
@@ -72,12 +79,19 @@ pub(crate) struct Thread {
     /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
     pub signals: u64,
     pub signal_mask: u64,
+    /// The handler that it runs, if any.
+    pub handler: *const crate::signals::Running,
+    /// What `sigaltstack` said: address and size.
+    pub alternate_stack: [usize; 2],
     /// Order of arrival in a queue of waiters.
     pub ticket: u64,
     /// The `pthread_t` of the program.
     pub handle: usize,
     /// Where the thread stands: return address of the hook or library call it is in.
     pub code: usize,
+    /// What its next operation touches, 0 when that is not known, and whether it changes that.
+    pub next_object: usize,
+    pub next_changes: bool,
     /// Where `pthread_create` was called.
     pub created_at: usize,
     pub stack: *mut Frame,
@@ -97,6 +111,12 @@ pub(crate) struct Thread {
 
     pub fiber: crate::fiber::Parked,
     pub kernel: crate::kernel::Beneath,
+
+    /// The program gave it a stack, and may use that memory for something else when the thread is over.
+    pub foreign_stack: bool,
+    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 when there is none.
+    pub ended_from: usize,
+    pub ended_to: usize,
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
@@ -110,6 +130,9 @@ pub(crate) static COUNT: Global<u32> = Global::new(0);
 /// Threads that are not done.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static LIVE: Global<u32> = Global::new(0);
+/// Those of them that are the runtime's own.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static INTERNAL: Global<u32> = Global::new(0);
 static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
@@ -156,15 +179,22 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).interrupted = false;
     (*t).cancel_requested = false;
     (*t).cancel_disabled = false;
+    (*t).cancel_asynchronous = false;
+    (*t).internal = false;
     (*t).signals = 0;
     (*t).signal_mask = 0;
+    (*t).handler = core::ptr::null();
+    (*t).alternate_stack = [0; 2];
     (*t).detached = false;
     (*t).joined = false;
     (*t).release_fence = core::ptr::null_mut();
     (*t).acquire_fence = core::ptr::null_mut();
     (*t).destructor_round = 0;
     (*t).held_count = 0;
+    (*t).path = MAIN_PATH;
+    (*t).children = 0;
     (*t).code = 0;
+    (*t).next_object = 0;
     (*t).result = 0;
     t
 }
@@ -246,12 +276,15 @@ pub(crate) unsafe fn reset() {
     }
     COUNT.set(1);
     LIVE.set(1);
+    INTERNAL.set(0);
     READY_COUNT.set(0);
     TICKET.set(0);
     let main = thread(0);
     (*main).state = State::Free;
     (*main).pending = Wait::Nothing;
     (*main).held_count = 0;
+    (*main).children = 0;
+    (*main).signals = 0;
     make_ready(main);
 }
 

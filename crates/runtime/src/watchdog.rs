@@ -73,7 +73,7 @@ pub(crate) unsafe fn init() {
     const RESTART: usize = 0x1000_0000;
     // The handler may go on as another fiber, which must be watched as well.
     const NOT_BLOCKED_MEANWHILE: usize = 0x4000_0000;
-    outcome::handle(SIGNAL, on_tick as *const () as usize, SIGINFO | RESTART | NOT_BLOCKED_MEANWHILE);
+    outcome::set_action(SIGNAL, on_tick as *const () as usize, SIGINFO | RESTART | NOT_BLOCKED_MEANWHILE);
 }
 
 /// Sets the timer of this process. Processes that it forks, and programs that it turns into, have none.

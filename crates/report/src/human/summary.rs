@@ -22,6 +22,9 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration, col
     } else {
         out += &part("Explored", WARNING, &extent(coverage));
     }
+    if let Some(chance) = &coverage.chance {
+        out += &part("Chance", FRAME, &clean(chance));
+    }
     if !coverage.assumes.is_empty() {
         out += &part("Assumes", FRAME, &clean(&coverage.assumes.join("; ")));
     }

@@ -183,6 +183,7 @@ pub fn coverage() -> Coverage {
         timed_out: 0,
         complete: true,
         guarantee: "all schedules with <= 2 preemptions over 14 points".to_owned(),
+        chance: None,
         assumes: vec![
             "this input".to_owned(),
             "sequential consistency".to_owned(),

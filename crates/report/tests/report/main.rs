@@ -214,6 +214,7 @@ fn every_kind_has_the_name_of_the_contract() {
         Kind::Crash,
         Kind::UseAfterFree,
         Kind::DoubleFree,
+        Kind::Misuse,
         Kind::LostWakeup,
         Kind::Atomicity,
         Kind::ExitStatus,

@@ -21,6 +21,13 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     (*object(at)).round as usize != (*t).second
 }
 
+/// A signal handler kept the thread from seeing that its round is over.
+pub(crate) unsafe fn catch_up(t: *mut Thread) {
+    if available((*t).object, t) {
+        clock::acquire(&(*object((*t).object)).clock);
+    }
+}
+
 unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, _code: usize) -> i32 {
     if count == 0 {
         return EINVAL;

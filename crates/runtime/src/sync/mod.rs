@@ -8,6 +8,7 @@
 pub(crate) mod barrier;
 pub(crate) mod c11;
 pub(crate) mod condition;
+mod cxx;
 pub(crate) mod futex;
 pub(crate) mod keys;
 pub(crate) mod mutex;
@@ -23,6 +24,7 @@ use racehunter_event::Wait;
 
 pub(crate) const EPERM: i32 = 1;
 pub(crate) const ESRCH: i32 = 3;
+pub(crate) const EINTR: i32 = 4;
 pub(crate) const EAGAIN: i32 = 11;
 pub(crate) const ENOMEM: i32 = 12;
 pub(crate) const EBUSY: i32 = 16;
@@ -43,6 +45,37 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
+/// As [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
+/// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees
+/// nothing but frames of the program.
+macro_rules! interpose_cancellable {
+    ($($name:ident => $model:path, $register:literal;)*) => { $(
+        core::arch::global_asm!(
+            concat!(".globl ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            ".cfi_startproc",
+            concat!("mov ", $register, ", [rsp]"),
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "call {model}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "cmp byte ptr [rip + {cancelled}], 0",
+            "jne 2f",
+            "ret",
+            "2: mov byte ptr [rip + {cancelled}], 0",
+            "mov rdi, -1",
+            "jmp pthread_exit",
+            ".cfi_endproc",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            model = sym $model,
+            cancelled = sym crate::signals::cancel::CANCELLED,
+        );
+    )* };
+}
+pub(crate) use interpose_cancellable;
+
 /// Whether the pending operation of a thread can be performed now.
 pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     let at = (*t).object;
@@ -56,7 +89,8 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Once => once::available(at),
         Wait::Barrier => barrier::available(at, t),
         Wait::Condition | Wait::Futex => (*t).signalled,
-        Wait::Sleep | Wait::File | Wait::Signal | Wait::Child | Wait::Outside | Wait::Timer => false,
+        Wait::Signal => crate::signals::awaited(t) != 0,
+        Wait::Sleep | Wait::File | Wait::Child | Wait::Outside | Wait::Timer | Wait::Partner => false,
     }
 }
 

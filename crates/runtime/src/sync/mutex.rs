@@ -160,8 +160,19 @@ pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     0
 }
 
+/// Gives the mutex up to wait on a condition variable; returns how often it was held. A recursive mutex is given up
+/// only once, as in the C library: the thread that holds it twice keeps it.
+pub(crate) unsafe fn give_up(at: usize) -> u32 {
+    let o = object(at);
+    if (*o).count > 1 {
+        (*o).count -= 1;
+        return (*o).count + 1;
+    }
+    drop_ownership(at)
+}
+
 /// Gives the mutex up altogether; returns how often it was held.
-pub(crate) unsafe fn drop_ownership(at: usize) -> u32 {
+unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
     let depth = (*o).count;
     (*o).owner = 0;

@@ -107,6 +107,11 @@ pub(crate) unsafe fn get(wait: Wait, address: usize) -> *mut Object {
     find(class_of(wait), address)
 }
 
+/// The same, if it was ever used; otherwise null.
+pub(crate) unsafe fn known(wait: Wait, address: usize) -> *mut Object {
+    existing(class_of(wait), address)
+}
+
 /// The clock of the atomic variable at the address.
 pub(crate) unsafe fn atomic(address: usize) -> *mut Object {
     find(Class::Atomic, address)

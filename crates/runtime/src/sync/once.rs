@@ -3,7 +3,7 @@
 //! `pthread_once` itself is in `once.c`: C++ exceptions may pass through it.
 
 use super::{interpose, objects};
-use crate::schedule::{acquire_point, point, refresh};
+use crate::schedule::{acquire_point, point, refresh, uncount};
 use crate::thread::CURRENT;
 use crate::{clock, log};
 use racehunter_event::{Kind, Wait};
@@ -19,13 +19,18 @@ pub(crate) unsafe fn available(at: usize) -> bool {
     (*objects::get(Wait::Once, at)).owner == 0
 }
 
-/// True when the caller must run the initialisation.
-unsafe fn begin(at: usize, code: usize, done: impl Fn() -> bool) -> bool {
+/// True when the caller must run the initialisation. `quiet`: to find it done is no event.
+unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) -> bool {
     let n = acquire_point(code, Wait::Once, at, None);
     let o = objects::get(Wait::Once, at);
+    // An attempt that failed by an exception is over, too: what it did comes before the next one.
+    clock::acquire(&(*o).clock);
     if done() {
-        clock::acquire(&(*o).clock);
-        log::event(Kind::Once, n, at, 0, 0);
+        if quiet {
+            uncount();
+        } else {
+            log::event(Kind::Once, n, at, 0, 0);
+        }
         return false;
     }
     (*o).owner = CURRENT.get() + 1;
@@ -51,7 +56,7 @@ const ONCE_DONE: i32 = 2;
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_once_begin(at: *mut i32, code: usize) -> i32 {
-    i32::from(begin(at as usize, code, || *at == ONCE_DONE))
+    i32::from(begin(at as usize, code, false, || *at == ONCE_DONE))
 }
 
 #[unsafe(no_mangle)]
@@ -64,8 +69,9 @@ unsafe extern "C" fn rh_once_end(at: *mut i32, code: usize, done: i32) {
 }
 
 unsafe extern "C" fn guard_acquire(at: *mut u8, code: usize) -> i32 {
-    let run = begin(at as usize, code, || *at != 0);
-    i32::from(run)
+    // Who comes when it is done does not call this at all, and in a library that is not instrumented nothing tells that
+    // it has looked. So those who have waited must not count for more than those who come late.
+    i32::from(begin(at as usize, code, true, || *at != 0))
 }
 
 unsafe extern "C" fn guard_release(at: *mut u8, code: usize) {

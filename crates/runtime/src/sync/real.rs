@@ -41,4 +41,11 @@ functions! {
     assert_fail = c"__assert_fail";
     exit = c"exit";
     fork = c"fork";
+    close_library = c"dlclose";
+    abort = c"abort";
+    set_jump = c"__sigsetjmp";
+    long_jump = c"siglongjmp";
+    cxx_start = c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
+    cxx_join = c"_ZNSt6thread4joinEv";
+    cxx_detach = c"_ZNSt6thread6detachEv";
 }

@@ -1,21 +1,24 @@
 //! Unnamed semaphores.
 
 use super::objects::{self, Object};
-use super::{EAGAIN, ETIMEDOUT, fail, interpose};
-use crate::schedule::{acquire_point, point, refresh};
-use crate::thread::current;
+use super::{EAGAIN, EINTR, ETIMEDOUT, fail, interpose, interpose_cancellable};
+use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point, refresh};
+use crate::signals::cancel;
 use crate::{clock, log, time};
 use racehunter_event::{Kind, Wait};
 
 interpose! {
     sem_init => init, "rcx";
     sem_destroy => destroy, "rsi";
-    sem_wait => wait, "rsi";
     sem_trywait => try_wait, "rsi";
-    sem_timedwait => timed_wait, "rdx";
-    sem_clockwait => clock_wait, "rcx";
     sem_post => post, "rsi";
     sem_getvalue => get_value, "rdx";
+}
+
+interpose_cancellable! {
+    sem_wait => wait, "rsi";
+    sem_timedwait => timed_wait, "rdx";
+    sem_clockwait => clock_wait, "rcx";
 }
 
 /// The semaphore; one that was initialised before the runtime saw it has its value in the program's memory.
@@ -51,28 +54,33 @@ unsafe fn take(at: usize) {
 }
 
 unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
-    let n = acquire_point(code, Wait::Semaphore, at, None);
-    take(at);
-    log::event(Kind::SemWait, n, at, 0, 1);
-    0
+    wait_until(at, None, BY_SIGNAL, Kind::SemWait, code)
 }
 
-unsafe fn wait_until(at: usize, deadline: u64, code: usize) -> i32 {
-    let n = acquire_point(code, Wait::Semaphore, at, Some(deadline));
-    let timed_out = (*current()).timed_out;
-    if !timed_out {
+unsafe fn wait_until(at: usize, deadline: Option<u64>, by_signal: u8, logged: Kind, code: usize) -> i32 {
+    let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal | BY_CANCEL };
+    let (n, end) = acquire(code, waiting);
+    if end == End::Done {
         take(at);
     }
-    log::event(Kind::SemTryWait, n, at, 0, u8::from(!timed_out));
-    if timed_out { fail(ETIMEDOUT) } else { 0 }
+    log::event(logged, n, at, 0, u8::from(end == End::Done));
+    match end {
+        End::Done => 0,
+        End::TimedOut => fail(ETIMEDOUT),
+        End::Interrupted => fail(EINTR),
+        End::Cancelled => {
+            cancel::act();
+            0
+        }
+    }
 }
 
 unsafe extern "C" fn timed_wait(at: usize, until: *const [i64; 2], code: usize) -> i32 {
-    wait_until(at, time::deadline(time::REALTIME, until), code)
+    wait_until(at, Some(time::deadline(time::REALTIME, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
 }
 
 unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
-    wait_until(at, time::deadline(clock, until), code)
+    wait_until(at, Some(time::deadline(clock, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
 }
 
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {

@@ -1,25 +1,29 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, interpose, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, real};
 use crate::fiber;
-use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yield_after};
+use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
+use crate::signals::{cancel, send};
 use crate::thread::{
-    COUNT, CURRENT, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
+    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
 };
-use crate::{clock, escapes, log, outcome, time};
+use crate::{afterlife, clock, escapes, log, outcome, time};
 use core::arch::global_asm;
 use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_event::{Cause, Kind, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
-    pthread_join => join, "rdx";
     pthread_tryjoin_np => try_join, "rdx";
-    pthread_timedjoin_np => timed_join, "rcx";
-    pthread_clockjoin_np => clock_join, "r8";
     pthread_detach => detach, "rsi";
     sched_yield => yield_now, "rdi";
     pthread_yield => yield_now, "rdi";
+}
+
+interpose_cancellable! {
+    pthread_join => join, "rdx";
+    pthread_timedjoin_np => timed_join, "rcx";
+    pthread_clockjoin_np => clock_join, "r8";
 }
 
 unsafe extern "C" {
@@ -31,14 +35,47 @@ unsafe extern "C" {
 /// Whether the attributes ask for a stack that a thread made ahead of time does not have.
 unsafe fn special(attributes: *const u8) -> bool {
     const DEFAULT_STACK: usize = 8 << 20;
-    let (mut address, mut size) = (0, 0);
+    let mut size = 0;
     pthread_attr_getstacksize(attributes, &mut size);
-    if size > DEFAULT_STACK {
-        return true;
-    }
+    size > DEFAULT_STACK || has_stack(attributes)
+}
+
+/// Whether the program has a stack ready for the thread.
+unsafe fn has_stack(attributes: *const u8) -> bool {
+    let (mut address, mut size) = (0, 0);
     pthread_attr_getstack(attributes, &mut address, &mut size);
-    // Without a stack of its own the attributes have none: address 0 minus the size.
+    // Without one the attributes have none: address 0 minus the size.
     address.wrapping_add(size) != 0
+}
+
+/// Makes a thread that is not ready yet. An error is that of `pthread_create`.
+pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
+    let number = COUNT.get();
+    if number as usize >= MAX_THREADS {
+        outcome::finish(OUTCOME_TOO_MANY_THREADS);
+    }
+    let t = thread(number);
+    let ordinary = attributes.is_null() || !special(attributes);
+    prepare(number);
+    afterlife::begin_thread(t);
+    (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
+    if (*t).from_pool && ordinary {
+        fiber::rewind(t);
+    } else {
+        let error = fiber::harvest(t, attributes);
+        if error != 0 {
+            return Err(EAGAIN);
+        }
+        (*t).from_pool = ordinary;
+    }
+    (*t).start = start;
+    (*t).argument = argument;
+    (*t).parent = CURRENT.get();
+    (*t).path = 0;
+    COUNT.set(number + 1);
+    LIVE.set(LIVE.get() + 1);
+    clock::inherit(t);
+    Ok(t)
 }
 
 pub(super) unsafe extern "C" fn create(
@@ -48,42 +85,29 @@ pub(super) unsafe extern "C" fn create(
     argument: usize,
     code: usize,
 ) -> i32 {
+    let code = cxx::place(code);
     let n = point(code);
-    let number = COUNT.get();
-    if number as usize >= MAX_THREADS {
-        outcome::finish(OUTCOME_TOO_MANY_THREADS);
-    }
-    let t = thread(number);
-    let ordinary = attributes.is_null() || !special(attributes);
-    prepare(number);
-    if (*t).from_pool && ordinary {
-        fiber::rewind(t);
-    } else {
-        let error = fiber::harvest(t, attributes);
-        if error != 0 {
-            return EAGAIN;
-        }
-        (*t).from_pool = ordinary;
-    }
+    let t = match make(attributes, start, argument) {
+        Ok(t) => t,
+        Err(error) => return error,
+    };
     let mut detached = 0;
     if !attributes.is_null() {
         pthread_attr_getdetachstate(attributes, &mut detached);
     }
-    (*t).start = start;
-    (*t).argument = argument;
-    (*t).parent = CURRENT.get();
+    (*current()).children += 1;
+    (*t).path = path_of((*current()).path, (*current()).children);
     (*t).created_at = code;
     (*t).detached = detached != 0;
-    COUNT.set(number + 1);
-    LIVE.set(LIVE.get() + 1);
-    clock::inherit(t);
-    log::event(Kind::Create, n, number as usize, log::relative(start), 0);
+    (*t).signal_mask = (*current()).signal_mask;
+    log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
     make_ready(t);
     *handle = (*t).handle;
     0
 }
 
 unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
+    let code = cxx::place(code);
     let Some(t) = by_handle(handle) else { return ESRCH };
     if (*t).detached {
         return EINVAL;
@@ -92,9 +116,14 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
         return EDEADLK;
     }
     let number = (*t).number as usize;
-    let n = acquire_point(code, Wait::Join, number, deadline);
-    if (*current()).timed_out {
-        return ETIMEDOUT;
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
+    match end {
+        End::Done => {}
+        End::Cancelled => {
+            cancel::act();
+            return 0;
+        }
+        End::TimedOut | End::Interrupted => return ETIMEDOUT,
     }
     clock::join_thread(t);
     (*t).joined = true;
@@ -137,7 +166,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     if (*t).detached {
         return EINVAL;
     }
-    let n = point(code);
+    let n = point(cxx::place(code));
     (*t).detached = true;
     log::event(Kind::Detach, n, (*t).number as usize, 0, 0);
     0
@@ -157,10 +186,13 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     }
     let n = point(0);
     log::event(Kind::Exit, n, 0, 0, 0);
+    afterlife::end_thread(t);
     LIVE.set(LIVE.get() - 1);
+    INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);
+    send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
-    if LIVE.get() == 0 {
+    if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
         outcome::exit(0);
@@ -172,6 +204,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_thread_result(value: usize) {
     (*current()).result = value;
+    cancel::exits(current());
 }
 
 #[unsafe(no_mangle)]

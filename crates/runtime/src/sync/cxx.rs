@@ -1,0 +1,69 @@
+//! Where the program uses `std::thread`.
+//!
+//! Starting, joining and detaching a thread are functions of the C++ library, which call those of POSIX. The place that
+//! a report is to name is the program's, one frame up. So these functions are met on their way: their caller is noted,
+//! and the library's own take over.
+//!
+//! The symbols are weak. A program that is linked with the library's archive has them already.
+
+use super::real;
+use crate::{Global, server};
+use core::arch::global_asm;
+
+/// The program's call that the library is busy with, if any.
+static CALLER: Global<usize> = Global::new(0);
+
+/// The place of a call: where the program called the C++ library, if `code` is in there.
+pub(super) fn place(code: usize) -> usize {
+    let caller = CALLER.get();
+    CALLER.set(0);
+    let (start, end) = server::executable();
+    if caller == 0 || (start..end).contains(&code) { code } else { caller }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_cxx_start(caller: usize) -> usize {
+    CALLER.set(caller);
+    real::cxx_start()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_cxx_join(caller: usize) -> usize {
+    CALLER.set(caller);
+    real::cxx_join()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_cxx_detach(caller: usize) -> usize {
+    CALLER.set(caller);
+    real::cxx_detach()
+}
+
+// They may throw, so they are transparent to the unwinder: a call that leaves all parameters as they are, then a jump.
+macro_rules! pass_through {
+    ($($symbol:literal => $note:literal;)*) => { $(
+        global_asm!(
+            concat!(".weak ", $symbol),
+            concat!(".type ", $symbol, ",@function"),
+            // A pointer to a member function is one only if its address is even.
+            ".p2align 4",
+            concat!($symbol, ":"),
+            ".cfi_startproc",
+            "push rdi", "push rsi", "push rdx",
+            ".cfi_adjust_cfa_offset 24",
+            "mov rdi, [rsp + 24]",
+            concat!("call ", $note),
+            "pop rdx", "pop rsi", "pop rdi",
+            ".cfi_adjust_cfa_offset -24",
+            "jmp rax",
+            ".cfi_endproc",
+            concat!(".size ", $symbol, ", . - ", $symbol),
+        );
+    )* };
+}
+
+pass_through! {
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE" => "rh_cxx_start";
+    "_ZNSt6thread4joinEv" => "rh_cxx_join";
+    "_ZNSt6thread6detachEv" => "rh_cxx_detach";
+}

@@ -1,0 +1,28 @@
+//! What RaceHunter can do, as tables: run by `cargo xtask targets` and its like.
+//!
+//! They look at the same things as the end-to-end tests, and judge them by the same code. The tests say only whether
+//! all is well; a show says how well, and its exit status whether.
+#![forbid(unsafe_code)]
+
+mod table;
+mod targets;
+
+use racehunter_e2e::tool;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
+        ["targets", rest @ ..] => targets::show(rest),
+        _ => Err("there is no such show; see `cargo xtask help`".to_owned()),
+    });
+    match shown {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(what) => {
+            eprintln!("error: {what}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Tables that are printed row by row, while the rest is still being worked out.
+
+use std::time::Duration;
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    Left,
+    Right,
+}
+
+/// The columns: their headings, least widths and alignment.
+pub struct Table<const N: usize> {
+    columns: [(&'static str, usize, Align); N],
+}
+
+impl<const N: usize> Table<N> {
+    /// A table; a column is at least as wide as its heading.
+    pub fn new(columns: [(&'static str, usize, Align); N]) -> Self {
+        Self { columns: columns.map(|(heading, width, align)| (heading, width.max(heading.len()), align)) }
+    }
+
+    /// The headings, and a line below them.
+    pub fn heading(&self) -> String {
+        let names = self.row(self.columns.map(|(heading, ..)| heading.to_owned()));
+        let width = self.columns.iter().map(|(_, width, _)| width + 2).sum::<usize>() - 2;
+        format!("{names}\n{}", "-".repeat(width))
+    }
+
+    /// One row. What is too wide pushes the rest to the right.
+    pub fn row(&self, cells: [String; N]) -> String {
+        let mut line = String::new();
+        for (cell, (_, width, align)) in cells.iter().zip(&self.columns) {
+            line += &match align {
+                Align::Left => format!("{cell:<width$}  "),
+                Align::Right => format!("{cell:>width$}  "),
+            };
+        }
+        line.trim_end().to_owned()
+    }
+}
+
+/// A number with a comma between thousands.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+/// A time that somebody waited for.
+pub fn time(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 60.. => format!("{} m {:02} s", seconds / 60, seconds % 60),
+        10..60 => format!("{:.0} s", time.as_secs_f64()),
+        _ => format!("{:.1} s", time.as_secs_f64()),
+    }
+}
+
+/// One value per backend, in few words: only one of them where they are all the same.
+pub fn together(values: &[String]) -> String {
+    match values {
+        [first, rest @ ..] if rest.iter().all(|other| other == first) => first.clone(),
+        _ => values.join(" / "),
+    }
+}

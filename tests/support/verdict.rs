@@ -1,0 +1,84 @@
+//! Whether what a hunt reported about a program below `targets/` is what the program says about itself.
+
+use crate::annotations::{Annotated, Target};
+use crate::results::{Finding, Hunted, Summary};
+use std::collections::BTreeSet;
+
+/// Judges the hunt of a program: the finding that it had to report, or nothing for a program without a bug.
+///
+/// # Errors
+/// What is missing, or reported wrongly, in words.
+pub fn judge<'a>(hunted: &'a Hunted, target: &Target) -> Result<Option<&'a Finding>, String> {
+    let summary = hunted.summary.as_ref().ok_or_else(|| {
+        let words = hunted.ended.stderr.trim();
+        format!("the hunt did not come to its end: {words}")
+    })?;
+    let found = match &target.bug {
+        Some(bug) => Some(expected(hunted, &target.path, bug)?),
+        None if hunted.findings.is_empty() => None,
+        None => return Err(format!("nothing is wrong with it, but: {}", hunted.overview().join("; "))),
+    };
+    whole(summary, hunted.findings.len())?;
+    let status = i32::from(found.is_some());
+    if hunted.ended.status != Some(status) {
+        return Err(format!("the exit code is {:?} where it should be {status}", hunted.ended.status));
+    }
+    Ok(found)
+}
+
+/// The finding at exactly the marked lines, after a look at all others.
+fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a Finding, String> {
+    let mut best: Option<&Finding> = None;
+    for finding in &hunted.findings {
+        if possible(finding, path, bug)? == bug.lines
+            && best.is_none_or(|known| finding.preemptions < known.preemptions)
+        {
+            best = Some(finding);
+        }
+    }
+    let finding = best.ok_or_else(|| {
+        let found = hunted.overview();
+        let instead = if found.is_empty() { String::new() } else { format!(", but {}", found.join("; ")) };
+        format!("no finding at exactly the lines {:?}{instead}", bug.lines)
+    })?;
+    let (shown, least) = (finding.preemptions, bug.preemptions);
+    if shown > least {
+        return Err(format!("{} shown with {shown} preemptions where {least} are enough", finding.id));
+    }
+    Ok(finding)
+}
+
+/// What holds for everything that is reported about a program with a bug; returns the lines that it is about.
+fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u32>, String> {
+    let Finding { id, kind, confirmed, replayed, message, .. } = finding;
+    let lines = lines(finding, path)?;
+    if *kind != bug.kind {
+        return Err(format!("the only bug is of another kind: {message} at {lines:?}"));
+    }
+    if !*confirmed || *replayed != [5, 5] {
+        return Err(format!("{id} was not confirmed: {replayed:?}"));
+    }
+    let marked: BTreeSet<u32> = bug.lines.union(&bug.also).copied().collect();
+    if !lines.is_subset(&marked) {
+        return Err(format!("{message} at lines {lines:?}, where only {marked:?} are marked"));
+    }
+    Ok(lines)
+}
+
+/// The lines of the program that a finding is about.
+fn lines(finding: &Finding, path: &str) -> Result<BTreeSet<u32>, String> {
+    let places = finding.sites.iter().map(|site| site.line_in(path));
+    let lines: Option<BTreeSet<u32>> = places.collect();
+    lines.ok_or_else(|| format!("a site outside of the program: {:?}", finding.sites))
+}
+
+/// Every execution followed its plan to the end, and all findings are counted.
+fn whole(summary: &Summary, findings: usize) -> Result<(), String> {
+    if (summary.diverged, summary.timed_out) != (0, 0) {
+        return Err(format!("{} executions diverged, {} were stopped", summary.diverged, summary.timed_out));
+    }
+    if summary.findings != findings as u64 {
+        return Err(format!("the summary counts {} findings where {findings} were reported", summary.findings));
+    }
+    Ok(())
+}
