@@ -96,6 +96,10 @@ pub struct Header {
     pub libraries: u32,
     /// What threads of the program are, one of the `BACKEND_` constants; set by the controller.
     pub backend: u32,
+    /// First address of the detector's shadow memory, set by the runtime.
+    pub shadow: u64,
+    /// Bytes of it.
+    pub shadow_size: u64,
 }
 
 /// An instrumented library that an execution has loaded after the server was started.

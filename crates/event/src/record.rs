@@ -156,6 +156,11 @@ byte_enum! {
         /// Decision for event `index`: from `thread` to thread number `object`. `detail` is a [`Cause`].
         Switch = 67,
 
+        /// As `Blocked`, for many threads at once: bit `i` of `extra` is thread number `object + i`.
+        BlockedSet = 68,
+        /// As `Woken`, for many threads at once.
+        WokenSet = 69,
+
         /// Two accesses that are a bug: the earlier one, of the kind `detail`. Followed by a `RaceSecond`. A
         /// [`Kind::Free`] of `extra` bytes, or the [`Kind::Exit`] of the thread whose memory it was, need not be ordered
         /// before the second; anything else is a data race.

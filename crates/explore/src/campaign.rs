@@ -34,6 +34,10 @@ impl Default for Budget {
 /// How often a target is tried again whose plan could not be followed.
 const RETRIES: u32 = 2;
 
+/// Events of a run that looks for shared accesses, at most: each takes a record. What it does not get to is reported by
+/// the executions that do.
+const MONITORED: u64 = 4_000_000;
+
 /// What a campaign tells while it runs.
 pub enum Progress<'a> {
     /// An execution was looked at.
@@ -404,7 +408,8 @@ impl<'a> Campaign<'a> {
     /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
     fn monitor(&mut self, executor: &mut dyn Executor, plan: Plan, reported: &[u32]) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
-        let plan = Plan { observe: Observe::Everything, ..plan };
+        let max_events = plan.max_events.min(MONITORED);
+        let plan = Plan { observe: Observe::Everything, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
             self.note_escapes(execution, 0);

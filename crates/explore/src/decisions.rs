@@ -152,6 +152,8 @@ impl<'a> Decisions<'a> {
             Kind::Blocked => self.threads.set(record.thread, Status::Blocked),
             Kind::Suspended => self.threads.set(record.thread, Status::Suspended),
             Kind::Woken => self.threads.set(record.thread, Status::Ready),
+            Kind::BlockedSet => self.threads.set_all(record, Status::Blocked),
+            Kind::WokenSet => self.threads.set_all(record, Status::Ready),
             Kind::Yield => self.yielded = Some((record.thread, record.index + 1)),
             _ => {}
         }
@@ -258,7 +260,7 @@ impl Iterator for Decisions<'_> {
 
 /// Records about threads; the rest are observations, whose numbers may lie in the past.
 const fn is_scheduling(kind: Kind) -> bool {
-    matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Woken | Kind::Switch)
+    matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Woken | Kind::BlockedSet | Kind::WokenSet | Kind::Switch)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -301,6 +303,15 @@ impl Threads {
 
     fn ready_besides(&self, thread: u32) -> bool {
         self.ready_count > usize::from(self.is_ready(thread))
+    }
+
+    /// The threads of a record that is about many.
+    fn set_all(&mut self, record: &Record, status: Status) {
+        let mut left = record.extra;
+        while left != 0 {
+            self.set((record.object as u32).saturating_add(left.trailing_zeros()), status);
+            left &= left - 1;
+        }
     }
 
     fn set(&mut self, thread: u32, status: Status) {

@@ -7,6 +7,7 @@
 //! This crate knows nothing about analyses or findings. Start at [`Processes`].
 
 mod batch;
+mod memory;
 mod orphans;
 mod processes;
 mod region;

@@ -38,6 +38,7 @@ mod log;
 mod memory;
 mod modules;
 mod outcome;
+mod pages;
 mod reports;
 mod schedule;
 mod server;

@@ -626,10 +626,65 @@ pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
     if !sync::objects::has_waiters(wait_class, object) {
         return;
     }
+    let n = now();
+    // With a thousand threads that contend for one mutex, a record for each of them at each of its operations would be
+    // most of the log.
+    let mut changes = Changes::default();
     for number in 0..crate::thread::COUNT.get() {
         let t = thread(number);
-        if (*t).object == object && (*t).pending != Wait::Nothing && number != CURRENT.get() {
-            review(t);
+        if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
+            continue;
+        }
+        match (*t).state {
+            State::Ready if !goes_on(t) && !signals::deliverable(t) => {
+                if (*t).deadline == u64::MAX {
+                    make_unready(t, State::Blocked);
+                    changes.add(number, Kind::Blocked, n);
+                } else {
+                    suspend(t, n);
+                }
+            }
+            State::Blocked | State::Suspended if sync::available(t) => {
+                make_ready(t);
+                changes.add(number, Kind::Woken, n);
+            }
+            _ => {}
+        }
+    }
+    changes.log(n);
+}
+
+/// Threads whose state has changed, of 64 neighbours.
+#[derive(Default)]
+struct Changes {
+    first: u32,
+    blocked: u64,
+    woken: u64,
+}
+
+impl Changes {
+    unsafe fn add(&mut self, number: u32, kind: Kind, n: u64) {
+        if number >= self.first + u64::BITS {
+            self.log(n);
+            *self = Self { first: number / u64::BITS * u64::BITS, ..Self::default() };
+        }
+        let bit = 1 << (number - self.first);
+        if kind == Kind::Blocked { self.blocked |= bit } else { self.woken |= bit }
+    }
+
+    /// A few are logged one by one, many together.
+    unsafe fn log(&self, n: u64) {
+        const FEW: u32 = 4;
+        for (threads, one, many) in
+            [(self.blocked, Kind::Blocked, Kind::BlockedSet), (self.woken, Kind::Woken, Kind::WokenSet)]
+        {
+            if threads.count_ones() > FEW && !chooses_wakeups() {
+                let (object, extra) = (u64::from(self.first), threads);
+                log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
+            } else {
+                let is_in = |i: &u32| threads >> i & 1 != 0;
+                (0..u64::BITS).filter(is_in).for_each(|i| log_state(thread(self.first + i), one, n));
+            }
         }
     }
 }

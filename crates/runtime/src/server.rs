@@ -7,7 +7,8 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, clock, fiber, hooks, io, kernel, log, modules, outcome, schedule, shadow, sys, time, timers, watchdog,
+    Global, clock, fiber, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers,
+    watchdog,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
@@ -184,6 +185,9 @@ unsafe fn connect() -> bool {
         Trouble::None
     };
     (*header).trouble = trouble as u32;
+    let (shadow, shadow_size) = shadow::extent();
+    (*header).shadow = shadow as u64;
+    (*header).shadow_size = shadow_size as u64;
     (*header).executable = executable().0 as u64;
     (*header).sites = modules::site_count();
     (*header).runtime_version = FORMAT_VERSION;
@@ -232,6 +236,7 @@ unsafe fn answer_request() {
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
     const SEEK_CUR: usize = 1;
+    pages::gather();
     answer(0);
     let header = header();
     let input = input_position();

@@ -103,6 +103,11 @@ pub(crate) struct Access {
     pub site: *mut u8,
 }
 
+/// Where the cells are: first address and number of bytes.
+pub(crate) const fn extent() -> (usize, usize) {
+    (BASE, SIZE)
+}
+
 pub(crate) unsafe fn init() -> bool {
     RH_CODES.set(sys::reserve(0, size_of::<usize>() << SITE_BITS) as *mut usize);
     LISTS.set(sys::reserve(0, LISTS_SIZE) as *mut Entry);
