@@ -60,12 +60,14 @@ struct Parser {
 
 impl Parser {
     fn line(&mut self, line: &str) -> Result<(), String> {
-        match line {
-            "" => return Ok(()),
-            "#! branches" => return Ok(self.builder.set_branches()),
-            "#! dependences" => return Ok(self.builder.set_dependences()),
-            _ if line.starts_with('#') => return Ok(()),
-            _ => {}
+        if line == "#! branches" {
+            self.builder.set_branches();
+        }
+        if line == "#! dependences" {
+            self.builder.set_dependences();
+        }
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(());
         }
         let fields: Vec<&str> = line.split('|').collect();
         let (thread, operation, site, dependences) = match fields[..] {
