@@ -5,7 +5,7 @@ use crate::cut::{Closing, cut};
 use crate::index::Index;
 use crate::policy::{Demands, Policy};
 use crate::search::{Outcome, linearise};
-use crate::validate::validate;
+use crate::validate::Validator;
 use crate::{Question, Witness, closure, sync_preserving};
 use racehunter_trace::EventId;
 
@@ -63,6 +63,7 @@ pub struct Checker<'a, 't> {
     pub(crate) index: &'a Index<'t>,
     pub(crate) demands: Demands,
     pub(crate) cones: Cones,
+    validator: Validator<'t>,
 }
 
 impl<'a, 't> Checker<'a, 't> {
@@ -76,7 +77,7 @@ impl<'a, 't> Checker<'a, 't> {
     #[must_use]
     pub fn with_demands(index: &'a Index<'t>, demands: Demands) -> Self {
         let cones = Cones::new(index, &demands);
-        Self { index, demands, cones }
+        Self { index, demands, cones, validator: Validator::new(index.trace) }
     }
 
     /// What is demanded.
@@ -141,7 +142,7 @@ impl<'a, 't> Checker<'a, 't> {
     }
 
     fn accepts(&self, question: &Question, witness: &Witness) -> bool {
-        let valid = validate(self.index.trace, &self.demands, question, witness);
+        let valid = self.validator.validate(&self.demands, question, witness);
         debug_assert_eq!(valid, Ok(()), "{question:?} {witness:?}");
         valid.is_ok()
     }

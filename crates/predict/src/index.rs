@@ -270,7 +270,9 @@ impl Pass<'_> {
             Op::Release | Op::ReleaseShared => self.release(event, thread, object, op == Op::ReleaseShared)?,
             Op::TryFailed => {
                 let lock = self.locks.entry(object).or_default();
-                lock.holders.iter().find(|&&(holder, ..)| holder != thread).map_or(NONE, |&(.., acquire)| acquire)
+                // The last of several readers is as good as any.
+                let others = lock.holders.iter().filter(|&&(holder, ..)| holder != thread);
+                others.map(|&(.., acquire)| acquire).max().unwrap_or(NONE)
             }
             Op::Fork => {
                 let child = object as usize;
@@ -307,7 +309,8 @@ impl Pass<'_> {
             *depth += 1;
             return Ok(event);
         }
-        if !lock.holders.is_empty() && !(lock.shared && shared) {
+        let compatible = lock.holders.is_empty() || (lock.shared && shared);
+        if !compatible {
             return Err("it acquires a lock that another thread holds");
         }
         lock.shared = shared;

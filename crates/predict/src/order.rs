@@ -91,9 +91,11 @@ mod tests {
     const THREADS: usize = 4;
     const LEN: usize = 5;
 
+    type Place = (usize, u32);
+
     /// Reachability by brute force.
-    fn reaches(edges: &[((usize, u32), (usize, u32))]) -> Vec<bool> {
-        let number = |(thread, position): (usize, u32)| thread * LEN + position as usize;
+    fn reaches(edges: &[(Place, Place)]) -> Vec<bool> {
+        let number = |(thread, position): Place| thread * LEN + position as usize;
         let size = THREADS * LEN;
         let mut reach = vec![false; size * size];
         for thread in 0..THREADS {

@@ -94,10 +94,7 @@ impl Demands {
 
     fn seqcheck(index: &Index<'_>, all_decisions: bool) -> Self {
         let trace = index.trace;
-        let mut decides = vec![false; trace.len()];
-        for event in 0..trace.len() {
-            decides[event] = trace.op(event as EventId) == Op::Branch;
-        }
+        let mut decides: Vec<bool> = trace.events().map(|event| event.op == Op::Branch).collect();
         for (event, reads) in trace.dependences().into_iter().flat_map(|dependences| dependences.iter()) {
             decides[event as usize] |= all_decisions && reads.iter().any(|entry| entry.via == Via::Decision);
         }

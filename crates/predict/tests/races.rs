@@ -10,7 +10,7 @@ use support::oracle::{Oracle, Rules};
 use support::{Random, Shape, conflicts, shown, trace};
 
 fn traces() -> u64 {
-    std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(400)
+    std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
 }
 
 /// How many races there are, and how many of them are predicted. False ones are failures at once.
@@ -53,11 +53,9 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (usize, usize) {
 }
 
 fn shapes(threads: usize, events: usize) -> impl Iterator<Item = Shape> {
-    [(true, false), (true, true), (false, false), (false, true)].into_iter().map(move |(plain, dependences)| Shape {
-        threads,
-        events,
-        plain,
-        dependences,
+    (0..8).map(move |bits| {
+        let [plain, dependences, locking] = [1, 2, 4].map(|bit| bits & bit != 0);
+        Shape { threads, events, plain, dependences, locking }
     })
 }
 

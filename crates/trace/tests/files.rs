@@ -182,7 +182,7 @@ fn large_traces_have_several_blocks_and_few_bytes() {
         let site = (state >> 40) as usize % sites.len();
         // Sites walk through memory, as loops do.
         let object = locations[(site * 41 + number / 100) % locations.len()];
-        let op = if site % 3 == 0 { Op::Write } else { Op::Read };
+        let op = if site.is_multiple_of(3) { Op::Write } else { Op::Read };
         let thread = threads[number / 20 % 2];
         builder.push(Event { thread, op, part: false, object, site: sites[site] }).unwrap();
     }

@@ -41,6 +41,8 @@ pub struct Shape {
     /// Only plain reads and writes, locks, forks, joins and branches.
     pub plain: bool,
     pub dependences: bool,
+    /// Mostly locks.
+    pub locking: bool,
 }
 
 /// A random trace that can have happened. Every event has a site of its own.
@@ -48,7 +50,7 @@ pub fn trace(random: &mut Random, shape: Shape) -> Trace {
     Generator {
         forks: random.one_in(2),
         locations: 1 + random.below(3),
-        locks: 1 + random.below(2),
+        locks: if shape.locking { 2 + random.below(2) } else { 1 + random.below(2) },
         started: vec![false; shape.threads],
         joined: vec![false; shape.threads],
         held: vec![Vec::new(); shape.threads],
@@ -107,7 +109,12 @@ impl Generator<'_> {
         let location = self.random.below(self.locations);
         let lock = self.random.below(self.locks);
         let choices = if self.shape.plain { 20 } else { 31 };
-        match self.random.below(choices) {
+        let choice = if self.shape.locking && !self.random.one_in(4) {
+            11 + self.random.below(6)
+        } else {
+            self.random.below(choices)
+        };
+        match choice {
             0..6 => self.push(thread, Op::Read, location),
             6..11 => self.push(thread, Op::Write, location),
             11..14 if self.is_free(lock, false) => {

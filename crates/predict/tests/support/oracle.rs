@@ -192,10 +192,8 @@ impl<'t> Oracle<'t> {
                     let holders = self.holders(state, event.object);
                     holders.into_iter().filter(|&holder| trace.thread(holder) != event.thread).collect::<Vec<_>>()
                 };
-                // One who was there is there again. Which one when there were several readers is left open by the
-                // definition; the first is as good as any, and the one that the implementation may choose.
-                let was = others(&then);
-                was.is_empty() || others(state).iter().any(|holder| was.contains(holder))
+                // The one who was there, of several readers the last, is there again.
+                others(&then).into_iter().max().is_none_or(|holder| others(state).contains(&holder))
             }
             Op::Join => {
                 let child = event.object as usize;
@@ -256,6 +254,18 @@ impl<'t> Oracle<'t> {
         necessary.into_iter().all(|read| state.astray >> read & 1 == 0)
     }
 
+    /// True when a sequence is a correct reordering after which these events are about to happen.
+    pub fn accepts(&self, rules: &Rules, next: &[EventId], sequence: &[EventId]) -> bool {
+        let mut state = State { done: vec![0; self.threads.len()], written: BTreeMap::new(), astray: 0, ordered: 0 };
+        for &id in sequence {
+            if id as usize >= self.trace.len() || !self.can(&state, id) {
+                return false;
+            }
+            state = self.step(&state, id);
+        }
+        next.iter().all(|&id| self.is_next(&state, id)) && self.is_correct(&state, rules, next)
+    }
+
     /// Pairs of accesses that some correct reordering leaves about to happen together.
     pub fn races(&self, rules: &Rules) -> BTreeSet<(EventId, EventId)> {
         let conflicts = super::conflicts(self.trace);
@@ -272,5 +282,87 @@ impl<'t> Oracle<'t> {
             }
         });
         races
+    }
+}
+
+/// Deadlocks: sets of acquisitions that some correct reordering leaves about to happen, each waiting for the next; only
+/// sets of which no part is one.
+impl Oracle<'_> {
+    pub fn deadlocks(&self, rules: &Rules) -> BTreeSet<Vec<EventId>> {
+        let mut found = BTreeSet::new();
+        self.visit(|state| {
+            let next: Vec<EventId> = self
+                .threads
+                .iter()
+                .enumerate()
+                .filter_map(|(thread, events)| events.get(state.done[thread]).copied())
+                .filter(|&id| self.trace.op(id).acquires() && self.is_next(state, id))
+                .collect();
+            for mask in 1_u32..1 << next.len() {
+                let set: Vec<EventId> =
+                    (0..next.len()).filter(|bit| mask >> bit & 1 == 1).map(|bit| next[bit]).collect();
+                if set.len() < 2 || found.contains(&set) || !self.is_cycle(state, &set) {
+                    continue;
+                }
+                let smaller = (1..mask).any(|part| {
+                    let part: Vec<EventId> = (0..next.len())
+                        .filter(|bit| part & mask == part && part >> bit & 1 == 1)
+                        .map(|bit| next[bit])
+                        .collect();
+                    part.len() > 1 && self.is_cycle(state, &part)
+                });
+                if !smaller && self.is_correct(state, rules, &set) {
+                    let mut set = set;
+                    set.sort_unstable();
+                    found.insert(set);
+                }
+            }
+        });
+        found
+    }
+
+    /// True when each waits for one of the others, and following that leads through all of them.
+    fn is_cycle(&self, state: &State, set: &[EventId]) -> bool {
+        let waits = |one: EventId, other: EventId| {
+            self.holders(state, self.trace.object(one)).into_iter().any(|holder| {
+                self.trace.thread(holder) == self.trace.thread(other)
+                    && self.trace.thread(one) != self.trace.thread(other)
+                    && (self.trace.op(holder) == Op::Acquire || self.trace.op(one) == Op::Acquire)
+            })
+        };
+        fn through(path: &mut Vec<EventId>, set: &[EventId], waits: &dyn Fn(EventId, EventId) -> bool) -> bool {
+            let (first, last) = (path[0], path[path.len() - 1]);
+            if path.len() == set.len() {
+                return waits(last, first);
+            }
+            set.iter().any(|&next| {
+                !path.contains(&next) && waits(last, next) && {
+                    path.push(next);
+                    let closes = through(path, set, waits);
+                    path.pop();
+                    closes
+                }
+            })
+        }
+        through(&mut vec![set[0]], set, &waits)
+    }
+
+    /// Of these triples those for which some correct reordering has the second between the first and the third.
+    pub fn between(&mut self, rules: &Rules, triples: &[[EventId; 3]]) -> BTreeSet<[EventId; 3]> {
+        let mut found = BTreeSet::new();
+        self.pairs = triples.iter().map(|&[first, other, _]| (first, other)).collect();
+        assert!(self.pairs.len() <= 64);
+        self.visit(|state| {
+            for (bit, &triple) in triples.iter().enumerate() {
+                if state.ordered >> bit & 1 == 1
+                    && self.is_next(state, triple[2])
+                    && !found.contains(&triple)
+                    && self.is_correct(state, rules, &[triple[2]])
+                {
+                    found.insert(triple);
+                }
+            }
+        });
+        found
     }
 }
