@@ -1,8 +1,8 @@
 //! The answer to one question: stages from cheap to thorough, and a validator that has the last word.
 
 use crate::cones::Cones;
-use crate::cut::{Closing, cut};
-use crate::index::Index;
+use crate::cut::{Closing, cut, necessary};
+use crate::index::{Index, NONE};
 use crate::policy::{Demands, Policy};
 use crate::search::{Outcome, linearise};
 use crate::validate::Validator;
@@ -147,14 +147,13 @@ impl<'a, 't> Checker<'a, 't> {
         valid.is_ok()
     }
 
-    /// The reads that must see their old writes for a question, as pairs of write (none: the initial value) and read:
-    /// the constraints on a reordering. `None` when what the question needs contradicts it already.
+    /// The reads that must see their old writes for a question, with these writes (none: the initial value): the
+    /// constraints on a reordering, before locks. They are all there even if they contradict the question.
     #[must_use]
-    pub fn constraints(&self, question: &Question) -> Option<Vec<(Option<EventId>, EventId)>> {
-        let cut = cut(self.index, &self.demands, question, 0, Closing::Earlier, usize::MAX)?;
-        let write = |read| Some(self.index.read_from(read)).filter(|&write| write != crate::index::NONE);
-        let mut constraints: Vec<_> = cut.necessary.iter().map(|&read| (write(read), read)).collect();
-        constraints.sort_unstable_by_key(|&(_, read)| read);
-        Some(constraints)
+    pub fn constraints(&self, question: &Question) -> Vec<(Option<EventId>, EventId)> {
+        let write = |read| Some(self.index.read_from(read)).filter(|&write| write != NONE);
+        let mut reads = necessary(self.index, &self.demands, question);
+        reads.sort_unstable();
+        reads.into_iter().map(|read| (write(read), read)).collect()
     }
 }

@@ -69,47 +69,26 @@ pub(crate) fn cut(
     closing: Closing,
     limit: usize,
 ) -> Option<Cut> {
-    let threads = index.threads();
-    let low: Vec<u32> =
-        index.events.iter().map(|events| events.partition_point(|&event| event < frozen) as u32).collect();
-    let mut closure = Closure {
-        index,
-        demands,
-        last: index.events.iter().map(|events| events.len() as u32).collect(),
-        reach: low.clone(),
-        scanned: low.clone(),
-        passed_on: low.clone(),
-        pending: vec![BinaryHeap::new(); threads],
-        work: Vec::new(),
-        reads: Vec::new(),
-        size: 0,
-        limit,
-        cut: Cut {
-            frozen,
-            high: low.clone(),
-            necessary: Vec::new(),
-            marked: vec![Vec::new(); threads],
-            open: (0..threads).map(|thread| index.held_at(thread, low[thread]).collect()).collect(),
-            low,
-        },
-    };
+    let mut closure = Closure::new(index, demands, frozen, limit);
     for &event in &question.next {
         let (thread, position) = index.place(event);
         closure.last[thread] = position;
-        closure.reach[thread] = position + 1;
-        closure.start(thread)?;
-        closure.grow(thread, position)?;
-        closure.work.push(thread);
     }
-    for event in question.done.iter().copied().chain(question.before.iter().flat_map(|&(a, b)| [a, b])) {
-        closure.include(event)?;
-    }
+    closure.ask(question)?;
     loop {
         closure.settle()?;
         if !closure.close_sections(question, closing)? {
             return Some(closure.cut);
         }
     }
+}
+
+/// The necessary reads of a question, whatever else they contradict, and without the ends of critical sections.
+pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Question) -> Vec<EventId> {
+    let mut closure = Closure::new(index, demands, 0, usize::MAX);
+    // Nothing is beyond the last event of a thread, so this comes to its end.
+    let _ = closure.ask(question).and_then(|()| closure.settle());
+    closure.cut.necessary
 }
 
 struct Closure<'a, 't> {
@@ -134,7 +113,50 @@ struct Closure<'a, 't> {
     cut: Cut,
 }
 
-impl Closure<'_, '_> {
+impl<'a, 't> Closure<'a, 't> {
+    fn new(index: &'a Index<'t>, demands: &'a Demands, frozen: EventId, limit: usize) -> Self {
+        let threads = index.threads();
+        let low: Vec<u32> =
+            index.events.iter().map(|events| events.partition_point(|&event| event < frozen) as u32).collect();
+        Self {
+            index,
+            demands,
+            last: index.events.iter().map(|events| events.len() as u32).collect(),
+            reach: low.clone(),
+            scanned: low.clone(),
+            passed_on: low.clone(),
+            pending: vec![BinaryHeap::new(); threads],
+            work: Vec::new(),
+            reads: Vec::new(),
+            size: 0,
+            limit,
+            cut: Cut {
+                frozen,
+                high: low.clone(),
+                necessary: Vec::new(),
+                marked: vec![Vec::new(); threads],
+                open: (0..threads).map(|thread| index.held_at(thread, low[thread]).collect()).collect(),
+                low,
+            },
+        }
+    }
+
+    /// Takes in what the question names.
+    fn ask(&mut self, question: &Question) -> Option<()> {
+        for &event in &question.next {
+            let (thread, position) = self.index.place(event);
+            self.reach[thread] = position + 1;
+            self.start(thread)?;
+            self.grow(thread, position)?;
+            self.work.push(thread);
+        }
+        let pairs = question.before.iter().flat_map(|&(first, second)| [first, second]);
+        for event in question.done.iter().copied().chain(pairs) {
+            self.include(event)?;
+        }
+        Some(())
+    }
+
     fn include(&mut self, event: EventId) -> Option<()> {
         if event == NONE || event < self.cut.frozen {
             return Some(());

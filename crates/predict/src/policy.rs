@@ -147,6 +147,23 @@ impl Demands {
         }
     }
 
+    /// The earlier reads of its thread that must see their old writes for an event to happen as it did: those that it
+    /// comes after the boundary of, and those that flow into it. For necessary consistent reads, the set `NRE(e)`.
+    #[must_use]
+    pub fn necessary_for(&self, index: &Index<'_>, event: EventId) -> Vec<EventId> {
+        let (thread, position) = index.place(event);
+        let earlier = index.events[thread][..position as usize].iter().copied();
+        let flows = |read: &EventId| match &self.flow {
+            Flow::Own => false,
+            Flow::Earlier => index.trace.op(event).writes(),
+            Flow::Table(..) => self.known_flow(event).contains(read),
+        };
+        earlier
+            .filter(|&read| index.trace.op(read).reads())
+            .filter(|read| self.boundary(index, *read) <= position || flows(read))
+            .collect()
+    }
+
     /// True when the boundary of every read is the event after it.
     pub(crate) fn is_strict(&self) -> bool {
         matches!(self.boundary, Boundary::Next)
