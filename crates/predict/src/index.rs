@@ -109,6 +109,12 @@ impl<'t> Index<'t> {
         self.trace
     }
 
+    /// The locks that a thread holds when an event is about to happen: objects of the trace, the latest first.
+    pub fn locks_at(&self, event: EventId) -> impl Iterator<Item = u32> + '_ {
+        let (thread, position) = self.place(event);
+        self.held_at(thread, position).map(|acquire| self.trace.object(acquire))
+    }
+
     /// Thread and position of an event.
     pub(crate) fn place(&self, event: EventId) -> (usize, u32) {
         (usize::from(self.trace.thread(event)), self.position[event as usize])
