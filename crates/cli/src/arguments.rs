@@ -18,7 +18,7 @@ pub struct Arguments {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
+pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
                           --require-complete, 4 nothing to explore";
 
 /// The commands.
@@ -28,6 +28,10 @@ pub enum Command {
     Hunt(Hunt),
     /// Show a finding again
     Replay(Replay),
+    /// Predict from one trace what other schedules can do
+    Predict(crate::predict::Arguments),
+    /// Say what is in a trace, or write it in another form
+    Trace(crate::trace::Arguments),
     /// Compile C like clang, with instrumentation: CC="racehunter cc"
     #[command(disable_help_flag = true)]
     Cc {
