@@ -105,8 +105,8 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>> {
 }
 
 fn budget(arguments: &Hunt) -> Budget {
-    let endless = matches!(arguments.analysis, Technique::Auto | Technique::Random);
-    let default_runs = (endless && arguments.time.is_none()).then_some(DEFAULT_RUNS);
+    let ends = matches!(arguments.analysis, Technique::ContextBound | Technique::Dfs | Technique::Watchpoint);
+    let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
         stop_on_first: arguments.stop_on_first,
