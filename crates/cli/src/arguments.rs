@@ -68,6 +68,9 @@ pub struct Hunt {
     /// Where a switch can happen
     #[arg(long, value_enum, default_value_t = Where::Shared)]
     pub points: Where,
+    /// Let waits on condition variables end without a signal, and signals wake any waiter
+    #[arg(long)]
+    pub spurious: bool,
     /// Executions, at most [default: 2000 where nothing else ends the hunt]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,

@@ -111,6 +111,7 @@ fn budget(arguments: &Hunt) -> Budget {
         runs: arguments.runs.or(default_runs),
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
+        spurious: arguments.spurious,
         ..Budget::default()
     }
 }

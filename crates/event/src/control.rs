@@ -238,6 +238,8 @@ pub const FLAG_DETECT: u32 = 1;
 pub const FLAG_STACKS: u32 = 2;
 /// Stop the execution at the first data race.
 pub const FLAG_STOP_AT_RACE: u32 = 4;
+/// Wake-ups are choices: a wait on a condition variable may end without a signal, and a signal may wake any waiter.
+pub const FLAG_SPURIOUS: u32 = 8;
 
 /// Go on with the running thread as long as it can.
 pub const TAIL_MIN_SWITCHES: u32 = 0;

@@ -28,8 +28,10 @@
 #![forbid(unsafe_code)]
 
 pub mod control;
+mod file;
 mod record;
 
+pub use file::{File, FileKind, FileOperation};
 pub use record::{Cause, Escape, Kind, Misuse, Record, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.

@@ -25,7 +25,8 @@ pub struct Record {
     pub site: u32,
     /// What happened.
     pub kind: Kind,
-    /// Size of an access in bytes, at most 255 (ranges: see `extra`).
+    /// Size of an access in bytes, at most 255 (ranges: see `extra`). For [`Kind::Blocked`] 1 when the thread can also be
+    /// chosen to go on by a spurious wake-up.
     pub size: u8,
     /// For [`Kind::Blocked`] and [`Kind::Suspended`] a [`Wait`], for [`Kind::Switch`] a [`Cause`], for atomics the
     /// memory order, for `Try*` and timed operations 1 when they succeeded.
@@ -49,6 +50,7 @@ macro_rules! byte_enum {
         }
     };
 }
+pub(crate) use byte_enum;
 
 byte_enum! {
     /// What a [`Record`] is about.
@@ -99,7 +101,8 @@ byte_enum! {
         RwUnlock = 27,
         /// Condition variable `object`: mutex `extra` released, waiting begins.
         Wait = 28,
-        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 1 = timed out.
+        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 0 = by a signal that others
+        /// could have taken, 1 = timed out, 2 = a spurious wake-up, 3 = cancelled.
         WaitEnd = 29,
         /// `pthread_cond_signal`.
         Signal = 30,
@@ -127,8 +130,8 @@ byte_enum! {
         Sleep = 41,
         /// A mutex or other object was initialised or destroyed (`detail` 1 = destroyed).
         Lifetime = 42,
-        /// Input or output that other threads may wait for. `object` is the file descriptor, `extra` what it leads to
-        /// (the same for both ends of a pipe), `detail` 1 when it was done.
+        /// Input or output that other threads may wait for. `object` is a packed [`crate::File`], `extra` what it leads
+        /// to (the same for both ends of a pipe), `detail` 1 when it was done.
         Io = 43,
         /// A signal was sent: `object` is its number, `extra` the receiving thread + 1, 0 for the process.
         Kill = 44,
@@ -240,7 +243,7 @@ byte_enum! {
         Futex = 7,
         /// Time.
         Sleep = 8,
-        /// A file descriptor.
+        /// A file descriptor: the object is a packed [`crate::File`].
         File = 9,
         /// The end of another thread's once-only initialisation.
         Once = 10,

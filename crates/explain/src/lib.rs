@@ -62,7 +62,7 @@ impl Explainer<'_> {
         finding.confirmed = shown == REPLAYS;
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
-        finding.schedule = schedule(&plan.switches);
+        finding.schedule = schedule(&plan);
         Ok(finding)
     }
 
@@ -140,10 +140,10 @@ fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Execut
     executions.pop().ok_or_else(|| ExecutorError("no execution for a plan".to_owned()))
 }
 
-fn schedule(switches: &[Switch]) -> Schedule {
+fn schedule(plan: &Plan) -> Schedule {
     let switches =
-        switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
-    Schedule { switches }
+        plan.switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
+    Schedule { switches, spurious: plan.spurious }
 }
 
 /// The plan that follows a stored schedule.
@@ -151,7 +151,7 @@ fn schedule(switches: &[Switch]) -> Schedule {
 pub fn plan_of(schedule: &Schedule) -> Plan {
     let switches =
         schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
-    Plan::replay(switches)
+    Plan { spurious: schedule.spurious, ..Plan::replay(switches) }
 }
 
 /// Which step is where the bug shows.

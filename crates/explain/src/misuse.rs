@@ -16,15 +16,24 @@ pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: u64, finding: &m
     };
     let (record, before) = (&records[at], &records[..at]);
     let other = record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok());
-    let reason = reason(what, record, other, before).map(|record| places.site(record, record.kind, 0));
+    let name = name(places, what, record);
+    let reason = reason(what, record, other, before).map(|record| {
+        let mut site = places.site(record, record.kind, 0);
+        if matches!(record.kind, Kind::Blocked | Kind::Suspended) {
+            "wait".clone_into(&mut site.access);
+        }
+        // It is held from here on.
+        site.locks.retain(|lock| *lock != name);
+        site
+    });
     let by = match what {
         Misuse::EndHolding => Some(record.thread),
         _ => other,
     };
     let by = by.map_or_else(|| "another thread".to_owned(), |thread| places.threads.label(thread));
-    finding.message = phrase(what, &name(places, what, record), &by);
+    finding.message = phrase(what, &name, &by);
     let mut site = places.site(record, record.kind, 0);
-    site.access = operation(record, before);
+    site.access = operation(record, records);
     finding.sites = match (what, reason) {
         // The end of a thread has no place; where the lock was taken has.
         (Misuse::EndHolding, Some(taken)) => vec![taken],
@@ -35,9 +44,10 @@ pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: u64, finding: &m
 }
 
 /// The operation that was the misuse: it has the same number.
-fn operation(record: &Record, before: &[Record]) -> String {
-    let event = before.iter().rev().find(|event| event.kind.is_event());
-    let event = event.filter(|event| event.index == record.index && event.thread == record.thread);
+fn operation(record: &Record, all: &[Record]) -> String {
+    let event = all.iter().find(|event| {
+        event.kind.is_event() && !event.kind.is_access() && (event.index, event.thread) == (record.index, record.thread)
+    });
     event.map_or("", |event| access_name(event.kind)).to_owned()
 }
 
@@ -59,7 +69,7 @@ fn reason<'r>(what: Misuse, record: &Record, other: Option<u32>, before: &'r [Re
                 && matches!(earlier.kind, Kind::Wait | Kind::BarrierWait | Kind::Blocked | Kind::Suspended)
         }),
         Misuse::Destroyed => last(&|earlier| about(earlier) && earlier.kind == Kind::Lifetime && earlier.detail == 1),
-        Misuse::JoinTwice => last(&|earlier| about(earlier) && earlier.kind == Kind::Join),
+        Misuse::JoinTwice => last(&|earlier| about(earlier) && is_earlier(earlier) && earlier.kind == Kind::Join),
         Misuse::JoinDetached | Misuse::DetachTwice => last(&|earlier| {
             about(earlier) && is_earlier(earlier) && matches!(earlier.kind, Kind::Detach | Kind::Join | Kind::Create)
         }),

@@ -1,8 +1,8 @@
 //! The interleaving of a finding, line by line.
 
-use crate::place::Places;
+use crate::place::{Places, file_step};
 use crate::{Culprit, misuse};
-use racehunter_explore::{Cause, Kind, Outcome, Record};
+use racehunter_explore::{Cause, File, Kind, Outcome, Record};
 use racehunter_finding::Step;
 use racehunter_report::messages;
 use racehunter_symbols::own_frame;
@@ -97,6 +97,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::TryReadLock => format!("{} {}", failed("read-lock", "fail to read-lock"), lock()),
         Kind::Wait => format!("wait on {}", lock()),
         Kind::WaitEnd => match record.detail {
+            0 => format!("woken from wait on {}", lock()),
             2 => format!("spurious wake-up of wait on {}", lock()),
             3 => format!("cancelled in wait on {}", lock()),
             _ => format!("time-out of wait on {}", lock()),
@@ -115,7 +116,8 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::FutexWait => "wait on a futex".to_owned(),
         Kind::FutexWake => "wake a futex".to_owned(),
         Kind::Yield => "yield".to_owned(),
-        Kind::Io => "input or output".to_owned(),
+        Kind::Io => File::unpack(record.object)
+            .map_or_else(|| "input or output".to_owned(), |file| file_step(file, record.detail == 1)),
         Kind::Kill => format!("send {}", signal(record)),
         Kind::Handler => format!("handle {}", signal(record)),
         Kind::SignalWait => match record.detail {

@@ -18,6 +18,8 @@ pub struct Budget {
     pub stop_on_first: bool,
     /// Where decisions can be made.
     pub points: Points,
+    /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
+    pub spurious: bool,
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
     /// the result does not either.
     pub batch: usize,
@@ -25,7 +27,7 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { runs: None, stop_on_first: false, points: Points::Shared, batch: 32 }
+        Self { runs: None, stop_on_first: false, points: Points::Shared, spurious: false, batch: 32 }
     }
 }
 
@@ -233,7 +235,7 @@ impl<'a> Campaign<'a> {
             self.portfolio.member(member).start();
         }
         if self.budget.points == Points::Shared {
-            self.monitor(executor, Plan::default(), &[])?;
+            self.monitor(executor, Plan { spurious: self.budget.spurious, ..Plan::default() }, &[])?;
         }
         loop {
             let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
@@ -318,6 +320,7 @@ impl<'a> Campaign<'a> {
         while plans.len() < width {
             let Some(member) = self.portfolio.choose() else { break };
             let Some((tries, mut plan)) = self.portfolio.member(member).take() else { break };
+            plan.spurious = self.budget.spurious;
             if self.budget.points == Points::All {
                 plan.observe = Observe::Everything;
             }
@@ -455,7 +458,11 @@ impl<'a> Campaign<'a> {
             timed_out: counts.limited,
             complete,
             guarantee: match guarantee {
-                Some(what) => format!("{what} over {points} {}", plural(points, "point")),
+                Some(what) => {
+                    let wakeups =
+                        if self.budget.spurious { ", with wake-ups as choices (spurious ones count)" } else { "" };
+                    format!("{what} over {points} {}{wakeups}", plural(points, "point"))
+                }
                 None => "some schedules; no claim about the others".to_owned(),
             },
             chance: self.portfolio.chance(),

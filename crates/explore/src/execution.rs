@@ -111,7 +111,14 @@ impl Execution {
     /// nothing to a strategy: where there was no switch, there must be none.
     #[must_use]
     pub fn repeat(&self) -> Plan {
-        Plan { switches: self.switches(), tail_from: self.events + 1, ..Plan::default() }
+        let (switches, tail_from) = (self.switches(), self.events + 1);
+        Plan { switches, tail_from, spurious: self.chose_wakeups(), ..Plan::default() }
+    }
+
+    /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
+    #[must_use]
+    pub fn chose_wakeups(&self) -> bool {
+        self.records.iter().any(|record| record.kind == Kind::Blocked && record.size != 0)
     }
 
     /// The data races that the detector saw.

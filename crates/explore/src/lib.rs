@@ -30,5 +30,5 @@ pub use minimise::{Minimised, confirm, minimise};
 pub use plan::{Observe, Plan, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
-pub use racehunter_event::{Cause, Escape, Kind, Misuse, Record, Switch, Wait};
+pub use racehunter_event::{Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, Wait};
 pub use racehunter_walk::Style;

@@ -14,6 +14,9 @@ pub struct Plan {
     pub tail: Tail,
     /// Events in a row after which a thread must give way to the next one, if there is one; `None`: never.
     pub fair_limit: Option<u64>,
+    /// Whether wake-ups are choices: a wait on a condition variable may end without a signal, and a signal may wake any
+    /// waiter, not only the one that has waited longest.
+    pub spurious: bool,
     /// What is logged, and so what is a point.
     pub observe: Observe,
     /// Whether the happens-before detector runs.
@@ -68,6 +71,7 @@ impl Default for Plan {
             tail_from: 0,
             tail: Tail::MinSwitches,
             fair_limit: Some(100_000),
+            spurious: false,
             observe: Observe::Points,
             detect_races: true,
             explain: None,

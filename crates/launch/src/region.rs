@@ -1,9 +1,9 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
-    OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET,
-    STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+    FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS,
+    Library, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
+    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{Descriptor, Observe, Plan, Style, Tail};
@@ -139,6 +139,9 @@ impl Region {
             Tail::Walk { .. } | Tail::MinSwitches => (0, 0),
         };
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        if plan.spurious {
+            flags |= FLAG_SPURIOUS;
+        }
         let (watch, watch_size) = plan.explain.unwrap_or_default();
         if plan.explain.is_some() || plan.stacks {
             flags |= FLAG_STACKS;

@@ -120,14 +120,15 @@ pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access
     reports::pair(&first, byte, bytes_of(me).count_ones() as u8, access);
 }
 
-/// A synchronisation object is used: reported when its memory is not there any more.
-pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) {
-    if RH_DETECT.get() != 0
-        && let Some(how) = shadow::ended(at)
-    {
-        const WORD: Slot = 0xf << shadow::SITE_BITS;
-        used(at, how, 0, WORD | SITE, &Access { kind, code, site: core::ptr::null_mut() });
+/// A synchronisation object is used. When its memory is not there any more, that is reported, and true.
+pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
+    if RH_DETECT.get() == 0 {
+        return false;
     }
+    let Some(how) = shadow::ended(at) else { return false };
+    const WORD: Slot = 0xf << shadow::SITE_BITS;
+    used(at, how, 0, WORD | SITE, &Access { kind, code, site: core::ptr::null_mut() });
+    true
 }
 
 /// A thread is over, and so is the life of its stack and its thread-local variables. Those of `main` stay.

@@ -6,7 +6,7 @@
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
 use crate::{
-    Global, afterlife, arena, clock, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
+    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
 };
 use racehunter_event::control::OUTCOME_EXITED;
 
@@ -27,8 +27,11 @@ unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
         sync::objects::reset();
+        sync::condition::reset();
         signals::reset();
         timers::reset();
+        io::reset();
+        sync::files::reset();
         thread::reset();
         reports::reset();
         afterlife::empty_quarantine();

@@ -31,6 +31,7 @@ mod fiber;
 mod hold;
 mod hooks;
 mod in_process;
+mod io;
 mod kernel;
 mod library;
 mod log;

@@ -7,7 +7,7 @@ use crate::{Global, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
-    OUTCOME_SNAPSHOT, STATE_DONE,
+    OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
 use racehunter_event::{Kind, Record, Wait};
 
@@ -16,9 +16,28 @@ const ENDED_BY_RUNTIME: i32 = 77;
 
 /// Writes the result of the execution into its slot.
 pub(crate) unsafe fn publish(outcome: u32) {
-    if !schedule::running() {
-        return;
+    if schedule::running() {
+        write(outcome);
+        schedule::end();
     }
+}
+
+/// The program is about to replace itself by another one: as far as this one goes, it has ended.
+pub(crate) unsafe fn before_exec() {
+    if schedule::running() {
+        write(OUTCOME_EXITED);
+    }
+}
+
+/// The program is still here.
+pub(crate) unsafe fn after_exec() {
+    if schedule::running() {
+        (*server::slot()).outcome = OUTCOME_UNKNOWN;
+        (*server::slot()).state = STATE_RUNNING;
+    }
+}
+
+unsafe fn write(outcome: u32) {
     let slot = server::slot();
     (*slot).outcome = outcome;
     (*slot).events = schedule::now();
@@ -36,7 +55,6 @@ pub(crate) unsafe fn publish(outcome: u32) {
     }
     log::flush();
     (*slot).state = STATE_DONE;
-    schedule::end();
 }
 
 /// The state of every thread, the running one first.
@@ -114,7 +132,7 @@ pub(crate) unsafe extern "C" fn exit(status: i32) -> ! {
 static AT_END: unsafe extern "C" fn() = at_end;
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn _exit(status: i32) -> ! {
+pub(crate) unsafe extern "C" fn _exit(status: i32) -> ! {
     publish(OUTCOME_EXITED);
     sys::exit_group(status)
 }

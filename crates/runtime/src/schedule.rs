@@ -11,9 +11,9 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
     ready_thread, thread,
 };
-use crate::{Global, fiber, hold, log, modules, outcome, server, signals, sync, time, watchdog};
+use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, sync, time, watchdog};
 use racehunter_event::control::{
-    MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+    FLAG_SPURIOUS, MAX_THREADS, OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
 use racehunter_event::{Cause, Kind, Record, Switch, Wait};
 use racehunter_walk::{Next, Style, Walk};
@@ -330,7 +330,8 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         let wanted = *(*plan).next;
         (*plan).next = (*plan).next.add(1);
         let code = log::relative((*current()).code);
-        if wanted.at != n || wanted.from != from || (wanted.code != 0 && wanted.code != code) || !possible(wanted.to) {
+        let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
+        if !fits || !(possible(wanted.to) || waits_outside(wanted.to)) {
             outcome::diverged(n);
         }
         (wanted.to, Cause::Plan)
@@ -344,9 +345,14 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         return;
     }
     let chosen = thread(to);
-    if (*chosen).state == State::Suspended {
+    if (*chosen).state == State::Suspended && !(cause == Cause::Plan && io::comes_in_time(chosen)) {
         time::reach((*chosen).deadline);
         (*chosen).timed_out = true;
+        make_ready(chosen);
+    }
+    if (*chosen).state == State::Blocked {
+        // A spurious wake-up.
+        (*chosen).interrupted = true;
         make_ready(chosen);
     }
     log::put(Record {
@@ -370,7 +376,37 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 
 /// Whether the plan may choose this thread.
 unsafe fn possible(number: u32) -> bool {
-    number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
+    number < crate::thread::COUNT.get()
+        && (matches!((*thread(number)).state, State::Ready | State::Suspended)
+            || may_wake(thread(number))
+            || sync::shared::bring(thread(number)))
+}
+
+/// Whether wake-ups are choices of the schedule.
+pub(crate) fn chooses_wakeups() -> bool {
+    flags() & FLAG_SPURIOUS != 0
+}
+
+/// Whether the thread waits on a condition variable and may stop without a reason.
+unsafe fn may_wake(t: *const Thread) -> bool {
+    chooses_wakeups() && (*t).state == State::Blocked && (*t).pending == Wait::Condition
+}
+
+/// A thread that may wake up spuriously, at random; like time-outs this is rare.
+unsafe fn spurious_wakeup() -> Option<u32> {
+    const ONE_IN: u64 = 16;
+    let walk = WALK.ptr();
+    if !chooses_wakeups() || (*walk).below(ONE_IN) != 0 {
+        return None;
+    }
+    let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
+    let count = waiters().count() as u64;
+    if count == 0 { None } else { waiters().nth((*walk).below(count) as usize) }
+}
+
+/// Whether a thread that the plan chooses waits for input that comes once it is asked for.
+unsafe fn waits_outside(number: u32) -> bool {
+    number < crate::thread::COUNT.get() && io::bring(thread(number))
 }
 
 /// Who goes on when the plan does not say.
@@ -393,6 +429,9 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
         {
             return late;
         }
+        if let Some(woken) = spurious_wakeup() {
+            return woken;
+        }
         let next = |position: u32| {
             let t = thread(ready_thread(position));
             Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
@@ -409,6 +448,11 @@ unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let late = next_suspended();
     if let Some(held) = hold::give_up(late.is_some()) {
         return held;
+    }
+    if (io::nothing_is_ready() || sync::shared::await_others())
+        && let Some(next) = next_ready(from)
+    {
+        return next;
     }
     if let Some(next) = late.or_else(|| watchdog::left()) {
         return next;
@@ -593,7 +637,7 @@ pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
         }
         match (*t).state {
             State::Ready if !goes_on(t) && !signals::deliverable(t) => {
-                if (*t).deadline == u64::MAX {
+                if (*t).deadline == u64::MAX && (*t).pending != Wait::Condition {
                     make_unready(t, State::Blocked);
                     changes.add(number, Kind::Blocked, n);
                 } else {
@@ -645,6 +689,15 @@ impl Changes {
     }
 }
 
+/// What a thread waits for, or is about to use, may have changed: it can, or can no longer, go on.
+pub(crate) unsafe fn review(t: *mut Thread) {
+    match (*t).state {
+        State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, now()),
+        State::Blocked | State::Suspended if sync::available(t) => wake(t),
+        _ => {}
+    }
+}
+
 /// A thread that is blocked or suspended gets a chance to see whether it can go on.
 pub(crate) unsafe fn wake(t: *mut Thread) {
     make_ready(t);
@@ -659,6 +712,7 @@ pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
         extra: sync::owner((*t).pending, (*t).object),
         thread: (*t).number,
         kind,
+        size: u8::from(kind == Kind::Blocked && may_wake(t)),
         detail: (*t).pending as u8,
         ..Record::default()
     });

@@ -7,7 +7,8 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, clock, fiber, hooks, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers, watchdog,
+    Global, clock, fiber, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers,
+    watchdog,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
@@ -15,7 +16,7 @@ use racehunter_event::control::{
     OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
     SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
+use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
 unsafe extern "C" {
     static __executable_start: u8;
@@ -404,10 +405,20 @@ pub(crate) unsafe fn begin_next() {
 }
 
 /// The program has forked, and this is the new process: it is on its own, with no thread but the one that forked.
-unsafe fn leave() {
+pub(crate) unsafe fn leave() {
     kernel::forked();
     schedule::end();
     log::stop();
+    if !REGION.get().is_null() {
+        // What the controller and the execution tell each other is none of its business.
+        sys::call(sys::MUNMAP, REGION.get() as usize, REGION_SIZE, 0, 0);
+        if ACCEPTS.get() {
+            ACCEPTS.set(false);
+            for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
+                sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+            }
+        }
+    }
     REGION.set(core::ptr::null_mut());
     clock::RH_DETECT.set(0);
     for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
@@ -416,25 +427,8 @@ unsafe fn leave() {
     LIVE.set(1);
     INTERNAL.set(0);
     timers::reset();
+    io::leave();
     schedule::begin_without_plan();
-}
-
-/// A process that the program makes is not under control: the execution goes on, but proves nothing.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fork() {
-    core::arch::naked_asm!("mov rdi, [rsp]", "jmp {}", sym fork_at)
-}
-
-unsafe extern "C" fn fork_at(code: usize) -> i32 {
-    let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
-    let pid = fork();
-    if pid == 0 {
-        leave();
-    } else {
-        log::escape(Escape::Fork, code, 0, 0);
-    }
-    pid
 }
 
 /// Runs the slots that continue from here, each in a copy of this process. Returns true in the copies; the original

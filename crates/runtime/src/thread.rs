@@ -117,6 +117,8 @@ pub(crate) struct Thread {
     /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 when there is none.
     pub ended_from: usize,
     pub ended_to: usize,
+    /// Where the locks in `held` were taken.
+    pub held_at: [usize; MAX_HELD],
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
@@ -297,9 +299,16 @@ pub(crate) unsafe fn by_handle(handle: usize) -> Option<*mut Thread> {
         .find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
 }
 
+/// The thread that had this `pthread_t` last, whatever became of it.
+pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
+    (0..COUNT.get()).rev().map(|n| thread(n)).find(|&t| (*t).handle == handle && (*t).state != State::Free)
+}
+
 pub(crate) unsafe fn hold(t: *mut Thread, lock: usize) {
-    if ((*t).held_count as usize) < MAX_HELD {
-        (*t).held[(*t).held_count as usize] = lock;
+    let count = (*t).held_count as usize;
+    if count < MAX_HELD {
+        (*t).held[count] = lock;
+        (*t).held_at[count] = (*t).code;
     }
     (*t).held_count += 1;
 }
@@ -310,11 +319,19 @@ pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
         if (*t).held[i] == lock {
             for k in i..known - 1 {
                 (*t).held[k] = (*t).held[k + 1];
+                (*t).held_at[k] = (*t).held_at[k + 1];
             }
             break;
         }
     }
     (*t).held_count = (*t).held_count.saturating_sub(1);
+}
+
+/// Whether the thread holds the lock; nothing when it holds more than can be told.
+pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
+    let count = (*t).held_count as usize;
+    let known = (0..count.min(MAX_HELD)).any(|i| (*t).held[i] == lock);
+    (known || count <= MAX_HELD).then_some(known)
 }
 
 /// A zeroed vector clock that lives as long as the execution.

@@ -9,14 +9,18 @@ pub(crate) mod barrier;
 pub(crate) mod c11;
 pub(crate) mod condition;
 mod cxx;
+pub(crate) mod files;
 pub(crate) mod futex;
 pub(crate) mod keys;
+pub(crate) mod misuse;
 pub(crate) mod mutex;
+pub(crate) mod named;
 pub(crate) mod objects;
 pub(crate) mod once;
 pub(crate) mod real;
 pub(crate) mod rwlock;
 pub(crate) mod semaphore;
+pub(crate) mod shared;
 pub(crate) mod threads;
 
 use crate::thread::{State, Thread, thread};
@@ -31,6 +35,13 @@ pub(crate) const EBUSY: i32 = 16;
 pub(crate) const EINVAL: i32 = 22;
 pub(crate) const EDEADLK: i32 = 35;
 pub(crate) const ETIMEDOUT: i32 = 110;
+pub(crate) const ENOENT: i32 = 2;
+pub(crate) const EEXIST: i32 = 17;
+pub(crate) const EMFILE: i32 = 24;
+pub(crate) const ENAMETOOLONG: i32 = 36;
+pub(crate) const EOVERFLOW: i32 = 75;
+pub(crate) const EOWNERDEAD: i32 = 130;
+pub(crate) const ENOTRECOVERABLE: i32 = 131;
 
 /// Exports a C function whose model also wants the caller's code address: it is passed in the register of the next
 /// parameter.
@@ -88,9 +99,11 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Join => (*thread(at as u32)).state == State::Done,
         Wait::Once => once::available(at),
         Wait::Barrier => barrier::available(at, t),
-        Wait::Condition | Wait::Futex => (*t).signalled,
+        Wait::Condition => condition::available(t),
+        Wait::Futex => (*t).signalled,
         Wait::Signal => crate::signals::awaited(t) != 0,
-        Wait::Sleep | Wait::File | Wait::Child | Wait::Outside | Wait::Timer | Wait::Partner => false,
+        Wait::File | Wait::Child => crate::io::available(t),
+        Wait::Sleep | Wait::Outside | Wait::Timer | Wait::Partner => false,
     }
 }
 
@@ -100,6 +113,28 @@ pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
         Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => u64::from((*objects::get(wait, at)).owner),
         Wait::Join => at as u64 + 1,
         _ => 0,
+    }
+}
+
+/// Whether an absolute time is one.
+pub(crate) unsafe fn is_time(until: *const [i64; 2]) -> bool {
+    (0..1_000_000_000).contains(&(*until)[1])
+}
+
+/// Whether timed operations know the clock.
+pub(crate) const fn is_clock(clock: i32) -> bool {
+    matches!(clock, crate::time::REALTIME | crate::time::MONOTONIC)
+}
+
+/// The running thread is over: what becomes of the locks that it holds.
+pub(crate) unsafe fn abandon_locks(t: *mut Thread) {
+    for i in (0..((*t).held_count as usize).min(crate::thread::MAX_HELD)).rev() {
+        let (at, code) = ((*t).held[i], (*t).held_at[i]);
+        match (*objects::get(Wait::Mutex, at)).lock {
+            objects::Lock::Mutex => mutex::abandon(at, code),
+            objects::Lock::Rwlock => misuse::end_holding(at, code),
+            objects::Lock::None | objects::Lock::Spin | objects::Lock::File => {}
+        }
     }
 }
 

@@ -1,16 +1,17 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, misuse, real};
 use crate::fiber;
 use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
 use crate::signals::{cancel, send};
 use crate::thread::{
-    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
+    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
+    prepare, thread,
 };
 use crate::{afterlife, clock, escapes, log, outcome, time};
 use core::arch::global_asm;
 use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_event::{Cause, Kind, Wait, path_of};
+use racehunter_event::{Cause, Kind, Misuse, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
@@ -106,11 +107,26 @@ pub(super) unsafe extern "C" fn create(
     0
 }
 
+/// A thread is joined or detached for which that must not be done, or that does not exist.
+unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
+    let Some(t) = any_by_handle(handle) else { return ESRCH };
+    let number = (*t).number as usize;
+    let what = match (kind, (*t).joined) {
+        (Kind::Detach, _) => Misuse::DetachTwice,
+        (_, true) => Misuse::JoinTwice,
+        (_, false) => Misuse::JoinDetached,
+    };
+    let n = point(code);
+    log::event(kind, n, number, 0, 0);
+    misuse::report(what, number, 0);
+    if (*t).joined { ESRCH } else { EINVAL }
+}
+
 unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
     let code = cxx::place(code);
-    let Some(t) = by_handle(handle) else { return ESRCH };
+    let Some(t) = by_handle(handle) else { return not_joinable(handle, Kind::Join, code) };
     if (*t).detached {
-        return EINVAL;
+        return not_joinable(handle, Kind::Join, code);
     }
     if t == current() {
         return EDEADLK;
@@ -124,6 +140,11 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
             return 0;
         }
         End::TimedOut | End::Interrupted => return ETIMEDOUT,
+    }
+    if (*t).joined {
+        log::event(Kind::Join, n, number, 0, 0);
+        misuse::report(Misuse::JoinTwice, number, 0);
+        return EINVAL;
     }
     clock::join_thread(t);
     (*t).joined = true;
@@ -153,8 +174,7 @@ unsafe extern "C" fn clock_join(
 }
 
 unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) -> i32 {
-    let Some(t) = by_handle(handle) else { return ESRCH };
-    if (*t).state != State::Done {
+    if by_handle(handle).is_some_and(|t| !(*t).detached && (*t).state != State::Done) {
         point(code);
         return EBUSY;
     }
@@ -162,9 +182,9 @@ unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) ->
 }
 
 pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
-    let Some(t) = by_handle(handle) else { return ESRCH };
+    let Some(t) = by_handle(handle) else { return not_joinable(handle, Kind::Detach, code) };
     if (*t).detached {
-        return EINVAL;
+        return not_joinable(handle, Kind::Detach, code);
     }
     let n = point(cxx::place(code));
     (*t).detached = true;
@@ -185,6 +205,9 @@ pub(crate) unsafe fn end(t: *mut Thread) {
         escapes::look_at(t);
     }
     let n = point(0);
+    if (*t).held_count > 0 {
+        super::abandon_locks(t);
+    }
     log::event(Kind::Exit, n, 0, 0, 0);
     afterlife::end_thread(t);
     LIVE.set(LIVE.get() - 1);
