@@ -8,7 +8,7 @@ use racehunter_e2e::annotations::targets;
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Workshop, root, tool};
 use racehunter_explore::{
-    Bug, Escape, Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Switch, Tail, shared_sites,
+    Bug, Escape, Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Switch, Tail, shared_sites,
 };
 use racehunter_launch::{Backend, Limits, Processes, Program};
 use std::path::Path;
@@ -140,7 +140,7 @@ impl Pair {
         let sites = shared_sites(&monitored[0]);
         self.fibers.add_points(&sites);
         self.threads.add_points(&sites);
-        let random = |seed| Plan { tail: Tail::Random { seed }, ..Plan::default() };
+        let random = |seed| Plan { tail: Tail::Walk { style: Style::Even, seed }, ..Plan::default() };
         let plans: Vec<Plan> = std::iter::once(Plan::default()).chain((1..=SCHEDULES).map(random)).collect();
         let executions = self.run(&plans);
         let repeats: Vec<Plan> = executions.iter().map(Execution::repeat).collect();
@@ -185,7 +185,7 @@ fn threads_are_known_to_the_kernel() {
             return known;
         }"#,
     );
-    let plans = [0, 1, 2, 3].map(|seed| Plan { tail: Tail::Random { seed }, ..Plan::default() });
+    let plans = [0, 1, 2, 3].map(|seed| Plan { tail: Tail::Walk { style: Style::Even, seed }, ..Plan::default() });
     for execution in pair.threads.run(&plans).expect("the program runs") {
         assert_eq!(execution.outcome, Outcome::Exited(3));
     }
@@ -254,7 +254,7 @@ fn a_program_can_fork() {
             return sum;
         }"#,
     );
-    let plans = [0, 1, 2, 3].map(|seed| Plan { tail: Tail::Random { seed }, ..Plan::default() });
+    let plans = [0, 1, 2, 3].map(|seed| Plan { tail: Tail::Walk { style: Style::Even, seed }, ..Plan::default() });
     for execution in pair.run(&plans) {
         assert_eq!(execution.outcome, Outcome::Exited(14));
         assert!(execution.partial && execution.escapes().iter().any(|escape| escape.0 == Escape::Fork));
@@ -290,7 +290,11 @@ fn snapshots_go_on_as_from_the_start() {
     let whole = Plan::replay(alone[0].switches());
     let half: Vec<Switch> = whole.switches.iter().copied().filter(|switch| switch.at < last / 2).collect();
     let from = half.last().map_or(0, |switch| switch.at).max(40_000);
-    let tails = (1..=8).map(|seed| Plan { tail_from: from, tail: Tail::Random { seed }, ..Plan::replay(half.clone()) });
+    let tails = (1..=8).map(|seed| Plan {
+        tail_from: from,
+        tail: Tail::Walk { style: Style::Even, seed },
+        ..Plan::replay(half.clone())
+    });
     let plans: Vec<Plan> = tails.collect();
     let together = pair.run(&plans);
     let alone: Vec<Execution> = plans.iter().flat_map(|plan| pair.run(std::slice::from_ref(plan))).collect();

@@ -12,7 +12,7 @@ mod script;
 
 use oracle::{Access, Judgement, judge};
 use racehunter_e2e::{Workshop, root, workshop::text};
-use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Tail};
+use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Tail};
 use racehunter_launch::{Limits, Processes, Program};
 use script::{Random, Script, random_script};
 use std::collections::HashSet;
@@ -61,7 +61,7 @@ impl Stage {
         fs::write(&self.script, script.file()).expect("the script can be written");
         let tail = |number| match number {
             0 => Tail::MinSwitches,
-            _ => Tail::Random { seed: seed ^ number << 32 },
+            _ => Tail::Walk { style: Style::Even, seed: seed ^ number << 32 },
         };
         let everything = |number| Plan { observe: Observe::Everything, tail: tail(number), ..Plan::default() };
         let plans: Vec<Plan> = (0..schedules).map(everything).collect();

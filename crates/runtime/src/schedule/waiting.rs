@@ -4,7 +4,7 @@
 //! by [`wait_until`]. Whoever changes an object calls [`refresh`], so that at every decision the set of ready threads is
 //! exact.
 
-use super::{chooses_wakeups, count, decide_and_switch, due, is_decided, may_wake, now, settle, uncount};
+use super::{count, decide_and_switch, due, is_decided, may_wake, now, settle, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{log, signals, sync};
 use racehunter_event::{Cause, Kind, Record, Wait};
@@ -170,7 +170,7 @@ pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
         }
         match (*t).state {
             State::Ready if !goes_on(t) && !signals::deliverable(t) => {
-                if (*t).deadline == u64::MAX {
+                if (*t).deadline == u64::MAX && (*t).pending != Wait::Condition {
                     make_unready(t, State::Blocked);
                     changes.add(number, Kind::Blocked, n);
                 } else {
@@ -211,7 +211,7 @@ impl Changes {
         for (threads, one, many) in
             [(self.blocked, Kind::Blocked, Kind::BlockedSet), (self.woken, Kind::Woken, Kind::WokenSet)]
         {
-            if threads.count_ones() > FEW && !chooses_wakeups() {
+            if threads.count_ones() > FEW {
                 let (object, extra) = (u64::from(self.first), threads);
                 log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
             } else {
