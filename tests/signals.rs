@@ -104,7 +104,8 @@ int main(void) {
 }
 ";
     let (workshop, program) = Workshop::with_program(source);
-    workshop.hunt(&program, &["--runs", "100"]).expect(0);
+    let hunted = workshop.hunt(&program, &["--runs", "100"]).expect(0);
+    assert!(hunted.findings.is_empty(), "{:#?}", hunted.overview());
 }
 
 /// Runs out of stack, twice, and survives on an alternate stack; without it, that is a crash.
@@ -143,7 +144,8 @@ int main(void) {
 #[test]
 fn an_overflow_of_the_stack_is_handled_on_another_stack_or_not_at_all() {
     let (workshop, program) = Workshop::with_program(&format!("#define SAFE\n{OVERFLOW}"));
-    workshop.hunt(&program, &["--runs", "20"]).expect(0);
+    let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(0);
+    assert!(hunted.findings.is_empty(), "{:#?}", hunted.overview());
     let (workshop, program) = Workshop::with_program(OVERFLOW);
     let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
     assert!(hunted.findings.iter().all(|finding| finding.kind == "crash"), "{:#?}", hunted.overview());
@@ -216,5 +218,6 @@ int main(void) {
 }
 ";
     let (workshop, program) = Workshop::with_program(source);
-    workshop.hunt(&program, &["--runs", "60"]).expect(0);
+    let hunted = workshop.hunt(&program, &["--runs", "60"]).expect(0);
+    assert!(hunted.findings.is_empty(), "{:#?}", hunted.overview());
 }

@@ -1,7 +1,7 @@
 //! Sending signals, and those that were sent and wait.
 
 use super::actions::{self, RESERVED};
-use super::{Info, SIGABRT, SIGKILL, bit, deliver};
+use super::{Info, SIGABRT, SIGKILL, SIGSTOP, bit, deliver};
 use crate::clock::{self, SyncClock};
 use crate::schedule::{point, wake};
 use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
@@ -240,11 +240,12 @@ pub(crate) unsafe fn thread_ends(t: *mut Thread) {
 /// What happens about a signal that has no handler.
 pub(super) unsafe fn default_action(signal: u32) {
     const IGNORED: u64 = bit(17) | bit(18) | bit(23) | bit(28);
-    const STOPS: u64 = bit(19) | bit(20) | bit(21) | bit(22);
+    // Stopping, and what nothing can come before, is the kernel's business.
+    const KERNEL: u64 = bit(SIGKILL) | bit(SIGSTOP) | bit(20) | bit(21) | bit(22);
     if actions::of(signal).is_ignored() || IGNORED & bit(signal) != 0 {
         return;
     }
-    if STOPS & bit(signal) != 0 {
+    if KERNEL & bit(signal) != 0 {
         sys::call(sys::KILL, process_id() as usize, signal as usize, 0, 0);
         return;
     }
@@ -294,13 +295,7 @@ fn is_valid(signal: i32) -> bool {
 }
 
 unsafe fn to_id(id: i32, signal: i32, origin: Origin, code: usize) -> i32 {
-    if id != process_id() || signal == SIGKILL as i32 {
-        if id == process_id() {
-            // Nobody is told about this one.
-            let n = point(code);
-            log::event(Kind::Kill, n, signal as usize, 0, 0);
-            outcome::die(SIGKILL, 0);
-        }
+    if id != process_id() {
         let result = sys::call(sys::KILL, id as usize, signal as usize, 0, 0);
         return if result < 0 { fail(-result as i32) } else { 0 };
     }

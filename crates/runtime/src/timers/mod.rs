@@ -158,13 +158,9 @@ unsafe extern "C" fn run(index: usize) -> usize {
 
 unsafe fn expire(index: usize) {
     let it = timer(index);
-    let mut missed = 0;
-    if (*it).interval == 0 {
-        (*it).deadline = NEVER;
-    } else {
-        missed = time::since((*it).deadline) / (*it).interval;
-        (*it).deadline += (missed + 1) * (*it).interval;
-    }
+    let periods = time::since((*it).deadline).checked_div((*it).interval);
+    (*it).deadline = periods.map_or(NEVER, |periods| (*it).deadline + (periods + 1) * (*it).interval);
+    let missed = periods.unwrap_or(0);
     clock::acquire(&(*it).clock);
     match (*it).notice {
         Notice::Signal { signal, to, value } => {
