@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::hunt::reporter;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, fingerprint};
+use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, Thread, fingerprint};
 use racehunter_predict::{Index, Options, Prediction, Report};
 use racehunter_trace::{EventId, Op, Subject, Trace};
 use serde::Serialize;
@@ -148,9 +148,15 @@ fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         schedule: Schedule::default(),
         steps: steps(trace, &witness, prediction),
         object,
-        threads: Vec::new(),
+        threads: trace.threads().iter().enumerate().map(thread).collect(),
         notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
     }
+}
+
+/// A thread, by the name that the trace has for it.
+fn thread((number, name): (usize, &String)) -> Thread {
+    let entry = if *name == format!("T{number}") { String::new() } else { name.clone() };
+    Thread { path: name.clone(), entry }
 }
 
 /// Switches away from threads that go on later.
@@ -349,17 +355,16 @@ impl Summary {
     fn text(&self, trace: &Trace, policy: racehunter_predict::Policy) -> String {
         let findings = match self.findings {
             0 => "nothing predicted".to_owned(),
-            1 => "1 prediction".to_owned(),
-            number => format!("{number} predictions"),
+            number => counted(number, "prediction"),
         };
         let mut text = format!(
-            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {} cases, {} questions\n",
+            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {}, {}\n",
             self.elapsed_ms as f64 / 1000.0,
             self.events,
             self.threads,
             self.policy,
-            self.cases,
-            self.questions,
+            counted(self.cases, "case"),
+            counted(self.questions, "question"),
         );
         let knows = match (policy, trace.has_branches(), trace.dependences().is_some()) {
             (racehunter_predict::Policy::Nre, _, true) => "the dependences in the trace",
@@ -368,8 +373,13 @@ impl Summary {
         };
         text += &format!("   Assumes  {knows}\n");
         if self.unfinished > 0 {
-            text += &format!("   Missed   {} cases were not tried to the end\n", self.unfinished);
+            text += &format!("   Missed   {} not tried to the end\n", counted(self.unfinished, "case"));
         }
         text
     }
+}
+
+/// `1 case`, `2 cases`.
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
