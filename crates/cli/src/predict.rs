@@ -135,7 +135,7 @@ fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         region: "unknown".to_owned(),
         allocated: Vec::new(),
     });
-    let witness: Vec<EventId> = prediction.witness.events().collect();
+    let witness = &prediction.witness;
     Finding {
         id: fingerprint(kind, &places),
         kind,
@@ -144,9 +144,9 @@ fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         replayed: [0, 0],
         confirmed: false,
         execution: 0,
-        preemptions: preemptions(trace, &witness),
+        preemptions: preemptions(trace, &witness.tail),
         schedule: Schedule::default(),
-        steps: steps(trace, &witness, prediction),
+        steps: steps(trace, prediction),
         object,
         threads: trace.threads().iter().enumerate().map(thread).collect(),
         notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
@@ -159,7 +159,7 @@ fn thread((number, name): (usize, &String)) -> Thread {
     Thread { path: name.clone(), entry }
 }
 
-/// Switches away from threads that go on later.
+/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
 fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     let mut last = vec![None; trace.threads().len()];
     for (at, &event) in witness.iter().enumerate() {
@@ -173,9 +173,11 @@ fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
 }
 
 /// The end of the witness, and what is about to happen then.
-fn steps(trace: &Trace, witness: &[EventId], prediction: &Prediction) -> Vec<Step> {
-    let shown = &witness[witness.len().saturating_sub(STEPS)..];
-    let events = shown.iter().chain(&prediction.question.next).copied();
+fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
+    let witness = &prediction.witness;
+    let tail = &witness.tail[witness.tail.len().saturating_sub(STEPS)..];
+    let frozen = witness.frozen.saturating_sub((STEPS - tail.len()) as u32)..witness.frozen;
+    let events = frozen.chain(tail.iter().copied()).chain(prediction.question.next.iter().copied());
     let mut before = None;
     events
         .map(|event| {
