@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::hunt::reporter;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, fingerprint};
+use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, Thread, fingerprint};
 use racehunter_predict::{Index, Options, Prediction, Report};
 use racehunter_trace::{EventId, Op, Subject, Trace};
 use serde::Serialize;
@@ -135,7 +135,7 @@ fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         region: "unknown".to_owned(),
         allocated: Vec::new(),
     });
-    let witness: Vec<EventId> = prediction.witness.events().collect();
+    let witness = &prediction.witness;
     Finding {
         id: fingerprint(kind, &places),
         kind,
@@ -144,16 +144,22 @@ fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         replayed: [0, 0],
         confirmed: false,
         execution: 0,
-        preemptions: preemptions(trace, &witness),
+        preemptions: preemptions(trace, &witness.tail),
         schedule: Schedule::default(),
-        steps: steps(trace, &witness, prediction),
+        steps: steps(trace, prediction),
         object,
-        threads: Vec::new(),
+        threads: trace.threads().iter().enumerate().map(thread).collect(),
         notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
     }
 }
 
-/// Switches away from threads that go on later.
+/// A thread, by the name that the trace has for it.
+fn thread((number, name): (usize, &String)) -> Thread {
+    let entry = if *name == format!("T{number}") { String::new() } else { name.clone() };
+    Thread { path: name.clone(), entry }
+}
+
+/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
 fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
     let mut last = vec![None; trace.threads().len()];
     for (at, &event) in witness.iter().enumerate() {
@@ -167,9 +173,11 @@ fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
 }
 
 /// The end of the witness, and what is about to happen then.
-fn steps(trace: &Trace, witness: &[EventId], prediction: &Prediction) -> Vec<Step> {
-    let shown = &witness[witness.len().saturating_sub(STEPS)..];
-    let events = shown.iter().chain(&prediction.question.next).copied();
+fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
+    let witness = &prediction.witness;
+    let tail = &witness.tail[witness.tail.len().saturating_sub(STEPS)..];
+    let frozen = witness.frozen.saturating_sub((STEPS - tail.len()) as u32)..witness.frozen;
+    let events = frozen.chain(tail.iter().copied()).chain(prediction.question.next.iter().copied());
     let mut before = None;
     events
         .map(|event| {
@@ -349,17 +357,16 @@ impl Summary {
     fn text(&self, trace: &Trace, policy: racehunter_predict::Policy) -> String {
         let findings = match self.findings {
             0 => "nothing predicted".to_owned(),
-            1 => "1 prediction".to_owned(),
-            number => format!("{number} predictions"),
+            number => counted(number, "prediction"),
         };
         let mut text = format!(
-            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {} cases, {} questions\n",
+            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {}, {}\n",
             self.elapsed_ms as f64 / 1000.0,
             self.events,
             self.threads,
             self.policy,
-            self.cases,
-            self.questions,
+            counted(self.cases, "case"),
+            counted(self.questions, "question"),
         );
         let knows = match (policy, trace.has_branches(), trace.dependences().is_some()) {
             (racehunter_predict::Policy::Nre, _, true) => "the dependences in the trace",
@@ -368,8 +375,13 @@ impl Summary {
         };
         text += &format!("   Assumes  {knows}\n");
         if self.unfinished > 0 {
-            text += &format!("   Missed   {} cases were not tried to the end\n", self.unfinished);
+            text += &format!("   Missed   {} not tried to the end\n", counted(self.unfinished, "case"));
         }
         text
     }
+}
+
+/// `1 case`, `2 cases`.
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -3,6 +3,9 @@
 //! Each acquisition while other locks are held is a wish. Wishes are grouped by thread, the locks that are held, the lock
 //! that is wanted and the site. A cycle of groups of different threads, each wanting what the next one holds, is a case,
 //! unless two of them hold a lock in common: then they cannot be there together.
+//!
+//! Most programs take nested locks in some order. So first the locks alone are looked at: only where a lock can be
+//! reached from itself, by going from what is held to what is wanted, there is anything to combine.
 
 use crate::Question;
 use crate::candidates::LockSets;
@@ -46,8 +49,21 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
         });
         groups[number].wishes.push(event);
     }
-    let mut finder =
-        Finder { locks: &locks, groups: &groups, path: Vec::new(), sites: FxHashSet::default(), cycles: Vec::new() };
+    drop_ordered(&mut groups, &locks);
+    let mut holding: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for (number, group) in groups.iter().enumerate() {
+        for &(lock, _) in locks.get(group.held) {
+            holding.entry(lock).or_default().push(number);
+        }
+    }
+    let mut finder = Finder {
+        locks: &locks,
+        groups: &groups,
+        holding: &holding,
+        path: Vec::new(),
+        sites: FxHashSet::default(),
+        cycles: Vec::new(),
+    };
     for first in 0..groups.len() {
         finder.path.push(first);
         finder.extend();
@@ -56,9 +72,28 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     finder.cycles.iter().map(|cycle| case(&groups, cycle, attempts)).collect()
 }
 
+/// Leaves out wishes that are part of no cycle of locks: as long as there are any, those for a lock from which nothing
+/// is wanted, and those of threads that hold only locks that nobody wants.
+fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
+    loop {
+        let before = groups.len();
+        let wanted: FxHashSet<u32> = groups.iter().map(|group| group.wanted).collect();
+        let held: FxHashSet<u32> =
+            groups.iter().flat_map(|group| locks.get(group.held)).map(|&(lock, _)| lock).collect();
+        groups.retain(|group| {
+            held.contains(&group.wanted) && locks.get(group.held).iter().any(|(lock, _)| wanted.contains(lock))
+        });
+        if groups.len() == before {
+            return;
+        }
+    }
+}
+
 struct Finder<'a> {
     locks: &'a LockSets,
     groups: &'a [Group],
+    /// Groups by the locks that they hold.
+    holding: &'a FxHashMap<u32, Vec<usize>>,
     path: Vec<usize>,
     /// Sites of the cycles so far: to the reader of a report, other threads at the same sites are the same deadlock.
     sites: FxHashSet<Vec<u32>>,
@@ -86,7 +121,8 @@ impl Finder<'_> {
         if self.path.len() == LONGEST {
             return;
         }
-        for next in first + 1..self.groups.len() {
+        let holding = self.holding;
+        for &next in holding.get(&self.groups[last].wanted).into_iter().flatten().filter(|&&next| next > first) {
             let together = self.path.iter().all(|&group| {
                 let (one, other) = (&self.groups[group], &self.groups[next]);
                 one.thread != other.thread && !self.locks.exclude(one.held, other.held)

@@ -42,7 +42,7 @@ pub fn trace(records: &[Record]) -> Result<Trace, Error> {
     for record in events() {
         converter.convert(record)?;
     }
-    Ok(converter.builder.finish())
+    Ok(converter.builder.finish_sorted())
 }
 
 /// The memory that an event touches: first address and first address after it.

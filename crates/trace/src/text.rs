@@ -49,7 +49,7 @@ pub fn read(mut input: impl BufRead) -> Result<Trace, Error> {
         let text = std::str::from_utf8(&bytes).map_err(|_| "not UTF-8".to_owned());
         text.and_then(|line| parser.line(line.trim())).map_err(|reason| Error::Text { line: number, reason })?;
     }
-    Ok(parser.builder.finish())
+    Ok(parser.builder.finish_sorted())
 }
 
 struct Parser {

@@ -207,7 +207,7 @@ impl Trace {
 
 /// Makes a [`Trace`], event by event.
 ///
-/// Numbers are given out in order of first use, so that what is used first, and often, has small ones.
+/// Numbers are given out in order of first use, so that what is used often has mostly small ones.
 #[derive(Debug, Default)]
 pub struct TraceBuilder {
     trace: Trace,
@@ -367,6 +367,32 @@ impl TraceBuilder {
         self.trace.dependences.get_or_insert_default();
     }
 
+    /// The trace, with its objects numbered anew by kind and name, where numbers at the end of names count as numbers.
+    /// What lies together in memory then has numbers that lie together, and takes less room in a file.
+    #[must_use]
+    pub fn finish_sorted(self) -> Trace {
+        let mut trace = self.trace;
+        let mut order: Vec<u32> = (0..trace.objects.len() as u32).collect();
+        order.sort_by_cached_key(|&old| {
+            let object = &trace.objects[old as usize];
+            let (prefix, number) = natural(&object.name);
+            (object.subject, prefix.to_owned(), number, object.name.clone())
+        });
+        let mut new_number = vec![0; order.len()];
+        for (new, &old) in (0..).zip(&order) {
+            new_number[old as usize] = new;
+        }
+        for (object, op) in trace.object.iter_mut().zip(&trace.op) {
+            if Op::ALL[usize::from(op & !PART)].subject().has_object() {
+                *object = new_number[*object as usize];
+            }
+        }
+        let mut objects = std::mem::take(&mut trace.objects);
+        let blank = || Object { subject: Subject::Nothing, name: String::new() };
+        trace.objects = order.iter().map(|&old| std::mem::replace(&mut objects[old as usize], blank())).collect();
+        trace
+    }
+
     /// The trace.
     #[must_use]
     pub fn finish(self) -> Trace {
@@ -377,4 +403,16 @@ impl TraceBuilder {
 /// The next number of a table.
 fn small(len: usize, what: &'static str) -> Result<u32, Error> {
     u32::try_from(len).ok().filter(|&number| number < u32::MAX - 1).ok_or(Error::TooMany(what))
+}
+
+/// A name without the number at its end, and the number. Addresses are numbers.
+fn natural(name: &str) -> (&str, u64) {
+    if let Some(digits) = name.strip_prefix("0x") {
+        let end = digits.find(|character: char| !character.is_ascii_hexdigit()).unwrap_or(digits.len());
+        if let Ok(address) = u64::from_str_radix(&digits[..end], 16) {
+            return ("0x", address);
+        }
+    }
+    let prefix = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    (prefix, name[prefix.len()..].parse().unwrap_or(0))
 }

@@ -206,3 +206,12 @@ fn large_traces_have_several_blocks_and_few_bytes() {
     assert_eq!(file::Reader::open(&path).unwrap().read().unwrap(), trace);
     assert!(matches!(file::Reader::open(&directory.path().join("b.rht")), Err(Error::Io(_))));
 }
+
+#[test]
+fn objects_of_texts_are_in_the_order_of_their_names() {
+    let text = "T0|w(V10)|1\nT0|acq(L)|2\nT0|w(V9)|3\nT0|w(0x20)|4\nT0|w(0x9)|5\nT0|fork(T1)|6\nT0|w(V9)|7\n";
+    let trace = text::read(text.as_bytes()).unwrap();
+    let names: Vec<&str> = trace.objects().iter().map(|object| object.name.as_str()).collect();
+    assert_eq!(names, ["0x9", "0x20", "V9", "V10", "L"]);
+    assert_eq!(text_of(&trace), text);
+}
