@@ -4,7 +4,7 @@ use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event};
 use crate::schedule::point;
 use crate::sync::interpose_cancellable;
-use crate::sys;
+use crate::{sys, timers};
 use racehunter_event::{File, FileKind, FileOperation};
 
 const PIPE2: usize = 293;
@@ -140,6 +140,7 @@ pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
 unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
     let locked = locks::closes(fd, code);
+    timers::file::forget(fd, code);
     let Some(d) = channels::of(fd) else {
         let result = call();
         channels::forget(fd);

@@ -90,7 +90,7 @@ pub(crate) unsafe fn await_others() -> bool {
     while threads().any(|t| waits_for_others(t)) && has_others() && !(timed && tries > TRIES_BEFORE_TIME_OUT) {
         pause();
         tries += 1;
-        if threads().fold(false, |any, t| look(t) || any) {
+        if threads().filter(|&t| look(t)).count() > 0 {
             return true;
         }
     }

@@ -7,7 +7,7 @@
 //! [`interval`] has the timer of the process (`alarm`, `setitimer`), [`posix`] those of `timer_create`, [`file`] those of
 //! `timerfd_create`.
 
-mod file;
+pub(crate) mod file;
 mod interval;
 mod posix;
 
