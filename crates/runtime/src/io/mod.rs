@@ -27,7 +27,7 @@ use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, a
 use crate::signals::cancel;
 use crate::sync::fail;
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
-use crate::{Global, clock, log, sys};
+use crate::{Global, clock, hooks, log, server, sys, tsan};
 use channels::{ALL, Descriptor};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Kind, Wait};
 
@@ -442,6 +442,17 @@ pub(crate) unsafe fn release(object: usize) {
 /// The running thread learns what was passed on.
 pub(crate) unsafe fn learn(object: usize) {
     clock::acquire(&(*crate::sync::objects::get(Wait::File, object)).clock);
+}
+
+/// The kernel reads or writes memory of the program: an access like any other, at the place of the call. Libraries order
+/// theirs in ways that are not seen.
+pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
+    /// The kernel refuses more than that, or what comes after it is nothing that the program has.
+    const MOST: isize = 64 << 20;
+    let (start, end) = server::executable();
+    if len > 0 && COUNT.get() > 0 && (start..end).contains(&code) {
+        hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
+    }
 }
 
 /// A descriptor of its own kind, for records about several of them.

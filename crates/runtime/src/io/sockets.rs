@@ -3,12 +3,12 @@
 use super::channels::{self, Descriptor, key};
 use super::transfer::{Piece, transfer};
 use super::{
-    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, without_waiting,
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, touch, without_waiting,
 };
 use crate::schedule::point;
 use crate::sync::interpose_cancellable;
 use crate::{sys, time};
-use racehunter_event::{File, FileKind, FileOperation};
+use racehunter_event::{File, FileKind, FileOperation, Kind};
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -403,6 +403,7 @@ unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize
         let flags = (flags | DONT_WAIT) as usize;
         let call = || sys::call6(RECVFROM, fd as usize, buffer + total, len - total, flags, from, size);
         let result = request.perform(POLLIN, call);
+        touch(buffer + total, result, Kind::WriteRange, code);
         if result <= 0 {
             return if total > 0 { total as isize } else { finish(result) };
         }
@@ -446,6 +447,7 @@ unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to:
 }
 
 unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
+    touch(buffer, len as isize, Kind::ReadRange, code);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
     };
