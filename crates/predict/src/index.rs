@@ -77,7 +77,7 @@ impl<'t> Index<'t> {
             index: Self {
                 trace,
                 position: Vec::with_capacity(trace.len()),
-                events: vec![Vec::new(); threads],
+                events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
                 link: Vec::with_capacity(trace.len()),
                 forker: vec![NONE; threads],
                 writes: Vec::new(),

@@ -95,7 +95,7 @@ impl<'t> Validator<'t> {
         let mut validator = Self {
             trace,
             position: Vec::with_capacity(trace.len()),
-            events: vec![Vec::new(); trace.threads().len()],
+            events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
             forker: vec![None; trace.threads().len()],
             history: vec![Vec::new(); trace.objects().len()],
             saw: vec![NOTHING; trace.len()],
