@@ -147,8 +147,8 @@ impl<'a, 't> Checker<'a, 't> {
         valid.is_ok()
     }
 
-    /// The reads that must see their old writes for a question, with these writes (none: the initial value): the
-    /// constraints on a reordering, before locks. They are all there even if they contradict the question.
+    /// The reads of shared locations that must see their old writes for a question, with these writes (none: the initial
+    /// value): the constraints on a reordering, before locks. They are all there even if they contradict the question.
     #[must_use]
     pub fn constraints(&self, question: &Question) -> Vec<(Option<EventId>, EventId)> {
         let write = |read| Some(self.index.read_from(read)).filter(|&write| write != NONE);
