@@ -1,6 +1,6 @@
 //! Is a witness really a correct reordering? Decided by running it, from the definition alone.
 //!
-//! Soundness rests on this file and on [`Demands`](crate::Demands), not on how a witness was found. It shares no code
+//! Soundness rests on this file and on [`Demands`], not on how a witness was found. It shares no code
 //! with the stages that find witnesses: it goes through the raw trace, keeps the state of every object, and lets nothing
 //! happen that could not.
 //!
