@@ -6,7 +6,7 @@
 
 use super::{EINTR, Probe, Watch, channels, descriptors, finish, log_event, until};
 use crate::schedule::{End, point};
-use crate::sync::{interpose, real};
+use crate::sync::real;
 use crate::{Global, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Wait};
@@ -18,16 +18,19 @@ const NO_WAIT: i32 = 1;
 const EXITED: i32 = 4;
 const LEAVE: i32 = 0x0100_0000;
 
-interpose! {
-    fork => fork_process, "rdi";
-    vfork => fork_process, "rdi";
-    daemon => become_daemon, "rdx";
+super::interpose_waits! {
     wait => wait_any, "rsi";
     waitpid => wait_process, "rcx";
     wait3 => wait_usage, "rcx";
     wait4 => wait_process_usage, "r8";
     waitid => wait_id, "r8";
     system => run_command, "rsi";
+}
+
+super::interpose! {
+    fork => fork_process, "rdi";
+    vfork => fork_process, "rdi";
+    daemon => become_daemon, "rdx";
     popen => open_process, "rdx";
     pclose => close_process, "rsi";
 }
@@ -292,7 +295,7 @@ static RETURN: Global<usize> = Global::new(0);
 core::arch::global_asm!(
     r#"
     .macro rh_exec name, real
-    .globl \name
+    .weak \name
     .type \name,@function
 \name:
     push rdi

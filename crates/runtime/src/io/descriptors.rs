@@ -3,7 +3,6 @@
 use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event};
 use crate::schedule::point;
-use crate::sync::interpose;
 use crate::sys;
 use racehunter_event::{File, FileKind, FileOperation};
 
@@ -17,7 +16,7 @@ const EPOLL_CREATE1: usize = 291;
 const CLOSE_RANGE: usize = 436;
 const EINVAL: isize = -22;
 
-interpose! {
+super::interpose_waits! {
     open => open_file, "rcx";
     open64 => open_file, "rcx";
     __open_2 => open_file, "rcx";
@@ -29,6 +28,11 @@ interpose! {
     creat => create_file, "rdx";
     creat64 => create_file, "rdx";
     close => close_one, "rsi";
+    fcntl => control, "rcx";
+    fcntl64 => control, "rcx";
+}
+
+super::interpose! {
     close_range => close_several, "rcx";
     closefrom => close_from, "rsi";
     dup => copy, "rsi";
@@ -39,8 +43,6 @@ interpose! {
     eventfd => make_event, "rdx";
     epoll_create => make_set, "rsi";
     epoll_create1 => make_set_with, "rsi";
-    fcntl => control, "rcx";
-    fcntl64 => control, "rcx";
 }
 
 /// Relative paths start at the working directory.

@@ -8,7 +8,7 @@
 use super::channels::{self, Descriptor, key};
 use super::{EAGAIN, Probe, Request, Watch, changed, finish};
 use crate::schedule::point;
-use crate::sync::{interpose, real};
+use crate::sync::real;
 use crate::{Global, sys};
 use racehunter_event::{FileKind, FileOperation};
 
@@ -23,10 +23,13 @@ const OPEN_FILE_GET: i32 = 36;
 const OPEN_FILE_SET: i32 = 37;
 const OPEN_FILE_SET_AND_WAIT: i32 = 38;
 
-interpose! {
-    flock => lock_file, "rdx";
+super::interpose_waits! {
     lockf => lock_section, "rcx";
     lockf64 => lock_section, "rcx";
+}
+
+super::interpose! {
+    flock => lock_file, "rdx";
 }
 
 /// `struct flock`

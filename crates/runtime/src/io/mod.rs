@@ -442,23 +442,52 @@ pub(crate) const fn several(descriptor: i32, operation: FileOperation) -> File {
     File { descriptor, kind: FileKind::Several, operation }
 }
 
+/// Exports a C function whose model also wants the caller's code address, as `sync::interpose!` does. Unlike there the
+/// names are common words: a program that has a function of its own by such a name keeps it.
+macro_rules! interpose {
+    ($($name:ident => $model:path, $register:literal;)*) => { $(
+        core::arch::global_asm!(
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            concat!("mov ", $register, ", [rsp]"),
+            "jmp {model}",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            model = sym $model,
+        );
+    )* };
+}
+pub(crate) use interpose;
+
+/// The same for cancellation points.
+macro_rules! interpose_waits {
+    ($($list:tt)*) => { crate::io::interpose! { $($list)* } };
+}
+pub(crate) use interpose_waits;
+
 /// As `interpose!`, for functions whose parameters take all registers: the code address is found by [`code_of_six`].
 macro_rules! interpose_six {
     ($($name:ident => $model:path;)*) => { $(
-        #[unsafe(naked)]
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name() {
-            core::arch::naked_asm!(
-                "mov r11, [rsp]",
-                "mov [rip + {}], r11",
-                "jmp {}",
-                sym crate::io::CODE,
-                sym $model,
-            )
-        }
+        core::arch::global_asm!(
+            concat!(".weak ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            "mov r11, [rsp]",
+            "mov [rip + {code}], r11",
+            "jmp {model}",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            code = sym crate::io::CODE,
+            model = sym $model,
+        );
     )* };
 }
 pub(crate) use interpose_six;
+
+/// The same for cancellation points.
+macro_rules! interpose_six_waits {
+    ($($list:tt)*) => { crate::io::interpose_six! { $($list)* } };
+}
+pub(crate) use interpose_six_waits;
 
 #[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);

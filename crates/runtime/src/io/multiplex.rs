@@ -3,7 +3,6 @@
 use super::channels::{self, ALL};
 use super::{EBADF, EINTR, POLLIN, PollFd, Probe, Watch, changed, finish, log_event, several, until};
 use crate::schedule::{End, point};
-use crate::sync::interpose;
 use crate::thread::current;
 use crate::{Global, sys, time};
 use racehunter_event::{File, FileKind, FileOperation, Wait};
@@ -13,19 +12,22 @@ const PSELECT6: usize = 270;
 const EPOLL_CTL: usize = 233;
 const EPOLL_WAIT: usize = 232;
 
-interpose! {
+super::interpose_waits! {
     poll => poll_for, "rcx";
     __poll_chk => poll_checked, "r8";
     ppoll => poll_until, "r8";
     __ppoll_chk => poll_until_checked, "r9";
     select => select_for, "r9";
-    epoll_ctl => change_set, "r8";
     epoll_wait => wait_for_set, "r8";
     epoll_pwait => wait_for_set_with, "r9";
     epoll_pwait2 => wait_for_set_until, "r9";
 }
 
-super::interpose_six! {
+super::interpose! {
+    epoll_ctl => change_set, "r8";
+}
+
+super::interpose_six_waits! {
     pselect => select_until;
 }
 
@@ -225,7 +227,11 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
     const EINVAL: isize = -22;
     let Ok(count) = usize::try_from(count) else { return finish(EINVAL) as i32 };
     if count > SELECTABLE {
-        return finish(EINVAL) as i32;
+        // More than there is room for here. The kernel waits, or a time-out is over at once.
+        let [reads, writes, exceptions] = given.map(|set| set as usize);
+        let now = [0_i64; 2];
+        let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
+        return finish(sys::call6(PSELECT6, count, reads, writes, exceptions, timeout, 0)) as i32;
     }
     let sets = Sets { count, given };
     let named = |fd: &usize| (0..3).any(|set| sets.contains(set, *fd));

@@ -6,7 +6,6 @@ use super::{
     EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, touch, without_waiting,
 };
 use crate::schedule::point;
-use crate::sync::interpose;
 use crate::{sys, time};
 use racehunter_event::{File, FileKind, FileOperation, Kind};
 
@@ -37,15 +36,10 @@ const INET: u16 = 2;
 const INET6: u16 = 10;
 const DATAGRAM: i32 = 2;
 
-interpose! {
-    socket => make, "rcx";
-    socketpair => make_pair, "r8";
-    bind => bind_address, "rcx";
-    listen => listen_at, "rdx";
+super::interpose_waits! {
     connect => connect_to, "rcx";
     accept => accept_plain, "rcx";
     accept4 => accept_with, "r8";
-    shutdown => shut_down, "rdx";
     recv => receive, "r8";
     __recv_chk => receive_checked, "r9";
     send => send_bytes, "r8";
@@ -55,9 +49,20 @@ interpose! {
     sendmmsg => send_messages, "r8";
 }
 
-super::interpose_six! {
+super::interpose! {
+    socket => make, "rcx";
+    socketpair => make_pair, "r8";
+    bind => bind_address, "rcx";
+    listen => listen_at, "rdx";
+    shutdown => shut_down, "rdx";
+}
+
+super::interpose_six_waits! {
     recvfrom => receive_from;
     sendto => send_to;
+}
+
+super::interpose_six! {
     __recvfrom_chk => receive_from_checked;
 }
 

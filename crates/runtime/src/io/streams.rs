@@ -11,11 +11,11 @@ use super::channels::{self, Descriptor};
 use super::{POLLIN, POLLOUT, PollFd, Request, Watch, changed, log_event, never_waits};
 use crate::Global;
 use crate::schedule::point;
-use crate::sync::{interpose, real};
+use crate::sync::real;
 use core::ffi::{CStr, c_char};
 use racehunter_event::{File, FileOperation};
 
-interpose! {
+super::interpose! {
     fgetc => get_character, "rsi";
     getc => get_character, "rsi";
     _IO_getc => get_character, "rsi";
@@ -278,7 +278,7 @@ unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const
 core::arch::global_asm!(
     r#"
     .macro rh_stream name, stream, before
-    .globl \name
+    .weak \name
     .type \name,@function
 \name:
     push rdi

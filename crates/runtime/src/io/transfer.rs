@@ -2,7 +2,6 @@
 
 use super::channels::{self, Descriptor};
 use super::{EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, finish, never_waits, sockets, touch, without_waiting};
-use crate::sync::interpose;
 use crate::sys;
 use racehunter_event::{FileKind, FileOperation, Kind};
 
@@ -13,7 +12,7 @@ const SPLICE: usize = 275;
 /// What a pipe takes in one piece, and has room for when it is ready at all.
 const PIPE_BUF: usize = 4096;
 
-interpose! {
+super::interpose_waits! {
     read => read_bytes, "rcx";
     __read_chk => read_checked, "r8";
     readv => read_pieces, "rcx";
@@ -21,6 +20,9 @@ interpose! {
     writev => write_pieces, "rcx";
     eventfd_read => event_read, "rdx";
     eventfd_write => event_write, "rdx";
+}
+
+super::interpose! {
     sendfile => send_file, "r8";
     sendfile64 => send_file, "r8";
 }
@@ -197,7 +199,7 @@ unsafe extern "C" fn send_file(to: i32, from: i32, offset: usize, count: usize, 
     }))
 }
 
-super::interpose_six! {
+super::interpose_six_waits! {
     splice => splice_between;
 }
 
