@@ -3,7 +3,7 @@
 use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event};
 use crate::schedule::point;
-use crate::sync::interpose_cancellable;
+use crate::sync::{interpose, interpose_cancellable};
 use crate::{sys, timers};
 use racehunter_event::{File, FileKind, FileOperation};
 
@@ -29,6 +29,11 @@ interpose_cancellable! {
     creat => create_file, "rdx";
     creat64 => create_file, "rdx";
     close => close_one, "rsi";
+    fcntl => control, "rcx";
+    fcntl64 => control, "rcx";
+}
+
+interpose! {
     close_range => close_several, "rcx";
     closefrom => close_from, "rsi";
     dup => copy, "rsi";
@@ -39,8 +44,6 @@ interpose_cancellable! {
     eventfd => make_event, "rdx";
     epoll_create => make_set, "rsi";
     epoll_create1 => make_set_with, "rsi";
-    fcntl => control, "rcx";
-    fcntl64 => control, "rcx";
 }
 
 /// Relative paths start at the working directory.
@@ -90,6 +93,7 @@ unsafe fn open_fifo(writes: bool, code: usize, mut call: impl FnMut() -> isize) 
         code,
         waits: true,
         deadline: None,
+        cancels: true,
     };
     while writes && fd == NOBODY_READS {
         request.log(n, false);

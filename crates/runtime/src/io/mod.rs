@@ -73,6 +73,8 @@ pub(crate) struct Watch {
     channel: usize,
     /// The call waits for any of several descriptors.
     several: bool,
+    /// The call is a cancellation point.
+    cancels: bool,
     /// Somebody outside the process can end the wait.
     outside: bool,
     /// It is over only when nothing else can go on: what comes from outside comes at no particular time.
@@ -92,6 +94,7 @@ impl Watch {
             probe,
             channel,
             several: false,
+            cancels: true,
             outside: false,
             lazy: false,
             doubtful: false,
@@ -171,7 +174,8 @@ pub(crate) unsafe fn until(
     (*current()).second = watch as usize;
     // Handlers that restart other calls do not restart those that wait for several descriptors.
     let signals = if (*watch).several { BY_ANY_SIGNAL } else { BY_SIGNAL };
-    let result = acquire(code, Waiting { wait, object, deadline, ends_by: signals | BY_CANCEL });
+    let ends_by = if (*watch).cancels { signals | BY_CANCEL } else { signals };
+    let result = acquire(code, Waiting { wait, object, deadline, ends_by });
     WAITING.set(WAITING.get().saturating_sub(1));
     (*watch).forced = false;
     result
@@ -185,6 +189,8 @@ pub(crate) struct Request {
     /// Whether the program is ready to wait, and for how long.
     pub waits: bool,
     pub deadline: Option<u64>,
+    /// Whether the call is a cancellation point.
+    pub cancels: bool,
 }
 
 impl Request {
@@ -198,6 +204,7 @@ impl Request {
         if !self.waits {
             return Ok(point(self.code));
         }
+        (*watch).cancels = self.cancels;
         let (n, end) = until(self.code, Wait::File, self.file().pack() as usize, watch, self.deadline);
         let error = match end {
             End::Done => return Ok(n),

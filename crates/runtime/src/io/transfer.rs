@@ -21,6 +21,9 @@ interpose_cancellable! {
     writev => write_pieces, "rcx";
     eventfd_read => event_read, "rdx";
     eventfd_write => event_write, "rdx";
+}
+
+interpose_cancellable! {
     sendfile => send_file, "r8";
     sendfile64 => send_file, "r8";
 }
@@ -36,7 +39,7 @@ pub(crate) struct Piece {
 unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Request {
     let waits = !never_waits(d.fd);
     let deadline = if waits { sockets::deadline(&d, operation) } else { None };
-    Request { d, operation, code, waits, deadline }
+    Request { d, operation, code, waits, deadline, cancels: true }
 }
 
 /// Input by a call that gets something as soon as there is something.
