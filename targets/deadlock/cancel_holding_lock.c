@@ -16,7 +16,7 @@ static void unlock(void *mutex) { pthread_mutex_unlock(mutex); }
 
 static void *take(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock); //~ also misuse
     sem_wait(&item);
     taken++;
     unlock(&lock);

@@ -31,6 +31,7 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
     let mut best: Option<&Finding> = None;
     for finding in &hunted.findings {
         if possible(finding, path, bug)? == bug.lines
+            && finding.kind == bug.kind
             && best.is_none_or(|known| finding.preemptions < known.preemptions)
         {
             best = Some(finding);
@@ -60,7 +61,7 @@ fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u
         return Err(format!("{id} was not confirmed: {replayed:?}"));
     }
     if !lines.is_subset(&marked) {
-        return Err(format!("{message} at lines {lines:?}, where only {marked:?} are marked"));
+        return Err(format!("{kind}: {message} at lines {lines:?}, where only {marked:?} are marked"));
     }
     Ok(lines)
 }

@@ -25,7 +25,7 @@ pub(crate) mod transfer;
 
 use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point};
 use crate::signals::cancel;
-use crate::sync::fail;
+use crate::sync::{fail, shared};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
 use crate::{Global, clock, hooks, log, server, sys, tsan};
 use channels::{ALL, Descriptor};
@@ -354,7 +354,7 @@ pub(crate) unsafe fn nothing_is_ready() -> bool {
         return false;
     }
     let patience = if outside && !timed { u64::MAX } else { MOMENT };
-    wait_for(patience, || stopped().find(|&t| arrives(t))).is_some()
+    wait_for(patience, || stopped().find(|&t| arrives(t)).or_else(|| shared::arrived())).is_some()
 }
 
 unsafe fn can_be_forced(watch: *const Watch) -> bool {

@@ -167,6 +167,7 @@ pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();
     (*plan).running = false;
     (*plan).flags = 0;
+    (*plan).next = (*plan).end;
     HORIZON.set(FAR);
     RH_BUDGET.set(FAR);
 }

@@ -90,11 +90,19 @@ pub(crate) unsafe fn await_others() -> bool {
     while threads().any(|t| waits_for_others(t)) && has_others() && !(timed && tries > TRIES_BEFORE_TIME_OUT) {
         pause();
         tries += 1;
-        if threads().filter(|&t| look(t)).count() > 0 {
+        if arrived().is_some() {
             return true;
         }
     }
     false
+}
+
+/// Threads for which others have done something go on. One of them, if there are any.
+pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
+    if FIRST.get() == 0 {
+        return None;
+    }
+    (0..COUNT.get()).map(|n| thread(n)).filter(|&t| look(t)).last()
 }
 
 /// The plan wants a thread to go on that waits for others: waits until it can.
