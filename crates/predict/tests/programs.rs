@@ -1,9 +1,10 @@
-//! From programs to predictions: what is predicted from one execution of a random program, some other execution shows.
+//! From programs to predictions: what is predicted from one execution of a random program, some other execution shows,
+//! and the one that follows the witness is among them.
 //!
 //! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
 
 use racehunter_explore::model::{ModelExecutor, Program, Shape, schedules};
-use racehunter_explore::{Bug, Observe, Plan, Tail};
+use racehunter_explore::{Bug, Execution, Observe, Plan, Switch, Tail};
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, Prediction, predict};
 use racehunter_trace::{EventId, Trace, recording};
 use std::collections::HashSet;
@@ -35,6 +36,24 @@ fn is_shown(trace: &Trace, prediction: &Prediction, bugs: &HashSet<Bug>) -> bool
     }
 }
 
+/// Carries out the witness of a prediction, and then what it leads to.
+fn replay(executor: &mut ModelExecutor, trace: &Trace, prediction: &Prediction) -> Execution {
+    let mut order = recording::schedule(trace, prediction.witness.events());
+    // Those who are about to acquire locks of each other come to it by themselves.
+    if prediction.kind == Kind::Race {
+        order.extend(prediction.events.iter().map(|&event| u32::from(trace.thread(event))));
+    }
+    let mut running = 0;
+    let mut switches = Vec::new();
+    for (at, to) in (1..).zip(order) {
+        if to != running {
+            switches.push(Switch { at, to, from: running, code: 0 });
+            running = to;
+        }
+    }
+    executor.run_one(&Plan { observe: Observe::Everything, ..Plan::replay(switches) })
+}
+
 #[test]
 fn predictions_from_one_execution_are_shown_by_another() {
     let (mut races, mut deadlocks, mut new) = (0, 0, 0);
@@ -64,6 +83,11 @@ fn predictions_from_one_execution_are_shown_by_another() {
                     is_shown(&trace, &prediction, &bugs),
                     "program {seed}, {tail:?}: {prediction:?}\n{bugs:?}\n{:#?}",
                     executor.program()
+                );
+                let shown = replay(&mut executor, &trace, &prediction);
+                assert!(
+                    is_shown(&trace, &prediction, &shown.bugs().into_iter().collect()),
+                    "program {seed}, {tail:?}: {prediction:?}\n{shown:#?}"
                 );
                 races += usize::from(prediction.kind == Kind::Race);
                 deadlocks += usize::from(prediction.kind == Kind::Deadlock);
