@@ -50,3 +50,23 @@ fn readers_share_and_exclude_a_writer() {
     assert_eq!(judge(trace, &[0, 4]), Err(Invalid::Lock(4)));
     assert_eq!(judge(trace, &[4, 0]), Err(Invalid::Lock(0)));
 }
+
+#[test]
+fn what_an_update_saw_matters_to_who_sees_the_update() {
+    let trace = "T0|w(x)|1\nT1|au(x)|2\nT2|r(x)|3\nT2|w(y)|4\n";
+    assert_eq!(judge(trace, &[0, 1, 2, 3]), Ok(()));
+    assert_eq!(judge(trace, &[1, 2, 3]), Err(Invalid::Read(1)));
+    // Nothing follows the last read, and nobody sees the update.
+    assert_eq!(judge(trace, &[1]), Ok(()));
+}
+
+#[test]
+fn earlier_reads_flow_into_a_write_unless_it_is_known_better() {
+    let trace = "T0|w(a)|1\nT1|r(a)|2\nT1|w(b)|3\nT2|r(b)|4\nT2|br|5\n";
+    assert_eq!(judge(trace, &[0, 1, 2, 3, 4]), Ok(()));
+    assert_eq!(judge(trace, &[1, 2, 3, 4]), Err(Invalid::Read(1)));
+    assert_eq!(judge(trace, &[1, 2]), Ok(()));
+    let known = trace.replace("T2|br|5", "T2|br|5|decision(4)");
+    assert_eq!(judge(&known, &[1, 2, 3, 4]), Ok(()));
+    assert_eq!(judge(&known, &[3, 4]), Err(Invalid::Read(3)));
+}
