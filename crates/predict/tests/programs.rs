@@ -65,7 +65,7 @@ fn predictions_from_one_execution_are_shown_by_another() {
         let bugs: HashSet<Bug> = paths.into_iter().flat_map(|path| path.bugs).collect();
         let mut executor = ModelExecutor::new(program);
         executor.add_all_points();
-        for tail in [Tail::MinSwitches, Tail::Random { seed }, Tail::Random { seed: seed + 1 }] {
+        for tail in [Tail::MinSwitches, Tail::random(seed), Tail::random(seed + 1)] {
             let plan = Plan { tail, observe: Observe::Everything, ..Plan::default() };
             let execution = executor.run_one(&plan);
             let trace = recording::trace(&execution.records).unwrap();
