@@ -69,7 +69,10 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
             let t = thread(ready_thread(position));
             Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
         };
-        return (*walk).choose(from, (0..ready).map(next)).unwrap_or(from);
+        // Whoever had its turn for too long must give way.
+        let must_go = cause == Cause::Fair && ready > 1;
+        let candidates = (0..ready).map(next).filter(|next| !(must_go && next.thread == from));
+        return (*walk).choose(from, candidates).unwrap_or(from);
     }
     if able && cause == Cause::Strategy {
         return from;

@@ -327,7 +327,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         }
         return None;
     }
-    Some(if turn_over && !random && !forced { Cause::Fair } else { Cause::Strategy })
+    Some(if turn_over && !forced { Cause::Fair } else { Cause::Strategy })
 }
 
 /// Decides who performs event `n` and goes there. Returns when the thread that called goes on.
