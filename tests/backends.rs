@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         .map(|target| {
             let name = target.path.trim_start_matches("targets/").to_owned();
             Trial::test(name, move || {
-                let mut pair = Pair::new(&root().join(&target.path));
+                let mut pair = Pair::new(&root().join(&target.path), target.cflags.as_deref());
                 let shown = pair.compare_schedules();
                 assert!(target.bug.is_some() || shown.is_empty(), "nothing is wrong with it: {shown:?}");
                 Ok(())
@@ -89,12 +89,13 @@ fn essence(execution: &Execution) -> Essence {
 }
 
 impl Pair {
-    fn new(source: &Path) -> Self {
+    fn new(source: &Path, options: Option<&str>) -> Self {
         let workshop = Workshop::new();
         let program = workshop.path("program");
         let compiler = if source.extension().is_some_and(|extension| extension == "cpp") { "c++" } else { "cc" };
         let words = [compiler, "-g", "-O1", "-pthread", &text(source), "-o", &text(&program)];
-        workshop.run(Command::new(tool::path()).args(words)).expect(0);
+        let options = options.unwrap_or_default().split_ascii_whitespace();
+        workshop.run(Command::new(tool::path()).args(words).args(options)).expect(0);
         Self::of(workshop)
     }
 

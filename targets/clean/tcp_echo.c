@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

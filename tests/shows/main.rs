@@ -4,6 +4,7 @@
 //! all is well; a show says how well, and its exit status whether.
 #![forbid(unsafe_code)]
 
+mod chaos;
 mod table;
 mod targets;
 
@@ -15,6 +16,9 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
         ["targets", rest @ ..] => targets::show(rest),
+        ["chaos", rest @ ..] => chaos::show(rest),
+        // The process that `chaos` starts.
+        ["chaos-campaign", runs] => chaos::campaign(runs),
         _ => Err("there is no such show; see `cargo xtask help`".to_owned()),
     });
     match shown {

@@ -10,17 +10,40 @@ const TICK: Duration = Duration::from_millis(10);
 /// Ticks after which nobody believes any more that it will happen.
 const PATIENCE: u32 = 3000;
 
+/// The numbers of all processes.
+fn all() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").expect("/proc can be read");
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
 /// Processes whose program is this file, also after it was deleted. Zombies have no program any more.
 #[must_use]
 pub fn running(program: &Path) -> Vec<u32> {
-    let entries = fs::read_dir("/proc").expect("/proc can be read");
-    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|number: &u32| {
+    all()
+        .filter(|number| {
             fs::read_link(format!("/proc/{number}/exe"))
                 .is_ok_and(|exe| exe.to_string_lossy().trim_end_matches(" (deleted)") == program.to_string_lossy())
         })
         .collect()
+}
+
+/// Processes that were started with this variable in their environment, whatever they have become.
+#[must_use]
+pub fn marked(variable: &str, value: &str) -> Vec<u32> {
+    let mark = format!("{variable}={value}");
+    let has_mark = |number: &u32| {
+        fs::read(format!("/proc/{number}/environ"))
+            .is_ok_and(|variables| variables.split(|&byte| byte == 0).any(|entry| entry == mark.as_bytes()))
+    };
+    all().filter(has_mark).collect()
+}
+
+/// Ends processes.
+pub fn end(numbers: &[u32]) {
+    for pid in numbers.iter().filter_map(|number| Pid::from_raw(i32::try_from(*number).ok()?)) {
+        // An error means that it has ended already.
+        let _ = kill_process(pid, Signal::KILL);
+    }
 }
 
 /// Waits until a condition holds; the message is for when it never does.
@@ -46,8 +69,6 @@ pub fn expect_none(program: &Path) {
         thread::sleep(TICK);
     }
     let left = running(program);
-    for pid in left.iter().filter_map(|pid| Pid::from_raw(i32::try_from(*pid).ok()?)) {
-        let _ = kill_process(pid, Signal::KILL);
-    }
+    end(&left);
     panic!("processes of {} are left: {left:?}", program.display());
 }

@@ -53,10 +53,13 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
 fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u32>, String> {
     let Finding { id, kind, confirmed, replayed, message, .. } = finding;
     let lines = lines(finding, path)?;
+    let marked = bug.marked(kind);
+    if marked.is_empty() {
+        return Err(format!("the only bug is of another kind: {message} at {lines:?}"));
+    }
     if !*confirmed || *replayed != [5, 5] {
         return Err(format!("{id} was not confirmed: {replayed:?}"));
     }
-    let marked = bug.marked(kind);
     if !lines.is_subset(&marked) {
         return Err(format!("{kind}: {message} at lines {lines:?}, where only {marked:?} are marked"));
     }

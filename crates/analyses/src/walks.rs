@@ -97,9 +97,12 @@ impl Analysis for Walks {
         let Kind::Pct { depth } = self.kind else { return None };
         let each = 1.0 / (self.threads as f64 * (self.choices as f64).powi(depth as i32 - 1));
         let all = 1.0 - (1.0 - each).powf(self.made as f64);
+        let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
         Some(format!(
-            "a bug of depth {depth} had a chance of at least {all:.2} ({} walks, {} threads, {} choices)",
-            self.made, self.threads, self.choices
+            "a bug of depth {depth} had a chance of at least {all:.2} ({}, {}, {})",
+            count(self.made, "walk"),
+            count(self.threads, "thread"),
+            count(self.choices, "choice"),
         ))
     }
 }

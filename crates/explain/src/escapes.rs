@@ -15,7 +15,7 @@ pub fn uncontrolled(symbols: &Symbols, escaped: &[Escaped]) -> Vec<Uncontrolled>
             (&known.what, &known.detail, &known.file, known.line) == (&new.what, &new.detail, &new.file, new.line)
         };
         match all.iter_mut().find(same) {
-            Some(known) => known.executions += new.executions,
+            Some(known) => known.executions = known.executions.max(new.executions),
             None => all.push(new),
         }
     }

@@ -465,7 +465,8 @@ impl<'a> Campaign<'a> {
                 }
                 None => "some schedules; no claim about the others".to_owned(),
             },
-            chance: self.portfolio.chance(),
+            // Chances count only where nothing is certain.
+            chance: if complete { None } else { self.portfolio.chance().filter(|_| self.is_clean()) },
             assumes: self.assumptions(),
             missed: self.missed(stop, complete),
             points,

@@ -43,7 +43,8 @@ pub enum Backend {
     Threads,
 }
 
-/// Servers that may die in a row before the program is given up.
+/// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
+/// up.
 const DEATHS: u32 = 20;
 /// Threads that are kept ready, at most.
 const POOL: u32 = 64;
@@ -166,7 +167,9 @@ impl Processes {
             let next = if index + 1 < ran as usize { worker.region.output_of(index + 1) } else { end };
             let output = worker.read_output(slot.output, next.max(slot.output));
             let mut execution = results::read(&worker.region, &slot, limit, output);
-            if !alive && slot.state == STATE_RUNNING {
+            // Those before the last one had ended, and the server has noted how.
+            let was_running = slot.state == STATE_RUNNING && index + 1 == ran as usize;
+            if !alive && was_running && limit.is_none() {
                 execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
             }
             results[*plan] = Some((execution, Duration::from_micros(slot.cpu_us)));
@@ -199,15 +202,20 @@ impl Processes {
             for (number, (indices, chunk, request)) in under_way.into_iter().enumerate() {
                 let (executions, alive) =
                     Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
+                let lost = |ran: &Option<(Execution, Duration)>| {
+                    ran.as_ref().is_none_or(|(execution, _)| matches!(execution.outcome, Outcome::Lost(_)))
+                };
+                let ended_by_itself = !executions.iter().all(lost);
                 for (index, (execution, cpu)) in
                     indices.into_iter().zip(executions).filter_map(|(index, ran)| Some((index, ran?)))
                 {
                     results[index] = Some(execution);
                     self.cpu[index] = cpu;
                 }
-                if alive {
+                if alive || ended_by_itself {
                     self.deaths = 0;
-                } else {
+                }
+                if !alive {
                     dead.push(number);
                 }
             }

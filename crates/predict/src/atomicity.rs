@@ -11,8 +11,7 @@
 
 use crate::Question;
 use crate::check::Checker;
-use crate::happens_before::shared_locations;
-use crate::index::{Index, NONE};
+use crate::index::Index;
 use crate::predict::{Case, Kind};
 use racehunter_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
@@ -82,7 +81,6 @@ fn needs_not(index: &Index<'_>, checker: &Checker<'_, '_>, done: EventId, next: 
 /// Accesses that follow each other on one shared location within a block.
 fn pairs_of_blocks(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     let trace = index.trace;
-    let shared = shared_locations(index);
     let mut pairs = Vec::new();
     for events in &index.events {
         let mut depth = 0_u32;
@@ -96,7 +94,7 @@ fn pairs_of_blocks(index: &Index<'_>) -> Vec<(EventId, EventId)> {
                         last.clear();
                     }
                 }
-                op if op.is_access() && depth > 0 && shared[trace.object(event) as usize] != NONE => {
+                op if op.is_access() && depth > 0 && index.is_shared(trace.object(event)) => {
                     if let Some(first) = last.insert(trace.object(event), event) {
                         pairs.push((first, event));
                     }

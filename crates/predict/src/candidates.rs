@@ -7,7 +7,6 @@
 //! the reader of a report they are one race.
 
 use crate::cones::Cones;
-use crate::happens_before::shared_locations;
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
@@ -83,29 +82,25 @@ impl Candidates {
     /// Collects the cases of a trace: one linear pass, and pairs of groups.
     pub(crate) fn new(index: &Index<'_>) -> Self {
         let trace = index.trace;
-        let shared = shared_locations(index);
         let mut locks = LockSets::default();
         let none = locks.number(Vec::new());
         let mut held = vec![none; index.threads()];
         let mut groups: Vec<Group> = Vec::new();
         let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
-        let mut by_location: Vec<Vec<u32>> = Vec::new();
+        let mut by_location: Vec<Vec<u32>> = vec![Vec::new(); trace.objects().len()];
         for event in 0..trace.len() as EventId {
             let op = trace.op(event);
             if (op.acquires() || op.releases()) && index.is_outermost(event) {
                 let (thread, position) = index.place(event);
                 held[thread] = locks.held(index, thread, position + 1);
             }
-            if !op.is_access() || shared[trace.object(event) as usize] == NONE {
+            if !op.is_access() || !index.is_shared(trace.object(event)) {
                 continue;
             }
             let thread = trace.thread(event);
-            let location = shared[trace.object(event) as usize];
+            let location = trace.object(event);
             let key = Key { location, thread, op, locks: held[usize::from(thread)], site: trace.site(event) };
             let number = *numbers.entry(key).or_insert_with(|| {
-                if by_location.len() <= location as usize {
-                    by_location.resize_with(location as usize + 1, Vec::new);
-                }
                 by_location[location as usize].push(groups.len() as u32);
                 groups.push(Group { key, events: Vec::new() });
                 groups.len() as u32 - 1

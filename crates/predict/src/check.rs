@@ -35,6 +35,8 @@ impl Stage {
 /// How much is tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
+    /// Whether the cheap stage comes first. Without it only fewer predictions are cheap.
+    pub sync_preserving: bool,
     /// Numbers of events before the later event of a question that may be put into another order, ascending. Larger ones
     /// than the trace mean all of it.
     pub windows: Vec<u32>,
@@ -46,7 +48,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { windows: vec![5_000, 50_000], retries: 2_000, longest: 1_000_000 }
+        Self { sync_preserving: true, windows: vec![5_000, 50_000], retries: 2_000, longest: 1_000_000 }
     }
 }
 
@@ -54,7 +56,7 @@ impl Effort {
     /// Everything is tried, on the whole trace.
     #[must_use]
     pub fn exhaustive() -> Self {
-        Self { windows: vec![u32::MAX], retries: usize::MAX, longest: usize::MAX }
+        Self { sync_preserving: true, windows: vec![u32::MAX], retries: usize::MAX, longest: usize::MAX }
     }
 }
 
@@ -92,7 +94,8 @@ impl<'a, 't> Checker<'a, 't> {
         if !self.cones_allow(question) {
             return None;
         }
-        if let Some(witness) = sync_preserving::witness(self.index, &self.cones, question, effort.longest)
+        if effort.sync_preserving
+            && let Some(witness) = sync_preserving::witness(self.index, &self.cones, question, effort.longest)
             && self.accepts(question, &witness)
         {
             return Some((witness, Stage::SyncPreserving));
@@ -147,8 +150,8 @@ impl<'a, 't> Checker<'a, 't> {
         valid.is_ok()
     }
 
-    /// The reads that must see their old writes for a question, with these writes (none: the initial value): the
-    /// constraints on a reordering, before locks. They are all there even if they contradict the question.
+    /// The reads of shared locations that must see their old writes for a question, with these writes (none: the initial
+    /// value): the constraints on a reordering, before locks. They are all there even if they contradict the question.
     #[must_use]
     pub fn constraints(&self, question: &Question) -> Vec<(Option<EventId>, EventId)> {
         let write = |read| Some(self.index.read_from(read)).filter(|&write| write != NONE);

@@ -32,9 +32,9 @@ pub(crate) struct Cut {
     pub(crate) low: Vec<u32>,
     /// How many events of each thread happen in all.
     pub(crate) high: Vec<u32>,
-    /// The reads after the frozen ones that must see their old writes.
+    /// The reads of shared locations after the frozen ones that must see their old writes.
     pub(crate) necessary: Vec<EventId>,
-    /// The same as bits, by thread and position from `low` on.
+    /// All such reads as bits, by thread and position from `low` on.
     marked: Vec<Vec<u64>>,
     /// Acquisitions whose locks each thread holds at its end.
     pub(crate) open: Vec<Vec<EventId>>,
@@ -241,7 +241,10 @@ impl<'a, 't> Closure<'a, 't> {
             return Some(());
         }
         words[word] |= bit;
-        self.cut.necessary.push(read);
+        // What only one thread touches is seen as it was in any order.
+        if self.index.is_shared(self.index.trace.object(read)) {
+            self.cut.necessary.push(read);
+        }
         let write = self.index.read_from(read);
         if write == NONE || write < self.cut.frozen {
             return Some(());

@@ -13,8 +13,13 @@ use rustc_hash::FxHashMap;
 #[must_use]
 pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
     let threads = index.threads();
-    let slot = shared_locations(index);
-    let shared = slot.iter().filter(|&&slot| slot != NONE).count();
+    let mut shared = 0;
+    let slot = (0..index.trace.objects().len() as u32)
+        .map(|object| {
+            shared += usize::from(index.is_shared(object));
+            if index.is_shared(object) { shared as u32 - 1 } else { NONE }
+        })
+        .collect();
     let mut pass = Pass {
         index,
         clocks: vec![vec![0; threads]; threads],
@@ -27,28 +32,6 @@ pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
         pass.event(event);
     }
     pass.races
-}
-
-/// For each object a number if it is a location that several threads touch and somebody writes.
-pub(crate) fn shared_locations(index: &Index<'_>) -> Vec<u32> {
-    const SEVERAL: u32 = NONE - 1;
-    let trace = index.trace;
-    let mut users = vec![(NONE, false); trace.objects().len()];
-    for event in 0..trace.len() as EventId {
-        let op = trace.op(event);
-        if op.is_access() {
-            let (user, written) = &mut users[trace.object(event) as usize];
-            let thread = u32::from(trace.thread(event));
-            *user = if *user == NONE || *user == thread { thread } else { SEVERAL };
-            *written |= op.writes();
-        }
-    }
-    let mut next = 0..;
-    users
-        .into_iter()
-        .map(|(user, written)| if user == SEVERAL && written { next.next() } else { None })
-        .map(|slot| slot.unwrap_or(NONE))
-        .collect()
 }
 
 /// Rows of each shared location, by thread: one more than the position of the last access of each kind, and the clock of

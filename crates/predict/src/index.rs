@@ -32,6 +32,8 @@ pub struct Index<'t> {
     /// For each thread, ascending: from which position on it holds which locks.
     held: Vec<Vec<(u32, u32)>>,
     nodes: Vec<Node>,
+    /// For each object whether it is a location that several threads touch and somebody writes.
+    shared: Vec<bool>,
 }
 
 /// A lock from its acquisition to its release; of a recursive lock the outermost pair.
@@ -75,7 +77,7 @@ impl<'t> Index<'t> {
             index: Self {
                 trace,
                 position: Vec::with_capacity(trace.len()),
-                events: vec![Vec::new(); threads],
+                events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
                 link: Vec::with_capacity(trace.len()),
                 forker: vec![NONE; threads],
                 writes: Vec::new(),
@@ -84,6 +86,7 @@ impl<'t> Index<'t> {
                 sections_start: Vec::new(),
                 held: vec![Vec::new(); threads],
                 nodes: Vec::new(),
+                shared: Vec::new(),
             },
             last: vec![NONE; trace.objects().len()],
             locks: FxHashMap::default(),
@@ -95,6 +98,7 @@ impl<'t> Index<'t> {
         let mut index = pass.index;
         index.collect_writes();
         index.collect_sections();
+        index.shared = shared_locations(trace);
         Ok(index)
     }
 
@@ -151,6 +155,11 @@ impl<'t> Index<'t> {
     /// The fork that must come before the first event of a thread, or [`NONE`].
     pub(crate) fn start_of(&self, thread: usize) -> EventId {
         self.forker[thread]
+    }
+
+    /// True for locations that several threads touch and somebody writes.
+    pub(crate) fn is_shared(&self, object: u32) -> bool {
+        self.shared[object as usize]
     }
 
     /// Position of the first write of a thread to an object at or after a position.
@@ -372,4 +381,17 @@ impl Pass<'_> {
         }
         number
     }
+}
+
+/// For each object whether it is a location that several threads touch and somebody writes.
+fn shared_locations(trace: &Trace) -> Vec<bool> {
+    const SEVERAL: u32 = NONE - 1;
+    let mut users = vec![(NONE, false); trace.objects().len()];
+    for event in trace.events().filter(|event| event.op.is_access()) {
+        let (user, written) = &mut users[event.object as usize];
+        let thread = u32::from(event.thread);
+        *user = if *user == NONE || *user == thread { thread } else { SEVERAL };
+        *written |= event.op.writes();
+    }
+    users.into_iter().map(|(user, written)| user == SEVERAL && written).collect()
 }

@@ -27,23 +27,28 @@ pub(crate) fn linearise(index: &Index<'_>, cut: &Cut, order: &Order, retries: us
     let size = cut.size();
     let mut failed: FxHashSet<u64> = FxHashSet::default();
     let mut left = retries;
-    // The threads that are left to try at each step, the best last.
-    let mut choices = vec![search.enabled()];
+    // The event that was tried last at each step: what comes before it in the trace has been tried, too.
+    let mut tried: Vec<Option<EventId>> = vec![None];
     while search.path.len() < size {
-        match choices.last_mut().and_then(Vec::pop) {
+        let last = tried.last_mut().and_then(|tried| {
+            let thread = search.enabled_after(*tried)?;
+            *tried = Some(search.next(thread));
+            Some(thread)
+        });
+        match last {
             Some(thread) => {
                 search.step(thread);
                 // Only states after going back can have been seen.
                 if left < retries && failed.contains(&search.state()) {
                     search.back();
                 } else {
-                    choices.push(search.enabled());
+                    tried.push(None);
                 }
             }
             None => {
                 failed.insert(search.state());
-                choices.pop();
-                if choices.is_empty() {
+                tried.pop();
+                if tried.is_empty() {
                     return Outcome::Impossible;
                 }
                 if left == 0 {
@@ -127,15 +132,22 @@ impl<'a, 't> Search<'a, 't> {
 
     fn is_necessary(&self, event: EventId) -> bool {
         let (thread, position) = self.index.place(event);
-        self.index.trace.op(event).reads() && self.cut.is_necessary(thread, position)
+        self.index.trace.op(event).reads()
+            && self.index.is_shared(self.index.trace.object(event))
+            && self.cut.is_necessary(thread, position)
     }
 
-    /// Threads that can go on, the one whose event comes first in the trace last.
-    fn enabled(&self) -> Vec<usize> {
-        let mut threads: Vec<usize> =
-            (0..self.at.len()).filter(|&thread| self.at[thread] < self.cut.high[thread] && self.can(thread)).collect();
-        threads.sort_unstable_by_key(|&thread| std::cmp::Reverse(self.next(thread)));
-        threads
+    /// The thread that can go on with the first event of the trace after one.
+    fn enabled_after(&self, mut tried: Option<EventId>) -> Option<usize> {
+        loop {
+            let left = (0..self.at.len()).filter(|&thread| self.at[thread] < self.cut.high[thread]);
+            let later = left.map(|thread| (self.next(thread), thread)).filter(|&(event, _)| Some(event) > tried);
+            let (event, thread) = later.min()?;
+            if self.can(thread) {
+                return Some(thread);
+            }
+            tried = Some(event);
+        }
     }
 
     fn next(&self, thread: usize) -> EventId {
@@ -154,6 +166,9 @@ impl<'a, 't> Search<'a, 't> {
         let op = self.index.trace.op(event);
         let object = self.index.trace.object(event);
         if op.is_access() {
+            if !self.index.is_shared(object) {
+                return true;
+            }
             let current = self.current(object);
             let necessary = self.is_necessary(event);
             let sees = !necessary || current == self.source(event);
@@ -188,7 +203,7 @@ impl<'a, 't> Search<'a, 't> {
             let source = self.source(event);
             *self.waiting.entry(source).or_default() -= 1;
         }
-        if op.writes() {
+        if op.writes() && self.index.is_shared(object) {
             let before = self.written.insert(object, event).unwrap_or(NONE);
             self.hash ^= mixed(object, before) ^ mixed(object, event);
             return before;
@@ -212,7 +227,7 @@ impl<'a, 't> Search<'a, 't> {
             let source = self.source(event);
             *self.waiting.entry(source).or_default() += 1;
         }
-        if op.writes() {
+        if op.writes() && self.index.is_shared(object) {
             if overwritten == NONE {
                 self.written.remove(&object);
             } else {

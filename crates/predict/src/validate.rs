@@ -1,6 +1,6 @@
 //! Is a witness really a correct reordering? Decided by running it, from the definition alone.
 //!
-//! Soundness rests on this file and on [`Demands`](crate::Demands), not on how a witness was found. It shares no code
+//! Soundness rests on this file and on [`Demands`], not on how a witness was found. It shares no code
 //! with the stages that find witnesses: it goes through the raw trace, keeps the state of every object, and lets nothing
 //! happen that could not.
 //!
@@ -69,13 +69,18 @@ pub struct Validator<'t> {
     events: Vec<Vec<EventId>>,
     /// The fork of each thread.
     forker: Vec<Option<EventId>>,
-    /// What each object went through: writes, events that have turns, or changes of a lock.
+    /// What each object besides memory went through: events that have turns, or changes of a lock.
     history: Vec<Vec<EventId>>,
+    /// The write that each read saw, [`NOTHING`] for the initial value.
+    saw: Vec<EventId>,
     /// Inner acquisitions and releases of recursive locks: they change nothing.
     inner: FxHashSet<EventId>,
     /// Who was in the way of each failed attempt.
     obstacle: FxHashMap<EventId, EventId>,
 }
+
+/// No write.
+const NOTHING: EventId = EventId::MAX;
 
 /// True for events that happen in the order of the trace, without gaps, with the others on their object.
 fn has_turn(op: Op) -> bool {
@@ -90,17 +95,25 @@ impl<'t> Validator<'t> {
         let mut validator = Self {
             trace,
             position: Vec::with_capacity(trace.len()),
-            events: vec![Vec::new(); trace.threads().len()],
+            events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
             forker: vec![None; trace.threads().len()],
             history: vec![Vec::new(); trace.objects().len()],
+            saw: vec![NOTHING; trace.len()],
             inner: FxHashSet::default(),
             obstacle: FxHashMap::default(),
         };
         let mut depth: FxHashMap<(u16, u32), u32> = FxHashMap::default();
+        let mut written = vec![NOTHING; trace.objects().len()];
         for (id, event) in (0..).zip(trace.events()) {
             let own = &mut validator.events[usize::from(event.thread)];
             validator.position.push(own.len() as u32);
             own.push(id);
+            if event.op.reads() {
+                validator.saw[id as usize] = written[event.object as usize];
+            }
+            if event.op.writes() {
+                written[event.object as usize] = id;
+            }
             match event.op {
                 Op::Fork => validator.forker[event.object as usize] = Some(id),
                 Op::TryFailed => {
@@ -118,7 +131,7 @@ impl<'t> Validator<'t> {
                         validator.history[event.object as usize].push(id);
                     }
                 }
-                op if op.writes() || has_turn(op) => validator.history[event.object as usize].push(id),
+                op if has_turn(op) => validator.history[event.object as usize].push(id),
                 _ => {}
             }
         }
@@ -186,7 +199,7 @@ impl<'t> Validator<'t> {
 
     /// The write that a read saw in the trace.
     fn saw(&self, read: EventId) -> Option<EventId> {
-        self.history_at(self.trace.object(read), read).last().copied()
+        Some(self.saw[read as usize]).filter(|&write| write != NOTHING)
     }
 }
 
@@ -292,8 +305,13 @@ impl Run<'_, '_> {
         let original = self.original;
         let op = original.trace.op(id);
         if op.reads() {
-            let sees = self.written.get(&object).or_else(|| original.history_at(object, self.frozen).last()).copied();
-            if sees != original.saw(id) {
+            let same = match (self.written.get(&object), original.saw(id)) {
+                (Some(&sees), saw) => saw == Some(sees),
+                // It sees the last write of the frozen part. If the one that it saw is in there, it is that: nobody wrote
+                // between that one and the read.
+                (None, saw) => saw.is_none_or(|write| write < self.frozen),
+            };
+            if !same {
                 self.astray.insert(id);
             }
         }

@@ -191,7 +191,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
         return;
     }
     // What was never allocated is the C library's to complain about.
-    let size = if block as usize % 16 == 0 { malloc_usable_size(block) } else { 0 };
+    let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
     if detects() && size != 0 {
         log_free(block as usize, size, code);

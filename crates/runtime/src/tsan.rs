@@ -25,7 +25,7 @@ pub(crate) unsafe extern "C" fn __tsan_init() {
 static EARLY: unsafe extern "C" fn() = __tsan_init;
 
 /// The flag byte of a place in the code.
-fn site_of(code: usize) -> *mut u8 {
+pub(crate) fn site_of(code: usize) -> *mut u8 {
     let hash = code.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
     (PLAIN_SITES.ptr() as *mut u8).wrapping_add(hash % PLAIN_SITE_COUNT)
 }

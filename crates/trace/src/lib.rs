@@ -5,7 +5,7 @@
 //! also say which earlier reads of their thread they depend on ([`Dependences`]). Everything is numbered densely; names
 //! are kept apart, for people.
 //!
-//! Traces come from three places: files in the `.rht` format ([`file`]), the `.std` text form that other tools of the
+//! Traces come from three places: files in the `.rht` format ([`mod@file`]), the `.std` text form that other tools of the
 //! field use ([`text`]), and the log of an execution ([`recording`]). They are written to the first two.
 //!
 //! The crate knows nothing of analyses. It promises that no input, however broken or hostile, makes it panic or ask for

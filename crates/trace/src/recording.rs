@@ -12,7 +12,7 @@
 //! * **The rest.** What the predictor has no finer model of (once-only initialisation, futexes, input and output,
 //!   signals) is [`Op::Order`]: it stays in order with all else on the same object.
 
-use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Trace, TraceBuilder};
+use crate::{Error, Event, EventId, NO_OBJECT, Object, Op, Subject, Trace, TraceBuilder};
 use racehunter_event::{Kind, Record};
 use rustc_hash::FxHashMap;
 
@@ -43,6 +43,40 @@ pub fn trace(records: &[Record]) -> Result<Trace, Error> {
         converter.convert(record)?;
     }
     Ok(converter.builder.finish_sorted())
+}
+
+/// The schedule that a reordering of a trace stands for: the thread that performs each event of the execution, the first
+/// event first.
+///
+/// An operation of several parts happens as a whole where its first part does. When not all of its parts are there, as at
+/// the end of a reordering that leads up to one of them, it does not happen.
+#[must_use]
+pub fn schedule(trace: &Trace, reordering: impl IntoIterator<Item = EventId>) -> Vec<u32> {
+    let mut done = vec![0; trace.threads().len()];
+    let mut schedule: Vec<Option<u32>> = Vec::new();
+    // Where the last operation of each thread is in the schedule.
+    let mut last = vec![None; trace.threads().len()];
+    for event in reordering {
+        let Event { thread, part, .. } = trace.event(event);
+        done[usize::from(thread)] += 1;
+        if !part {
+            last[usize::from(thread)] = Some(schedule.len());
+            schedule.push(Some(thread.into()));
+        }
+    }
+    // A thread that has done so many events stands within an operation if its next event is a part.
+    let mut seen = vec![0; trace.threads().len()];
+    for event in trace.events() {
+        let thread = usize::from(event.thread);
+        if seen[thread] == done[thread]
+            && event.part
+            && let Some(at) = last[thread]
+        {
+            schedule[at] = None;
+        }
+        seen[thread] += 1;
+    }
+    schedule.into_iter().flatten().collect()
 }
 
 /// The memory that an event touches: first address and first address after it.

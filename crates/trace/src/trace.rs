@@ -174,6 +174,16 @@ impl Trace {
         (0..self.len() as EventId).map(|id| self.event(id))
     }
 
+    /// How many events each thread has, by number.
+    #[must_use]
+    pub fn events_by_thread(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.threads.len()];
+        for &thread in &self.thread {
+            counts[usize::from(thread)] += 1;
+        }
+        counts
+    }
+
     /// Names of the threads, by number.
     #[must_use]
     pub fn threads(&self) -> &[String] {

@@ -89,3 +89,19 @@ fn logs_with_gaps_are_refused() {
     let log = [record(1, 0, Kind::Lock, 0x10, 0), record(3, 0, Kind::Unlock, 0x10, 0)];
     assert!(matches!(recording::trace(&log), Err(Error::Unobserved(2))));
 }
+
+#[test]
+fn reorderings_are_schedules_of_whole_operations() {
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        record(2, 0, Kind::Write, 0x1000, 8),
+        record(3, 1, Kind::Write, 0x1004, 2),
+        record(4, 1, Kind::Yield, 0, 0),
+    ];
+    let trace = recording::trace(&log).unwrap();
+    assert_eq!(recording::schedule(&trace, 0..trace.len() as u32), [0, 0, 1, 1]);
+    // The second thread first, and then all three parts of the first one's access, or not all of them.
+    assert_eq!(recording::schedule(&trace, [0, 4, 1, 2, 3]), [0, 1, 0]);
+    assert_eq!(recording::schedule(&trace, [0, 1, 2]), [0]);
+    assert_eq!(recording::schedule(&trace, [0, 1, 2, 4]), [0, 1]);
+}

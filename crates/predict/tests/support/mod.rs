@@ -108,7 +108,7 @@ impl Generator<'_> {
         }
         let location = self.random.below(self.locations);
         let lock = self.random.below(self.locks);
-        let choices = if self.shape.plain { 20 } else { 31 };
+        let choices = if self.shape.plain { 20 } else { 35 };
         let choice = if self.shape.locking && !self.random.one_in(4) {
             11 + self.random.below(6)
         } else {
@@ -146,8 +146,8 @@ impl Generator<'_> {
                 self.push(thread, Op::Acquire, lock);
                 self.waiting[thread] = Some((Op::Release, lock));
             }
-            27 => self.push(thread, Op::Order, 0),
-            28 => {
+            27 | 31 => self.push(thread, Op::Order, 0),
+            28 | 32..35 => {
                 self.push(thread, Op::Arrive, 0);
                 self.waiting[thread] = Some((Op::Depart, 0));
             }

@@ -7,7 +7,7 @@
 use super::{EINTR, Probe, Watch, channels, descriptors, finish, log_event, until};
 use crate::schedule::{End, point};
 use crate::signals::cancel;
-use crate::sync::{interpose_cancellable, real};
+use crate::sync::{interpose, interpose_cancellable, real};
 use crate::{Global, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Wait};
@@ -20,17 +20,20 @@ const EXITED: i32 = 4;
 const LEAVE: i32 = 0x0100_0000;
 
 interpose_cancellable! {
-    fork => fork_process, "rdi";
-    vfork => fork_process, "rdi";
-    daemon => become_daemon, "rdx";
+    pclose => close_process, "rsi";
     wait => wait_any, "rsi";
     waitpid => wait_process, "rcx";
     wait3 => wait_usage, "rcx";
     wait4 => wait_process_usage, "r8";
     waitid => wait_id, "r8";
     system => run_command, "rsi";
+}
+
+interpose! {
+    fork => fork_process, "rdi";
+    vfork => fork_process, "rdi";
+    daemon => become_daemon, "rdx";
     popen => open_process, "rdx";
-    pclose => close_process, "rsi";
 }
 
 super::interpose_six! {
@@ -297,7 +300,7 @@ static RETURN: Global<usize> = Global::new(0);
 core::arch::global_asm!(
     r#"
     .macro rh_exec name, real
-    .globl \name
+    .weak \name
     .type \name,@function
 \name:
     push rdi

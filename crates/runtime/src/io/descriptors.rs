@@ -3,8 +3,8 @@
 use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event};
 use crate::schedule::point;
-use crate::sync::interpose_cancellable;
-use crate::sys;
+use crate::sync::{interpose, interpose_cancellable};
+use crate::{sys, timers};
 use racehunter_event::{File, FileKind, FileOperation};
 
 const PIPE2: usize = 293;
@@ -29,6 +29,11 @@ interpose_cancellable! {
     creat => create_file, "rdx";
     creat64 => create_file, "rdx";
     close => close_one, "rsi";
+    fcntl => control, "rcx";
+    fcntl64 => control, "rcx";
+}
+
+interpose! {
     close_range => close_several, "rcx";
     closefrom => close_from, "rsi";
     dup => copy, "rsi";
@@ -39,8 +44,6 @@ interpose_cancellable! {
     eventfd => make_event, "rdx";
     epoll_create => make_set, "rsi";
     epoll_create1 => make_set_with, "rsi";
-    fcntl => control, "rcx";
-    fcntl64 => control, "rcx";
 }
 
 /// Relative paths start at the working directory.
@@ -90,6 +93,7 @@ unsafe fn open_fifo(writes: bool, code: usize, mut call: impl FnMut() -> isize) 
         code,
         waits: true,
         deadline: None,
+        cancels: true,
     };
     while writes && fd == NOBODY_READS {
         request.log(n, false);
@@ -140,6 +144,7 @@ pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
 unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
     let locked = locks::closes(fd, code);
+    timers::file::forget(fd, code);
     let Some(d) = channels::of(fd) else {
         let result = call();
         channels::forget(fd);

@@ -8,7 +8,7 @@
 use super::channels::{self, Descriptor, key};
 use super::{EAGAIN, Probe, Request, Watch, changed, finish};
 use crate::schedule::point;
-use crate::sync::{interpose_cancellable, real};
+use crate::sync::{interpose, interpose_cancellable, real};
 use crate::{Global, sys};
 use racehunter_event::{FileKind, FileOperation};
 
@@ -24,9 +24,12 @@ const OPEN_FILE_SET: i32 = 37;
 const OPEN_FILE_SET_AND_WAIT: i32 = 38;
 
 interpose_cancellable! {
-    flock => lock_file, "rdx";
     lockf => lock_section, "rcx";
     lockf64 => lock_section, "rcx";
+}
+
+interpose! {
+    flock => lock_file, "rdx";
 }
 
 /// `struct flock`
@@ -111,7 +114,7 @@ unsafe fn acquire(
     code: usize,
     mut attempt: impl FnMut() -> isize,
 ) -> isize {
-    let request = Request { d, operation: FileOperation::Lock, code, waits, deadline: None };
+    let request = Request { d, operation: FileOperation::Lock, code, waits, deadline: None, cancels: false };
     loop {
         let mut watch = Watch::new(Probe::Lock(wanted), d.channel);
         watch.outside = true;
@@ -139,7 +142,7 @@ unsafe fn acquire(
 }
 
 unsafe fn release(d: Descriptor, code: usize, call: impl FnOnce() -> isize) -> isize {
-    let request = Request { d, operation: FileOperation::Unlock, code, waits: false, deadline: None };
+    let request = Request { d, operation: FileOperation::Unlock, code, waits: false, deadline: None, cancels: false };
     let n = point(code);
     channels::tell(d.channel);
     let result = call();

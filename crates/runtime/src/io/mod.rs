@@ -27,7 +27,7 @@ use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, a
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
-use crate::{Global, clock, log, sys};
+use crate::{Global, clock, hooks, log, server, sys, tsan};
 use channels::{ALL, Descriptor};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Kind, Wait};
 
@@ -73,6 +73,8 @@ pub(crate) struct Watch {
     channel: usize,
     /// The call waits for any of several descriptors.
     several: bool,
+    /// The call is a cancellation point.
+    cancels: bool,
     /// Somebody outside the process can end the wait.
     outside: bool,
     /// It is over only when nothing else can go on: what comes from outside comes at no particular time.
@@ -92,6 +94,7 @@ impl Watch {
             probe,
             channel,
             several: false,
+            cancels: true,
             outside: false,
             lazy: false,
             doubtful: false,
@@ -171,7 +174,8 @@ pub(crate) unsafe fn until(
     (*current()).second = watch as usize;
     // Handlers that restart other calls do not restart those that wait for several descriptors.
     let signals = if (*watch).several { BY_ANY_SIGNAL } else { BY_SIGNAL };
-    let result = acquire(code, Waiting { wait, object, deadline, ends_by: signals | BY_CANCEL });
+    let ends_by = if (*watch).cancels { signals | BY_CANCEL } else { signals };
+    let result = acquire(code, Waiting { wait, object, deadline, ends_by });
     WAITING.set(WAITING.get().saturating_sub(1));
     (*watch).forced = false;
     result
@@ -185,6 +189,8 @@ pub(crate) struct Request {
     /// Whether the program is ready to wait, and for how long.
     pub waits: bool,
     pub deadline: Option<u64>,
+    /// Whether the call is a cancellation point.
+    pub cancels: bool,
 }
 
 impl Request {
@@ -198,6 +204,7 @@ impl Request {
         if !self.waits {
             return Ok(point(self.code));
         }
+        (*watch).cancels = self.cancels;
         let (n, end) = until(self.code, Wait::File, self.file().pack() as usize, watch, self.deadline);
         let error = match end {
             End::Done => return Ok(n),
@@ -442,6 +449,17 @@ pub(crate) unsafe fn release(object: usize) {
 /// The running thread learns what was passed on.
 pub(crate) unsafe fn learn(object: usize) {
     clock::acquire(&(*crate::sync::objects::get(Wait::File, object)).clock);
+}
+
+/// The kernel reads or writes memory of the program: an access like any other, at the place of the call. Libraries order
+/// theirs in ways that are not seen.
+pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
+    /// The kernel refuses more than that, or what comes after it is nothing that the program has.
+    const MOST: isize = 64 << 20;
+    let (start, end) = server::executable();
+    if len > 0 && COUNT.get() > 0 && (start..end).contains(&code) {
+        hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
+    }
 }
 
 /// A descriptor of its own kind, for records about several of them.

@@ -4,7 +4,7 @@ use super::channels::{self, ALL};
 use super::{EBADF, EINTR, POLLIN, PollFd, Probe, Watch, changed, finish, log_event, several, until};
 use crate::schedule::{End, point};
 use crate::signals::cancel;
-use crate::sync::interpose_cancellable;
+use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, sys, time};
 use racehunter_event::{File, FileKind, FileOperation, Wait};
@@ -20,10 +20,13 @@ interpose_cancellable! {
     ppoll => poll_until, "r8";
     __ppoll_chk => poll_until_checked, "r9";
     select => select_for, "r9";
-    epoll_ctl => change_set, "r8";
     epoll_wait => wait_for_set, "r8";
     epoll_pwait => wait_for_set_with, "r9";
     epoll_pwait2 => wait_for_set_until, "r9";
+}
+
+interpose! {
+    epoll_ctl => change_set, "r8";
 }
 
 super::interpose_six! {
@@ -231,7 +234,11 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
     const EINVAL: isize = -22;
     let Ok(count) = usize::try_from(count) else { return finish(EINVAL) as i32 };
     if count > SELECTABLE {
-        return finish(EINVAL) as i32;
+        // More than there is room for here. The kernel waits, or a time-out is over at once.
+        let [reads, writes, exceptions] = given.map(|set| set as usize);
+        let now = [0_i64; 2];
+        let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
+        return finish(sys::call6(PSELECT6, count, reads, writes, exceptions, timeout, 0)) as i32;
     }
     let sets = Sets { count, given };
     let named = |fd: &usize| (0..3).any(|set| sets.contains(set, *fd));

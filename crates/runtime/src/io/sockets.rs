@@ -3,12 +3,12 @@
 use super::channels::{self, Descriptor, key};
 use super::transfer::{Piece, transfer};
 use super::{
-    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, without_waiting,
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, touch, without_waiting,
 };
 use crate::schedule::point;
-use crate::sync::interpose_cancellable;
+use crate::sync::{interpose, interpose_cancellable};
 use crate::{sys, time};
-use racehunter_event::{File, FileKind, FileOperation};
+use racehunter_event::{File, FileKind, FileOperation, Kind};
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -38,14 +38,9 @@ const INET6: u16 = 10;
 const DATAGRAM: i32 = 2;
 
 interpose_cancellable! {
-    socket => make, "rcx";
-    socketpair => make_pair, "r8";
-    bind => bind_address, "rcx";
-    listen => listen_at, "rdx";
     connect => connect_to, "rcx";
     accept => accept_plain, "rcx";
     accept4 => accept_with, "r8";
-    shutdown => shut_down, "rdx";
     recv => receive, "r8";
     __recv_chk => receive_checked, "r9";
     send => send_bytes, "r8";
@@ -55,9 +50,20 @@ interpose_cancellable! {
     sendmmsg => send_messages, "r8";
 }
 
+interpose! {
+    socket => make, "rcx";
+    socketpair => make_pair, "r8";
+    bind => bind_address, "rcx";
+    listen => listen_at, "rdx";
+    shutdown => shut_down, "rdx";
+}
+
 super::interpose_six! {
     recvfrom => receive_from;
     sendto => send_to;
+}
+
+super::interpose_six! {
     __recvfrom_chk => receive_from_checked;
 }
 
@@ -250,6 +256,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         code,
         waits,
         deadline: None,
+        cancels: true,
     };
     let mut n = point(code);
     let mut result;
@@ -320,7 +327,7 @@ unsafe extern "C" fn accept_with(fd: i32, address: usize, len: usize, flags: i32
         Some(d) => {
             let waits = !never_waits(fd);
             let deadline = if waits { deadline(&d, FileOperation::Accept) } else { None };
-            Request { d, operation: FileOperation::Accept, code, waits, deadline }.perform(POLLIN, call)
+            Request { d, operation: FileOperation::Accept, code, waits, deadline, cancels: true }.perform(POLLIN, call)
         }
     };
     if result >= 0 {
@@ -358,7 +365,7 @@ pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Optio
 unsafe fn request(d: Descriptor, operation: FileOperation, flags: i32, code: usize) -> Request {
     let waits = flags & (DONT_WAIT | ERROR_QUEUE) == 0 && !never_waits(d.fd);
     let deadline = if waits { deadline(&d, operation) } else { None };
-    Request { d, operation, code, waits, deadline }
+    Request { d, operation, code, waits, deadline, cancels: true }
 }
 
 unsafe extern "C" fn receive(fd: i32, buffer: usize, len: usize, flags: i32, code: usize) -> isize {
@@ -403,6 +410,7 @@ unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize
         let flags = (flags | DONT_WAIT) as usize;
         let call = || sys::call6(RECVFROM, fd as usize, buffer + total, len - total, flags, from, size);
         let result = request.perform(POLLIN, call);
+        touch(buffer + total, result, Kind::WriteRange, code);
         if result <= 0 {
             return if total > 0 { total as isize } else { finish(result) };
         }
@@ -446,6 +454,7 @@ unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to:
 }
 
 unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
+    touch(buffer, len as isize, Kind::ReadRange, code);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
     };

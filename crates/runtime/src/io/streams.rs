@@ -11,11 +11,11 @@ use super::channels::{self, Descriptor};
 use super::{POLLIN, POLLOUT, PollFd, Request, Watch, changed, log_event, never_waits};
 use crate::Global;
 use crate::schedule::point;
-use crate::sync::{files, interpose_cancellable, real};
+use crate::sync::{files, interpose, real};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{File, FileOperation};
 
-interpose_cancellable! {
+interpose! {
     fgetc => get_character, "rsi";
     getc => get_character, "rsi";
     _IO_getc => get_character, "rsi";
@@ -58,7 +58,7 @@ unsafe fn standard(name: &CStr) -> *mut Stream {
 }
 
 unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Request {
-    Request { d, operation, code, waits: !never_waits(d.fd), deadline: None }
+    Request { d, operation, code, waits: !never_waits(d.fd), deadline: None, cancels: false }
 }
 
 /// Makes sure that there is something in the buffer. False at the end of the input.
@@ -284,7 +284,7 @@ unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const
 core::arch::global_asm!(
     r#"
     .macro rh_stream name, stream, before
-    .globl \name
+    .weak \name
     .type \name,@function
 \name:
     push rdi

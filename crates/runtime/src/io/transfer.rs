@@ -1,10 +1,10 @@
 //! `read`, `write` and their kin.
 
 use super::channels::{self, Descriptor};
-use super::{EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, finish, never_waits, sockets, without_waiting};
+use super::{EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, finish, never_waits, sockets, touch, without_waiting};
 use crate::sync::interpose_cancellable;
 use crate::sys;
-use racehunter_event::{FileKind, FileOperation};
+use racehunter_event::{FileKind, FileOperation, Kind};
 
 const READV: usize = 19;
 const WRITEV: usize = 20;
@@ -21,6 +21,9 @@ interpose_cancellable! {
     writev => write_pieces, "rcx";
     eventfd_read => event_read, "rdx";
     eventfd_write => event_write, "rdx";
+}
+
+interpose_cancellable! {
     sendfile => send_file, "r8";
     sendfile64 => send_file, "r8";
 }
@@ -36,7 +39,7 @@ pub(crate) struct Piece {
 unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Request {
     let waits = !never_waits(d.fd);
     let deadline = if waits { sockets::deadline(&d, operation) } else { None };
-    Request { d, operation, code, waits, deadline }
+    Request { d, operation, code, waits, deadline, cancels: true }
 }
 
 /// Input by a call that gets something as soon as there is something.
@@ -49,7 +52,13 @@ unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
     finish(result)
 }
 
-pub(super) unsafe extern "C" fn read_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+unsafe extern "C" fn read_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    let result = read_into(fd, buffer, len, code);
+    touch(buffer, result, Kind::WriteRange, code);
+    result
+}
+
+unsafe fn read_into(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
     input(fd, code, || sys::call(sys::READ, fd as usize, buffer, len, 0))
 }
 
@@ -57,25 +66,41 @@ unsafe extern "C" fn read_checked(fd: i32, buffer: usize, len: usize, _room: usi
     read_bytes(fd, buffer, len, code)
 }
 
-unsafe extern "C" fn read_pieces(fd: i32, pieces: usize, count: usize, code: usize) -> isize {
-    input(fd, code, || sys::call(READV, fd as usize, pieces, count, 0))
+unsafe extern "C" fn read_pieces(fd: i32, pieces: *const Piece, count: usize, code: usize) -> isize {
+    let result = input(fd, code, || sys::call(READV, fd as usize, pieces as usize, count, 0));
+    let mut left = result.max(0) as usize;
+    for piece in 0..if left > 0 { count } else { 0 } {
+        let Piece { start, len } = *pieces.add(piece);
+        touch(start, left.min(len) as isize, Kind::WriteRange, code);
+        left -= left.min(len);
+    }
+    result
 }
 
 unsafe extern "C" fn event_read(fd: i32, value: usize, code: usize) -> i32 {
-    if read_bytes(fd, value, 8, code) == 8 { 0 } else { -1 }
+    if read_into(fd, value, 8, code) == 8 { 0 } else { -1 }
 }
 
 unsafe extern "C" fn event_write(fd: i32, value: u64, code: usize) -> i32 {
-    if write_bytes(fd, &raw const value as usize, 8, code) == 8 { 0 } else { -1 }
+    if write_from(fd, &raw const value as usize, 8, code) == 8 { 0 } else { -1 }
 }
 
 unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    touch(buffer, len as isize, Kind::ReadRange, code);
+    write_from(fd, buffer, len, code)
+}
+
+unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
     let Some(d) = channels::of(fd) else { return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0)) };
     finish(output(d, &[Piece { start: buffer, len }], code))
 }
 
 unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, code: usize) -> isize {
     const MOST: i32 = 1024;
+    for piece in 0..count.clamp(0, MOST) as usize {
+        let Piece { start, len } = *pieces.add(piece);
+        touch(start, len as isize, Kind::ReadRange, code);
+    }
     match channels::of(fd) {
         Some(d) if (1..=MOST).contains(&count) => {
             finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))

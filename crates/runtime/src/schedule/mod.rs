@@ -255,11 +255,16 @@ pub(crate) unsafe fn attention(code: usize) -> u64 {
     decide_before(n, false)
 }
 
-/// Whether it is settled that the running thread performs event `n`. A plan can choose again: the execution that it
-/// repeats may have held the thread that was chosen first (see [`hold`]).
+/// Whether it is settled that the running thread performs event `n`. A plan can choose again where the thread stands:
+/// the execution that it repeats may have held the thread that was chosen first (see [`hold`]).
 unsafe fn is_decided(n: u64) -> bool {
     let plan = PLAN.ptr();
-    (*plan).decided == n && !((*plan).next < (*plan).end && (*(*plan).next).at == n)
+    if (*plan).decided != n || (*plan).next >= (*plan).end {
+        return (*plan).decided == n;
+    }
+    let next = *(*plan).next;
+    let is_here = next.from == CURRENT.get() && (next.code == 0 || next.code == log::relative((*current()).code));
+    !(next.at == n && is_here)
 }
 
 /// No decision is due, but the budget may be used up by the event that is next.

@@ -102,7 +102,7 @@ pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
     if FIRST.get() == 0 {
         return None;
     }
-    (0..COUNT.get()).map(|n| thread(n)).filter(|&t| look(t)).last()
+    (0..COUNT.get()).map(|n| thread(n)).fold(None, |found, t| if look(t) { Some(t) } else { found })
 }
 
 /// The plan wants a thread to go on that waits for others: waits until it can.

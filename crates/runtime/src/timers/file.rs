@@ -2,6 +2,7 @@
 //! the same way.
 
 use super::{Notice, OF_PROCESS, Setting, USED, delete, existing, make, timer};
+use crate::io::{self, channels};
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::sys;
 
@@ -18,7 +19,7 @@ unsafe fn find(fd: i32) -> Option<usize> {
 }
 
 /// The descriptor is closed, or leads somewhere else from now on.
-unsafe fn forget(fd: i32, code: usize) {
+pub(crate) unsafe fn forget(fd: i32, code: usize) {
     if let Some(index) = find(fd) {
         delete(index, code);
     }
@@ -81,7 +82,12 @@ pub(super) unsafe fn count(fd: i32, expirations: u64) -> bool {
     if !is_counter(fd) {
         return false;
     }
-    sys::call(sys::WRITE, fd as usize, &raw const expirations as usize, 8, 0) == 8
+    let written = sys::call(sys::WRITE, fd as usize, &raw const expirations as usize, 8, 0) == 8;
+    if let Some(d) = channels::of(fd) {
+        channels::tell(d.channel);
+        io::changed(d.channel);
+    }
+    written
 }
 
 /// Whether the descriptor still leads to a counter of events.

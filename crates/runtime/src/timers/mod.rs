@@ -4,10 +4,10 @@
 //! schedule chooses it, the timer expires. So when a timer expires is a choice like that of any time-out, and is logged
 //! and repeated without anything more. The thread also runs the function of a timer that calls one.
 //!
-//! [`interval`] has the timer of the process (`alarm`, `setitimer`), [`posix`] those of `timer_create`, [`file`] those of
+//! [`interval`] has the timer of the process (`alarm`, `setitimer`), [`posix`] those of `timer_create`, [`mod@file`] those of
 //! `timerfd_create`.
 
-mod file;
+pub(crate) mod file;
 mod interval;
 mod posix;
 

@@ -101,11 +101,17 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         if decoder.dependences {
             decoder.builder.set_dependences();
         }
+        let block = self.blocks.len();
+        let end = self.payload(block, self.end)?;
+        // Room for all events; each takes at least a byte of the file.
+        let mut counts = Input(end);
+        if let (Ok(_), Ok(events)) = (counts.number(), counts.number()) {
+            decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
+        }
         for (block, &at) in self.blocks.iter().enumerate() {
             decoder.block(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
         }
-        let block = self.blocks.len();
-        decoder.end(self.payload(block, self.end)?, self.flags).map_err(|reason| Error::Corrupted { block, reason })?;
+        decoder.end(end, self.flags).map_err(|reason| Error::Corrupted { block, reason })?;
         Ok(decoder.builder.finish())
     }
 
