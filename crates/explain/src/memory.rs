@@ -69,7 +69,11 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
         (_, Kind::Free) => &[&first_site],
         _ => &[&first_site, &second_site],
     };
-    let object = places.object(later.object, u64::from(later.size), named);
+    let mut object = places.object(later.object, u64::from(later.size), named);
+    if [kind_of(&earlier), kind_of(&later)].contains(&Kind::Free) {
+        // It may have been allocated before the log begins.
+        "heap".clone_into(&mut object.region);
+    }
     let used_too_late = match (kind_of(&earlier), kind_of(&later)) {
         (Kind::Free, _) => Some(messages::used_after_free(&object.name)),
         (Kind::Exit, _) => Some(messages::used_after_thread(&object.name)),

@@ -80,8 +80,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
 unsafe fn log_free(block: usize, size: usize, code: usize) {
     if schedule::running() && server::watches(block, size) {
         let t = current();
-        // A library that frees on the program's account: where it was called tells more.
-        (*t).code = if in_program(code) { code } else { outcome::innermost_call(sys::stack_pointer()) };
+        (*t).code = if in_program(code) { code } else { caller_of(code) };
         log::put(Record {
             index: schedule::now(),
             code: log::relative(code),
@@ -93,6 +92,16 @@ unsafe fn log_free(block: usize, size: usize, code: usize) {
             ..Record::default()
         });
     }
+}
+
+/// A library has called a function of this runtime, and is to return to `code`: where the program called the library.
+unsafe fn caller_of(code: usize) -> usize {
+    // The frames of the runtime come first on the stack, and may have copies of the address.
+    const OWN: usize = 512;
+    let here = sys::stack_pointer() & !7;
+    let frames = (here..here + OWN).step_by(8);
+    let returns = frames.map(|at| at as *const usize).filter(|&at| *at == code).last();
+    returns.map_or(0, |at| outcome::innermost_call(at as usize + 8))
 }
 
 fn in_program(code: usize) -> bool {
