@@ -23,7 +23,7 @@ pub fn default_plan(detect_races: bool) -> Plan {
 
 /// So many random walks.
 pub fn random_plans(seeds: std::ops::Range<u64>) -> Vec<Plan> {
-    seeds.map(|seed| Plan { tail: Tail::Random { seed }, ..Plan::default() }).collect()
+    seeds.map(|seed| Plan { tail: Tail::random(seed), ..Plan::default() }).collect()
 }
 
 /// Runs plans, all of which must end well.

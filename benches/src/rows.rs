@@ -2,6 +2,7 @@
 
 mod hooks;
 mod long;
+mod predict;
 mod slowdown;
 mod switch;
 mod tiny;
@@ -54,4 +55,5 @@ pub const ALL: &[(&str, Measure)] = &[
     ("fork", tiny::fork_server),
     ("accesses", long::rows),
     ("hooks", hooks::rows),
+    ("predict", predict::rows),
 ];

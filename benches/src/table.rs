@@ -12,6 +12,8 @@ pub enum Value {
     PerSecond(f64),
     /// How many times something else.
     Times(f64),
+    /// Bytes for each of something.
+    Bytes(f64),
     /// What others have published: it was measured elsewhere.
     Published(&'static str),
 }
@@ -32,6 +34,7 @@ impl fmt::Display for Value {
             Self::PerSecond(rate) if rate >= 1e3 => write!(f, "{} k/s", three_digits(rate / 1e3)),
             Self::PerSecond(rate) => write!(f, "{}/s", three_digits(rate)),
             Self::Times(factor) => write!(f, "{}x", three_digits(factor)),
+            Self::Bytes(bytes) => write!(f, "{} B", three_digits(bytes)),
             Self::Published(text) => f.write_str(text),
         }
     }
@@ -79,7 +82,7 @@ impl fmt::Display for Goal {
 impl Value {
     fn number(&self) -> f64 {
         match *self {
-            Self::Seconds(number) | Self::PerSecond(number) | Self::Times(number) => number,
+            Self::Seconds(number) | Self::PerSecond(number) | Self::Times(number) | Self::Bytes(number) => number,
             Self::Published(_) => f64::NAN,
         }
     }

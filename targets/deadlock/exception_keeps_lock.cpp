@@ -13,7 +13,7 @@ static int items;
 static std::mutex lock;
 
 static void take() {
-    lock.lock();
+    lock.lock(); //~ also misuse
     if (items == 0)
         throw std::runtime_error("nothing to take");
     items--;

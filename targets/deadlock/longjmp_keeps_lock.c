@@ -14,7 +14,7 @@ static atomic_int value = 1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void check(jmp_buf failure) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock); //~ also misuse
     if (value == 0)
         longjmp(failure, 1);
     pthread_mutex_unlock(&lock);

@@ -1,4 +1,4 @@
-//! The race detector against the definition of a data race.
+//! The race detector against the definition of a data race, and of what is used after it was freed.
 //!
 //! Random scripts, which make `programs/script.c` do anything to a few bytes, run under random schedules with everything
 //! logged. An [`oracle`] computes from the log which accesses race; the detector must have said the same. Then the same
@@ -12,7 +12,7 @@ mod script;
 
 use oracle::{Access, Judgement, judge};
 use racehunter_e2e::{Workshop, root, workshop::text};
-use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Tail};
+use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Tail};
 use racehunter_launch::{Limits, Processes, Program};
 use script::{Random, Script, random_script};
 use std::collections::HashSet;
@@ -36,6 +36,9 @@ struct Tally {
     with_race: usize,
     accesses: usize,
     races: usize,
+    /// Accesses to freed blocks, and blocks that were freed twice.
+    late: usize,
+    freed_twice: usize,
 }
 
 impl Stage {
@@ -58,7 +61,7 @@ impl Stage {
         fs::write(&self.script, script.file()).expect("the script can be written");
         let tail = |number| match number {
             0 => Tail::MinSwitches,
-            _ => Tail::Random { seed: seed ^ number << 32 },
+            _ => Tail::Walk { style: Style::Even, seed: seed ^ number << 32 },
         };
         let everything = |number| Plan { observe: Observe::Everything, tail: tail(number), ..Plan::default() };
         let plans: Vec<Plan> = (0..schedules).map(everything).collect();
@@ -78,6 +81,10 @@ impl Stage {
             tally.with_race += usize::from(!judgement.races.is_empty());
             tally.accesses += judgement.accesses.len();
             tally.races += judgement.races.len();
+            let is_free = |access: usize| judgement.accesses[access].kind == Kind::Free;
+            let late = || judgement.races.iter().filter(|racing| is_free(racing.firsts[0].1));
+            tally.late += late().count();
+            tally.freed_twice += late().filter(|racing| is_free(racing.second)).count();
             compare(&judgement, logged).map_err(|error| format!("everything logged: {error}"))?;
             compare(&judgement, replayed).map_err(|error| format!("only points logged: {error}"))?;
         }
@@ -145,16 +152,22 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
     let mut bytes: HashSet<u64> = HashSet::new();
     for racing in &judgement.races {
         let second = &accesses[racing.second];
-        let new: Vec<(u64, usize)> = racing.firsts.iter().filter(|(byte, _)| !bytes.contains(byte)).copied().collect();
+        let is_free = |access: &Access| access.kind == Kind::Free;
+        // What was freed stays freed, whatever happens to it.
+        let is_new = |&&(byte, first): &&(u64, usize)| !bytes.contains(&byte) || is_free(&accesses[first]);
+        let new: Vec<(u64, usize)> = racing.firsts.iter().filter(is_new).copied().collect();
         bytes.extend(racing.firsts.iter().map(|(byte, _)| byte));
         let reported = reports.iter().any(|report| report.second.index == second.index);
-        let is_free = |access: &Access| access.kind == Kind::Free;
+        // The log does not have the place of a `free`, but there is only one for each of the two ways to get there.
+        let is_there = |access: &Access, record: &Record| {
+            if is_free(access) { record.detail == Kind::Free as u8 } else { judgement.is_at(access, record.code) }
+        };
         let repeated = || {
             new.iter().map(|&(_, first)| &accesses[first]).any(|first| {
-                let same = |a: &Record, b: &Record| judgement.is_at(first, a.code) && judgement.is_at(second, b.code);
+                let same = |a: &Record, b: &Record| is_there(first, a) && is_there(second, b);
                 let earlier = reports.iter().filter(|report| report.second.index < second.index);
                 let mut same_places = earlier.filter(|Report { first: a, second: b }| same(a, b) || same(b, a));
-                is_free(first) || is_free(second) || same_places.next().is_some()
+                same_places.next().is_some()
             })
         };
         if !new.is_empty() && !reported && !repeated() {
@@ -209,15 +222,22 @@ const SPECIAL: &[&str] = &[
      B0 B0
      B0 w4@0.0/1 B0",
     // The end of an earlier block does not count, not even behind the size that the program asks for.
-    "m0? +1 F0 m0? r4@0.8/0 -1
+    "m0? +1 F0 Z0 m0? r4@0.8/0 -1
      F0",
     // Neither does what was released through an atomic in it.
     "m0 +1 +2 -1 -2
-     w1@0.0/0 a1@1.1:release F0
+     w1@0.0/0 a1@1.1:release F0 Z0
      r1@0.15/0 m0 l1@1.1:acquire r1@0.0/0",
     "m0 +1 +2 -1 -2
-     w1@0.0/0 a2@1.2:release F0
+     w1@0.0/0 a2@1.2:release F0 Z0
      r1@0.15/0 m0 l2@1.2:acquire r1@0.0/0",
+    // Whoever uses a block after its end is too late, also the thread that has freed it, and however it does that.
+    "m0 w4@1.0/0 F0 r1@3.2/0 w8@3.0/0 l4@3.4:acquire c9@3.1 D0",
+    "m0 m1 +1 -1 r4@3.0/0 F1 w2@4.2/1 Z0 m0 r4@1.0/0
+     L2 F0 U2",
+    "m0 +1 +2 -1 -2
+     L2 F0 D0 U2
+     L2 D0 u4@3.0:relaxed F0 U2",
 ];
 
 #[test]
@@ -245,8 +265,10 @@ fn the_detector_reports_what_races() {
             panic!("seed {seed}: {error}\n{script}");
         }
     }
-    let Tally { executions, with_race, accesses, races } = tally;
+    let Tally { executions, with_race, accesses, races, late, freed_twice } = tally;
     println!("{executions} executions, {with_race} with a race; {accesses} accesses, {races} that race");
+    println!("{late} accesses to freed blocks, {freed_twice} of which free them again");
+    assert!(late > executions / 20 && freed_twice > executions / 50, "{late} accesses too late, {freed_twice} frees");
     // Neither kind of execution may be so rare that nothing is tested.
     assert!(with_race > executions / 4 && with_race < executions * 3 / 4, "{with_race} of {executions} have a race");
 }

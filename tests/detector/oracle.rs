@@ -1,6 +1,7 @@
 //! Which accesses of an execution race, by the definition: computed from the log, with nothing left out.
 //!
-//! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of them.
+//! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of them. What
+//! was freed must not be accessed at all, and so races with its end.
 //! The rules are those of C11 and C++20 for an interleaving in which every load reads the last store: a release sequence
 //! is a store and the read-modify-writes that follow it. Counting semaphores pass on what all posts before have released.
 
@@ -61,6 +62,8 @@ impl Judgement {
 enum Said {
     Allocated(u64, u64),
     Freed(u64, u64),
+    FreedAgain(u64, u64),
+    Forgotten,
     Nothing,
 }
 
@@ -75,6 +78,8 @@ fn read_output(output: &[u8]) -> (std::ops::Range<u64>, Vec<Said>) {
             "M" => markers = address..address + size,
             "m" => said.push(Said::Allocated(address, size)),
             "f" => said.push(Said::Freed(address, size)),
+            "d" => said.push(Said::FreedAgain(address, size)),
+            "q" => said.push(Said::Forgotten),
             _ => said.push(Said::Nothing),
         }
     }
@@ -114,6 +119,8 @@ struct Oracle {
     /// What the release sequence that ends in an atomic's value carries.
     sequences: HashMap<u64, Clock>,
     history: HashMap<u64, Vec<usize>>,
+    /// Bytes of freed blocks that were not allocated again, and where they were freed.
+    freed: HashMap<u64, usize>,
     judgement: Judgement,
 }
 
@@ -128,8 +135,16 @@ pub fn judge(execution: &Execution) -> Judgement {
             match said.next() {
                 Some(Said::Allocated(start, len)) => oracle.new_life(start, len),
                 Some(Said::Freed(start, len)) => {
-                    oracle.access(&Record { kind: Kind::Free, object: start, extra: len, code: 0, site: 0, ..*record });
+                    let free = oracle.judgement.accesses.len();
+                    oracle.free(record, start, len);
+                    oracle.freed.extend((start..start + len).map(|byte| (byte, free)));
                     oracle.forget_atomics(start, len);
+                }
+                Some(Said::FreedAgain(start, len)) => oracle.free(record, start, len),
+                Some(Said::Forgotten) => {
+                    for (byte, _) in oracle.freed.drain() {
+                        oracle.history.remove(&byte);
+                    }
                 }
                 Some(Said::Nothing) | None => {}
             }
@@ -235,6 +250,10 @@ impl Oracle {
         }
     }
 
+    fn free(&mut self, marker: &Record, start: u64, len: u64) {
+        self.access(&Record { kind: Kind::Free, object: start, extra: len, code: 0, site: 0, ..*marker });
+    }
+
     fn new_life(&mut self, start: u64, len: u64) {
         for byte in start..start + len {
             self.history.remove(&byte);
@@ -262,6 +281,11 @@ impl Oracle {
         let second = accesses.len();
         let mut firsts = Vec::new();
         for byte in access.start..access.start + access.len {
+            if let Some(&free) = self.freed.get(&byte) {
+                // However it is ordered, and atomic or not.
+                firsts.push((byte, free));
+                continue;
+            }
             let history = self.history.entry(byte).or_default();
             for &earlier in history.iter() {
                 let first: &Access = &accesses[earlier];

@@ -132,6 +132,8 @@ struct Writer<'a> {
     weights: [usize; STEPS],
     /// One in so many accesses is made without the lock; 0: all are.
     slips: usize,
+    /// One in so many steps with a block comes too late; 0: none does.
+    late: usize,
 }
 
 const STEPS: usize = 8;
@@ -148,9 +150,10 @@ pub fn random_script(random: &mut Random) -> Script {
     let atomic_sizes = [random.pick(&[1, 2, 4, 8]), random.pick(&[1, 2, 4, 8])];
     let weights = std::array::from_fn(|step| random.pick(if RACY[step] { &[0, 0, 0, 1, 4] } else { &[0, 2, 8, 16] }));
     let slips = random.pick(&[0, 0, 2, 20, 200]);
+    let late = random.pick(&[0, 0, 0, 3, 12]);
     let count = 2 + random.below(4);
     let length = 1 + random.below(16);
-    let mut writer = Writer { random, width, sizes, atomic_sizes, weights, slips };
+    let mut writer = Writer { random, width, sizes, atomic_sizes, weights, slips, late };
     let mut threads: Vec<Vec<Operation>> = (0..count).map(|_| writer.thread(length)).collect();
     for thread in (1..count).rev() {
         // Mostly the main thread makes the others, and waits for them.
@@ -282,7 +285,16 @@ impl Writer<'_> {
     /// Something with a block, mostly under its mutex.
     fn block(&mut self, into: &mut Vec<Operation>) {
         let block = self.random.below(2) as u8;
-        let operation = match self.random.below(8) {
+        if self.late != 0 && self.random.one_in(self.late) {
+            into.push(match self.random.below(6) {
+                0..=2 => self.access(block + 3),
+                3 => self.atomic(block + 3),
+                _ => [b'D', block, 0, 0],
+            });
+            return;
+        }
+        let operation = match self.random.below(9) {
+            8 => [b'Z', 0, 0, 0],
             0..=2 => [b'm', block, self.random.below(8) as u8, 0],
             3..=4 => [b'F', block, 0, 0],
             5..=6 => self.access(block + 1),

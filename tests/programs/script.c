@@ -19,7 +19,7 @@
 
 #define THREADS 6
 #define OPERATIONS 255
-#define BLOCKS 4
+#define BLOCKS 2
 #define UNSEEN __attribute__((no_sanitize("thread"), noinline))
 
 typedef uint16_t u16 __attribute__((aligned(1)));
@@ -43,6 +43,7 @@ static pthread_barrier_t barrier;
 static pthread_t handles[THREADS];
 static enum { ABSENT, STARTED, JOINED } states[THREADS];
 static unsigned char *blocks[BLOCKS];
+static unsigned char *freed[BLOCKS];
 
 static void *(*const threads[THREADS])(void *);
 
@@ -80,18 +81,37 @@ UNSEEN static void release(int block) {
     if (memory != NULL) {
         say('f', memory, malloc_usable_size(memory));
         free(memory);
+        freed[block] = memory;
     } else {
         say('n', NULL, 0);
     }
 }
 
-// Region 0 is the array, the others are in the middle of blocks: the C library uses the beginning of those that are
-// free, and so none of the script's accesses does harm.
+UNSEEN static void release_again(int block) {
+    if (freed[block] != NULL) {
+        say('d', freed[block], malloc_usable_size(freed[block]));
+        free(freed[block]);
+    } else {
+        say('n', NULL, 0);
+    }
+}
+
+// The quarantine for freed blocks is not larger than that: what was in it can be allocated again.
+UNSEEN static void fill_quarantine(void) {
+    for (int i = 0; i < 1024; i++) {
+        warm_up();
+    }
+    memset(freed, 0, sizeof freed);
+    say('q', NULL, 0);
+}
+
+// Region 0 is the array, the others are in the middle of blocks, and then of those that were freed: the C library uses
+// the beginning of those that are free, and so none of the script's accesses does harm.
 UNSEEN static unsigned char *place(int what, int region, int offset) {
     if (region == 0 || strchr("rwcCslaux", what) == NULL) {
         return shared_memory + offset;
     }
-    unsigned char *memory = blocks[region - 1];
+    unsigned char *memory = region <= BLOCKS ? blocks[region - 1] : freed[region - 1 - BLOCKS];
     return memory == NULL ? NULL : memory + 64 + offset;
 }
 
@@ -262,6 +282,14 @@ static inline __attribute__((always_inline)) void *run(int self) {
         case 'F':
             *(volatile char *)markers[self] = 1;
             release(op.a);
+            break;
+        case 'D':
+            *(volatile char *)markers[self] = 1;
+            release_again(op.a);
+            break;
+        case 'Z':
+            *(volatile char *)markers[self] = 1;
+            fill_quarantine();
             break;
         }
     }

@@ -38,10 +38,20 @@ pub struct Annotated {
     pub kind: String,
     /// Lines of the one finding that must be there.
     pub lines: BTreeSet<u32>,
-    /// Further lines that may be reported.
-    pub also: BTreeSet<u32>,
+    /// Further lines that may be reported, and as what.
+    pub also: BTreeSet<(u32, String)>,
     /// Preemptions that are enough to see it.
     pub preemptions: u32,
+}
+
+impl Annotated {
+    /// The lines that may be reported as a bug of this kind.
+    #[must_use]
+    pub fn marked(&self, kind: &str) -> BTreeSet<u32> {
+        let also = self.also.iter().filter(|(_, also)| also == kind).map(|(line, _)| *line);
+        let own = self.lines.iter().filter(|_| kind == self.kind).copied();
+        own.chain(also).collect()
+    }
 }
 
 /// All programs, in the order of their names.
@@ -87,16 +97,17 @@ fn annotated(path: &str, text: &str) -> Option<Annotated> {
     let (mut lines, mut also, mut kinds) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (number, line) in (1..).zip(text.lines()) {
         let Some((_, note)) = line.split_once("//~ ") else { continue };
-        let (set, kind) = match note.strip_prefix("also ") {
-            Some(kind) => (&mut also, kind),
-            None => (&mut lines, note),
-        };
-        set.insert(number);
-        kinds.insert(kind.trim().to_owned());
+        if let Some(kind) = note.strip_prefix("also ") {
+            also.insert((number, kind.trim().to_owned()));
+        } else {
+            lines.insert(number);
+            kinds.insert(note.trim().to_owned());
+        }
     }
+    assert!(also.is_empty() || !lines.is_empty(), "{path}: no line that must be reported");
     let mut kinds = kinds.into_iter();
     let kind = kinds.next()?;
-    assert!(kinds.next().is_none() && !lines.is_empty(), "{path}: one kind, and lines that must be reported");
+    assert!(kinds.next().is_none(), "{path}: one kind");
     let folder = path.split('/').nth(1).unwrap_or_default();
     let fits = folder == kind || folder == "loop" || (folder, kind.as_str()) == ("deadlock", "lost-wakeup");
     assert!(fits, "{path}: the folder is the kind of the bug");

@@ -62,6 +62,18 @@ pub struct Summary {
     pub threads: u64,
     pub events: u64,
     pub missed: Vec<String>,
+    pub uncontrolled: Vec<Uncontrolled>,
+}
+
+/// Something that was not under control.
+#[derive(Clone, Debug, Deserialize)]
+#[expect(missing_docs, reason = "the contract documents them")]
+pub struct Uncontrolled {
+    pub what: String,
+    pub file: String,
+    pub line: u32,
+    pub executions: u64,
+    pub detail: String,
 }
 
 /// A hunt with `--message-format json`.

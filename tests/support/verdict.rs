@@ -31,6 +31,7 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
     let mut best: Option<&Finding> = None;
     for finding in &hunted.findings {
         if possible(finding, path, bug)? == bug.lines
+            && finding.kind == bug.kind
             && best.is_none_or(|known| finding.preemptions < known.preemptions)
         {
             best = Some(finding);
@@ -52,15 +53,15 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
 fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u32>, String> {
     let Finding { id, kind, confirmed, replayed, message, .. } = finding;
     let lines = lines(finding, path)?;
-    if *kind != bug.kind {
+    let marked = bug.marked(kind);
+    if marked.is_empty() {
         return Err(format!("the only bug is of another kind: {message} at {lines:?}"));
     }
     if !*confirmed || *replayed != [5, 5] {
         return Err(format!("{id} was not confirmed: {replayed:?}"));
     }
-    let marked: BTreeSet<u32> = bug.lines.union(&bug.also).copied().collect();
     if !lines.is_subset(&marked) {
-        return Err(format!("{message} at lines {lines:?}, where only {marked:?} are marked"));
+        return Err(format!("{kind}: {message} at lines {lines:?}, where only {marked:?} are marked"));
     }
     Ok(lines)
 }

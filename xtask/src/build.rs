@@ -10,6 +10,10 @@ use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// All code of the runtime goes into one section, between two symbols, so that it can tell itself from the program.
+const RUNTIME_SECTIONS: &str =
+    "SECTIONS { .text.racehunter : { HIDDEN(rh_text_begin = .); *(.text .text.*) HIDDEN(rh_text_end = .); } }\n";
+
 /// A whole RaceHunter, ready to use.
 pub struct Kit {
     directory: PathBuf,
@@ -92,13 +96,17 @@ impl Kit {
         words.push(archive.display().to_string());
         words.extend(own.iter().map(|&name| name.to_owned()));
         run_ar(&words)?;
-        let mut words = vec!["rcs".to_owned(), unfinished.display().to_string()];
+        let whole = scratch.join("racehunter_rt.o");
+        let script = scratch.join("sections");
+        fs::write(&script, RUNTIME_SECTIONS)?;
+        let mut words = vec!["-r".to_owned(), "-T".to_owned(), script.display().to_string()];
+        words.extend(["-o".to_owned(), whole.display().to_string()]);
         words.extend(own.iter().map(|name| scratch.join(name).display().to_string()));
-        run_ar(&words)?;
-        let mut exported = Vec::new();
-        for name in &own {
-            exported.extend(exported_symbols(&scratch.join(name))?);
-        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        shell("ld", &words).done()?;
+        let mut exported = exported_symbols(&whole)?;
+        weaken(&whole, &exported, &scratch.join("weak"))?;
+        run_ar(&["rcs".to_owned(), unfinished.display().to_string(), whole.display().to_string()])?;
         fs::remove_dir_all(&scratch)?;
         exported.sort();
         let list = format!("{{\n{}}};\n", exported.iter().map(|name| format!("  {name};\n")).collect::<String>());
@@ -140,6 +148,16 @@ fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     let global = file.symbols().filter(|symbol| symbol.is_global() && symbol.is_definition());
     let names = global.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
     Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
+}
+
+/// Lets the program have functions of its own with the names of the C library's that the runtime models: an allocator,
+/// say, or a `connect` that has nothing to do with sockets.
+fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
+    let own =
+        |name: &&String| ["__rh_", "rh_", "RH_", "__tsan_", "racehunter_"].iter().any(|own| name.starts_with(own));
+    let weak: String = symbols.iter().filter(|name| !own(name)).map(|name| format!("{name}\n")).collect();
+    fs::write(list, weak)?;
+    shell("objcopy", &[&format!("--weaken-symbols={}", list.display()), &object.to_string_lossy()]).done()
 }
 
 /// Copies by way of a temporary file: the old one may be running.

@@ -176,7 +176,7 @@ impl Analysis for ContextBound {
 
     fn plan(&self, &target: &u32) -> Plan {
         let tail = match self.strategy {
-            Strategy::Random => Tail::Random { seed: self.seed ^ (u64::from(target) << 32) ^ self.trie.at(target) },
+            Strategy::Random => Tail::random(self.seed ^ (u64::from(target) << 32) ^ self.trie.at(target)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
         let switches = self.trie.switches(target);

@@ -28,7 +28,7 @@ pub fn simplify(
     };
     let analysis = ContextBound::iterative(bound, BoundKind::Preemptions, Strategy::MinSwitches, 0);
     // The points are those that the executor has.
-    let budget = Budget { runs: Some(left), points: Points::Sync, ..Budget::default() };
+    let budget = Budget { runs: Some(left), points: Points::Sync, spurious: plan.spurious, ..Budget::default() };
     let summary =
         Campaign::new(Portfolio::of(analysis), budget, &mut progress).run(executor, &mut || better.borrow().is_some());
     if let Stop::Failed(error) = summary.stop {

@@ -16,7 +16,7 @@ fn budget(points: Points) -> Budget {
 }
 
 fn options(bound: u32, bound_kind: BoundKind, strategy: Strategy) -> Options {
-    Options { bound, bound_kind, strategy, seed: 7 }
+    Options { bound, bound_kind, strategy, seed: 7, ..Options::default() }
 }
 
 fn cost(path: &Path, kind: BoundKind) -> u32 {
@@ -208,4 +208,15 @@ fn listing_1_by_bound() {
     assert_eq!(count(1, BoundKind::Preemptions), [(0, 1, true), (1, 3, true)]);
     // At most three preemptions are possible, so the bound of 5 is never needed.
     assert_eq!(count(5, BoundKind::Preemptions), [(0, 1, true), (1, 3, true), (2, 5, true), (3, 6, true)]);
+}
+
+/// A thread that was tried in vain is known to be blocked from then on, so that a yield has nobody to give way to. A plan
+/// that leaves the attempt out must not stumble over that.
+#[test]
+fn a_yield_that_the_plan_does_not_mention() {
+    let program = Program::random(836_396_585_370_597_693, TIMED);
+    let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
+    let options = options(0, BoundKind::Preemptions, Strategy::MinSwitches);
+    let hunt = hunt(ModelExecutor::lazy(program), Technique::Dfs, &options, budget(Points::All));
+    check(&hunt, &all, u32::MAX, BoundKind::Preemptions, (false, false)).unwrap();
 }

@@ -93,7 +93,7 @@ fn minimising_reaches_the_fewest_preemptions() {
     }
     println!("without search: {reached} of {tried}");
     assert!(tried > 300, "{tried}");
-    assert!(reached * 100 >= tried * 99, "{reached} of {tried}");
+    assert!(reached * 100 >= tried * 98, "{reached} of {tried}");
 }
 
 /// Four threads add to a variable ten times each, and a random walk switches all the time.

@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::Points;
+use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ pub struct Arguments {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
+pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
                           --require-complete, 4 nothing to explore";
 
 /// The commands.
@@ -27,6 +28,10 @@ pub enum Command {
     Hunt(Hunt),
     /// Show a finding again
     Replay(Replay),
+    /// Predict from one trace what other schedules can do
+    Predict(crate::predict::Arguments),
+    /// Say what is in a trace, or write it in another form
+    Trace(crate::trace::Arguments),
     /// Compile C like clang, with instrumentation: CC="racehunter cc"
     #[command(disable_help_flag = true)]
     Cc {
@@ -58,12 +63,18 @@ pub struct Hunt {
     /// What the bound counts
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
+    /// Ordering constraints of the bugs that `--analysis pct` looks for
+    #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub depth: u32,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
     #[arg(long, default_value = "min-switches")]
     pub strategy: Strategy,
     /// Where a switch can happen
     #[arg(long, value_enum, default_value_t = Where::Shared)]
     pub points: Where,
+    /// Let waits on condition variables end without a signal, and signals wake any waiter
+    #[arg(long)]
+    pub spurious: bool,
     /// Executions, at most [default: 2000 where nothing else ends the hunt]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
@@ -97,6 +108,9 @@ pub struct Hunt {
     /// Memory that one execution may take, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
+    /// What the threads of the program are while it is hunted
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
+    pub backend: Threads,
     /// Options for the compiler, when a source file is given
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
@@ -123,6 +137,7 @@ impl Hunt {
                 Counted::Switches => BoundKind::Switches,
             },
             strategy: self.strategy,
+            depth: self.depth,
             seed: self.seed,
         }
     }
@@ -132,6 +147,24 @@ fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {
     use clap::builder::TypedValueParser as _;
     let names: Vec<&'static str> = Technique::NAMES.iter().map(|(name, _)| *name).collect();
     clap::builder::PossibleValuesParser::new(names).try_map(|name| name.parse::<Technique>())
+}
+
+/// What threads are.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Threads {
+    /// Fibers on one kernel thread
+    Fibers,
+    /// Kernel threads, one of which runs at a time
+    Threads,
+}
+
+impl From<Threads> for Backend {
+    fn from(threads: Threads) -> Self {
+        match threads {
+            Threads::Fibers => Self::Fibers,
+            Threads::Threads => Self::Threads,
+        }
+    }
 }
 
 /// What a bound counts.
@@ -220,6 +253,9 @@ pub struct Replay {
     /// Where findings are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
+    /// What the threads of the program are meanwhile
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
+    pub backend: Threads,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

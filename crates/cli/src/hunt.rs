@@ -7,7 +7,7 @@ use crate::store::{self, Stored};
 use crate::target;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Technique;
-use racehunter_explain::Explainer;
+use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop};
 use racehunter_finding::Finding;
 use racehunter_launch::{Limits, Processes, Program};
@@ -34,6 +34,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let limits = Limits { time: arguments.timeout, memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
+    processes.use_backend(arguments.backend.into());
     processes.stop_when(Arc::clone(&interrupted));
     add_modules(&mut symbols, &processes, &path);
     if arguments.points.is_all() {
@@ -47,7 +48,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let mut hunter = Hunter {
         arguments,
         program,
-        symbols: &symbols,
+        symbols,
         load_address: processes.load_address(),
         reporter: reporter(arguments.message_format, arguments.color.into()),
         meter: Meter::new(arguments.quiet, budget.runs),
@@ -71,6 +72,8 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
         return Err(error.into());
     }
     let mut coverage = summary.coverage;
+    add_libraries(&mut hunter.symbols, &processes);
+    coverage.uncontrolled = uncontrolled(&hunter.symbols, &summary.escaped);
     coverage.assumes.push(format!("seed {}", arguments.seed));
     if interrupted.load(Ordering::Relaxed) {
         coverage.missed.insert(0, "interrupted before the end".to_owned());
@@ -102,12 +105,13 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>> {
 }
 
 fn budget(arguments: &Hunt) -> Budget {
-    let endless = matches!(arguments.analysis, Technique::Auto | Technique::Random);
-    let default_runs = (endless && arguments.time.is_none()).then_some(DEFAULT_RUNS);
+    let ends = matches!(arguments.analysis, Technique::ContextBound | Technique::Dfs | Technique::Watchpoint);
+    let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
+        spurious: arguments.spurious,
         ..Budget::default()
     }
 }
@@ -122,6 +126,13 @@ pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
 pub fn add_modules(symbols: &mut Symbols, processes: &Processes, executable: &std::path::Path) {
     for mapping in processes.mappings().into_iter().filter(|mapping| mapping.path != executable) {
         symbols.add_module(mapping.start.saturating_sub(mapping.offset), mapping.end, mapping.path);
+    }
+}
+
+/// Makes libraries known that executions have loaded since the last time.
+pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
+    for (base, path) in executor.libraries() {
+        symbols.add_library(base, &path);
     }
 }
 
@@ -156,7 +167,7 @@ fn nothing_to_explore(processes: &mut Processes, arguments: &Hunt) -> Result<Opt
 struct Hunter<'a> {
     arguments: &'a Hunt,
     program: Program,
-    symbols: &'a Symbols,
+    symbols: Symbols,
     load_address: u64,
     reporter: Reporter<Stdout>,
     meter: Meter,
@@ -188,7 +199,8 @@ impl Hunter<'_> {
 
     /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
     fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
-        let explainer = Explainer { symbols: self.symbols, load_address: self.load_address };
+        add_libraries(&mut self.symbols, executor);
+        let explainer = Explainer { symbols: &self.symbols, load_address: self.load_address };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
         if self.ids.contains(&finding.id) {
             return Ok(());

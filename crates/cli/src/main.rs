@@ -8,10 +8,12 @@ mod arguments;
 mod doctor;
 mod exit;
 mod hunt;
+mod predict;
 mod progress;
 mod replay;
 mod store;
 mod target;
+mod trace;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -31,6 +33,8 @@ fn main() -> ExitCode {
         _ => match Arguments::parse().command {
             Command::Hunt(arguments) => hunt::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
+            Command::Predict(arguments) => predict::run(&arguments),
+            Command::Trace(arguments) => trace::run(&arguments),
             Command::Cc { arguments } => compile(Language::C, arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, arguments),
             Command::Doctor => doctor::run(),

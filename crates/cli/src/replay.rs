@@ -2,7 +2,7 @@
 
 use crate::arguments::Replay;
 use crate::exit::{Exit, advise};
-use crate::hunt::{add_modules, reporter, words};
+use crate::hunt::{add_libraries, add_modules, reporter, words};
 use crate::{store, target};
 use anyhow::{Context as _, Result};
 use racehunter_explain::{Explainer, plan_of};
@@ -22,14 +22,16 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let program =
         Program { path: stored.program.clone(), arguments: words(&stored.arguments), input: stored.input.clone() };
     let mut processes = Processes::start(program, Limits::default(), 1)?;
+    processes.use_backend(arguments.backend.into());
     add_modules(&mut symbols, &processes, &stored.program);
-    let explainer = Explainer { symbols: &symbols, load_address: processes.load_address() };
     let plan = plan_of(&stored.finding.schedule);
     // What threads share is shown in the report, as it was by the hunt.
     let monitor = Plan { observe: Observe::Everything, ..plan.clone() };
     for execution in processes.run(&[monitor])? {
         processes.add_points(&shared_sites(&execution));
     }
+    add_libraries(&mut symbols, &processes);
+    let explainer = Explainer { symbols: &symbols, load_address: processes.load_address() };
     let mut shown = 0;
     let mut last = None;
     for _ in 0..arguments.times {

@@ -28,8 +28,14 @@ pub const MESSAGE: usize = 256;
 
 /// Offset of the slots.
 pub const SLOTS_OFFSET: usize = 4096;
+/// Offset of the table of [`Library`]s.
+pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
+/// Entries of it, at most.
+pub const LIBRARIES: usize = 256;
+/// Longest path of a library, with the zero at its end.
+pub const LIBRARY_PATH: usize = 504;
 /// Offset of the forced switches of all plans.
-pub const SWITCHES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
+pub const SWITCHES_OFFSET: usize = LIBRARIES_OFFSET + LIBRARIES * size_of::<Library>();
 /// Number of [`Switch`]es in that area.
 pub const SWITCHES: usize = 1 << 24;
 /// Offset of the site flags: one byte per instrumented instruction, see [`SITE_POINT`].
@@ -86,6 +92,24 @@ pub struct Header {
     pub log_used: u64,
     /// Words used in the stack area so far. Offset 0 is never used, so that 0 can mean "no stack".
     pub stack_used: u64,
+    /// Entries of the table of [`Library`]s that are in use.
+    pub libraries: u32,
+    /// What threads of the program are, one of the `BACKEND_` constants; set by the controller.
+    pub backend: u32,
+    /// First address of the detector's shadow memory, set by the runtime.
+    pub shadow: u64,
+    /// Bytes of it.
+    pub shadow_size: u64,
+}
+
+/// An instrumented library that an execution has loaded after the server was started.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    /// Load address.
+    pub base: u64,
+    /// Its file, zero-terminated.
+    pub path: [u8; LIBRARY_PATH],
 }
 
 /// Reasons for which a runtime gives up before the first execution.
@@ -118,8 +142,12 @@ pub struct Slot {
     pub tail: u32,
     /// One of the `OBSERVE_` constants.
     pub observe: u32,
-    /// Parameter of the strategy: seed of `TAIL_RANDOM`.
+    /// Seed of the strategy's choices.
     pub seed: u64,
+    /// Parameters of `TAIL_PCT`: choices that an execution has, and changes of priority + 1.
+    pub length: u64,
+    /// See `length`.
+    pub depth: u32,
     /// Events in a row after which a thread must give way, 0 = never.
     pub fair_limit: u64,
     /// Events after which the execution is stopped, 0 = never.
@@ -131,6 +159,8 @@ pub struct Slot {
     /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own
     /// execution ends there.
     pub snapshot_at: u64,
+    /// Accesses to hold a thread at, until another one is about to make a conflicting one; see [`Hold`].
+    pub holds: [Hold; 2],
     /// Number of slots that continue from the snapshot.
     pub snapshot_slots: u32,
     /// Bits of `FLAG_`.
@@ -178,17 +208,47 @@ pub struct Slot {
     pub file: [u8; MESSAGE],
 }
 
+/// Describes one access of an execution, so that it can be met again in another one: which instruction, by which thread,
+/// called from where, and the how-manieth of those.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hold {
+    /// Code address as in [`crate::Record::code`], 0 for none.
+    pub code: u64,
+    /// [`crate::path_of`] the thread, 0 for any.
+    pub path: u64,
+    /// Innermost callers (return addresses); the first 0 ends them.
+    pub callers: [u64; HOLD_CALLERS],
+    /// Which one of the accesses that fit, from 1.
+    pub nth: u64,
+}
+
+/// Callers that tell one access from another, at most.
+pub const HOLD_CALLERS: usize = 4;
+
+const _: () = assert!(SLOTS * size_of::<Slot>() <= LIBRARIES_OFFSET - SLOTS_OFFSET);
+/// Threads are fibers on one kernel thread.
+pub const BACKEND_FIBERS: u32 = 0;
+/// Threads are kernel threads.
+pub const BACKEND_THREADS: u32 = 1;
+
 /// Run the happens-before detector.
 pub const FLAG_DETECT: u32 = 1;
 /// Take call stacks and locks at every logged event.
 pub const FLAG_STACKS: u32 = 2;
 /// Stop the execution at the first data race.
 pub const FLAG_STOP_AT_RACE: u32 = 4;
+/// Wake-ups are choices: a wait on a condition variable may end without a signal, and a signal may wake any waiter.
+pub const FLAG_SPURIOUS: u32 = 8;
 
 /// Go on with the running thread as long as it can.
 pub const TAIL_MIN_SWITCHES: u32 = 0;
 /// At every point choose among the threads that can run.
 pub const TAIL_RANDOM: u32 = 1;
+/// At every point choose the thread with the highest priority, which changes at few points.
+pub const TAIL_PCT: u32 = 2;
+/// At every point choose the next operation with the highest priority, which is drawn for every operation.
+pub const TAIL_POS: u32 = 3;
 
 /// Log synchronisation and the sites with [`SITE_POINT`].
 pub const OBSERVE_POINTS: u32 = 0;

@@ -28,12 +28,25 @@
 #![forbid(unsafe_code)]
 
 pub mod control;
+mod file;
 mod record;
 
-pub use record::{Cause, Escape, Kind, Record, Wait};
+pub use file::{File, FileKind, FileOperation};
+pub use record::{Cause, Escape, Kind, Misuse, Record, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
 pub const FORMAT_VERSION: u32 = 2;
+
+/// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
+/// from 1. `main` has 1.
+#[must_use]
+pub const fn path_of(parent: u64, sibling: u32) -> u64 {
+    let mixed = (parent ^ sibling as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 29)) | 1
+}
+
+/// [`path_of`] the main thread.
+pub const MAIN_PATH: u64 = 1;
 
 /// One decision of a schedule: before event `at`, let thread `to` run.
 #[repr(C)]

@@ -25,7 +25,8 @@ pub struct Record {
     pub site: u32,
     /// What happened.
     pub kind: Kind,
-    /// Size of an access in bytes, at most 255 (ranges: see `extra`).
+    /// Size of an access in bytes, at most 255 (ranges: see `extra`). For [`Kind::Blocked`] 1 when the thread can also be
+    /// chosen to go on by a spurious wake-up.
     pub size: u8,
     /// For [`Kind::Blocked`] and [`Kind::Suspended`] a [`Wait`], for [`Kind::Switch`] a [`Cause`], for atomics the
     /// memory order, for `Try*` and timed operations 1 when they succeeded.
@@ -49,6 +50,7 @@ macro_rules! byte_enum {
         }
     };
 }
+pub(crate) use byte_enum;
 
 byte_enum! {
     /// What a [`Record`] is about.
@@ -73,7 +75,7 @@ byte_enum! {
         WriteRange = 8,
         /// The block of `extra` bytes at `object` was given back to the allocator. Counts as a write of it.
         Free = 9,
-        /// `thread` made thread number `object`.
+        /// `thread` made thread number `object`; `detail` 1: the thread of a timer, which is the runtime's own.
         Create = 16,
         /// `thread` has waited for the end of thread number `object`.
         Join = 17,
@@ -99,7 +101,8 @@ byte_enum! {
         RwUnlock = 27,
         /// Condition variable `object`: mutex `extra` released, waiting begins.
         Wait = 28,
-        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 1 = timed out.
+        /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 0 = by a signal that others
+        /// could have taken, 1 = timed out, 2 = a spurious wake-up, 3 = cancelled.
         WaitEnd = 29,
         /// `pthread_cond_signal`.
         Signal = 30,
@@ -127,13 +130,21 @@ byte_enum! {
         Sleep = 41,
         /// A mutex or other object was initialised or destroyed (`detail` 1 = destroyed).
         Lifetime = 42,
-        /// Input or output that other threads may wait for. `object` is the file descriptor, `extra` what it leads to
-        /// (the same for both ends of a pipe), `detail` 1 when it was done.
+        /// Input or output that other threads may wait for. `object` is a packed [`crate::File`], `extra` what it leads
+        /// to (the same for both ends of a pipe), `detail` 1 when it was done.
         Io = 43,
         /// A signal was sent: `object` is its number, `extra` the receiving thread + 1, 0 for the process.
         Kill = 44,
-        /// `pthread_cancel` of thread number `object`.
+        /// `pthread_cancel` of thread number `object`; `detail` 1: `pthread_testcancel`.
         Cancel = 45,
+        /// A wait for signals: begins with `detail` 0 (`pause`, `sigsuspend`), ends with 1 and the number of the signal as
+        /// `object` (`sigwait` and its kin), or with 2 and without one.
+        SignalWait = 46,
+        /// Timer `object` (the number of its thread) was set to expire in `extra` nanoseconds, 0 for never; `detail` 1:
+        /// it has expired.
+        Timer = 47,
+        /// The program changed what is done about signal `object`, or, when that is 0, which signals the thread blocks.
+        SignalSetup = 48,
 
         /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
         /// the owner's thread number + 1 where there is one.
@@ -145,7 +156,14 @@ byte_enum! {
         /// Decision for event `index`: from `thread` to thread number `object`. `detail` is a [`Cause`].
         Switch = 67,
 
-        /// A data race: the earlier access. Followed by a `RaceSecond`.
+        /// As `Blocked`, for many threads at once: bit `i` of `extra` is thread number `object + i`.
+        BlockedSet = 68,
+        /// As `Woken`, for many threads at once.
+        WokenSet = 69,
+
+        /// Two accesses that are a bug: the earlier one, of the kind `detail`. Followed by a `RaceSecond`. A
+        /// [`Kind::Free`] of `extra` bytes, or the [`Kind::Exit`] of the thread whose memory it was, need not be ordered
+        /// before the second; anything else is a data race.
         RaceFirst = 80,
         /// The later access of the race; `index` is its event number.
         RaceSecond = 81,
@@ -157,12 +175,14 @@ byte_enum! {
         /// State of a thread at the end of a deadlocked, failed or crashed execution: `object` is what it waits for,
         /// `detail` the [`Wait`], `extra` the owner + 1.
         ThreadState = 84,
-        /// A misuse of an object: unlocking what is not held, destroying what is. `detail` is the operation's error.
+        /// A misuse of an object or thread, see [`Misuse`] (`detail`): what `object` and `extra` are is said there.
         Misuse = 85,
         /// `thread` runs its handler of signal `object`.
         Handler = 86,
         /// Something happened that is not under control: `detail` is an [`Escape`].
         Escape = 87,
+        /// `thread` acts upon its cancellation.
+        Cancelled = 88,
     }
 }
 
@@ -223,7 +243,7 @@ byte_enum! {
         Futex = 7,
         /// Time.
         Sleep = 8,
-        /// A file descriptor.
+        /// A file descriptor: the object is a packed [`crate::File`].
         File = 9,
         /// The end of another thread's once-only initialisation.
         Once = 10,
@@ -237,6 +257,8 @@ byte_enum! {
         Outside = 14,
         /// A timer's own thread: the next time the timer is set.
         Timer = 15,
+        /// An access that conflicts with the one that it is about to make.
+        Partner = 16,
     }
 }
 
@@ -265,6 +287,37 @@ byte_enum! {
         Uninstrumented = 9,
         /// The program used something that the runtime has no model of; `object` says what (a number of the runtime).
         Unmodelled = 10,
+    }
+}
+
+byte_enum! {
+    /// What a [`Kind::Misuse`] record is about: all of it is undefined behaviour. `object` is the lock, unless said
+    /// otherwise.
+    Misuse {
+        /// Nothing.
+        #[default] None = 0,
+        /// A lock is released that nobody holds.
+        UnlockFree = 1,
+        /// A lock is released that another thread holds: `extra` is its number + 1, 0 when there may be several.
+        UnlockOther = 2,
+        /// A lock is destroyed that a thread holds: `extra` is its number + 1, 0 when there may be several.
+        DestroyHeld = 3,
+        /// A condition variable, semaphore or barrier is destroyed that thread number `extra` - 1 waits for.
+        DestroyAwaited = 4,
+        /// The thread is over and still holds the lock. `code` is where it was taken.
+        EndHolding = 5,
+        /// An object is used that was destroyed.
+        Destroyed = 6,
+        /// A wait on a condition variable with a mutex that the thread does not hold.
+        WaitUnlocked = 7,
+        /// A wait on the condition variable `object` while thread number `extra` - 1 waits on it with another mutex.
+        TwoMutexes = 8,
+        /// A join of thread number `object`, which is detached.
+        JoinDetached = 9,
+        /// A join of thread number `object`, which was joined already.
+        JoinTwice = 10,
+        /// Thread number `object` is detached, but it was detached or joined already.
+        DetachTwice = 11,
     }
 }
 

@@ -8,15 +8,17 @@
 //! Start at [`Explainer::finding`].
 #![forbid(unsafe_code)]
 
+mod escapes;
+mod memory;
+mod misuse;
 mod place;
 mod steps;
 mod threads;
 
+pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{
-    Bug, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Race, Record, Switch, Wait, confirm,
-};
+use racehunter_explore::{Bug, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait, confirm};
 use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
@@ -60,7 +62,7 @@ impl Explainer<'_> {
         finding.confirmed = shown == REPLAYS;
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
-        finding.schedule = schedule(&plan.switches);
+        finding.schedule = schedule(&plan);
         Ok(finding)
     }
 
@@ -89,7 +91,7 @@ impl Explainer<'_> {
         // Addresses may differ from server to server, so where the race is must come from a run just before.
         let before = run_one(executor, plan)?;
         let watch = match bug {
-            Bug::Race(first, second) => find_race(&before, *first, *second)
+            Bug::Race(first, second) | Bug::DoubleFree(first, second) => memory::find(&before, *first, *second)
                 .map(|race| (race.address, u64::from(race.first.size.max(race.second.size)).max(1))),
             _ => None,
         };
@@ -116,7 +118,9 @@ impl Explainer<'_> {
             notes: Vec::new(),
         };
         let culprit = match bug {
-            Bug::Race(first, second) => describe_race(&places, *first, *second, &mut finding),
+            Bug::Race(first, second) => memory::describe_race(&places, *first, *second, &mut finding),
+            Bug::DoubleFree(first, second) => memory::describe_double_free(&places, *first, *second, &mut finding),
+            Bug::Misuse(what, code) => misuse::describe(&places, *what, *code, &mut finding),
             Bug::Deadlock(_) => describe_deadlock(&places, &mut finding),
             Bug::Assertion(message, file, line) => describe_assertion(&places, message, file, *line, &mut finding),
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
@@ -136,10 +140,10 @@ fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Execut
     executions.pop().ok_or_else(|| ExecutorError("no execution for a plan".to_owned()))
 }
 
-fn schedule(switches: &[Switch]) -> Schedule {
+fn schedule(plan: &Plan) -> Schedule {
     let switches =
-        switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
-    Schedule { switches }
+        plan.switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
+    Schedule { switches, spurious: plan.spurious }
 }
 
 /// The plan that follows a stored schedule.
@@ -147,61 +151,48 @@ fn schedule(switches: &[Switch]) -> Schedule {
 pub fn plan_of(schedule: &Schedule) -> Plan {
     let switches =
         schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
-    Plan::replay(switches)
+    Plan { spurious: schedule.spurious, ..Plan::replay(switches) }
 }
 
-fn find_race(execution: &Execution, first: u64, second: u64) -> Option<Race> {
-    execution.races().into_iter().find(|race| {
-        let (a, b) = (race.first.code, race.second.code);
-        (a.min(b), a.max(b)) == (first, second)
-    })
+/// Which step is where the bug shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Culprit {
+    /// The number of its event.
+    index: u64,
+    shown: Shown,
 }
 
-/// Which step is where the bug shows: the number of its event, and whether it is the state of a thread at the end.
-type Culprit = Option<(u64, bool)>;
+/// What kind of record the step is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Access,
+    Free,
+    Misuse,
+    /// The state of a thread at the end.
+    State,
+}
 
-fn describe_race(places: &Places<'_>, first: u64, second: u64, finding: &mut Finding) -> Culprit {
-    finding.kind = racehunter_finding::Kind::DataRace;
-    let records = &places.execution.records;
-    let pair = records.windows(2).position(|pair| {
-        pair[0].kind == Kind::RaceFirst && pair[1].kind == Kind::RaceSecond && {
-            let (a, b) = (pair[0].code, pair[1].code);
-            (a.min(b), a.max(b)) == (first, second)
-        }
-    });
-    let Some(at) = pair else {
-        finding.message = messages::data_race("memory that two threads use");
-        finding.sites = vec![places.bare(first), places.bare(second)];
-        return None;
-    };
-    let (earlier, later) = (records[at], records[at + 1]);
-    // The detector knows the earlier access by its place only; the log has it with its stack.
-    let logged = records[..at].iter().rev().find(|record| {
-        record.kind.is_access() && record.thread == earlier.thread && record.code == earlier.code && record.stack != 0
-    });
-    let kind_of = |record: &Record| Kind::from_byte(record.detail).unwrap_or_default();
-    let first_site = match logged {
-        Some(record) => places.site(record, record.kind, u32::from(earlier.size)),
-        None => places.site(&earlier, kind_of(&earlier), u32::from(earlier.size)),
-    };
-    let second_site = places.site(&later, kind_of(&later), u32::from(later.size));
-    let object = places.object(later.object, u64::from(later.size), &[&first_site, &second_site]);
-    finding.message = if kind_of(&later) == Kind::Free || kind_of(&earlier) == Kind::Free {
-        finding.kind = racehunter_finding::Kind::UseAfterFree;
-        messages::use_after_free(&object.name)
-    } else {
-        messages::data_race(&object.name)
-    };
-    finding.object = Some(object);
-    finding.sites = vec![first_site, second_site];
-    Some((later.index, false))
+impl Culprit {
+    fn state(index: u64) -> Option<Self> {
+        Some(Self { index, shown: Shown::State })
+    }
+
+    pub(crate) fn is(self, record: &Record) -> bool {
+        let fits = match record.kind {
+            Kind::ThreadState => self.shown == Shown::State,
+            Kind::Misuse => self.shown == Shown::Misuse,
+            Kind::Free => self.shown == Shown::Free,
+            kind => kind.is_access() && self.shown == Shown::Access,
+        };
+        fits && record.index == self.index
+    }
 }
 
 fn states<'e>(places: &Places<'e>) -> impl Iterator<Item = &'e Record> {
     places.execution.records.iter().filter(|record| record.kind == Kind::ThreadState)
 }
 
-fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Culprit {
+fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Deadlock;
     let waiting: Vec<&Record> = states(places).filter(|record| record.detail != 0).collect();
     finding.message = messages::deadlock(waiting.len());
@@ -226,7 +217,7 @@ fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Culprit {
         } else {
             racehunter_finding::Kind::Deadlock
         };
-    places.execution.records.last().map(|record| (record.index, true))
+    places.execution.records.last().and_then(|record| Culprit::state(record.index))
 }
 
 /// A thread waits on a condition variable that was signalled before it began to wait, and never after.
@@ -266,7 +257,13 @@ fn cycle(waiting: &[&Record]) -> Vec<u32> {
     Vec::new()
 }
 
-fn describe_assertion(places: &Places<'_>, message: &str, file: &str, line: u32, finding: &mut Finding) -> Culprit {
+fn describe_assertion(
+    places: &Places<'_>,
+    message: &str,
+    file: &str,
+    line: u32,
+    finding: &mut Finding,
+) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Assertion;
     finding.message = messages::assertion(message);
     let Some(record) = states(places).next() else {
@@ -276,10 +273,10 @@ fn describe_assertion(places: &Places<'_>, message: &str, file: &str, line: u32,
     let mut site = places.site(record, record.kind, 0);
     site.access = "assert".to_owned();
     finding.sites.push(site);
-    Some((record.index, true))
+    Culprit::state(record.index)
 }
 
-fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Finding) -> Culprit {
+fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Crash;
     let fault = match places.execution.outcome {
         Outcome::Crashed { signal: 7 | 11, fault } => Some(fault),
@@ -298,7 +295,7 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Fin
     let mut site = places.site(record, record.kind, 0);
     site.access = "crash".to_owned();
     finding.sites.push(site);
-    Some((record.index, true))
+    Culprit::state(record.index)
 }
 
 /// Memory that nothing is known about.

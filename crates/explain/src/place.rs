@@ -2,7 +2,7 @@
 
 use crate::threads::Threads;
 use crate::unknown_object;
-use racehunter_explore::{Execution, Kind, Record, Wait};
+use racehunter_explore::{Execution, File, FileKind, FileOperation, Kind, Record, Wait};
 use racehunter_finding::{Frame, Object, Site, Waiting};
 use racehunter_symbols::source::Access;
 use racehunter_symbols::{Symbols, own_frame};
@@ -146,11 +146,12 @@ impl Places<'_> {
             Wait::Once => ("once", "an initialisation".to_owned()),
             Wait::Futex => ("futex-wait", "a futex".to_owned()),
             Wait::Sleep => ("sleep", "time".to_owned()),
-            Wait::File => ("io", "input or output".to_owned()),
+            Wait::File => ("io", File::unpack(record.object).map_or_else(String::new, descriptor)),
             Wait::Signal => ("signal-wait", "a signal".to_owned()),
             Wait::Child => ("child-wait", "a child process".to_owned()),
             Wait::Timer => ("timer", "a timer".to_owned()),
             Wait::Outside => ("outside", "something outside the program".to_owned()),
+            Wait::Partner => ("hold", "a conflicting access".to_owned()),
             Wait::Nothing => ("", String::new()),
         };
         (operation, Waiting { object, owner })
@@ -174,14 +175,65 @@ impl Places<'_> {
             Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
             Wait::Futex => "a futex".to_owned(),
             Wait::Sleep => "time to pass".to_owned(),
-            Wait::File => "input or output".to_owned(),
+            Wait::File => File::unpack(record.object).map_or_else(|| "input or output".to_owned(), awaited_file),
             Wait::Signal => "a signal".to_owned(),
             Wait::Child => "the end of a child process".to_owned(),
             Wait::Timer => "a timer to be set".to_owned(),
             Wait::Outside => "something outside the program".to_owned(),
+            Wait::Partner => "a conflicting access".to_owned(),
             Wait::Nothing => "nothing".to_owned(),
         }
     }
+}
+
+/// A descriptor and what it leads to: `pipe fd 3`.
+fn descriptor(file: File) -> String {
+    let kind = match file.kind {
+        FileKind::Other => "",
+        FileKind::Pipe => "pipe ",
+        FileKind::Socket => "socket ",
+        FileKind::Event => "event ",
+        FileKind::Set => "epoll ",
+        FileKind::Terminal => "terminal ",
+        FileKind::Lock => "file ",
+        FileKind::Several => return "several file descriptors".to_owned(),
+    };
+    if file.descriptor < 0 { kind.trim_end().to_owned() } else { format!("{kind}fd {}", file.descriptor) }
+}
+
+/// What a thread waits for that does something with a descriptor.
+fn awaited_file(file: File) -> String {
+    let place = descriptor(file);
+    match (file.operation, file.kind) {
+        (FileOperation::Write, _) => format!("room in {place}"),
+        (FileOperation::Accept, _) => format!("a connection on {place}"),
+        (FileOperation::Connect, _) => format!("{place} to be connected"),
+        (FileOperation::Lock, _) => format!("the lock of {place}"),
+        (FileOperation::Open, _) => "the other end of a FIFO to be opened".to_owned(),
+        (_, FileKind::Several) => "one of several file descriptors".to_owned(),
+        _ => format!("input on {place}"),
+    }
+}
+
+/// What a thread did with a descriptor.
+pub(crate) fn file_step(file: File, done: bool) -> String {
+    let place = descriptor(file);
+    let step = match file.operation {
+        FileOperation::Read => format!("read from {place}"),
+        FileOperation::Write => format!("write to {place}"),
+        FileOperation::Accept => format!("accept a connection on {place}"),
+        FileOperation::Connect => format!("connect {place}"),
+        FileOperation::Close => format!("close {place}"),
+        FileOperation::Shutdown => format!("shut down {place}"),
+        FileOperation::Poll => format!("poll {place}"),
+        FileOperation::Lock => format!("lock {place}"),
+        FileOperation::Unlock => format!("unlock {place}"),
+        FileOperation::Open => "open a FIFO".to_owned(),
+        FileOperation::Child => "wait for a child process".to_owned(),
+        FileOperation::Change => format!("change {place}"),
+        FileOperation::None => "input or output".to_owned(),
+    };
+    if done { step } else { format!("{step}, in vain") }
 }
 
 /// Whether the frame is the user's own code.
@@ -198,6 +250,18 @@ pub(crate) fn access_name(kind: Kind) -> &'static str {
         Kind::AtomicWrite => "atomic-write",
         Kind::AtomicUpdate => "atomic-update",
         Kind::Free => "free",
+        Kind::Lock | Kind::TryLock | Kind::WriteLock | Kind::TryWriteLock => "lock",
+        Kind::ReadLock | Kind::TryReadLock => "read-lock",
+        Kind::Unlock | Kind::RwUnlock => "unlock",
+        Kind::Wait => "wait",
+        Kind::Signal | Kind::Broadcast => "signal",
+        Kind::SemWait | Kind::SemTryWait => "decrement",
+        Kind::SemPost => "increment",
+        Kind::BarrierWait => "arrive",
+        Kind::Lifetime => "destroy",
+        Kind::Join => "join",
+        Kind::Detach => "detach",
+        Kind::Create => "create",
         _ => "",
     }
 }

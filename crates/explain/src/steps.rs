@@ -1,9 +1,10 @@
 //! The interleaving of a finding, line by line.
 
-use crate::Culprit;
-use crate::place::Places;
-use racehunter_explore::{Cause, Kind, Outcome, Record};
+use crate::place::{Places, file_step};
+use crate::{Culprit, misuse};
+use racehunter_explore::{Cause, File, Kind, Outcome, Record};
 use racehunter_finding::Step;
+use racehunter_report::messages;
 use racehunter_symbols::own_frame;
 use racehunter_symbols::source::Access;
 use std::collections::BTreeMap;
@@ -12,14 +13,14 @@ use std::collections::BTreeMap;
 const MOST: usize = 400;
 
 /// What each thread did, in order.
-pub(crate) fn steps(places: &Places<'_>, culprit: Culprit) -> Vec<Step> {
+pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut preempted = false;
     let mut running = 0;
     // Threads whose last step is a wait, and which step that is.
     let mut waits: BTreeMap<u32, usize> = BTreeMap::new();
     for record in &places.execution.records {
-        let is_culprit = culprit == Some((record.index, record.kind == Kind::ThreadState)) && shows_bugs(record);
+        let is_culprit = culprit.is_some_and(|culprit| culprit.is(record));
         let is_wait = match record.kind {
             Kind::Switch => {
                 let cause = Cause::from_byte(record.detail).unwrap_or_default();
@@ -95,7 +96,12 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::ReadLock => format!("read-lock {}", lock()),
         Kind::TryReadLock => format!("{} {}", failed("read-lock", "fail to read-lock"), lock()),
         Kind::Wait => format!("wait on {}", lock()),
-        Kind::WaitEnd => format!("time-out of wait on {}", lock()),
+        Kind::WaitEnd => match record.detail {
+            0 => format!("woken from wait on {}", lock()),
+            2 => format!("spurious wake-up of wait on {}", lock()),
+            3 => format!("cancelled in wait on {}", lock()),
+            _ => format!("time-out of wait on {}", lock()),
+        },
         Kind::Signal => format!("signal {}", lock()),
         Kind::Broadcast => format!("broadcast {}", lock()),
         Kind::SemWait => format!("decrement {}", lock()),
@@ -110,11 +116,27 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::FutexWait => "wait on a futex".to_owned(),
         Kind::FutexWake => "wake a futex".to_owned(),
         Kind::Yield => "yield".to_owned(),
-        Kind::Io => "input or output".to_owned(),
-        Kind::Kill => format!("send signal {}", record.object),
-        Kind::Handler => format!("handle signal {}", record.object),
+        Kind::Io => File::unpack(record.object)
+            .map_or_else(|| "input or output".to_owned(), |file| file_step(file, record.detail == 1)),
+        Kind::Kill => format!("send {}", signal(record)),
+        Kind::Handler => format!("handle {}", signal(record)),
+        Kind::SignalWait => match record.detail {
+            0 => "wait for a signal".to_owned(),
+            1 => format!("take {}", signal(record)),
+            _ => "stop waiting for a signal".to_owned(),
+        },
+        Kind::SignalSetup if record.object != 0 => {
+            format!("set what {} does", signal(record))
+        }
+        Kind::SignalSetup => "set the signal mask".to_owned(),
+        Kind::Cancel if record.detail == 1 => "look whether it is cancelled".to_owned(),
+        Kind::Cancelled => "act on the cancellation".to_owned(),
+        Kind::Timer if record.detail == 1 => "expire".to_owned(),
+        Kind::Timer if record.extra == 0 => "stop a timer".to_owned(),
+        Kind::Timer => "set a timer".to_owned(),
         Kind::Cancel => format!("cancel {}", places.threads.label(record.object as u32)),
         Kind::Sleep => "sleep".to_owned(),
+        Kind::Misuse => misuse::step(places, record),
         Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
         Kind::ThreadState if record.detail == 0 => return None,
         Kind::Blocked | Kind::Suspended | Kind::ThreadState => {
@@ -125,9 +147,10 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
     })
 }
 
-/// Accesses race; everything else shows at the place where a thread stands.
-fn shows_bugs(record: &Record) -> bool {
-    record.kind.is_access() || record.kind == Kind::ThreadState
+/// The signal of a record, as users know it.
+fn signal(record: &Record) -> String {
+    let number = record.object as u32;
+    messages::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
 }
 
 fn current(places: &Places<'_>) -> u32 {

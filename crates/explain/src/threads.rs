@@ -25,7 +25,9 @@ impl Threads {
             let path = format!("{}/{}", parent.path, parent.children);
             // The address of a function is where its first instruction is; symbols are asked for return addresses.
             let start = symbols.frames(record.extra + 1).pop();
-            let entry = start.filter(is_in_program).map_or_else(String::new, |frame| short_name(&frame.function));
+            let is_timer = record.detail == 1;
+            let nameless = || if is_timer { "timer".to_owned() } else { String::new() };
+            let entry = start.filter(is_in_program).map_or_else(nameless, |frame| short_name(&frame.function));
             threads.known.push(Thread { path, entry, children: 0 });
         }
         threads.name_by_stacks(execution, symbols);

@@ -34,6 +34,12 @@ pub trait Analysis {
         None
     }
 
+    /// What can be said about chances, for techniques that cover nothing for certain but have a known chance to find a
+    /// bug.
+    fn chance(&self) -> Option<String> {
+        None
+    }
+
     /// The bound that the current stage explores, for techniques that have one.
     fn bound(&self) -> Option<u32> {
         None

@@ -2,11 +2,12 @@
 
 use crate::portfolio::Fate;
 use crate::{
-    Bug, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch, decisions,
-    reported_sites, shared_sites,
+    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch,
+    decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
 
 /// How much to explore, and at which points.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct Budget {
     pub stop_on_first: bool,
     /// Where decisions can be made.
     pub points: Points,
+    /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
+    pub spurious: bool,
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
     /// the result does not either.
     pub batch: usize,
@@ -24,12 +27,16 @@ pub struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { runs: None, stop_on_first: false, points: Points::Shared, batch: 32 }
+        Self { runs: None, stop_on_first: false, points: Points::Shared, spurious: false, batch: 32 }
     }
 }
 
 /// How often a target is tried again whose plan could not be followed.
 const RETRIES: u32 = 2;
+
+/// Events of a run that looks for shared accesses, at most: each takes a record. What it does not get to is reported by
+/// the executions that do.
+const MONITORED: u64 = 4_000_000;
 
 /// What a campaign tells while it runs.
 pub enum Progress<'a> {
@@ -79,6 +86,19 @@ pub struct Found {
     pub repeat: Plan,
     /// Preemptions of the execution.
     pub preemptions: u64,
+}
+
+/// Something that was not under control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Escaped {
+    /// What it was.
+    pub what: Escape,
+    /// Where, 0 when that is not known.
+    pub code: u64,
+    /// What it was about, see [`Escape`].
+    pub object: u64,
+    /// Executions in which it happened, without those that only looked for shared accesses.
+    pub executions: u64,
 }
 
 /// Why a campaign ended.
@@ -132,6 +152,8 @@ pub struct Summary {
     pub coverage: Coverage,
     /// The same in numbers.
     pub counts: Counts,
+    /// What was not under control, each once.
+    pub escaped: Vec<Escaped>,
 }
 
 /// The exploration of one program.
@@ -154,6 +176,8 @@ pub struct Campaign<'a> {
     places: FxHashSet<u64>,
     threads: u32,
     events: u64,
+    /// What was not under control (what, where, object), and in how many executions.
+    escaped: BTreeMap<(Escape, u64, u64), u64>,
 }
 
 /// How far an analysis of the portfolio is.
@@ -189,6 +213,7 @@ impl<'a> Campaign<'a> {
             places: FxHashSet::default(),
             threads: 0,
             events: 0,
+            escaped: BTreeMap::new(),
         }
     }
 
@@ -196,7 +221,9 @@ impl<'a> Campaign<'a> {
     pub fn run(mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Summary {
         let stop = self.explore(executor, should_stop).unwrap_or_else(Stop::Failed);
         let coverage = self.coverage(&stop);
-        Summary { stop, found: self.found, coverage, counts: self.counts }
+        let escaped = self.escaped.into_iter();
+        let escaped = escaped.map(|((what, code, object), executions)| Escaped { what, code, object, executions });
+        Summary { stop, found: self.found, coverage, counts: self.counts, escaped: escaped.collect() }
     }
 
     fn explore(
@@ -208,7 +235,7 @@ impl<'a> Campaign<'a> {
             self.portfolio.member(member).start();
         }
         if self.budget.points == Points::Shared {
-            self.monitor(executor, Plan::default(), &[])?;
+            self.monitor(executor, Plan { spurious: self.budget.spurious, ..Plan::default() }, &[])?;
         }
         loop {
             let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
@@ -285,12 +312,15 @@ impl<'a> Campaign<'a> {
     }
 
     fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
-        let width = left.min(self.budget.batch.max(1) as u64) as usize;
+        // Small batches at first: what the first executions show decides what is worth running.
+        const FIRST: u64 = 4;
+        let width = left.min(self.budget.batch.max(1) as u64).min(self.counts.executions.max(FIRST)) as usize;
         let mut running = Vec::with_capacity(width);
         let mut plans = Vec::with_capacity(width);
         while plans.len() < width {
             let Some(member) = self.portfolio.choose() else { break };
             let Some((tries, mut plan)) = self.portfolio.member(member).take() else { break };
+            plan.spurious = self.budget.spurious;
             if self.budget.points == Points::All {
                 plan.observe = Observe::Everything;
             }
@@ -307,6 +337,7 @@ impl<'a> Campaign<'a> {
         self.members[running.member].executions += 1;
         self.threads = self.threads.max(execution.threads);
         self.events = self.events.max(execution.events);
+        self.note_escapes(execution, 1);
         let points = execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
         self.places.extend(points.map(|record| record.code));
         let fate = match execution.outcome {
@@ -341,6 +372,12 @@ impl<'a> Campaign<'a> {
         (self.progress)(Progress::Execution { number, waiting });
     }
 
+    fn note_escapes(&mut self, execution: &Execution, count: u64) {
+        for escape in execution.escapes() {
+            *self.escaped.entry(escape).or_default() += count;
+        }
+    }
+
     fn note_bugs(&mut self, plan: &Plan, execution: &Execution) {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return;
@@ -371,9 +408,11 @@ impl<'a> Campaign<'a> {
     /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
     fn monitor(&mut self, executor: &mut dyn Executor, plan: Plan, reported: &[u32]) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
-        let plan = Plan { observe: Observe::Everything, ..plan };
+        let max_events = plan.max_events.min(MONITORED);
+        let plan = Plan { observe: Observe::Everything, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
+            self.note_escapes(execution, 0);
             self.note_bugs(&plan, execution);
             sites.extend(shared_sites(execution));
             self.tell_bugs(executor);
@@ -401,7 +440,7 @@ impl<'a> Campaign<'a> {
     /// Nothing happened that takes the ground from a claim of completeness.
     fn is_clean(&self) -> bool {
         let Counts { diverged, limited, lost, partial, .. } = self.counts;
-        diverged == 0 && limited == 0 && lost == 0 && partial == 0
+        diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
     }
 
     fn coverage(&mut self, stop: &Stop) -> Coverage {
@@ -419,14 +458,21 @@ impl<'a> Campaign<'a> {
             timed_out: counts.limited,
             complete,
             guarantee: match guarantee {
-                Some(what) => format!("{what} over {points} {}", plural(points, "point")),
+                Some(what) => {
+                    let wakeups =
+                        if self.budget.spurious { ", with wake-ups as choices (spurious ones count)" } else { "" };
+                    format!("{what} over {points} {}{wakeups}", plural(points, "point"))
+                }
                 None => "some schedules; no claim about the others".to_owned(),
             },
+            // Chances count only where nothing is certain.
+            chance: if complete { None } else { self.portfolio.chance().filter(|_| self.is_clean()) },
             assumes: self.assumptions(),
             missed: self.missed(stop, complete),
             points,
             threads: u64::from(self.threads),
             events: self.events,
+            uncontrolled: Vec::new(),
         }
     }
 

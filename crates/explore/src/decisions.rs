@@ -53,8 +53,8 @@ pub enum Step {
     Free,
     /// The running thread could have gone on.
     Preemption,
-    /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready. A program that
-    /// polls could do that for ever, so a bounded search has to count it.
+    /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready; or it wakes up a
+    /// thread without a reason. A program that polls could do that for ever, so a bounded search has to count it.
     Unfair,
 }
 
@@ -135,6 +135,8 @@ impl<'a> Decisions<'a> {
             Going::Ready if to == from => Step::Stay,
             Going::Ready => Step::Preemption,
             Going::Exhausted if to == from => Step::Stay,
+            // A spurious wake-up: nobody ever needs one.
+            _ if self.threads.status(to) == Status::Waiting => Step::Unfair,
             _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
             _ if to == from => Step::Stay,
             _ => Step::Free,
@@ -146,9 +148,12 @@ impl<'a> Decisions<'a> {
         match record.kind {
             Kind::Create => self.threads.set(record.object as u32, Status::Ready),
             Kind::Exit => self.threads.set(record.thread, Status::Over),
+            Kind::Blocked if record.size != 0 => self.threads.set(record.thread, Status::Waiting),
             Kind::Blocked => self.threads.set(record.thread, Status::Blocked),
             Kind::Suspended => self.threads.set(record.thread, Status::Suspended),
             Kind::Woken => self.threads.set(record.thread, Status::Ready),
+            Kind::BlockedSet => self.threads.set_all(record, Status::Blocked),
+            Kind::WokenSet => self.threads.set_all(record, Status::Ready),
             Kind::Yield => self.yielded = Some((record.thread, record.index + 1)),
             _ => {}
         }
@@ -165,7 +170,7 @@ impl<'a> Decisions<'a> {
     fn going(&self, at: u64, cause: Option<Cause>) -> Going {
         match self.threads.status(self.current) {
             Status::Over => Going::Over,
-            Status::Blocked => Going::Blocked,
+            Status::Blocked | Status::Waiting => Going::Blocked,
             Status::Suspended => Going::Suspended,
             Status::Ready if self.yielded == Some((self.current, at)) => Going::Yielding,
             Status::Ready => {
@@ -228,7 +233,7 @@ impl Iterator for Decisions<'_> {
         if let Some(decision) = self.decision.take() {
             // Whoever was chosen performs the event, by a time-out if need be.
             self.current = decision.to;
-            if self.threads.status(decision.to) == Status::Suspended {
+            if matches!(self.threads.status(decision.to), Status::Suspended | Status::Waiting) {
                 self.threads.set(decision.to, Status::Ready);
             }
             self.apply_up_to(self.consequences_end);
@@ -255,13 +260,15 @@ impl Iterator for Decisions<'_> {
 
 /// Records about threads; the rest are observations, whose numbers may lie in the past.
 const fn is_scheduling(kind: Kind) -> bool {
-    matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Woken | Kind::Switch)
+    matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Woken | Kind::BlockedSet | Kind::WokenSet | Kind::Switch)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
     Ready,
     Suspended,
+    /// As `Blocked`, but a spurious wake-up is a choice.
+    Waiting,
     Blocked,
     Over,
 }
@@ -271,6 +278,7 @@ enum Status {
 struct Threads {
     status: Vec<Status>,
     ready: Vec<u64>,
+    /// Those that are not ready, but can be chosen.
     suspended: Vec<u64>,
     ready_count: usize,
     suspended_count: usize,
@@ -286,7 +294,7 @@ impl Threads {
     }
 
     fn is_possible(&self, thread: u32) -> bool {
-        matches!(self.status(thread), Status::Ready | Status::Suspended)
+        matches!(self.status(thread), Status::Ready | Status::Suspended | Status::Waiting)
     }
 
     fn possible_count(&self) -> usize {
@@ -295,6 +303,15 @@ impl Threads {
 
     fn ready_besides(&self, thread: u32) -> bool {
         self.ready_count > usize::from(self.is_ready(thread))
+    }
+
+    /// The threads of a record that is about many.
+    fn set_all(&mut self, record: &Record, status: Status) {
+        let mut left = record.extra;
+        while left != 0 {
+            self.set((record.object as u32).saturating_add(left.trailing_zeros()), status);
+            left &= left - 1;
+        }
     }
 
     fn set(&mut self, thread: u32, status: Status) {
@@ -310,7 +327,7 @@ impl Threads {
                 self.ready[index / 64] &= !bit;
                 self.ready_count -= 1;
             }
-            Status::Suspended => {
+            Status::Suspended | Status::Waiting => {
                 self.suspended[index / 64] &= !bit;
                 self.suspended_count -= 1;
             }
@@ -321,7 +338,7 @@ impl Threads {
                 self.ready[index / 64] |= bit;
                 self.ready_count += 1;
             }
-            Status::Suspended => {
+            Status::Suspended | Status::Waiting => {
                 self.suspended[index / 64] |= bit;
                 self.suspended_count += 1;
             }
@@ -373,6 +390,32 @@ mod tests {
             all.push((decision, others));
         }
         all
+    }
+
+    #[test]
+    fn a_spurious_wakeup_is_a_choice_that_counts() {
+        let waiting = |index: u64| Record { size: 1, ..record(index, 1, Kind::Blocked, 64, 2) };
+        let all = fold(
+            vec![
+                record(1, 0, Kind::Create, 1, 0),
+                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+                record(2, 1, Kind::Wait, 64, 0),
+                waiting(3),
+                record(3, 1, Kind::Switch, 0, Cause::Blocked as u8),
+                record(3, 0, Kind::Write, 72, 0),
+                record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
+                record(4, 1, Kind::WaitEnd, 64, 2),
+            ],
+            None,
+        );
+        let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.step)).collect();
+        assert_eq!(
+            steps,
+            [(1, 0, 0, Step::Stay), (2, 0, 1, Step::Preemption), (3, 1, 0, Step::Free), (4, 0, 1, Step::Preemption)]
+        );
+        // When the thread has just begun to wait, going on at once is possible too, but never free.
+        assert_eq!(all[2].1, [(1, Step::Unfair)]);
+        assert_eq!(all[3].1, [(0, Step::Stay)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What happened.
 
-use crate::{Escape, Kind, Plan, Record, Switch};
+use crate::{Escape, Kind, Misuse, Plan, Record, Switch};
 
 /// One execution: its log and how it ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub enum Outcome {
     Lost(String),
 }
 
-/// A data race of an execution.
+/// A data race of an execution, or a use of memory after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Race {
     /// First byte that both accesses touch.
@@ -81,8 +81,13 @@ pub struct RacingAccess {
 /// A bug that an execution showed, before it is symbolised: equal bugs are one finding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Bug {
-    /// A data race between two places of the code (the lower address first), one of which may be a `free`.
+    /// A data race between two places of the code (the lower address first), one of which may be a `free`; or a use of
+    /// memory after its end.
     Race(u64, u64),
+    /// Memory is freed at two places of the code (the lower address first).
+    DoubleFree(u64, u64),
+    /// A lock or thread is used as it must not be, at a place.
+    Misuse(Misuse, u64),
     /// A deadlock: for each waiting thread the place at which it waits, sorted.
     Deadlock(Vec<u64>),
     /// A failed assertion.
@@ -106,7 +111,14 @@ impl Execution {
     /// nothing to a strategy: where there was no switch, there must be none.
     #[must_use]
     pub fn repeat(&self) -> Plan {
-        Plan { switches: self.switches(), tail_from: self.events + 1, ..Plan::default() }
+        let (switches, tail_from) = (self.switches(), self.events + 1);
+        Plan { switches, tail_from, spurious: self.chose_wakeups(), ..Plan::default() }
+    }
+
+    /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
+    #[must_use]
+    pub fn chose_wakeups(&self) -> bool {
+        self.records.iter().any(|record| record.kind == Kind::Blocked && record.size != 0)
     }
 
     /// The data races that the detector saw.
@@ -149,9 +161,15 @@ impl Execution {
             .iter()
             .map(|race| {
                 let (a, b) = (race.first.code, race.second.code);
-                Bug::Race(a.min(b), a.max(b))
+                let freed_twice = (race.first.kind, race.second.kind) == (Kind::Free, Kind::Free);
+                let bug = if freed_twice { Bug::DoubleFree } else { Bug::Race };
+                bug(a.min(b), a.max(b))
             })
             .collect();
+        bugs.extend(self.records.iter().filter(|record| record.kind == Kind::Misuse).map(|record| {
+            let what = Misuse::from_byte(record.detail).unwrap_or_default();
+            Bug::Misuse(what, record.code)
+        }));
         let states = || self.records.iter().filter(|record| record.kind == Kind::ThreadState);
         match &self.outcome {
             Outcome::Deadlock => {

@@ -1,6 +1,7 @@
 //! Who runs plans.
 
 use crate::{Execution, Plan};
+use std::path::PathBuf;
 
 /// Runs a program under plans.
 ///
@@ -15,6 +16,12 @@ pub trait Executor {
     /// Make the accesses at these sites (numbers as in `Record::site`) points from now on. Returns how many of them
     /// were not points before.
     fn add_points(&mut self, sites: &[u32]) -> usize;
+
+    /// Libraries that the program has loaded on its way so far: load address and file. Their code addresses can be in
+    /// any execution from then on.
+    fn libraries(&self) -> Vec<(u64, PathBuf)> {
+        Vec::new()
+    }
 }
 
 /// Why nothing more can be run.

@@ -10,6 +10,7 @@
 
 mod analysis;
 mod campaign;
+mod conflicts;
 mod decisions;
 mod execution;
 mod executor;
@@ -20,7 +21,8 @@ mod points;
 mod portfolio;
 
 pub use analysis::Analysis;
-pub use campaign::{Budget, Campaign, Counts, Found, Progress, Stop, Summary};
+pub use campaign::{Budget, Campaign, Counts, Escaped, Found, Progress, Stop, Summary};
+pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
 pub use executor::{Executor, ExecutorError};
@@ -28,4 +30,5 @@ pub use minimise::{Minimised, confirm, minimise};
 pub use plan::{Observe, Plan, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
-pub use racehunter_event::{Cause, Escape, Kind, Record, Switch, Wait};
+pub use racehunter_event::{Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, Wait};
+pub use racehunter_walk::Style;

@@ -39,7 +39,7 @@ pub fn minimise(
     bug: &Bug,
     max_runs: u64,
 ) -> Result<Option<Minimised>, ExecutorError> {
-    let mut search = Search { executor, bug, fair_limit: plan.fair_limit, runs: 0, max_runs, best: None };
+    let mut search = Search { executor, bug, like: plan, runs: 0, max_runs, best: None };
     let first = search.run(plan.clone())?;
     if !search.keep_if_better(first) {
         return Ok(None);
@@ -83,7 +83,8 @@ struct Best {
 struct Search<'a> {
     executor: &'a mut dyn Executor,
     bug: &'a Bug,
-    fair_limit: Option<u64>,
+    /// The plan that is simplified: what is not about switches stays as it is there.
+    like: &'a Plan,
     runs: u64,
     max_runs: u64,
     best: Option<Best>,
@@ -123,7 +124,7 @@ impl Search<'_> {
         let mut cost = Cost { preemptions: 0, unfair: 0, switches: 0, events: execution.events };
         let mut rules = Vec::new();
         let mut counter = OwnEvents::default();
-        for decision in decisions(execution, self.fair_limit) {
+        for decision in decisions(execution, self.like.fair_limit) {
             let after = counter.at(decision.at, decision.from);
             counter.runs(decision.to);
             if decision.logged {
@@ -144,9 +145,10 @@ impl Search<'_> {
         let mut forced: Vec<Switch> = Vec::new();
         loop {
             let tail_from = forced.last().map_or(0, |last| last.at + 1);
-            let plan = Plan { switches: forced.clone(), tail_from, fair_limit: self.fair_limit, ..Plan::default() };
+            let (fair_limit, spurious) = (self.like.fair_limit, self.like.spurious);
+            let plan = Plan { switches: forced.clone(), tail_from, fair_limit, spurious, ..Plan::default() };
             let Some(execution) = self.run(plan)? else { return Ok(false) };
-            let next = next_forced(&execution, self.fair_limit, tail_from, &by_place);
+            let next = next_forced(&execution, self.like.fair_limit, tail_from, &by_place);
             if self.keep_if_better(Some(execution)) {
                 return Ok(true);
             }

@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::Switch;
+use crate::{Pair, Style, Switch};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -14,6 +14,9 @@ pub struct Plan {
     pub tail: Tail,
     /// Events in a row after which a thread must give way to the next one, if there is one; `None`: never.
     pub fair_limit: Option<u64>,
+    /// Whether wake-ups are choices: a wait on a condition variable may end without a signal, and a signal may wake any
+    /// waiter, not only the one that has waited longest.
+    pub spurious: bool,
     /// What is logged, and so what is a point.
     pub observe: Observe,
     /// Whether the happens-before detector runs.
@@ -21,6 +24,11 @@ pub struct Plan {
     /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
     /// For reports only: it is slow.
     pub explain: Option<(u64, u64)>,
+    /// Take call stacks at every point.
+    pub stacks: bool,
+    /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
+    /// else can run. A pair that meets is a race, and logged as one.
+    pub provoke: Option<Box<Pair>>,
     /// Stop after so many events.
     pub max_events: u64,
 }
@@ -30,11 +38,21 @@ pub struct Plan {
 pub enum Tail {
     /// Stay with the running thread; when it cannot go on, take the next enabled one in order of creation.
     MinSwitches,
-    /// Choose evenly among the enabled threads at every point.
-    Random {
+    /// Choose among the enabled threads at every point.
+    Walk {
+        /// How.
+        style: Style,
         /// Seed of the choices.
         seed: u64,
     },
+}
+
+impl Tail {
+    /// The walk that gives every enabled thread the same chance.
+    #[must_use]
+    pub const fn random(seed: u64) -> Self {
+        Self::Walk { style: Style::Even, seed }
+    }
 }
 
 /// What is a point of an execution: where a decision can be made, and what is logged.
@@ -53,9 +71,12 @@ impl Default for Plan {
             tail_from: 0,
             tail: Tail::MinSwitches,
             fair_limit: Some(100_000),
+            spurious: false,
             observe: Observe::Points,
             detect_races: true,
             explain: None,
+            stacks: false,
+            provoke: None,
             max_events: 200_000_000,
         }
     }

@@ -45,12 +45,12 @@ pub fn shared_sites(execution: &Execution) -> Vec<u32> {
 
 /// Vector clocks that know creation and joining of threads only. A thread's own entry counts the threads it created.
 #[derive(Default)]
-struct Families {
+pub(crate) struct Families {
     clocks: Vec<Vec<u32>>,
 }
 
 impl Families {
-    fn entry(&self, of: u32, about: u32) -> u32 {
+    pub(crate) fn entry(&self, of: u32, about: u32) -> u32 {
         self.clocks.get(of as usize).and_then(|clock| clock.get(about as usize)).copied().unwrap_or(0)
     }
 
@@ -68,7 +68,7 @@ impl Families {
         clock
     }
 
-    fn note(&mut self, record: &Record) {
+    pub(crate) fn note(&mut self, record: &Record) {
         let other = record.object as u32;
         match record.kind {
             Kind::Create => {
@@ -143,7 +143,7 @@ impl Granule {
 }
 
 /// The bytes of an access, as granule numbers and masks.
-fn bytes(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> {
+pub(crate) fn bytes(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> {
     let length = match record.kind {
         Kind::ReadRange | Kind::WriteRange | Kind::Free => record.extra,
         _ => u64::from(record.size),

@@ -46,6 +46,11 @@ impl Portfolio {
         self.members[index].queue.guarantee()
     }
 
+    /// What can be said about chances, by the first member that can.
+    pub(crate) fn chance(&self) -> Option<String> {
+        self.members.iter().find_map(|share| share.queue.chance())
+    }
+
     pub(crate) fn waiting(&self) -> usize {
         self.members.iter().map(|share| share.queue.waiting()).sum()
     }
@@ -95,6 +100,8 @@ pub(crate) trait Queue {
     fn next_stage(&mut self) -> bool;
     /// See [`Analysis::guarantee`].
     fn guarantee(&self) -> Option<String>;
+    /// See [`Analysis::chance`].
+    fn chance(&self) -> Option<String>;
     /// See [`Analysis::bound`].
     fn bound(&self) -> Option<u32>;
     /// See [`Analysis::covers_everything`].
@@ -143,6 +150,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn guarantee(&self) -> Option<String> {
         self.analysis.guarantee()
+    }
+
+    fn chance(&self) -> Option<String> {
+        self.analysis.chance()
     }
 
     fn bound(&self) -> Option<u32> {

@@ -42,7 +42,7 @@ proptest! {
         let program = Program::random(seed, shape);
         let points = program.access_sites().into_iter().collect();
         let Some(all) = schedules(&program, &points, 300) else { return Ok(()) };
-        for tail in [Tail::MinSwitches, Tail::Random { seed: walk }, Tail::Random { seed: !walk }] {
+        for tail in [Tail::MinSwitches, Tail::random(walk), Tail::random(!walk)] {
             let execution = run(program.clone(), &Plan { tail, ..everything() });
             let order = order(&execution);
             let path = all.iter().find(|path| path.order == order);
@@ -64,7 +64,7 @@ proptest! {
     fn every_choice_of_the_log_is_possible(seed: u64, walk: u64, timing: bool) {
         let program = Program::random(seed, Shape { threads: 3, statements: 2, timing });
         let mut executor = ModelExecutor::new(program);
-        let execution = executor.run_one(&Plan { tail: Tail::Random { seed: walk }, ..everything() });
+        let execution = executor.run_one(&Plan { tail: Tail::random(walk), ..everything() });
         let mut made: Vec<Switch> = Vec::new();
         let mut decisions = decisions(&execution, None);
         while let Some(decision) = decisions.next() {

@@ -15,6 +15,9 @@ pub struct Coverage {
     pub complete: bool,
     /// What that means in words: `all schedules with <= 2 preemptions over 14 points`.
     pub guarantee: String,
+    /// What can be said about the chance of what was not covered for certain, if anything.
+    #[serde(default)]
+    pub chance: Option<String>,
     /// What the guarantee rests on, one line each.
     pub assumes: Vec<String>,
     /// What is known to be missing, one line each.
@@ -26,4 +29,22 @@ pub struct Coverage {
     /// Most events that an execution had: memory accesses and synchronisation operations.
     #[serde(default)]
     pub events: u64,
+    /// What was not under control, each once. Any of it takes the guarantee away.
+    #[serde(default)]
+    pub uncontrolled: Vec<Uncontrolled>,
+}
+
+/// Something that RaceHunter does not control.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncontrolled {
+    /// A short name, one of a fixed set: `fork`, `blocked`, `threads`, ...
+    pub what: String,
+    /// What it was about, where there is something to say: a signal, a file descriptor, a function.
+    pub detail: String,
+    /// The source file, empty when it is not known.
+    pub file: String,
+    /// The line, 0 when it is not known.
+    pub line: u32,
+    /// Executions in which it happened.
+    pub executions: u64,
 }

@@ -8,7 +8,7 @@
 mod coverage;
 mod fingerprint;
 
-pub use coverage::Coverage;
+pub use coverage::{Coverage, Uncontrolled};
 pub use fingerprint::fingerprint;
 
 use serde::{Deserialize, Serialize};
@@ -172,6 +172,9 @@ pub struct Object {
 pub struct Schedule {
     /// Every switch of the execution, in order.
     pub switches: Vec<ScheduledSwitch>,
+    /// Whether wake-ups of condition variables are among the choices.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spurious: bool,
 }
 
 /// One switch of a [`Schedule`]; the meaning of the fields is that of the event crate's `Switch`.

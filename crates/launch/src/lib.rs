@@ -7,11 +7,12 @@
 //! This crate knows nothing about analyses or findings. Start at [`Processes`].
 
 mod batch;
+mod memory;
 mod orphans;
 mod processes;
 mod region;
 mod results;
 mod worker;
 
-pub use processes::Processes;
+pub use processes::{Backend, Processes};
 pub use worker::{LaunchError, Limits, Mapping, Program};

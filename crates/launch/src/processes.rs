@@ -3,8 +3,12 @@
 use crate::batch::{self, Step};
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
-use racehunter_event::control::{OUTCOME_SNAPSHOT, SITE_POINT, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING};
+use racehunter_event::control::{
+    BACKEND_FIBERS, BACKEND_THREADS, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
+    STATE_RUNNING,
+};
 use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -18,12 +22,25 @@ pub struct Processes {
     workers: Vec<Worker>,
     /// Flag byte of every site.
     flags: Vec<u8>,
+    /// Flag byte of sites that come later.
+    new_flag: u8,
+    backend: Backend,
     pool: u32,
     preparatory: u32,
     deaths: u32,
     /// Processor time of each execution of the last run.
     cpu: Vec<Duration>,
     interrupted: Arc<AtomicBool>,
+}
+
+/// What the threads of the program are while it is under control.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// Fibers on one kernel thread: fast.
+    #[default]
+    Fibers,
+    /// Kernel threads, one of which has the turn: for programs that look at what their threads are to the kernel.
+    Threads,
 }
 
 /// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
@@ -42,6 +59,8 @@ impl Processes {
             limits,
             workers: Vec::new(),
             flags: Vec::new(),
+            new_flag: 0,
+            backend: Backend::Fibers,
             pool: 0,
             preparatory: PREPARATORY,
             deaths: 0,
@@ -65,6 +84,11 @@ impl Processes {
         Ok(worker)
     }
 
+    /// What the threads of the program are from the next execution on. No result depends on it.
+    pub fn use_backend(&mut self, backend: Backend) {
+        self.backend = backend;
+    }
+
     /// When the flag is set, running executions are stopped instead of waited for.
     pub fn stop_when(&mut self, interrupted: Arc<AtomicBool>) {
         self.interrupted = interrupted;
@@ -72,8 +96,18 @@ impl Processes {
 
     /// Makes every site a point (`--points all`).
     pub fn make_all_points(&mut self) {
+        self.new_flag = SITE_POINT;
         self.flags.fill(SITE_POINT);
         self.publish_flags();
+    }
+
+    /// Libraries that are loaded late bring sites that were not there at the start.
+    fn take_new_sites(&mut self) {
+        let known = self.workers.iter().map(|worker| worker.region.read_header().sites as usize).max().unwrap_or(0);
+        if known > self.flags.len() {
+            self.flags.resize(known.min(SITES), self.new_flag);
+            self.publish_flags();
+        }
     }
 
     fn publish_flags(&mut self) {
@@ -157,7 +191,7 @@ impl Processes {
             let mut under_way = Vec::new();
             for (worker, indices) in self.workers.iter_mut().zip(missing.chunks(per_worker)) {
                 let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
-                let request = Request::write(worker, &chunk, self.pool, self.preparatory);
+                let request = Request::write(worker, &chunk, self.backend, self.pool, self.preparatory);
                 if request.slots.is_empty() {
                     return Err(LaunchError::PlanTooLong(chunk[0].switches.len()));
                 }
@@ -186,6 +220,7 @@ impl Processes {
                 }
             }
             orphans::end_all();
+            self.take_new_sites();
             for number in dead {
                 self.deaths += 1;
                 if self.deaths > DEATHS {
@@ -211,6 +246,13 @@ impl Executor for Processes {
         self.run_all(plans).map_err(|error| ExecutorError(error.to_string()))
     }
 
+    fn libraries(&self) -> Vec<(u64, PathBuf)> {
+        let mut libraries: Vec<_> = self.workers.iter().flat_map(|worker| worker.region.libraries()).collect();
+        libraries.sort();
+        libraries.dedup();
+        libraries
+    }
+
     fn add_points(&mut self, sites: &[u32]) -> usize {
         let mut new = 0;
         for &site in sites {
@@ -234,10 +276,14 @@ struct Request {
 
 impl Request {
     /// Writes as many plans as fit.
-    fn write(worker: &mut Worker, chunk: &[Plan], pool: u32, preparatory: u32) -> Self {
+    fn write(worker: &mut Worker, chunk: &[Plan], backend: Backend, pool: u32, preparatory: u32) -> Self {
         let header = worker.region.header();
         // SAFETY: the header is mapped; the server reads these fields only after the request.
         unsafe {
+            (*header).backend = match backend {
+                Backend::Fibers => BACKEND_FIBERS,
+                Backend::Threads => BACKEND_THREADS,
+            };
             (*header).pool = pool;
             (*header).preparatory = preparatory;
         }

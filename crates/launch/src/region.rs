@@ -1,15 +1,18 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
-    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
-    TAIL_MIN_SWITCHES, TAIL_RANDOM,
+    FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS,
+    Library, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
+    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
-use racehunter_explore::{Observe, Plan, Tail};
+use racehunter_explore::{Descriptor, Observe, Plan, Style, Tail};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::ptr;
 
 /// One control region, mapped.
@@ -96,6 +99,19 @@ impl Region {
         unsafe { ptr::read_volatile(self.header()) }
     }
 
+    /// Libraries that executions have loaded: load address and path.
+    pub(crate) fn libraries(&self) -> Vec<(u64, PathBuf)> {
+        let count = (self.read_header().libraries as usize).min(LIBRARIES);
+        (0..count)
+            .map(|i| {
+                // SAFETY: within the table; all of its fields are numbers.
+                let library = unsafe { ptr::read_volatile(self.at(LIBRARIES_OFFSET).cast::<Library>().add(i)) };
+                let path = library.path.split(|&byte| byte == 0).next().unwrap_or_default();
+                (library.base, PathBuf::from(OsStr::from_bytes(path)))
+            })
+            .collect()
+    }
+
     /// Forgets the plans of the last request.
     pub(crate) fn clear(&mut self) {
         self.switches_used = 0;
@@ -114,13 +130,23 @@ impl Region {
         self.switches_used += count as u32;
         let (tail, seed) = match plan.tail {
             Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
-            Tail::Random { seed } => (TAIL_RANDOM, seed),
+            Tail::Walk { style: Style::Even, seed } => (TAIL_RANDOM, seed),
+            Tail::Walk { style: Style::Pct { .. }, seed } => (TAIL_PCT, seed),
+            Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
+        };
+        let (depth, length) = match plan.tail {
+            Tail::Walk { style: Style::Pct { depth, length }, .. } => (depth, length),
+            Tail::Walk { .. } | Tail::MinSwitches => (0, 0),
         };
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        if plan.spurious {
+            flags |= FLAG_SPURIOUS;
+        }
         let (watch, watch_size) = plan.explain.unwrap_or_default();
-        if plan.explain.is_some() {
+        if plan.explain.is_some() || plan.stacks {
             flags |= FLAG_STACKS;
         }
+        let holds = plan.provoke.as_deref().map(|pair| pair.each_ref().map(hold)).unwrap_or_default();
         let (snapshot_at, snapshot_slots) = snapshot.unwrap_or_default();
         // SAFETY: the switch area has room for the switches, the slot is in bounds; a zeroed slot is valid.
         unsafe {
@@ -134,6 +160,8 @@ impl Region {
             (*slot).tail = tail;
             (*slot).observe = if plan.observe == Observe::Everything { OBSERVE_ALL } else { OBSERVE_POINTS };
             (*slot).seed = seed;
+            (*slot).depth = depth;
+            (*slot).length = length;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
             (*slot).max_events = plan.max_events;
             (*slot).watch = watch;
@@ -141,6 +169,7 @@ impl Region {
             (*slot).snapshot_at = snapshot_at;
             (*slot).snapshot_slots = snapshot_slots;
             (*slot).flags = flags;
+            (*slot).holds = holds;
             (*slot).state = STATE_EMPTY;
         }
     }
@@ -201,6 +230,16 @@ impl Region {
             }
         }
     }
+}
+
+/// A descriptor as the runtime reads it.
+fn hold(descriptor: &Descriptor) -> Hold {
+    let mut hold =
+        Hold { code: descriptor.code, path: descriptor.path.unwrap_or(0), nth: descriptor.nth, ..Hold::default() };
+    for (to, &from) in hold.callers.iter_mut().zip(&descriptor.callers) {
+        *to = from;
+    }
+    hold
 }
 
 impl Drop for Region {

@@ -1,12 +1,14 @@
 //! One fork server.
 
+use crate::memory::Gauge;
 use crate::orphans;
 use crate::region::Region;
 use racehunter_event::FORMAT_VERSION;
-use racehunter_event::control::{ANSWER_FD, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
+use racehunter_event::control::{ANSWER_FD, Header, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -31,7 +33,7 @@ pub struct Program {
 pub struct Limits {
     /// Time by the clock on the wall.
     pub time: Duration,
-    /// Resident memory in KiB.
+    /// Resident memory of the program itself in KiB: without what is shared, and without the detector's shadow.
     pub memory_kib: u64,
     /// Bytes of output that are kept; more cannot be written.
     pub output: u64,
@@ -207,6 +209,7 @@ impl Worker {
         const TICK: Duration = Duration::from_millis(20);
         let mut running = u32::MAX;
         let mut since = Instant::now();
+        let mut gauge = Gauge::default();
         loop {
             if poll(&self.answers, TICK) {
                 return match self.read_answer() {
@@ -217,6 +220,7 @@ impl Worker {
             let header = self.region.read_header();
             if header.running != running {
                 running = header.running;
+                gauge = Gauge::default();
                 since = Instant::now();
             }
             if header.child == 0 {
@@ -226,7 +230,7 @@ impl Worker {
                 "interruption"
             } else if since.elapsed() > self.limits.time {
                 "time"
-            } else if resident_kib(header.child) > self.limits.memory_kib {
+            } else if gauge.exceeds(header.child, self.limits.memory_kib, &shadow(&header)) {
                 "memory"
             } else {
                 continue;
@@ -327,6 +331,12 @@ fn before_exec(parent: u32, inherited: [(i32, i32); 3]) -> io::Result<()> {
         libc::personality(0x0004_0000);
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &no_core);
+        // Should memory run out all the same, an execution is to end, not its controller.
+        let first = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
+        if first >= 0 {
+            libc::write(first, c"1000".as_ptr().cast(), 4);
+            libc::close(first);
+        }
     }
     Ok(())
 }
@@ -372,7 +382,6 @@ fn kill_group(pid: u32) {
     }
 }
 
-fn resident_kib(pid: u32) -> u64 {
-    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
-    statm.split_ascii_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4
+fn shadow(header: &Header) -> Range<u64> {
+    header.shadow..header.shadow.saturating_add(header.shadow_size)
 }

@@ -1,8 +1,8 @@
 //! Workflow commands: GitHub shows them at the lines of a pull request.
 
-use racehunter_finding::{Coverage, Finding};
+use racehunter_finding::{Coverage, Finding, Uncontrolled};
 
-use crate::short::{explored, found, place};
+use crate::short::{explored, found, place, sentence};
 use crate::text::clean;
 use crate::threads::Threads;
 
@@ -31,8 +31,12 @@ pub(crate) fn finding(finding: &Finding) -> String {
 
 /// A notice without a place.
 pub(crate) fn summary(coverage: &Coverage, findings: u64) -> String {
+    let notice = |what: &Uncontrolled| {
+        command("notice", Some((&what.file, what.line, 0)), "RaceHunter: not under control", &sentence(what))
+    };
+    let outside: String = coverage.uncontrolled.iter().map(notice).collect();
     let message = format!("{}; {}", found(findings), explored(coverage, findings));
-    command("notice", None, "RaceHunter", &message)
+    outside + &command("notice", None, "RaceHunter", &message)
 }
 
 /// An error without a place.

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Waiting};
+use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Waiting};
 use serde::Serialize;
 
 use crate::Bound;
@@ -57,6 +57,8 @@ struct SummaryLine<'a> {
     timed_out: u64,
     complete: bool,
     guarantee: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<&'a str>,
     findings: u64,
     points: u64,
     threads: u64,
@@ -64,6 +66,16 @@ struct SummaryLine<'a> {
     assumes: &'a [String],
     missed: &'a [String],
     events: u64,
+    uncontrolled: Vec<UncontrolledFields<'a>>,
+}
+
+#[derive(Serialize)]
+struct UncontrolledFields<'a> {
+    what: &'a str,
+    file: &'a str,
+    line: u32,
+    executions: u64,
+    detail: &'a str,
 }
 
 pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
@@ -113,6 +125,7 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         timed_out: coverage.timed_out,
         complete: coverage.complete,
         guarantee: &coverage.guarantee,
+        chance: coverage.chance.as_deref(),
         findings,
         points: coverage.points,
         threads: coverage.threads,
@@ -120,7 +133,13 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         assumes: &coverage.assumes,
         missed: &coverage.missed,
         events: coverage.events,
+        uncontrolled: coverage.uncontrolled.iter().map(uncontrolled).collect(),
     })
+}
+
+fn uncontrolled(what: &Uncontrolled) -> UncontrolledFields<'_> {
+    let Uncontrolled { what, detail, file, line, executions } = what;
+    UncontrolledFields { what, file, line: *line, executions: *executions, detail }
 }
 
 fn line(value: &impl Serialize) -> io::Result<String> {

@@ -15,6 +15,24 @@ pub fn use_after_free(name: &str) -> String {
     format!("`{name}` is used by one thread and freed by another, without order")
 }
 
+/// Memory that is accessed after it was freed.
+#[must_use]
+pub fn used_after_free(name: &str) -> String {
+    format!("`{name}` is used after it was freed")
+}
+
+/// Memory that is accessed after the end of the thread whose local variable it was.
+#[must_use]
+pub fn used_after_thread(name: &str) -> String {
+    format!("`{name}` is used, which is on the stack of a thread that is over")
+}
+
+/// Memory that is freed twice.
+#[must_use]
+pub fn double_free(name: &str) -> String {
+    format!("`{name}` is freed twice")
+}
+
 /// Threads that wait for ever.
 #[must_use]
 pub fn deadlock(threads: usize) -> String {
@@ -44,6 +62,27 @@ pub fn crash(signal: u32, fault: Option<u64>) -> String {
         Some(address @ 1..4096) => format!("killed by {signal}, null pointer + {address}"),
         Some(address) => format!("killed by {signal} at address {address:#x}"),
         None => format!("killed by {signal}"),
+    }
+}
+
+/// What is not under control and what that means; the place is given when it is known.
+#[must_use]
+pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
+    let about = if detail.is_empty() { String::new() } else { format!(" ({detail})") };
+    let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+    match what {
+        "fork" => format!("`fork`{at}: the child process is not under control"),
+        "spawn" => format!("another program is started{at}: it is not under control"),
+        "exec" => format!("`exec`{at}: the program that takes over is not under control"),
+        "blocked" => format!("a call blocks{at}: what it waits for is not known, others go on meanwhile"),
+        "busy" => format!("long work, or waiting, in code without instrumentation{at}: others go on meanwhile"),
+        "input" => format!("input{about}{at}: when it comes is not under control"),
+        "signal" => format!("signal from outside{about}{at}: when it comes is not under control"),
+        "threads" => "there are threads that were not made by `pthread_create`: they are not under control".to_owned(),
+        "uninstrumented" => {
+            format!("thread{about} started{at}: its code has no instrumentation, its accesses are not seen")
+        }
+        _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
     }
 }
 

@@ -1,7 +1,8 @@
 //! One line per finding.
 
-use racehunter_finding::{Coverage, Finding, Site};
+use racehunter_finding::{Coverage, Finding, Site, Uncontrolled};
 
+use crate::messages;
 use crate::text::{clean, count};
 
 /// `src/queue.c:43:9: error[data-race]: data race on `q->count`, also src/drain.c:18:12 [7f3a]`
@@ -38,7 +39,15 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
 
 /// One line about the campaign.
 pub(crate) fn summary(coverage: &Coverage, findings: u64) -> String {
-    format!("summary: {}; {}\n", found(findings), explored(coverage, findings))
+    let outside = coverage.uncontrolled.iter().map(|what| format!("note[uncontrolled]: {}\n", sentence(what)));
+    let outside: String = outside.collect();
+    format!("{outside}summary: {}; {}\n", found(findings), explored(coverage, findings))
+}
+
+/// What is not under control, where, and what that means.
+pub(crate) fn sentence(what: &Uncontrolled) -> String {
+    let place = location(&what.file, what.line, 0);
+    messages::uncontrolled(&what.what, &clean(&what.detail), place.as_deref())
 }
 
 /// `no finding`, `2 findings`.

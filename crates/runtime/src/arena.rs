@@ -44,6 +44,11 @@ pub(crate) unsafe fn take_lasting(bytes: usize) -> *mut u8 {
     at as *mut u8
 }
 
+/// Whether an address is the runtime's own.
+pub(crate) fn is_own(address: usize) -> bool {
+    address.wrapping_sub(START.get()) < SIZE && START.get() != 0
+}
+
 /// A mark for [`rewind`].
 pub(crate) fn mark() -> usize {
     NEXT.get()

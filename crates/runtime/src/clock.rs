@@ -12,7 +12,10 @@ use crate::{Global, arena, shadow};
 /// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(1, 0));
+pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(STEP, 0));
+/// What a release adds to a clock. Odd clocks are those of signal handlers: see [`enter_handler`].
+pub(crate) const STEP: u32 = 2;
+
 /// Whether the detector runs.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
@@ -44,7 +47,32 @@ pub(crate) unsafe fn load_epoch() {
 pub(crate) unsafe fn tick() {
     let number = CURRENT.get();
     let own = (*thread(number)).clock.add(number as usize);
-    *own = (*own + 1).min(shadow::LAST_CLOCK);
+    *own = advanced(*own);
+    load_epoch();
+}
+
+/// The clock after a release. One that is used up stays as it is.
+const fn advanced(clock: u32) -> u32 {
+    if clock + STEP <= shadow::LAST_CLOCK { clock + STEP } else { clock }
+}
+
+/// The running thread begins to run a signal handler: what it does there can come between any two of its own steps, so
+/// memory that both use is shared. Its clock is odd until [`leave_handler`].
+pub(crate) unsafe fn enter_handler() {
+    let number = CURRENT.get() as usize;
+    let t = current();
+    // From now on the thread's own past is looked at closely.
+    *(*t).family.add(number) = 0;
+    move_to(advanced(*(*t).clock.add(number)) | 1);
+}
+
+/// The running thread is out of its handlers.
+pub(crate) unsafe fn leave_handler() {
+    move_to(advanced(*(*current()).clock.add(CURRENT.get() as usize)) & !1);
+}
+
+unsafe fn move_to(clock: u32) {
+    *(*current()).clock.add(CURRENT.get() as usize) = clock.min(shadow::LAST_CLOCK);
     load_epoch();
 }
 
@@ -149,7 +177,7 @@ pub(crate) unsafe fn inherit(child: *mut Thread) {
     let entries = (*child).clock_entries as usize;
     core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, entries);
     // Clocks of an earlier iteration of an in-process loop stay behind: go on from where this entry was.
-    *(*child).clock.add(number) = (own + 1).min(shadow::LAST_CLOCK);
+    *(*child).clock.add(number) = advanced(own & !1);
     // Also where the detector does not run yet: a static constructor may create a thread, and what the creator does from
     // now on is no part of what the thread knows.
     let creator = CURRENT.get() as usize;

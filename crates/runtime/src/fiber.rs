@@ -2,10 +2,11 @@
 //!
 //! *Harvesting*: a thread is made by the C library's own `pthread_create`, so that its thread control block,
 //! thread-local storage and stack are real. Its first act ([`begin`]) is to save its context and end only the kernel
-//! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to.
+//! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to,
+//! or that [`crate::kernel`] can give a new kernel thread to.
 
 use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
-use crate::{Global, clock, sync, sys};
+use crate::{Global, clock, kernel, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -100,6 +101,7 @@ rh_trampoline:                      # start routine; has unwind information, sin
     call {begin}
     mov rdi, [rbx + {argument}]
     call [rbx + {start}]
+rh_start_returns:
     mov [rbx + {result}], rax
     pop rbx
     .cfi_adjust_cfa_offset -8
@@ -123,6 +125,12 @@ unsafe extern "C" {
     fn rh_fiber_switch(save: *mut usize, rsp: usize, fs: usize);
     fn rh_park(t: *mut Thread);
     fn rh_trampoline(t: *mut Thread) -> usize;
+    fn rh_start_returns();
+}
+
+/// Where the start routine of a thread returns to.
+pub(crate) fn start_returns_to() -> usize {
+    rh_start_returns as *const () as usize
 }
 
 /// Whether user code may set the fs base itself.
@@ -153,7 +161,11 @@ pub(crate) unsafe fn switch_to(to: u32) {
     CURRENT.set(to);
     __rh_stack.set((*next).stack_top);
     clock::load_epoch();
-    rh_fiber_switch(&raw mut (*from).rsp, (*next).rsp, (*next).fs);
+    if kernel::in_use() {
+        kernel::hand_over(from, next);
+    } else {
+        rh_fiber_switch(&raw mut (*from).rsp, (*next).rsp, (*next).fs);
+    }
 }
 
 /// First act of a thread of the program: on its own kernel thread up to `rh_park`, as a fiber after it.
@@ -193,7 +205,13 @@ pub(crate) unsafe fn rewind(t: *mut Thread) {
     }
     (*t).rsp = (*parked).rsp;
     core::ptr::copy_nonoverlapping(&raw const (*parked).words as *const usize, (*t).rsp as *mut usize, (*parked).len);
+    (*(*t).stack).code = 0;
     sync::keys::reset_storage((*t).fs);
+}
+
+/// Whether a thread that is not running has ever had a turn.
+pub(crate) unsafe fn was_left(t: *const Thread) -> bool {
+    (*t).rsp != (*t).fiber.rsp
 }
 
 /// Harvests threads 1 to `count` ahead of time, so that creating them later costs next to nothing. Their numbers are

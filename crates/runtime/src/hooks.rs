@@ -6,7 +6,8 @@
 //! the memory so far. Everything else saves the registers and goes on in Rust.
 
 use crate::clock::{self, RH_DETECT, RH_EPOCH, RH_FAMILY};
-use crate::schedule::{self, RH_BUDGET, attention, point};
+use crate::modules::{RH_SITES, site_number};
+use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{CURRENT, current};
@@ -363,115 +364,6 @@ plain_hook!("__rh_write4", "4", "2", whole!(), write_whole!());
 plain_hook!("__rh_write8", "8", "2", whole!(), write_two!());
 global_asm!(".globl __rh_vptr_read", "__rh_vptr_read:", "jmp __rh_read8");
 
-/// The sites of one module: the flag bytes that its instrumentation points to.
-#[repr(C)]
-struct Module {
-    hash: u64,
-    sites: *mut u8,
-    count: u32,
-    version: u32,
-}
-
-unsafe extern "C" {
-    // The linker puts the flag bytes of all modules of the executable side by side, and names the ends.
-    static mut __start_rh_sites: u8;
-    static mut __stop_rh_sites: u8;
-}
-
-/// The flag bytes of the executable.
-#[unsafe(no_mangle)]
-#[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_SITES: Global<*mut u8> = Global::new(&raw mut __start_rh_sites);
-
-/// Shared libraries have flag bytes of their own.
-const MAX_LIBRARY_MODULES: usize = 1024;
-static LIBRARY_MODULES: Global<[(usize, u32); MAX_LIBRARY_MODULES]> = Global::new([(0, 0); MAX_LIBRARY_MODULES]);
-#[unsafe(link_section = ".data.racehunter")]
-static LIBRARY_MODULE_COUNT: Global<usize> = Global::new(0);
-
-/// Flags of accesses that come through the plain ThreadSanitizer interface, by a hash of their code address.
-#[used]
-#[unsafe(link_section = "rh_sites")]
-pub(crate) static PLAIN_SITES: Global<[u8; PLAIN_SITE_COUNT]> = Global::new([0; PLAIN_SITE_COUNT]);
-pub(crate) const PLAIN_SITE_COUNT: usize = 1 << 16;
-
-fn own_sites() -> (*mut u8, usize) {
-    let start = &raw mut __start_rh_sites;
-    (start, &raw mut __stop_rh_sites as usize - start as usize)
-}
-
-/// Called by a constructor in every instrumented module, in the order in which they are loaded.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __rh_register_module(module: *const Module) {
-    crate::tsan::__tsan_init();
-    let (start, count) = own_sites();
-    let index = LIBRARY_MODULE_COUNT.get();
-    if ((*module).sites as usize).wrapping_sub(start as usize) >= count && index < MAX_LIBRARY_MODULES {
-        (*LIBRARY_MODULES.ptr())[index] = ((*module).sites as usize, (*module).count);
-        LIBRARY_MODULE_COUNT.set(index + 1);
-    }
-}
-
-/// All flag bytes, in the order of their numbers.
-unsafe fn modules() -> impl Iterator<Item = (*mut u8, usize)> {
-    let libraries = &*LIBRARY_MODULES.ptr();
-    let libraries = libraries[..LIBRARY_MODULE_COUNT.get()].iter();
-    core::iter::once(own_sites()).chain(libraries.map(|&(start, count)| (start as *mut u8, count as usize)))
-}
-
-/// Whether shared libraries of the program are instrumented too.
-pub(crate) fn has_libraries() -> bool {
-    LIBRARY_MODULE_COUNT.get() > 0
-}
-
-/// Number of all sites.
-pub(crate) unsafe fn site_count() -> u32 {
-    modules().map(|(_, count)| count as u32).sum()
-}
-
-/// Number + 1 of a site over all modules, 0 for none.
-pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
-    let mut first = 0;
-    for (start, count) in modules() {
-        let offset = (site as usize).wrapping_sub(start as usize);
-        if offset < count {
-            return (first + offset) as u32 + 1;
-        }
-        first += count;
-    }
-    0
-}
-
-/// The flag byte of a site, by its number without the + 1; null when there is none.
-pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
-    let mut first = 0;
-    for (start, count) in modules() {
-        if site - first < count {
-            return start.add(site - first);
-        }
-        first += count;
-    }
-    core::ptr::null_mut()
-}
-
-/// Sets all flag bytes as the controller wants them.
-pub(crate) unsafe fn load_flags(from: *const u8) {
-    let mut first = 0;
-    for (start, count) in modules() {
-        core::ptr::copy_nonoverlapping(from.add(first), start, count);
-        first += count;
-    }
-}
-
-/// Sets a bit in all flag bytes of this process.
-pub(crate) unsafe fn flag_all(bit: u8) {
-    for (start, count) in modules() {
-        for i in 0..count {
-            *start.add(i) |= bit;
-        }
-    }
-}
-
 const fn kind_of(info: u32) -> Kind {
     if info >> 8 == 2 { Kind::Write } else { Kind::Read }
 }
@@ -493,7 +385,7 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 {
-        let n = point(code);
+        let n = access_point(code, address, size, kind, site);
         log_access(n, address, size, site, kind, 0, code);
     } else {
         RH_BUDGET.set(RH_BUDGET.get() - 1);
@@ -569,7 +461,7 @@ unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind
 }
 
 pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
-    let n = point(code);
+    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicRead, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
 }
 
@@ -587,7 +479,7 @@ unsafe fn take_in(address: usize, order: u32) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
-    let n = point(code);
+    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicWrite, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
@@ -615,14 +507,14 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
-    let n = point(code);
+    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicUpdate, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
 pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
     let size = (info & 0xff) as usize;
     // Decide first: what the memory holds when the operation happens is what counts.
-    let n = point(code);
+    let n = access_point(code, address, size, Kind::AtomicUpdate, site);
     let found = match size {
         1 => u64::from(*(address as *const u8)),
         2 => u64::from(*(address as *const u16)),

@@ -4,8 +4,10 @@
 //! the execution; what the program does around it is not. The first iterations are preparatory: they run without a
 //! plan and absorb what the program initialises lazily.
 
-use crate::thread::{COUNT, LIVE, READY_COUNT};
-use crate::{Global, arena, clock, outcome, schedule, server, shadow, sync, sys, thread, time};
+use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
+use crate::{
+    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
+};
 use racehunter_event::control::OUTCOME_EXITED;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,8 +27,14 @@ unsafe fn reset() {
     if MARK.get() != 0 {
         let threads = COUNT.get();
         sync::objects::reset();
+        sync::condition::reset();
+        signals::reset();
+        timers::reset();
+        io::reset();
+        sync::files::reset();
         thread::reset();
-        shadow::reset();
+        reports::reset();
+        afterlife::empty_quarantine();
         arena::rewind(MARK.get());
         clock::settle(threads);
     }
@@ -72,7 +80,7 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
         }
         Stage::Running => {
             drain();
-            let reusable = LIVE.get() == 1;
+            let reusable = LIVE.get() == 1 + INTERNAL.get();
             outcome::publish(OUTCOME_EXITED);
             if !reusable {
                 // A thread is still blocked somewhere: the next execution gets a new process.

@@ -9,8 +9,8 @@
 //!
 //! # Why the unsafe code here is sound
 //!
-//! All threads of the program are fibers on one kernel thread ([`fiber`]), so at any time one of them runs, and it
-//! runs either the program or the runtime. The globals of the runtime are therefore never accessed concurrently; a
+//! All threads of the program are fibers on one kernel thread ([`fiber`]), or kernel threads of which one has the turn
+//! ([`kernel`]), so at any time one of them runs, and it runs either the program or the runtime. The globals of the runtime are therefore never accessed concurrently; a
 //! signal handler that enters the runtime ends the process. A fiber switch happens only inside
 //! [`schedule::decide_and_switch`], and no reference into runtime state is held across it: raw pointers are used
 //! throughout, and read again after every switch.
@@ -23,15 +23,23 @@
 #![no_std]
 #![allow(clippy::missing_safety_doc)]
 
+mod afterlife;
 mod arena;
 mod clock;
+mod escapes;
 mod fiber;
+mod hold;
 mod hooks;
 mod in_process;
+mod io;
+mod kernel;
 mod library;
 mod log;
 mod memory;
+mod modules;
 mod outcome;
+mod pages;
+mod reports;
 mod schedule;
 mod server;
 mod shadow;
@@ -40,7 +48,9 @@ mod sync;
 mod sys;
 mod thread;
 mod time;
+mod timers;
 mod tsan;
+mod watchdog;
 
 use core::cell::UnsafeCell;
 

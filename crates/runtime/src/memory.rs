@@ -1,10 +1,11 @@
-//! The allocator's functions: memory that begins a new life has no past, and memory that ends one is written.
+//! The allocator's functions: memory that begins a new life has no past, and memory that ends one is written, for the
+//! last time ([`afterlife`]).
 
 use crate::clock::RH_DETECT;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{log, schedule, server};
+use crate::{afterlife, log, outcome, schedule, server, sys};
 use racehunter_event::{Kind, Record};
 
 unsafe extern "C" {
@@ -16,6 +17,8 @@ unsafe extern "C" {
     fn malloc_usable_size(block: *const u8) -> usize;
 }
 
+const PAGE: usize = 4096;
+
 interpose! {
     malloc => allocate, "rsi";
     calloc => allocate_zeroed, "rdx";
@@ -23,22 +26,28 @@ interpose! {
     memalign => allocate_aligned, "rdx";
     aligned_alloc => allocate_aligned, "rdx";
     posix_memalign => allocate_posix, "rcx";
+    valloc => allocate_pages, "rsi";
+    pvalloc => allocate_whole_pages, "rsi";
     free => release, "rsi";
 }
 
-// C++'s `delete`, for the place that it is called from. Weak: the program may have its own.
+// C++'s `delete`, for the place that it is called from. Weak: the program may have its own, and the forms that it does not
+// have go to those that it has.
 core::arch::global_asm!(
-    ".macro rh_delete name",
+    ".macro rh_delete name, to",
     ".weak \\name",
     ".type \\name,@function",
     "\\name:",
+    "jmp \\to",
+    ".endm",
+    ".weak _ZdlPv",
+    ".type _ZdlPv,@function",
+    "_ZdlPv:",
     "mov rsi, [rsp]",
     "jmp {release}",
-    ".endm",
-    "rh_delete _ZdlPv",
-    "rh_delete _ZdaPv",
-    "rh_delete _ZdlPvm",
-    "rh_delete _ZdaPvm",
+    "rh_delete _ZdaPv, _ZdlPv",
+    "rh_delete _ZdlPvm, _ZdlPv",
+    "rh_delete _ZdaPvm, _ZdaPv",
     ".purgem rh_delete",
     release = sym release,
 );
@@ -46,7 +55,7 @@ core::arch::global_asm!(
 unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if !block.is_null() {
         if RH_DETECT.get() != 0 {
-            // All of it, as in `ends`: behind the size that the program asks for, the end of an earlier block is noted.
+            // All of it: `free` checks all of it too.
             shadow::clear(block as usize, malloc_usable_size(block));
         }
         if schedule::running() && server::watches(block as usize, size) {
@@ -67,15 +76,39 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     block
 }
 
-unsafe fn ends(block: *mut u8, code: usize) {
-    let size = malloc_usable_size(block);
-    objects::forget_range(block as usize, size);
-    // A library that frees on its own account (the count of an exception, say) orders that in ways that are not seen.
-    let (start, end) = server::executable();
-    if RH_DETECT.get() != 0 && schedule::running() && (start..end).contains(&code) {
-        // Beyond the size that the program asked for nothing was accessed, so checking it does no harm.
-        shadow::check(block as usize, size, Access { kind: Kind::Free, code, site: core::ptr::null_mut() });
+/// Logs the end of a block that is watched.
+unsafe fn log_free(block: usize, size: usize, code: usize) {
+    if schedule::running() && server::watches(block, size) {
+        let t = current();
+        // A library that frees on the program's account: where it was called tells more.
+        (*t).code = if in_program(code) { code } else { outcome::innermost_call(sys::stack_pointer()) };
+        log::put(Record {
+            index: schedule::now(),
+            code: log::relative(code),
+            object: block as u64,
+            extra: size as u64,
+            thread: CURRENT.get(),
+            stack: log::stack_of(t),
+            kind: Kind::Free,
+            ..Record::default()
+        });
     }
+}
+
+fn in_program(code: usize) -> bool {
+    let (start, end) = server::executable();
+    (start..end).contains(&code)
+}
+
+/// The end of a block, as an access. A library that frees on its own account (the count of an exception, say) orders that
+/// in ways that are not seen, so it does not count.
+fn last_access(code: usize) -> Option<Access> {
+    in_program(code).then_some(Access { kind: Kind::Free, code, site: core::ptr::null_mut() })
+}
+
+/// Whether blocks that end now are watched over.
+fn detects() -> bool {
+    RH_DETECT.get() != 0 && schedule::running()
 }
 
 unsafe extern "C" fn allocate(size: usize, code: usize) -> *mut u8 {
@@ -86,11 +119,36 @@ unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, code: usize) -> 
     begins(__libc_calloc(count, size), count.wrapping_mul(size), code)
 }
 
+/// A block that moves is a new one, and the old one ends. So is, for the detector, one that stays where it is.
 unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if block.is_null() {
         return allocate(size, code);
     }
-    ends(block, code);
+    if afterlife::freed_again(block as usize, code) {
+        return allocate(size, code);
+    }
+    if size == 0 {
+        release(block, code);
+        return core::ptr::null_mut();
+    }
+    // Larger blocks are moved by the allocator, if they must: it can do that without copying them.
+    const MOVED_HERE: usize = 64 << 10;
+    let old = malloc_usable_size(block);
+    if detects() && (size > old || size < old / 2) && old.max(size) <= MOVED_HERE && old != 0 {
+        let new = allocate(size, code);
+        if !new.is_null() {
+            core::ptr::copy_nonoverlapping(block, new, old.min(size));
+            release(block, code);
+        }
+        return new;
+    }
+    objects::forget_range(block as usize, old);
+    if detects() {
+        if let Some(access) = last_access(code) {
+            shadow::check(block as usize, old, access);
+        }
+        shadow::clear(block as usize, old);
+    }
     begins(__libc_realloc(block, size), size, code)
 }
 
@@ -107,9 +165,29 @@ unsafe extern "C" fn allocate_posix(out: *mut *mut u8, align: usize, size: usize
     0
 }
 
+unsafe extern "C" fn allocate_pages(size: usize, code: usize) -> *mut u8 {
+    begins(__libc_memalign(PAGE, size), size, code)
+}
+
+unsafe extern "C" fn allocate_whole_pages(size: usize, code: usize) -> *mut u8 {
+    allocate_pages((size + PAGE - 1) & !(PAGE - 1), code)
+}
+
 unsafe extern "C" fn release(block: *mut u8, code: usize) {
-    if !block.is_null() {
-        ends(block, code);
+    if block.is_null() {
+        return;
+    }
+    if afterlife::freed_again(block as usize, code) {
+        log_free(block as usize, 1, code);
+        return;
+    }
+    // What was never allocated is the C library's to complain about.
+    let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
+    objects::forget_range(block as usize, size);
+    if detects() && size != 0 {
+        log_free(block as usize, size, code);
+        afterlife::free(block as usize, size, code, last_access(code).as_ref());
+    } else {
         __libc_free(block);
     }
 }

@@ -1,12 +1,13 @@
 //! How an execution ends.
 
+use crate::signals::fault;
 use crate::sync::owner;
 use crate::thread::{COUNT, CURRENT, State, current, thread};
-use crate::{Global, log, schedule, server, sys};
+use crate::{Global, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
-    STATE_DONE,
+    OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
 use racehunter_event::{Kind, Record, Wait};
 
@@ -15,9 +16,28 @@ const ENDED_BY_RUNTIME: i32 = 77;
 
 /// Writes the result of the execution into its slot.
 pub(crate) unsafe fn publish(outcome: u32) {
-    if !schedule::running() {
-        return;
+    if schedule::running() {
+        write(outcome);
+        schedule::end();
     }
+}
+
+/// The program is about to replace itself by another one: as far as this one goes, it has ended.
+pub(crate) unsafe fn before_exec() {
+    if schedule::running() {
+        write(OUTCOME_EXITED);
+    }
+}
+
+/// The program is still here.
+pub(crate) unsafe fn after_exec() {
+    if schedule::running() {
+        (*server::slot()).outcome = OUTCOME_UNKNOWN;
+        (*server::slot()).state = STATE_RUNNING;
+    }
+}
+
+unsafe fn write(outcome: u32) {
     let slot = server::slot();
     (*slot).outcome = outcome;
     (*slot).events = schedule::now();
@@ -27,12 +47,14 @@ pub(crate) unsafe fn publish(outcome: u32) {
     if (*current()).held_count > 0 {
         (*slot).notes |= NOTE_LOCK_HELD;
     }
+    if outcome != OUTCOME_SNAPSHOT {
+        escapes::look();
+    }
     if matches!(outcome, OUTCOME_DEADLOCK | OUTCOME_CRASH | OUTCOME_ASSERTION) {
         thread_states();
     }
     log::flush();
     (*slot).state = STATE_DONE;
-    schedule::end();
 }
 
 /// The state of every thread, the running one first.
@@ -41,7 +63,8 @@ unsafe fn thread_states() {
     let others = (0..COUNT.get()).filter(|&n| n != running);
     for number in core::iter::once(running).chain(others) {
         let t = thread(number);
-        if matches!((*t).state, State::Done | State::Free) {
+        // A timer that waits for its time has no part in anything.
+        if matches!((*t).state, State::Done | State::Free) || (*t).pending == Wait::Timer {
             continue;
         }
         let waits = matches!((*t).state, State::Blocked | State::Suspended);
@@ -90,7 +113,7 @@ unsafe extern "C" fn at_end() {
     }
     publish(OUTCOME_EXITED);
     // What is left are destructors of libraries. Unless some are the program's own, nobody would notice them.
-    if !crate::hooks::has_libraries() {
+    if !crate::modules::has_libraries() {
         fflush(core::ptr::null_mut());
         sys::exit_group(STATUS.get());
     }
@@ -109,7 +132,7 @@ pub(crate) unsafe extern "C" fn exit(status: i32) -> ! {
 static AT_END: unsafe extern "C" fn() = at_end;
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn _exit(status: i32) -> ! {
+pub(crate) unsafe extern "C" fn _exit(status: i32) -> ! {
     publish(OUTCOME_EXITED);
     sys::exit_group(status)
 }
@@ -170,22 +193,34 @@ const FATAL_SIGNALS: [usize; 6] = [4, 5, 6, 7, 8, 11];
 
 /// Installs the handler for fatal signals, on a stack of its own.
 pub(crate) unsafe fn init() {
-    const ALTERNATE_STACK: usize = 256 << 10;
-    let stack = [sys::reserve(0, ALTERNATE_STACK) as usize, 0, ALTERNATE_STACK];
-    sys::call(sys::SIGALTSTACK, stack.as_ptr() as usize, 0, 0, 0);
-    const SIGINFO_ONSTACK_RESTORER: usize = 4 | 0x0800_0000 | 0x0400_0000;
-    let action = SignalAction {
-        handler: on_signal as *const () as usize,
-        flags: SIGINFO_ONSTACK_RESTORER,
-        restorer: rh_restore as *const () as usize,
-        mask: 0,
-    };
     for signal in FATAL_SIGNALS {
-        sys::call(sys::SIGACTION, signal, &raw const action as usize, 0, 8);
+        catch(signal);
     }
 }
 
-fn in_executable(address: usize) -> bool {
+/// Whether there is a stack for signal handlers.
+static HAS_STACK: Global<bool> = Global::new(false);
+
+/// Has a fatal signal come here first.
+pub(crate) unsafe fn catch(signal: usize) {
+    const ALTERNATE_STACK: usize = 256 << 10;
+    const SIGINFO_ONSTACK: usize = 4 | 0x0800_0000;
+    if !HAS_STACK.get() {
+        HAS_STACK.set(true);
+        let stack = [sys::reserve(0, ALTERNATE_STACK) as usize, 0, ALTERNATE_STACK];
+        sys::call(sys::SIGALTSTACK, stack.as_ptr() as usize, 0, 0, 0);
+    }
+    set_action(signal, on_signal as *const () as usize, SIGINFO_ONSTACK);
+}
+
+/// Tells the kernel what to do about a signal.
+pub(crate) unsafe fn set_action(signal: usize, handler: usize, flags: usize) {
+    const RESTORER: usize = 0x0400_0000;
+    let action = SignalAction { handler, flags: flags | RESTORER, restorer: rh_restore as *const () as usize, mask: 0 };
+    sys::call(sys::SIGACTION, signal, &raw const action as usize, 0, 8);
+}
+
+pub(crate) fn in_executable(address: usize) -> bool {
     let (start, end) = server::executable();
     (start..end).contains(&address)
 }
@@ -193,7 +228,7 @@ fn in_executable(address: usize) -> bool {
 /// The program crashed inside a library (`abort`, `strlen` of a bad pointer): the place in the program that called
 /// it. The shadow stack knows the function, but not where in it: the first return address below its frame that
 /// follows a call instruction tells.
-unsafe fn innermost_call(rsp: usize) -> usize {
+pub(crate) unsafe fn innermost_call(rsp: usize) -> usize {
     const SEARCHED: usize = 64 << 10;
     let t = current();
     let top = crate::thread::__rh_stack.get();
@@ -213,27 +248,44 @@ unsafe fn innermost_call(rsp: usize) -> usize {
         .unwrap_or(0)
 }
 
-unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *const usize) {
-    // `siginfo_t.si_addr`; `ucontext_t.uc_mcontext.gregs[REG_RIP]`.
+/// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the interrupted
+/// instruction reads as one.
+pub(crate) unsafe fn place(rip: usize, rsp: usize) -> usize {
+    if in_executable(rip) { rip + 1 } else { innermost_call(rsp) }
+}
+
+/// Where the program called `abort`: its return address is there.
+static ABORTED: Global<usize> = Global::new(0);
+
+/// The program calls `abort`. What is below on the stack is not its own.
+pub(crate) fn aborts_at(stack_pointer: usize) {
+    ABORTED.set(stack_pointer);
+}
+
+unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut usize) {
+    // `siginfo_t.si_addr`
     const FAULT: usize = 2;
-    const RIP: usize = 5 + 16;
-    const RSP: usize = 5 + 15;
+    if fault::begin(signal as u32, info.cast(), context) {
+        return;
+    }
+    let rsp = *context.add(fault::RSP);
+    let from = if signal == 6 && ABORTED.get() > rsp { ABORTED.get() } else { rsp };
+    (*current()).code = place(*context.add(fault::RIP), from);
+    die(signal as u32, if signal == 6 { 0 } else { *info.add(FAULT) as u64 })
+}
+
+/// A signal ends the execution, and the process by the same signal, so that whoever waits sees it.
+pub(crate) unsafe fn die(signal: u32, fault: u64) -> ! {
     if schedule::running() {
         let slot = server::slot();
-        (*slot).signal = signal as u32;
-        (*slot).fault = if signal == 6 { 0 } else { *info.add(FAULT) as u64 };
-        // Stacks hold return addresses; one past the faulting instruction reads as one.
-        let place = *context.add(RIP);
-        (*current()).code = if in_executable(place) { place + 1 } else { innermost_call(*context.add(RSP)) };
+        (*slot).signal = signal;
+        (*slot).fault = fault;
         publish(OUTCOME_CRASH);
     }
-    // Die by the same signal, so that whoever waits sees it.
-    let action = SignalAction { handler: 0, flags: 0, restorer: 0, mask: 0 };
-    sys::call(sys::SIGACTION, signal as usize, &raw const action as usize, 0, 8);
-    const KILL: usize = 62;
     const SIGPROCMASK: usize = 14;
+    set_action(signal as usize, 0, 0);
     let none = 0_u64;
     sys::call(SIGPROCMASK, 2, &raw const none as usize, 0, 8);
-    sys::call(KILL, sys::call(sys::GETPID, 0, 0, 0, 0) as usize, signal as usize, 0, 0);
-    sys::exit_group(128 + signal)
+    sys::call(sys::KILL, sys::call(sys::GETPID, 0, 0, 0, 0) as usize, signal as usize, 0, 0);
+    sys::exit_group(128 + signal as i32)
 }

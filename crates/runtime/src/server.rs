@@ -5,15 +5,18 @@
 //! default schedule.
 
 use crate::sync::{keys, real};
-use crate::thread::{__rh_stack, COUNT, CURRENT, LIVE, State, make_ready, make_unready, prepare, thread};
-use crate::{Global, clock, fiber, hooks, log, outcome, schedule, shadow, sys, time};
+use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
+use crate::{
+    Global, clock, fiber, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers,
+    watchdog,
+};
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, FLAG_DETECT, FLAG_STACKS, Header, LOG_OFFSET, LOG_RECORDS, MAGIC, OBSERVE_ALL, OBSERVE_POINTS,
-    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET,
-    STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
+    OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
+    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_event::{Escape, FORMAT_VERSION, Record, Switch};
+use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
 unsafe extern "C" {
     static __executable_start: u8;
@@ -85,6 +88,16 @@ pub(crate) fn stack_area() -> *mut u64 {
     REGION.get().wrapping_add(STACKS_OFFSET) as *mut u64
 }
 
+/// The flags of sites, as the controller wants them.
+pub(crate) fn site_flags() -> *const u8 {
+    REGION.get().wrapping_add(SITES_OFFSET)
+}
+
+/// An entry of the table of libraries that were loaded late.
+pub(crate) fn library(index: usize) -> *mut Library {
+    (REGION.get().wrapping_add(LIBRARIES_OFFSET) as *mut Library).wrapping_add(index)
+}
+
 pub(crate) fn log_area() -> *mut Record {
     REGION.get().wrapping_add(LOG_OFFSET) as *mut Record
 }
@@ -108,7 +121,7 @@ pub(crate) unsafe fn early_init() {
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
-    *(*main).clock = 1;
+    *(*main).clock = clock::STEP;
     *(*main).family = u32::MAX;
     __rh_stack.set((*main).stack);
     clock::load_epoch();
@@ -138,6 +151,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     find_thread_storage();
     if wants_server() {
         outcome::init();
+        watchdog::init();
         serve();
     }
     match MAIN.get() {
@@ -171,8 +185,11 @@ unsafe fn connect() -> bool {
         Trouble::None
     };
     (*header).trouble = trouble as u32;
+    let (shadow, shadow_size) = shadow::extent();
+    (*header).shadow = shadow as u64;
+    (*header).shadow_size = shadow_size as u64;
     (*header).executable = executable().0 as u64;
-    (*header).sites = hooks::site_count();
+    (*header).sites = modules::site_count();
     (*header).runtime_version = FORMAT_VERSION;
     if trouble != Trouble::None {
         answer(0);
@@ -205,7 +222,7 @@ unsafe fn load_flags() {
     let epoch = (*header()).sites_epoch;
     if FLAGS_EPOCH.get() != epoch {
         FLAGS_EPOCH.set(epoch);
-        hooks::load_flags(REGION.get().add(SITES_OFFSET));
+        modules::load_flags();
     }
 }
 
@@ -219,6 +236,7 @@ unsafe fn answer_request() {
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
     const SEEK_CUR: usize = 1;
+    pages::gather();
     answer(0);
     let header = header();
     let input = input_position();
@@ -304,6 +322,10 @@ unsafe fn become_execution() {
     const SIGKILL: usize = 9;
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
     sys::call(sys::SETPGID, 0, 0, 0, 0);
+    if (*header()).backend == BACKEND_THREADS {
+        kernel::begin();
+    }
+    watchdog::start();
     let loops = (*header()).loops != 0;
     ACCEPTS.set(loops);
     for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
@@ -316,6 +338,9 @@ unsafe fn become_execution() {
         }
     }
     begin_slot();
+    if loops {
+        schedule::leave_open();
+    }
 }
 
 /// Starts the execution of the current slot.
@@ -324,14 +349,15 @@ unsafe fn begin_slot() {
     let detect = (*slot).flags & FLAG_DETECT != 0;
     clock::RH_DETECT.set(u8::from(detect));
     time::reset();
+    watchdog::begin();
     log::begin();
     if (*slot).observe == OBSERVE_ALL {
-        hooks::flag_all(SITE_POINT);
+        modules::flag_all(SITE_POINT);
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
-    if size != 0 || (*slot).flags & FLAG_STACKS != 0 {
-        hooks::flag_all(hooks::SITE_WATCHED);
+    if size != 0 {
+        modules::flag_all(hooks::SITE_WATCHED);
     }
     schedule::begin();
 }
@@ -339,6 +365,12 @@ unsafe fn begin_slot() {
 /// Whether this process runs executions for a controller.
 pub(crate) fn has_controller() -> bool {
     !REGION.get().is_null()
+}
+
+/// Whether this execution can afford system calls at its end: those of an in-process loop take no longer than one,
+/// unless they log everything.
+pub(crate) unsafe fn is_worth_a_look() -> bool {
+    (*header()).loops == 0 || (*slot()).observe == OBSERVE_ALL
 }
 
 /// For in-process loops: starts the slot that this process was forked for, once more.
@@ -373,34 +405,30 @@ pub(crate) unsafe fn begin_next() {
 }
 
 /// The program has forked, and this is the new process: it is on its own, with no thread but the one that forked.
-unsafe fn leave() {
+pub(crate) unsafe fn leave() {
+    kernel::forked();
     schedule::end();
     log::stop();
+    if !REGION.get().is_null() {
+        // What the controller and the execution tell each other is none of its business.
+        sys::call(sys::MUNMAP, REGION.get() as usize, REGION_SIZE, 0, 0);
+        if ACCEPTS.get() {
+            ACCEPTS.set(false);
+            for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {
+                sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+            }
+        }
+    }
     REGION.set(core::ptr::null_mut());
     clock::RH_DETECT.set(0);
     for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
         make_unready(thread(number), State::Done);
     }
     LIVE.set(1);
+    INTERNAL.set(0);
+    timers::reset();
+    io::leave();
     schedule::begin_without_plan();
-}
-
-/// A process that the program makes is not under control: the execution goes on, but proves nothing.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn fork() {
-    core::arch::naked_asm!("mov rdi, [rsp]", "jmp {}", sym fork_at)
-}
-
-unsafe extern "C" fn fork_at(code: usize) -> i32 {
-    let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
-    let pid = fork();
-    if pid == 0 {
-        leave();
-    } else {
-        log::escape(Escape::Fork, code, 0, 0);
-    }
-    pid
 }
 
 /// Runs the slots that continue from here, each in a copy of this process. Returns true in the copies; the original
@@ -419,6 +447,8 @@ pub(crate) unsafe fn fan_out() -> bool {
             const SET_PARENT_DEATH_SIGNAL: usize = 1;
             sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
             sys::call(sys::SETPGID, 0, 0, 0, 0);
+            kernel::forked();
+            watchdog::start();
             log::fork_from(first, count);
             return true;
         }

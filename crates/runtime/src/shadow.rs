@@ -7,13 +7,13 @@
 //! Two slots are not always enough. Where single bytes are accessed on their own, the cell gets two slots for each byte
 //! ([`Bytes`]). Where there are concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every
 //! access that is not yet covered by a later one ([`Entry`]). So nothing is ever lost. In both cases the read slot tells
-//! where to find it, and has a clock that no thread has.
+//! where to find it, and has a clock that no thread has. So has the read slot of memory that must not be used any more
+//! ([`ENDED`]): no fast path applies to any of them.
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
-use crate::{Global, hooks, log, outcome, schedule, server, sys};
-use racehunter_event::control::{FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
-use racehunter_event::{Kind, Record};
+use crate::{Global, afterlife, modules, reports, sys};
+use racehunter_event::Kind;
 
 /// Shadow of 4 bytes.
 #[repr(C)]
@@ -23,7 +23,7 @@ struct Cell {
 }
 
 /// One access, see the module's documentation. 0 is none.
-type Slot = u64;
+pub(crate) type Slot = u64;
 
 #[repr(C)]
 struct Entry {
@@ -40,16 +40,18 @@ struct Bytes {
 }
 
 pub(crate) const SITE_BITS: u32 = 23;
-const SITE: u64 = (1 << SITE_BITS) - 1;
+pub(crate) const SITE: u64 = (1 << SITE_BITS) - 1;
 const MASK_SHIFT: u32 = SITE_BITS;
 const MASK: u64 = 0xf << MASK_SHIFT;
-const ATOMIC: u64 = 1 << 27;
+pub(crate) const ATOMIC: u64 = 1 << 27;
 const THREAD_SHIFT: u32 = 28;
 const CLOCK_SHIFT: u32 = 40;
 /// The highest clock marks a list; the rest of the slot is the number of its first entry.
 const LIST: u64 = !0 << CLOCK_SHIFT;
 /// The same with one more bit marks slots per byte; the rest is the number of the [`Bytes`].
 const BYTES: u64 = !0 << (CLOCK_SHIFT - 1);
+/// The same with yet one more bit marks memory whose life is over; the rest says how it ended ([`afterlife`]).
+const ENDED: u64 = !0 << (CLOCK_SHIFT - 2);
 /// Clocks that threads can have. One that is used up no longer moves on, which hides races but invents none.
 pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
 
@@ -92,12 +94,6 @@ static SPARE_BYTES: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
 #[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 
-/// Pairs of places whose race was already logged in this execution.
-static SEEN: Global<[(usize, usize); SEEN_PAIRS]> = Global::new([(0, 0); SEEN_PAIRS]);
-const SEEN_PAIRS: usize = 256;
-#[unsafe(link_section = ".data.racehunter")]
-static SEEN_ANY: Global<bool> = Global::new(false);
-
 /// An access to check.
 #[derive(Clone, Copy)]
 pub(crate) struct Access {
@@ -105,6 +101,11 @@ pub(crate) struct Access {
     pub code: usize,
     /// The site's flag byte, or null.
     pub site: *mut u8,
+}
+
+/// Where the cells are: first address and number of bytes.
+pub(crate) const fn extent() -> (usize, usize) {
+    (BASE, SIZE)
 }
 
 pub(crate) unsafe fn init() -> bool {
@@ -117,22 +118,13 @@ pub(crate) unsafe fn init() -> bool {
         && !sys::reserve(BASE, SIZE).is_null()
 }
 
-/// Forgets what was reported, for the next iteration of an in-process loop. Cells stay: what they know is in the past of
-/// everything.
-pub(crate) unsafe fn reset() {
-    if SEEN_ANY.get() {
-        SEEN_ANY.set(false);
-        core::ptr::write_bytes(SEEN.ptr(), 0, 1);
-    }
-}
-
 #[inline(always)]
 fn cell_of(address: usize) -> *mut Cell {
     (BASE + ((address << (64 - ADDRESS_BITS)) >> (64 - ADDRESS_BITS - 2) & !15)) as *mut Cell
 }
 
 #[inline(always)]
-const fn thread_of(slot: Slot) -> u32 {
+pub(crate) const fn thread_of(slot: Slot) -> u32 {
     (slot >> THREAD_SHIFT) as u32 & 0xfff
 }
 
@@ -142,7 +134,7 @@ const fn clock_of(slot: Slot) -> u32 {
 }
 
 #[inline(always)]
-const fn bytes_of(slot: Slot) -> u64 {
+pub(crate) const fn bytes_of(slot: Slot) -> u64 {
     (slot & MASK) >> MASK_SHIFT
 }
 
@@ -159,7 +151,7 @@ const FIRST_PSEUDO_SITE: usize = (1 << SITE_BITS) - PSEUDO_SITES;
 #[inline(always)]
 unsafe fn site_index(access: &Access) -> usize {
     // Sites of the executable are in one piece, far from everything else that could be a site.
-    let offset = (access.site as usize).wrapping_sub(hooks::RH_SITES.get() as usize);
+    let offset = (access.site as usize).wrapping_sub(modules::RH_SITES.get() as usize);
     if offset < FIRST_PSEUDO_SITE {
         *RH_CODES.get().add(offset) = access.code;
         return offset;
@@ -169,7 +161,7 @@ unsafe fn site_index(access: &Access) -> usize {
 
 #[cold]
 unsafe fn unusual_site_index(access: &Access) -> usize {
-    let number = hooks::site_number(access.site) as usize;
+    let number = modules::site_number(access.site) as usize;
     let index = if number != 0 && number <= FIRST_PSEUDO_SITE {
         number - 1
     } else {
@@ -187,7 +179,7 @@ unsafe fn unusual_site_index(access: &Access) -> usize {
     index
 }
 
-unsafe fn code_of(slot: Slot) -> usize {
+pub(crate) unsafe fn code_of(slot: Slot) -> usize {
     *RH_CODES.get().add((slot & SITE) as usize)
 }
 
@@ -214,7 +206,7 @@ pub(crate) unsafe fn check_plain(address: usize, size: usize, access: Access) {
     if size <= 2 && RH_DETECT.get() != 0 {
         let cell = cell_of(address);
         let first = address & 3;
-        if (*cell).read >= BYTES && first + size <= 4 {
+        if (BYTES..ENDED).contains(&(*cell).read) && first + size <= 4 {
             let me = RH_EPOCH.get() | site_index(&access) as u64 | ((1 << size) - 1) << (MASK_SHIFT as usize + first);
             let bytes = bytes_at((*cell).read);
             if (first..first + size).all(|byte| note_byte(bytes, byte, me, access.kind.is_write())) {
@@ -278,6 +270,10 @@ unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     let is_write = access.kind.is_write();
     let me = RH_EPOCH.get() | mask | site | if access.kind.is_atomic() { ATOMIC } else { 0 };
     if is_same((*cell).write, me) || (!is_write && is_same((*cell).read, me)) {
+        return;
+    }
+    if (*cell).read >= ENDED {
+        afterlife::used(address, (*cell).read & !ENDED, (*cell).write, me, access);
         return;
     }
     if (*cell).read >= BYTES {
@@ -396,13 +392,21 @@ const fn is_same(a: Slot, b: Slot) -> bool {
 /// Compares an earlier access with this one.
 #[inline(always)]
 unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: bool, access: &Access) {
-    if slot & me & MASK != 0 && (is_write || was_write) && thread_of(slot) != CURRENT.get() {
+    if slot & me & MASK != 0 && (is_write || was_write) {
+        if thread_of(slot) == CURRENT.get() {
+            // A thread and its signal handlers share memory, but do not race.
+            if (clock_of(slot) ^ clock_of(me)) & 1 != 0 {
+                reports::shared(address, (slot & SITE) as usize);
+                reports::shared(address, (me & SITE) as usize);
+            }
+            return;
+        }
         if clock_of(slot) > *(*current()).family.add(thread_of(slot) as usize) {
-            note_shared(address, (slot & SITE) as usize);
-            note_shared(address, (me & SITE) as usize);
+            reports::shared(address, (slot & SITE) as usize);
+            reports::shared(address, (me & SITE) as usize);
         }
         if me & slot & ATOMIC == 0 && !is_ordered(slot) {
-            race(address, slot, was_write, me, access);
+            reports::race(address, slot, was_write, me, access);
         }
     }
 }
@@ -500,90 +504,82 @@ unsafe fn new_entry(slot: Slot, is_write: bool, next: *mut Entry) -> *mut Entry 
     entry
 }
 
-#[cold]
-unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot, access: &Access) {
-    if !schedule::running() {
-        return;
-    }
-    (*server::slot()).races += 1;
-    let code = code_of(slot);
-    let pair = (code.min(access.code), code.max(access.code));
-    let seen = &mut *SEEN.ptr();
-    let mut at = (pair.0 ^ pair.1.rotate_left(7)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56;
-    for _ in 0..SEEN_PAIRS {
-        if seen[at] == pair {
-            return;
+/// Checks the end of memory's life as a write of it, and marks it: from here on every access to it is too late. `how` it
+/// ended is for [`afterlife`]; without an access it is not checked.
+pub(crate) unsafe fn end(address: usize, size: usize, access: Option<&Access>, how: u64) {
+    let site = access.map_or(0, |access| site_index(access) as u64);
+    let family = RH_FAMILY.get();
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    for at in (address..address + size).step_by(4) {
+        let cell = cell_of(at);
+        if let Some(access) = access
+            && ((*cell).read >= LIST || !is_past((*cell).write) || !is_past((*cell).read))
+        {
+            check_cell(at, MASK, site, access);
         }
-        if seen[at] == (0, 0) {
-            break;
-        }
-        at = (at + 1) % SEEN_PAIRS;
-    }
-    seen[at] = pair;
-    SEEN_ANY.set(true);
-    let first_kind = match (was_write, slot & ATOMIC != 0) {
-        (true, _) if (slot & SITE) as usize >= FIRST_PSEUDO_SITE => Kind::Free,
-        (true, true) => Kind::AtomicWrite,
-        (true, false) => Kind::Write,
-        (false, true) => Kind::AtomicRead,
-        (false, false) => Kind::Read,
-    };
-    let both = bytes_of(slot & me);
-    let object = (address & !3) as u64 + u64::from(both.trailing_zeros());
-    let t = current();
-    (*t).code = access.code;
-    let first = Record {
-        index: schedule::now(),
-        code: log::relative(code),
-        object,
-        thread: thread_of(slot),
-        kind: Kind::RaceFirst,
-        size: bytes_of(slot).count_ones() as u8,
-        detail: first_kind as u8,
-        ..Record::default()
-    };
-    log::put(first);
-    log::put(Record {
-        code: log::relative(access.code),
-        thread: CURRENT.get(),
-        stack: log::stack_of(t),
-        kind: Kind::RaceSecond,
-        size: bytes_of(me).count_ones() as u8,
-        detail: access.kind as u8,
-        ..first
-    });
-    if schedule::flags() & FLAG_STOP_AT_RACE != 0 {
-        outcome::finish(OUTCOME_RACE);
+        empty(cell);
+        (*cell).read = ENDED | how;
     }
 }
 
-/// Bit of a site's flag byte, in this process only: its sharing was logged.
-const SITE_SHARED_LOGGED: u8 = 0x80;
-
-/// Two threads use this memory, and this site is one of those that do: it should be a point.
-unsafe fn note_shared(address: usize, site: usize) {
-    let flags = hooks::flags_of(site);
-    let known = SITE_POINT | SITE_SHARED_LOGGED;
-    if flags.is_null() || !schedule::running() || *flags & known != 0 {
-        return;
+/// Marks the memory that a thread has used from `to` downwards, at most to `from`. It has used some of it down to `down_to`
+/// at least; below that, `gap` bytes that are untouched are taken to be the end. Returns the lowest address that was
+/// marked. The thread's own last access stays.
+pub(crate) unsafe fn end_used(
+    range: core::ops::Range<usize>,
+    down_to: usize,
+    gap: usize,
+    thread: u32,
+    how: u64,
+) -> usize {
+    let (mut at, mut lowest, mut end) = (range.end, range.end, down_to - gap);
+    while at > range.start.max(end) {
+        at -= 4;
+        let cell = cell_of(at);
+        if (*cell).write != 0 || (*cell).read != 0 {
+            let own = |slot: Slot| slot < LIST && slot != 0 && thread_of(slot) == thread;
+            let last = [(*cell).write, (*cell).read].into_iter().find(|&slot| own(slot)).unwrap_or(0);
+            empty(cell);
+            *cell = Cell { write: last, read: ENDED | how };
+            lowest = at;
+            end = end.min(at - gap);
+        }
     }
-    *flags |= SITE_SHARED_LOGGED;
-    log::put(Record {
-        index: schedule::now(),
-        code: log::relative(*RH_CODES.get().add(site)),
-        object: address as u64,
-        thread: CURRENT.get(),
-        kind: Kind::Shared,
-        site: site as u32 + 1,
-        ..Record::default()
-    });
+    lowest
+}
+
+/// How the life of the memory at this address ended, if it did.
+pub(crate) unsafe fn ended(address: usize) -> Option<u64> {
+    let read = (*cell_of(address)).read;
+    (read >= ENDED).then_some(read & !ENDED)
+}
+
+/// Forgets everything that the cell knows, and gives back the memory for it.
+unsafe fn empty(cell: *mut Cell) {
+    let tag = (*cell).read;
+    *cell = Cell { write: 0, read: 0 };
+    if (BYTES..ENDED).contains(&tag) {
+        give_back(bytes_at(tag));
+    } else if (LIST..BYTES).contains(&tag) {
+        let first = list(tag);
+        let mut last = first;
+        while !(*last).next.is_null() {
+            last = (*last).next;
+        }
+        (*last).next = SPARE.get();
+        SPARE.set(first);
+    }
 }
 
 /// Memory begins a new life: nothing that happened to it before counts.
 pub(crate) unsafe fn clear(address: usize, len: usize) {
-    if RH_DETECT.get() == 0 || len == 0 {
-        return;
+    if RH_DETECT.get() != 0 && len != 0 {
+        forget(address, len);
     }
+}
+
+/// Forgets what the cells of this memory know.
+pub(crate) unsafe fn forget(address: usize, len: usize) {
     let start = cell_of(address) as usize;
     let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();
     const LARGE: usize = 64 << 10;

@@ -6,11 +6,15 @@ pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 pub(crate) const LSEEK: usize = 8;
 pub(crate) const MMAP: usize = 9;
+pub(crate) const MUNMAP: usize = 11;
 pub(crate) const MADVISE: usize = 28;
 pub(crate) const SIGACTION: usize = 13;
 pub(crate) const GETPID: usize = 39;
+pub(crate) const KILL: usize = 62;
 pub(crate) const WAIT4: usize = 61;
 pub(crate) const SETPGID: usize = 109;
+pub(crate) const GETPPID: usize = 110;
+pub(crate) const WAITID: usize = 247;
 pub(crate) const SIGALTSTACK: usize = 131;
 pub(crate) const PRCTL: usize = 157;
 pub(crate) const FUTEX: usize = 202;
@@ -19,6 +23,11 @@ pub(crate) const EXIT_GROUP: usize = 231;
 pub(crate) const CLOSE: usize = 3;
 pub(crate) const FCNTL: usize = 72;
 pub(crate) const ARCH_PRCTL: usize = 158;
+pub(crate) const CLONE: usize = 56;
+pub(crate) const TGKILL: usize = 234;
+pub(crate) const TIMER_CREATE: usize = 222;
+pub(crate) const TIMER_SETTIME: usize = 223;
+pub(crate) const GETTID: usize = 186;
 
 /// Any system call; the result is negative on error.
 #[inline(always)]
@@ -88,4 +97,13 @@ pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
     call(FUTEX, word as usize, 128, value as usize, 0);
+}
+
+/// Where the stack of the caller is.
+#[inline(always)]
+pub(crate) fn stack_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
 }

@@ -1,7 +1,7 @@
 //! The threads of the program, as the scheduler sees them.
 
 use crate::{Global, arena, sys};
-use racehunter_event::{Wait, control::MAX_THREADS};
+use racehunter_event::{MAIN_PATH, Wait, control::MAX_THREADS};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -33,7 +33,7 @@ pub(crate) struct Frame {
 /// Locks that one thread can hold and have named in a report.
 pub(crate) const MAX_HELD: usize = 24;
 
-/// A thread. The first fields are used by assembly in [`crate::fiber`].
+/// A thread. The first fields and `kernel` are used by assembly in [`crate::fiber`] and [`crate::kernel`].
 #[repr(C)]
 pub(crate) struct Thread {
     pub rsp: usize,
@@ -56,6 +56,10 @@ pub(crate) struct Thread {
     pub cancel_requested: bool,
     /// `pthread_setcancelstate` has disabled cancellation.
     pub cancel_disabled: bool,
+    /// `pthread_setcanceltype` has made cancellation asynchronous.
+    pub cancel_asynchronous: bool,
+    /// Not a thread of the program, but of a timer.
+    pub internal: bool,
     /// A waiter on a condition variable or futex that was chosen by a signal or wake.
     pub signalled: bool,
     pub detached: bool,
@@ -64,6 +68,9 @@ pub(crate) struct Thread {
     /// Its place in the list of ready threads.
     pub ready_at: u32,
     pub parent: u32,
+    /// Its identity in any schedule ([`racehunter_event::path_of`]), and how many threads it has made.
+    pub path: u64,
+    pub children: u32,
     /// Object of `pending`.
     pub object: usize,
     /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
@@ -72,12 +79,21 @@ pub(crate) struct Thread {
     /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
     pub signals: u64,
     pub signal_mask: u64,
+    /// The handler that it runs, if any.
+    pub handler: *const crate::signals::Running,
+    /// What `sigaltstack` said: address and size.
+    pub alternate_stack: [usize; 2],
     /// Order of arrival in a queue of waiters.
     pub ticket: u64,
     /// The `pthread_t` of the program.
     pub handle: usize,
     /// Where the thread stands: return address of the hook or library call it is in.
     pub code: usize,
+    /// What its next operation touches, 0 when that is not known, and whether it changes that.
+    pub next_object: usize,
+    pub next_changes: bool,
+    /// Where `pthread_create` was called.
+    pub created_at: usize,
     pub stack: *mut Frame,
     pub stack_top: *mut Frame,
     /// Vector clock.
@@ -94,6 +110,15 @@ pub(crate) struct Thread {
     pub held: [usize; MAX_HELD],
 
     pub fiber: crate::fiber::Parked,
+    pub kernel: crate::kernel::Beneath,
+
+    /// The program gave it a stack, and may use that memory for something else when the thread is over.
+    pub foreign_stack: bool,
+    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 when there is none.
+    pub ended_from: usize,
+    pub ended_to: usize,
+    /// Where the locks in `held` were taken.
+    pub held_at: [usize; MAX_HELD],
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
@@ -107,6 +132,9 @@ pub(crate) static COUNT: Global<u32> = Global::new(0);
 /// Threads that are not done.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static LIVE: Global<u32> = Global::new(0);
+/// Those of them that are the runtime's own.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static INTERNAL: Global<u32> = Global::new(0);
 static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
@@ -153,15 +181,22 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).interrupted = false;
     (*t).cancel_requested = false;
     (*t).cancel_disabled = false;
+    (*t).cancel_asynchronous = false;
+    (*t).internal = false;
     (*t).signals = 0;
     (*t).signal_mask = 0;
+    (*t).handler = core::ptr::null();
+    (*t).alternate_stack = [0; 2];
     (*t).detached = false;
     (*t).joined = false;
     (*t).release_fence = core::ptr::null_mut();
     (*t).acquire_fence = core::ptr::null_mut();
     (*t).destructor_round = 0;
     (*t).held_count = 0;
+    (*t).path = MAIN_PATH;
+    (*t).children = 0;
     (*t).code = 0;
+    (*t).next_object = 0;
     (*t).result = 0;
     t
 }
@@ -219,12 +254,12 @@ pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
     (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
 }
 
-/// The suspended thread whose time comes first.
+/// The suspended thread whose time comes first. Those that have none, see [`crate::watchdog`], are not among them.
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
     let mut best: Option<u32> = None;
     for n in 0..COUNT.get() {
-        if (*thread(n)).state == State::Suspended && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline)
-        {
+        let waits_for_time = (*thread(n)).state == State::Suspended && (*thread(n)).pending != Wait::Outside;
+        if waits_for_time && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline) {
             best = Some(n);
         }
     }
@@ -243,12 +278,15 @@ pub(crate) unsafe fn reset() {
     }
     COUNT.set(1);
     LIVE.set(1);
+    INTERNAL.set(0);
     READY_COUNT.set(0);
     TICKET.set(0);
     let main = thread(0);
     (*main).state = State::Free;
     (*main).pending = Wait::Nothing;
     (*main).held_count = 0;
+    (*main).children = 0;
+    (*main).signals = 0;
     make_ready(main);
 }
 
@@ -261,9 +299,16 @@ pub(crate) unsafe fn by_handle(handle: usize) -> Option<*mut Thread> {
         .find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
 }
 
+/// The thread that had this `pthread_t` last, whatever became of it.
+pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
+    (0..COUNT.get()).rev().map(|n| thread(n)).find(|&t| (*t).handle == handle && (*t).state != State::Free)
+}
+
 pub(crate) unsafe fn hold(t: *mut Thread, lock: usize) {
-    if ((*t).held_count as usize) < MAX_HELD {
-        (*t).held[(*t).held_count as usize] = lock;
+    let count = (*t).held_count as usize;
+    if count < MAX_HELD {
+        (*t).held[count] = lock;
+        (*t).held_at[count] = (*t).code;
     }
     (*t).held_count += 1;
 }
@@ -274,11 +319,19 @@ pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
         if (*t).held[i] == lock {
             for k in i..known - 1 {
                 (*t).held[k] = (*t).held[k + 1];
+                (*t).held_at[k] = (*t).held_at[k + 1];
             }
             break;
         }
     }
     (*t).held_count = (*t).held_count.saturating_sub(1);
+}
+
+/// Whether the thread holds the lock; nothing when it holds more than can be told.
+pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
+    let count = (*t).held_count as usize;
+    let known = (0..count.min(MAX_HELD)).any(|i| (*t).held[i] == lock);
+    (known || count <= MAX_HELD).then_some(known)
 }
 
 /// A zeroed vector clock that lives as long as the execution.

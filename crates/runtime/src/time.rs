@@ -3,8 +3,9 @@
 //! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the
 //! clock moves on to its deadline. A thread that sleeps can be chosen at any time, since no sleep orders anything.
 
-use crate::schedule::{point, wait_after};
-use crate::sync::{EINVAL, interpose};
+use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, point, wait_until};
+use crate::signals::cancel;
+use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::{Global, log, sys};
 use racehunter_event::{Cause, Kind, Wait};
 
@@ -13,7 +14,7 @@ pub(crate) const MONOTONIC: i32 = 1;
 const PROCESS_CPU: i32 = 2;
 const THREAD_CPU: i32 = 3;
 
-const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 /// The same moment for every execution: a realtime clock starts here.
 const REALTIME_BASE: u64 = 1_700_000_000 * SECOND;
 /// Where the other clocks start.
@@ -21,15 +22,21 @@ const UPTIME_BASE: u64 = 100_000 * SECOND;
 /// What one look at a clock takes, so that polling a clock gets somewhere.
 const LOOK: u64 = 1_000;
 
+/// The deadline of what has none.
+pub(crate) const NEVER: u64 = u64::MAX;
+
 /// Nanoseconds since the execution began.
 #[unsafe(link_section = ".data.racehunter")]
 static NOW: Global<u64> = Global::new(0);
 
-interpose! {
+interpose_cancellable! {
     nanosleep => nano_sleep, "rdx";
     clock_nanosleep => clock_nano_sleep, "r8";
     usleep => micro_sleep, "rsi";
     sleep => second_sleep, "rsi";
+}
+
+interpose! {
     clock_gettime => get_clock, "rdx";
     gettimeofday => get_time_of_day, "rdx";
     time => get_time, "rsi";
@@ -58,42 +65,95 @@ unsafe fn nanoseconds(time: *const [i64; 2]) -> u64 {
 
 /// An absolute time of a clock as virtual time. Never `u64::MAX`, which means "no deadline".
 pub(crate) unsafe fn deadline(clock: i32, until: *const [i64; 2]) -> u64 {
-    nanoseconds(until).saturating_sub(base(clock)).min(u64::MAX - 1)
+    of_clock(clock, nanoseconds(until))
 }
 
 /// A duration from now as virtual time.
 pub(crate) unsafe fn after(duration: *const [i64; 2]) -> u64 {
-    NOW.get().saturating_add(nanoseconds(duration)).min(u64::MAX - 1)
+    in_future(nanoseconds(duration))
 }
 
-unsafe fn sleep_until(deadline: u64, code: usize) {
+/// Sleeps. False when a signal handler ended it too early.
+unsafe fn sleep_until(deadline: u64, code: usize) -> bool {
     let n = point(code);
     log::event(Kind::Sleep, n, 0, 0, 0);
-    wait_after(Wait::Sleep, 0, Some(deadline), Cause::Yield);
+    if cancel::acts() {
+        return true;
+    }
+    let waiting =
+        Waiting { wait: Wait::Sleep, object: 0, deadline: Some(deadline), ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    match wait_until(waiting, Cause::Yield) {
+        End::Interrupted => return false,
+        End::Cancelled => cancel::act(),
+        End::Done | End::TimedOut => {}
+    }
+    true
 }
 
-pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], _left: usize, code: usize) -> i32 {
-    sleep_until(after(duration), code);
-    0
+/// Nanoseconds until the deadline.
+pub(crate) fn until(deadline: u64) -> u64 {
+    deadline.saturating_sub(NOW.get())
 }
 
-unsafe extern "C" fn clock_nano_sleep(clock: i32, flags: i32, time: *const [i64; 2], _left: usize, code: usize) -> i32 {
+/// Nanoseconds since that time.
+pub(crate) fn since(moment: u64) -> u64 {
+    NOW.get().saturating_sub(moment)
+}
+
+/// So many nanoseconds from now, as virtual time.
+pub(crate) fn in_future(nanoseconds: u64) -> u64 {
+    NOW.get().saturating_add(nanoseconds).min(u64::MAX - 1)
+}
+
+/// A time of a clock in nanoseconds as virtual time.
+pub(crate) fn of_clock(clock: i32, nanoseconds: u64) -> u64 {
+    nanoseconds.saturating_sub(base(clock)).min(u64::MAX - 1)
+}
+
+pub(crate) const fn parts(nanoseconds: u64) -> [i64; 2] {
+    [(nanoseconds / SECOND) as i64, (nanoseconds % SECOND) as i64]
+}
+
+pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
+    let deadline = after(duration);
+    if sleep_until(deadline, code) {
+        return 0;
+    }
+    if !left.is_null() {
+        *left = parts(until(deadline));
+    }
+    fail(EINTR)
+}
+
+unsafe extern "C" fn clock_nano_sleep(
+    clock: i32,
+    flags: i32,
+    time: *const [i64; 2],
+    left: *mut [i64; 2],
+    code: usize,
+) -> i32 {
     const ABSOLUTE: i32 = 1;
     if clock == THREAD_CPU {
         return EINVAL;
     }
-    sleep_until(if flags & ABSOLUTE != 0 { deadline(clock, time) } else { after(time) }, code);
-    0
+    let absolute = flags & ABSOLUTE != 0;
+    let deadline = if absolute { deadline(clock, time) } else { after(time) };
+    if sleep_until(deadline, code) {
+        return 0;
+    }
+    if !absolute && !left.is_null() {
+        *left = parts(until(deadline));
+    }
+    EINTR
 }
 
 unsafe extern "C" fn micro_sleep(microseconds: u32, code: usize) -> i32 {
-    sleep_until(NOW.get() + u64::from(microseconds) * 1000, code);
-    0
+    if sleep_until(NOW.get() + u64::from(microseconds) * 1000, code) { 0 } else { fail(EINTR) }
 }
 
 unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
-    sleep_until(NOW.get() + u64::from(seconds) * SECOND, code);
-    0
+    let deadline = NOW.get() + u64::from(seconds) * SECOND;
+    if sleep_until(deadline, code) { 0 } else { until(deadline).div_ceil(SECOND) as u32 }
 }
 
 unsafe fn look(clock: i32) -> u64 {

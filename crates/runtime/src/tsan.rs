@@ -1,9 +1,8 @@
 //! The interface of ThreadSanitizer's own instrumentation, for objects compiled by `gcc` or `clang` with
 //! `-fsanitize=thread`. Sites are known by code address only.
 
-use crate::hooks::{
-    PLAIN_SITE_COUNT, PLAIN_SITES, access, atomic_load, atomic_store, atomic_update, compare_exchange, fence,
-};
+use crate::hooks::{access, atomic_load, atomic_store, atomic_update, compare_exchange, fence};
+use crate::modules::{PLAIN_SITE_COUNT, PLAIN_SITES};
 use crate::thread::{__rh_stack, Frame};
 use crate::{Global, server};
 use core::arch::{global_asm, naked_asm};
@@ -26,7 +25,7 @@ pub(crate) unsafe extern "C" fn __tsan_init() {
 static EARLY: unsafe extern "C" fn() = __tsan_init;
 
 /// The flag byte of a place in the code.
-fn site_of(code: usize) -> *mut u8 {
+pub(crate) fn site_of(code: usize) -> *mut u8 {
     let hash = code.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;
     (PLAIN_SITES.ptr() as *mut u8).wrapping_add(hash % PLAIN_SITE_COUNT)
 }

@@ -81,6 +81,20 @@ impl Symbols {
         self.frames.get_mut().clear();
     }
 
+    /// Makes a shared library known by its load address alone; how long it is, its file tells. One that is known, or
+    /// cannot be read, changes nothing.
+    pub fn add_library(&mut self, base: u64, path: &Path) {
+        if self.modules.iter().any(|module| module.base == base && module.path == path) {
+            return;
+        }
+        if let Ok(image) = Image::load(path) {
+            let module = Module { base, end: base + image.end, path: path.to_path_buf(), image: OnceCell::new() };
+            // The youngest counts: another library may have been at the same place before.
+            self.modules.insert(0, Module { image: OnceCell::from(Some(image)), ..module });
+            self.frames.get_mut().clear();
+        }
+    }
+
     /// What kind of file the executable is, and its identity.
     #[must_use]
     pub fn binary(&self) -> &Binary {

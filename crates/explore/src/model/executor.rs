@@ -3,8 +3,13 @@
 use super::clocks::Clocks;
 use super::program::Program;
 use super::state::{State, Status};
+use super::watch::Watch;
 use crate::{Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Wait};
+use racehunter_walk::Walk;
 use std::collections::{HashMap, HashSet};
+
+/// Threads that a walk can tell apart; programs of the model have fewer.
+const MOST_THREADS: usize = 64;
 
 /// An [`Executor`] for one [`Program`].
 pub struct ModelExecutor {
@@ -81,11 +86,12 @@ struct Run<'a> {
     yielded: bool,
     /// Why the running thread cannot go on, if it cannot.
     cause: Cause,
-    random: u64,
+    walk: Walk<MOST_THREADS>,
     /// What the log says about each thread.
     known: Vec<Status>,
     races: usize,
     touches: HashMap<u64, Touches>,
+    watch: Watch,
 }
 
 /// Who touched a variable so far.
@@ -100,7 +106,10 @@ struct Touches {
 impl<'a> Run<'a> {
     fn new(program: &'a Program, points: &'a HashSet<u32>, lazy: bool, plan: &'a Plan) -> Self {
         let state = State::new(program, lazy);
-        let seed = if let Tail::Random { seed } = plan.tail { seed } else { 0 };
+        let mut walk = Walk::new();
+        if let Tail::Walk { style, seed } = plan.tail {
+            walk.begin(style, seed);
+        }
         Self {
             program,
             points,
@@ -113,10 +122,11 @@ impl<'a> Run<'a> {
             turn_began: 0,
             yielded: false,
             cause: Cause::Strategy,
-            random: seed,
+            walk,
             known: vec![Status::Ready],
             races: 0,
             touches: HashMap::new(),
+            watch: Watch::new(plan.provoke.as_deref()),
         }
     }
 
@@ -144,6 +154,10 @@ impl<'a> Run<'a> {
             if let Err(outcome) = self.decide(next) {
                 break outcome;
             }
+            if self.is_held_here() {
+                self.cause = Cause::Blocked;
+                continue;
+            }
             self.perform();
         };
         if matches!(outcome, Outcome::Deadlock | Outcome::Asserted { .. } | Outcome::Crashed { .. }) {
@@ -160,32 +174,56 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// What the scheduler takes a thread for: one that is held is blocked.
+    fn status(&self, thread: u32) -> Status {
+        if self.watch.holds(thread) { Status::Blocked(Wait::Partner) } else { self.state.status(thread) }
+    }
+
     fn is_point(&self, site: u32) -> bool {
         self.plan.observe == Observe::Everything || self.points.contains(&site)
     }
 
     fn others_ready(&self) -> bool {
-        (0..self.state.threads()).any(|t| t != self.current && self.state.status(t) == Status::Ready)
+        (0..self.state.threads()).any(|t| t != self.current && self.status(t) == Status::Ready)
+    }
+
+    /// Whether the running thread, which is about to perform its next event, is held there.
+    fn is_held_here(&mut self) -> bool {
+        let Some(access) = self.state.next_access(self.current) else { return false };
+        if !self.watch.is_active() || access.kind.is_access() && !access.kind.is_atomic() && !self.is_point(access.site)
+        {
+            return false;
+        }
+        let meeting = self.watch.meets(&access);
+        if let Some(held) = meeting {
+            self.log.extend(Watch::race_records(&held, &access));
+            self.tell(held.thread, self.state.events);
+        }
+        let path = self.state.path(self.current);
+        self.watch.hold(&access, path)
     }
 
     /// Makes the decisions that are due before event `n`, until a thread is chosen that can perform it.
     fn decide(&mut self, n: u64) -> Result<(), Outcome> {
         loop {
             let others = self.others_ready();
-            let yields = std::mem::take(&mut self.yielded) && others;
-            if !yields && self.state.status(self.current) == Status::Ready {
+            // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
+            let planned = n >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at == n);
+            let yields = std::mem::take(&mut self.yielded) && others && planned;
+            if !yields && self.status(self.current) == Status::Ready {
                 // Nothing keeps it from getting to its next operation.
                 self.state.arrive(self.current);
             }
-            let able = self.state.status(self.current) == Status::Ready;
+            let able = self.status(self.current) == Status::Ready;
             self.tell(self.current, n);
-            if able && self.decided == n {
+            // A plan can choose again: the execution that it repeats may have held the thread that was chosen first.
+            if able && self.decided == n && self.forced.first().is_none_or(|switch| switch.at != n) {
                 return Ok(());
             }
             let forced = self.forced.first().is_some_and(|switch| switch.at <= n);
             let in_tail = n >= self.plan.tail_from;
             let is_point = self.state.at_point(self.current, |site| self.is_point(site));
-            let random = matches!(self.plan.tail, Tail::Random { .. }) && is_point && in_tail && others;
+            let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && others;
             let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
             if able && !forced && !random && !turn_over && !yields {
                 return Ok(());
@@ -239,46 +277,42 @@ impl<'a> Run<'a> {
     }
 
     fn possible(&self, thread: u32) -> bool {
-        thread < self.state.threads() && matches!(self.state.status(thread), Status::Ready | Status::Suspended(..))
+        thread < self.state.threads() && matches!(self.status(thread), Status::Ready | Status::Suspended(..))
     }
 
     /// Who goes on when the plan does not say.
     fn choose(&mut self, able: bool, cause: Cause) -> Option<u32> {
         let count = self.state.threads();
-        let is_ready = |state: &State<'_>, thread: u32| state.status(thread) == Status::Ready;
         let earliest = (0..count)
-            .filter_map(|thread| match self.state.status(thread) {
+            .filter_map(|thread| match self.status(thread) {
                 Status::Suspended(deadline, _) => Some((deadline, thread)),
                 _ => None,
             })
             .min()
             .map(|(_, thread)| thread);
-        let ready: Vec<u32> = (0..count).filter(|&thread| is_ready(&self.state, thread)).collect();
-        if matches!(self.plan.tail, Tail::Random { .. }) && !ready.is_empty() {
+        let ready: Vec<u32> = (0..count).filter(|&thread| self.status(thread) == Status::Ready).collect();
+        if matches!(self.plan.tail, Tail::Walk { .. }) && !ready.is_empty() {
+            if matches!(cause, Cause::Yield | Cause::Fair) {
+                self.walk.gives_way(self.current);
+            }
             // A time-out is a possible choice too, but a rare one.
-            if earliest.is_some() && self.next_random().is_multiple_of(16) {
+            if earliest.is_some() && self.walk.below(16) == 0 {
                 return earliest;
             }
-            return Some(ready[(self.next_random() % ready.len() as u64) as usize]);
+            let state = &self.state;
+            return self.walk.choose(self.current, ready.iter().map(|&thread| state.next(thread)));
         }
         if able && cause == Cause::Strategy {
             return Some(self.current);
         }
-        let next = (1..=count).map(|step| (self.current + step) % count).find(|&thread| is_ready(&self.state, thread));
-        next.or(earliest)
-    }
-
-    fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        let next = (1..=count).map(|step| (self.current + step) % count).find(|&t| self.status(t) == Status::Ready);
+        next.or_else(|| if earliest.is_none() { self.watch.give_up() } else { earliest })
     }
 
     /// The running thread performs its next event.
     fn perform(&mut self) {
         let thread = self.current;
+        self.watch.performed(thread);
         let before = self.state.threads();
         let record = self.state.perform(thread);
         let n = record.index;
@@ -291,7 +325,7 @@ impl<'a> Run<'a> {
         if created {
             self.known.push(Status::Ready);
         }
-        if self.state.status(thread) == Status::Over {
+        if self.status(thread) == Status::Over {
             self.known[thread as usize] = Status::Over;
             if record.kind != Kind::Exit {
                 // A bare program: the end of a thread has no number of its own.
@@ -314,14 +348,14 @@ impl<'a> Run<'a> {
         self.cause = match record.kind {
             Kind::Exit => Cause::Exit,
             Kind::Sleep => Cause::Yield,
-            _ if self.state.status(thread) == Status::Over => Cause::Exit,
+            _ if self.status(thread) == Status::Over => Cause::Exit,
             _ => Cause::Blocked,
         };
     }
 
     /// Logs what has changed about a thread.
     fn tell(&mut self, thread: u32, index: u64) {
-        let status = self.state.status(thread);
+        let status = self.status(thread);
         if std::mem::replace(&mut self.known[thread as usize], status) == status {
             return;
         }
@@ -341,7 +375,7 @@ impl<'a> Run<'a> {
     fn tell_states(&mut self) {
         let others = (0..self.state.threads()).filter(|&thread| thread != self.current);
         for thread in std::iter::once(self.current).chain(others) {
-            let detail = match self.state.status(thread) {
+            let detail = match self.status(thread) {
                 Status::Over => continue,
                 Status::Ready => Wait::Nothing,
                 Status::Suspended(_, wait) | Status::Blocked(wait) => wait,

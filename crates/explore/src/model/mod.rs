@@ -11,6 +11,7 @@ mod executor;
 mod program;
 mod random;
 mod state;
+mod watch;
 
 pub use enumerate::{Path, order, schedules};
 pub use executor::ModelExecutor;

@@ -3,6 +3,8 @@
 use super::clocks::{Carrier, Clocks};
 use super::program::{Op, Program, REGISTERS, Value};
 use crate::{Kind, Outcome, Record, Wait};
+use racehunter_event::{MAIN_PATH, path_of};
+use racehunter_walk::Next;
 
 /// Whether a thread can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +176,74 @@ impl<'a> State<'a> {
             }
             _ => completable.map_or_else(Status::Blocked, |()| Status::Ready),
         }
+    }
+
+    /// The access that a thread makes next, if it is one.
+    pub fn next_access(&self, number: u32) -> Option<Record> {
+        let thread = self.thread(number);
+        if thread.phase != Phase::Running {
+            return None;
+        }
+        let (kind, variable) = match self.next_op(number)? {
+            Op::Read(variable, _) => (Kind::Read, *variable),
+            Op::Write(variable, _) => (Kind::Write, *variable),
+            Op::AtomicRead(variable, _) => (Kind::AtomicRead, *variable),
+            Op::AtomicWrite(variable, _) => (Kind::AtomicWrite, *variable),
+            Op::AtomicAdd(variable, ..) => (Kind::AtomicUpdate, *variable),
+            _ => return None,
+        };
+        Some(Record {
+            index: self.events + 1,
+            code: self.code(number),
+            object: address(VARIABLES, variable),
+            thread: number,
+            site: self.program.site(thread.body, thread.position),
+            kind,
+            size: 8,
+            ..Record::default()
+        })
+    }
+
+    /// Identity of a thread that does not depend on the schedule.
+    pub fn path(&self, number: u32) -> u64 {
+        if self.program.bare {
+            // All threads are there from the start, as if `main` had made them.
+            return if number == 0 { MAIN_PATH } else { path_of(MAIN_PATH, number) };
+        }
+        let parent = (0..self.threads()).find_map(|parent| {
+            let sibling = self.thread(parent).children.iter().position(|&child| child == number)?;
+            Some((parent, sibling as u32 + 1))
+        });
+        parent.map_or(MAIN_PATH, |(parent, sibling)| path_of(self.path(parent), sibling))
+    }
+
+    /// The next operation of a thread, as a walk sees it.
+    pub fn next(&self, number: u32) -> Next {
+        let (object, changes) = match (self.thread(number).phase, self.next_op(number)) {
+            (Phase::Running, Some(Op::Read(variable, _) | Op::AtomicRead(variable, _))) => {
+                (address(VARIABLES, *variable), false)
+            }
+            (
+                Phase::Running,
+                Some(Op::Write(variable, _) | Op::AtomicWrite(variable, _) | Op::AtomicAdd(variable, ..)),
+            ) => (address(VARIABLES, *variable), true),
+            (
+                Phase::Running,
+                Some(Op::Lock(mutex) | Op::Unlock(mutex) | Op::TryLock(mutex, _) | Op::TimedLock(mutex, ..)),
+            )
+            | (Phase::Running, Some(Op::Wait(_, mutex) | Op::TimedWait(_, mutex, ..))) => {
+                (address(MUTEXES, *mutex), true)
+            }
+            (Phase::Relocking { mutex }, _) => (address(MUTEXES, mutex), true),
+            (Phase::Running, Some(Op::SemWait(semaphore) | Op::SemPost(semaphore))) => {
+                (address(SEMAPHORES, *semaphore), true)
+            }
+            (Phase::Running, Some(Op::Signal(condition) | Op::Broadcast(condition))) => {
+                (address(CONDITIONS, *condition), true)
+            }
+            _ => (0, false),
+        };
+        Next { thread: number, object, changes }
     }
 
     /// The object that a thread waits for and the number + 1 of its owner, for the log.

@@ -116,6 +116,10 @@ fn footer(finding: &Finding) -> String {
         (false, _) => paint(WARNING, format_args!("not confirmed: replayed {shown}/{tried}")),
     };
     let mark = paint(FRAME, "=");
+    // Without a schedule there is nothing to replay: it was predicted.
+    if tried == 0 && finding.schedule.switches.is_empty() {
+        return format!("  {mark} {}, {replayed}\n", count(u64::from(finding.preemptions), "preemption"));
+    }
     format!(
         "  {mark} {}, {replayed}    {mark} replay: racehunter replay {}\n",
         count(u64::from(finding.preemptions), "preemption"),

@@ -6,8 +6,8 @@ use anstyle::Style;
 use racehunter_finding::Coverage;
 
 use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
-use crate::short::{extent, found, is_proof};
-use crate::text::{clean, wrap};
+use crate::short::{extent, found, is_proof, sentence};
+use crate::text::{clean, count, wrap};
 
 /// Column at which the text of each part starts.
 const INDENT: usize = 12;
@@ -22,12 +22,20 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration, col
     } else {
         out += &part("Explored", WARNING, &extent(coverage));
     }
+    if let Some(chance) = &coverage.chance {
+        out += &part("Chance", FRAME, &clean(chance));
+    }
     if !coverage.assumes.is_empty() {
         out += &part("Assumes", FRAME, &clean(&coverage.assumes.join("; ")));
     }
     let mut missed: Vec<String> = coverage.missed.iter().map(|line| clean(line)).collect();
     missed.push(format!("{} diverged, {} timed out", coverage.diverged, coverage.timed_out));
-    out + &part("Missed", FRAME, &missed.join("; "))
+    out += &part("Missed", FRAME, &missed.join("; "));
+    for (number, what) in coverage.uncontrolled.iter().enumerate() {
+        let name = if number == 0 { "Outside" } else { "" };
+        out += &part(name, WARNING, &format!("{} ({})", sentence(what), count(what.executions, "execution")));
+    }
+    out
 }
 
 fn part(name: &str, style: Style, text: &str, columns: usize) -> String {

@@ -1,6 +1,6 @@
 //! One finding of each kind, as the rest of RaceHunter makes them.
 
-use racehunter_finding::{Coverage, Finding, Frame, Kind, Object, Schedule, Site, Step, Thread, Waiting};
+use racehunter_finding::{Coverage, Finding, Frame, Kind, Object, Schedule, Site, Step, Thread, Uncontrolled, Waiting};
 use racehunter_report::messages;
 
 pub fn frame(function: &str, file: &str, line: u32, column: u32) -> Frame {
@@ -183,6 +183,7 @@ pub fn coverage() -> Coverage {
         timed_out: 0,
         complete: true,
         guarantee: "all schedules with <= 2 preemptions over 14 points".to_owned(),
+        chance: None,
         assumes: vec![
             "this input".to_owned(),
             "sequential consistency".to_owned(),
@@ -192,5 +193,29 @@ pub fn coverage() -> Coverage {
         points: 14,
         threads: 3,
         events: 52,
+        uncontrolled: Vec::new(),
     }
+}
+
+/// One of each kind.
+pub fn uncontrolled() -> Vec<Uncontrolled> {
+    let about = |what: &str, detail: &str, line: u32| Uncontrolled {
+        what: what.to_owned(),
+        detail: detail.to_owned(),
+        file: if line == 0 { String::new() } else { "src/server.c".to_owned() },
+        line,
+        executions: 1 + u64::from(line),
+    };
+    vec![
+        about("fork", "", 40),
+        about("spawn", "", 41),
+        about("exec", "", 42),
+        about("blocked", "", 43),
+        about("busy", "", 44),
+        about("input", "file descriptor 3", 45),
+        about("signal", "SIGTERM", 46),
+        about("threads", "", 0),
+        about("uninstrumented", "pump", 48),
+        about("unmodelled", "system call 289", 49),
+    ]
 }

@@ -5,7 +5,7 @@ mod findings;
 use std::path::Path;
 use std::time::Duration;
 
-use findings::{all, coverage, data_race, step, threads};
+use findings::{all, coverage, data_race, step, threads, uncontrolled};
 use racehunter_finding::{Coverage, Finding, Kind};
 use racehunter_report::{Bound, Format, Reporter};
 use serde_json::{Value, json};
@@ -63,6 +63,7 @@ fn summaries() {
         executions: 1,
         guarantee: String::new(),
         assumes: Vec::new(),
+        uncontrolled: uncontrolled(),
         ..coverage()
     };
     for (coverage, findings) in [(coverage(), 0), (coverage(), 2), (stopped, 1)] {
@@ -213,6 +214,7 @@ fn every_kind_has_the_name_of_the_contract() {
         Kind::Crash,
         Kind::UseAfterFree,
         Kind::DoubleFree,
+        Kind::Misuse,
         Kind::LostWakeup,
         Kind::Atomicity,
         Kind::ExitStatus,

@@ -1,11 +1,11 @@
 //! Barriers.
 
 use super::objects::{self, Object};
-use super::{EBUSY, EINVAL, interpose};
+use super::{EBUSY, EINVAL, interpose, misuse};
 use crate::schedule::{point, refresh, wait_after};
 use crate::thread::{COUNT, Thread, current, thread};
 use crate::{clock, log};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_event::{Cause, Kind, Misuse, Wait};
 
 interpose! {
     pthread_barrier_init => init, "rcx";
@@ -21,22 +21,37 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     (*object(at)).round as usize != (*t).second
 }
 
+/// A signal handler kept the thread from seeing that its round is over.
+pub(crate) unsafe fn catch_up(t: *mut Thread) {
+    if available((*t).object, t) {
+        clock::acquire(&(*object((*t).object)).clock);
+    }
+}
+
 unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, _code: usize) -> i32 {
-    if count == 0 {
+    const MOST: u32 = u32::MAX / 2;
+    if count == 0 || count > MOST {
         return EINVAL;
     }
+    // Threads that have passed an earlier one may not have left it yet: what they wait for stays as it is.
+    let round = (*object(at)).round;
     objects::forget(at);
+    (*object(at)).round = round;
+    *(at as *mut u64) = 0;
     (*object(at)).count = count;
     0
 }
 
 unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
-    let n = point(code);
+    point(code);
+    misuse::used(at, Kind::Lifetime);
     if (*object(at)).value != 0 {
-        log::event(Kind::Misuse, n, at, 0, EBUSY as u8);
+        misuse::report(Misuse::DestroyAwaited, at, misuse::waiter(Wait::Barrier, at));
         return EBUSY;
     }
-    objects::forget(at);
+    let round = (*object(at)).round;
+    misuse::destroy(at);
+    (*object(at)).round = round;
     0
 }
 
@@ -44,6 +59,11 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
     const SERIAL_THREAD: i32 = -1;
     let n = point(code);
     let o = object(at);
+    if misuse::used(at, Kind::BarrierWait) {
+        // It has no size any more.
+        log::event(Kind::BarrierWait, n, at, 0, 0);
+        return EINVAL;
+    }
     let round = (*o).round;
     if (*o).value == 0 {
         clock::clear(&mut (*o).clock);

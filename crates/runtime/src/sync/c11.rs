@@ -3,16 +3,14 @@
 //! The types are those of POSIX underneath, and so are the models. Only results and the few functions without a POSIX
 //! twin are translated.
 
-use super::{EAGAIN, EBUSY, ENOMEM, ETIMEDOUT, condition, interpose, mutex, threads};
+use super::{EAGAIN, EBUSY, ENOMEM, ETIMEDOUT, condition, interpose, interpose_cancellable, mutex, threads};
 use crate::time;
 use core::arch::global_asm;
 
 interpose! {
     thrd_create => create, "rcx";
-    thrd_join => join, "rdx";
     thrd_detach => detach, "rsi";
     thrd_yield => yield_now, "rdi";
-    thrd_sleep => sleep, "rdx";
     mtx_init => mutex_init, "rdx";
     mtx_destroy => mutex_destroy, "rsi";
     mtx_lock => mutex_lock, "rsi";
@@ -21,10 +19,15 @@ interpose! {
     mtx_unlock => mutex_unlock, "rsi";
     cnd_init => condition_init, "rsi";
     cnd_destroy => condition_destroy, "rsi";
-    cnd_wait => condition_wait, "rdx";
-    cnd_timedwait => condition_timed_wait, "rcx";
     cnd_signal => condition_signal, "rsi";
     cnd_broadcast => condition_broadcast, "rsi";
+}
+
+interpose_cancellable! {
+    thrd_join => join, "rdx";
+    thrd_sleep => sleep, "rdx";
+    cnd_wait => condition_wait, "rdx";
+    cnd_timedwait => condition_timed_wait, "rcx";
 }
 
 // `call_once` is `pthread_once`; the end of a thread differs only in the type of its result.
@@ -79,7 +82,7 @@ unsafe extern "C" fn yield_now(code: usize) {
     threads::yield_now(code);
 }
 
-unsafe extern "C" fn sleep(duration: *const [i64; 2], left: usize, code: usize) -> i32 {
+unsafe extern "C" fn sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
     time::nano_sleep(duration, left, code)
 }
 

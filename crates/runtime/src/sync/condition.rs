@@ -1,24 +1,108 @@
 //! Condition variables. A signal wakes the thread that has waited longest; which one the C library would wake is not
 //! specified, and order of arrival is what it does in practice.
+//!
+//! Where wake-ups are choices of the schedule, a signal is a [`Permit`] instead, which any thread can take that waited
+//! before it: all of them are ready, until one has taken it.
 
-use super::{EPERM, ETIMEDOUT, interpose, mutex, objects, real};
-use crate::schedule::{acquire_point, point, redirect, refresh, wait_after};
-use crate::thread::{COUNT, State, Thread, current, next_ticket, thread};
-use crate::{log, time};
-use racehunter_event::{Cause, Kind, Wait};
+use super::{EPERM, ETIMEDOUT, interpose, interpose_cancellable, misuse, mutex, objects, real};
+use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh};
+use crate::signals::{self, cancel};
+use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
+use crate::{Global, arena, log, time};
+use racehunter_event::{Cause, Kind, Misuse, Wait};
 
 interpose! {
     pthread_cond_init => init, "rdx";
     pthread_cond_destroy => destroy, "rsi";
-    pthread_cond_wait => wait, "rdx";
-    pthread_cond_timedwait => timed_wait, "rcx";
-    pthread_cond_clockwait => clock_wait, "r8";
     pthread_cond_signal => signal, "rsi";
     pthread_cond_broadcast => broadcast, "rsi";
 }
 
-pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i32 {
+interpose_cancellable! {
+    pthread_cond_wait => wait, "rdx";
+    pthread_cond_timedwait => timed_wait, "rcx";
+    pthread_cond_clockwait => clock_wait, "r8";
+}
+
+/// A signal that one of those who waited before it may take.
+struct Permit {
+    object: usize,
+    ticket: u64,
+    next: *mut Permit,
+}
+
+/// The oldest first.
+static PERMITS: Global<*mut Permit> = Global::new(core::ptr::null_mut());
+
+/// Forgets all permits, for the next iteration of an in-process loop.
+pub(crate) fn reset() {
+    PERMITS.set(core::ptr::null_mut());
+}
+
+/// Where the oldest permit is that this waiter may take; null when there is none.
+unsafe fn permit_for(at: usize, ticket: u64) -> *mut *mut Permit {
+    let mut link = PERMITS.ptr();
+    while !(*link).is_null() {
+        if (**link).object == at && (**link).ticket > ticket {
+            return link;
+        }
+        link = &raw mut (**link).next;
+    }
+    core::ptr::null_mut()
+}
+
+pub(crate) unsafe fn available(t: *const Thread) -> bool {
+    (*t).signalled || !permit_for((*t).object, (*t).ticket).is_null()
+}
+
+/// The running thread takes the permit that lets it go on.
+unsafe fn take_permit(at: usize, ticket: u64) {
+    let link = permit_for(at, ticket);
+    if !link.is_null() {
+        *link = (**link).next;
+    }
+}
+
+/// A signal for whoever takes it, if there is more than one who could. Otherwise it is as good as any.
+unsafe fn grant(at: usize) -> bool {
+    let waiters = || (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at));
+    let Some(first) = waiters().map(|t| (*t).ticket).min() else { return false };
+    let (count, mut granted) = (waiters().count(), 0);
+    let mut link = PERMITS.ptr();
+    while !(*link).is_null() {
+        granted += usize::from((**link).object == at && (**link).ticket > first);
+        link = &raw mut (**link).next;
+    }
+    if count == 1 && granted == 0 {
+        return false;
+    }
+    if count > granted {
+        let permit = arena::take(size_of::<Permit>()) as *mut Permit;
+        *permit = Permit { object: at, ticket: next_ticket(), next: core::ptr::null_mut() };
+        *link = permit;
+        refresh(Wait::Condition, at);
+    }
+    true
+}
+
+unsafe fn drop_permits(at: usize) {
+    let mut link = PERMITS.ptr();
+    while !(*link).is_null() {
+        if (**link).object == at {
+            *link = (**link).next;
+        } else {
+            link = &raw mut (**link).next;
+        }
+    }
+}
+
+unsafe fn forget(at: usize) {
     objects::forget(at);
+    drop_permits(at);
+}
+
+pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i32 {
+    forget(at);
     // The clock that timed waits use is kept in the attributes; remember it for `timed_wait`.
     const CLOCK_SHIFT: u32 = 1;
     let clock = if attributes.is_null() { 0 } else { (*attributes >> CLOCK_SHIFT) & 1 };
@@ -27,8 +111,16 @@ pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: u
     init(at, attributes)
 }
 
-pub(super) unsafe extern "C" fn destroy(at: usize, _code: usize) -> i32 {
-    objects::forget(at);
+pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
+    point(code);
+    misuse::used(at, Kind::Lifetime);
+    let waiter = misuse::waiter(Wait::Condition, at);
+    if waiter != 0 {
+        misuse::report(Misuse::DestroyAwaited, at, waiter);
+        return 0;
+    }
+    drop_permits(at);
+    misuse::destroy(at);
     0
 }
 
@@ -48,55 +140,110 @@ unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *con
 unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize) -> i32 {
     let n = point(code);
     if !mutex::is_held(mutex) {
-        log::event(Kind::Misuse, n, mutex, 0, EPERM as u8);
+        misuse::wait_unlocked(mutex);
         return EPERM;
     }
+    if cancel::acts() {
+        return 0;
+    }
     log::event(Kind::Wait, n, at, mutex as u64, 0);
+    misuse::used(at, Kind::Wait);
+    misuse::one_mutex(at, mutex);
     let t = current();
     (*t).signalled = false;
     (*t).second = mutex;
     (*t).ticket = next_ticket();
     let depth = mutex::give_up(mutex);
-    wait_after(Wait::Condition, at, deadline, Cause::Blocked);
-    let timed_out = (*t).timed_out;
-    if timed_out {
+    let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: BY_CANCEL };
+    let end = schedule::wait_until(waiting, Cause::Blocked);
+    let woken = end == End::Done && (*t).second == WOKEN;
+    if !woken {
+        let by_permit = end == End::Done && !(*t).signalled;
+        if by_permit {
+            take_permit(at, (*t).ticket);
+        }
         let n = point(code);
-        log::event(Kind::WaitEnd, n, at, mutex as u64, 1);
-        acquire_point(code, Wait::Mutex, mutex, None);
-    } else {
-        // The signal made the mutex the pending object, and it is free: see `wake`. This is the event that takes it.
-        point(code);
+        let how = match end {
+            End::TimedOut => TIMED_OUT,
+            End::Cancelled => CANCELLED,
+            End::Done if by_permit => BY_SIGNAL,
+            End::Done | End::Interrupted => SPURIOUS,
+        };
+        log::event(Kind::WaitEnd, n, at, mutex as u64, how);
+        if by_permit {
+            // Those for whom none is left wait on.
+            refresh(Wait::Condition, at);
+        }
     }
+    // A thread that was woken has had the mutex as its pending object since, and it is free: this is the event that
+    // takes it.
+    acquire_point(code, Wait::Mutex, mutex, None);
     mutex::take_again(mutex, depth);
-    if timed_out { ETIMEDOUT } else { 0 }
+    if end == End::Cancelled {
+        cancel::act();
+    }
+    if end == End::TimedOut { ETIMEDOUT } else { 0 }
 }
+
+/// In place of the mutex of a waiter: it was woken, and waits for the mutex alone.
+const WOKEN: usize = 0;
+/// How a wait ended, when the mutex was not handed over with the signal.
+const BY_SIGNAL: u8 = 0;
+const TIMED_OUT: u8 = 1;
+const SPURIOUS: u8 = 2;
+const CANCELLED: u8 = 3;
 
 /// A waiter that was signalled goes on as soon as it can have its mutex.
 unsafe fn wake(t: *mut Thread) {
     (*t).signalled = true;
-    // From here on nothing but the mutex holds it up, and a time-out no longer counts.
+    // From here on nothing but the mutex holds it up, and neither a time-out nor cancellation counts.
     (*t).deadline = u64::MAX;
-    (*t).state = State::Blocked;
-    let mutex = (*t).second;
+    (*t).ends_by = 0;
+    let mutex = core::mem::replace(&mut (*t).second, WOKEN);
+    make_unready(t, State::Blocked);
     redirect(t, Wait::Mutex, mutex);
     refresh(Wait::Mutex, mutex);
+    if (*t).state == State::Blocked && signals::deliverable(t) {
+        schedule::wake(t);
+    }
 }
 
+/// A wait on a condition variable that other processes have too ends: what it waits for may be the case by now.
+pub(super) unsafe fn end_without_signal(t: *mut Thread) {
+    (*t).interrupted = true;
+}
+
+/// The thread that has waited longest. One that is ready is about to run a signal handler, and waits all the same.
 unsafe fn waiter(at: usize) -> Option<*mut Thread> {
-    (0..COUNT.get())
-        .map(|n| thread(n))
-        .filter(|&t| {
-            (*t).pending == Wait::Condition
-                && (*t).object == at
-                && matches!((*t).state, State::Blocked | State::Suspended)
-        })
-        .min_by_key(|&t| (*t).ticket)
+    (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at)).min_by_key(|&t| (*t).ticket)
+}
+
+unsafe fn waits(t: *const Thread, at: usize) -> bool {
+    (*t).pending == Wait::Condition
+        && (*t).object == at
+        && matches!((*t).state, State::Blocked | State::Suspended | State::Ready)
+        && !cancel::ends_wait(t)
+}
+
+/// Signals and broadcasts so far, as far as there is somebody to count them for.
+pub(crate) unsafe fn wakeups(at: usize) -> u32 {
+    (*objects::get(Wait::Condition, at)).round
+}
+
+unsafe fn count_wakeup(at: usize) {
+    let object = objects::known(Wait::Condition, at);
+    if !object.is_null() {
+        (*object).round = (*object).round.wrapping_add(1);
+    }
 }
 
 pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Signal, n, at, 0, 0);
+    count_wakeup(at);
+    misuse::used(at, Kind::Signal);
     if objects::has_waiters(Wait::Condition, at)
+        && !(schedule::chooses_wakeups() && grant(at))
         && let Some(t) = waiter(at)
     {
         wake(t);
@@ -107,7 +254,10 @@ pub(super) unsafe extern "C" fn signal(at: usize, code: usize) -> i32 {
 pub(super) unsafe extern "C" fn broadcast(at: usize, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Broadcast, n, at, 0, 0);
+    count_wakeup(at);
+    misuse::used(at, Kind::Broadcast);
     if objects::has_waiters(Wait::Condition, at) {
+        drop_permits(at);
         while let Some(t) = waiter(at) {
             wake(t);
         }

@@ -1,9 +1,10 @@
 //! `syscall`: the futex operations that C++'s library and hand-made locks use. Other calls go to the kernel.
 
-use super::{EAGAIN, EINVAL, ETIMEDOUT, fail, objects};
-use crate::schedule::{point, refresh, wait_after};
+use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
+use crate::schedule::{BY_ANY_SIGNAL, End, Waiting, point, refresh, wait_until};
+use crate::signals::send;
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
-use crate::{Global, clock, log, sys, time};
+use crate::{Global, clock, kernel, log, sys, time};
 use racehunter_event::{Cause, Kind, Wait};
 
 const WAIT: usize = 0;
@@ -14,6 +15,8 @@ const WAIT_BITSET: usize = 9;
 const WAKE_BITSET: usize = 10;
 const CLOCK_REALTIME_FLAG: usize = 256;
 const SYS_GETTID: usize = 186;
+const SYS_TKILL: usize = 200;
+const SYS_TGKILL: usize = 234;
 
 #[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);
@@ -49,15 +52,22 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
             _ => return fail(EINVAL) as isize,
         }
     }
-    if n == SYS_GETTID {
-        return thread_id();
+    match n {
+        SYS_GETTID => return thread_id(),
+        SYS_TGKILL => return send::to_thread_id(a as i32, b as i32, c as i32, CODE.get()) as isize,
+        SYS_TKILL => return send::to_thread_id(0, a as i32, b as i32, CODE.get()) as isize,
+        sys::KILL => return send::to_process_id(a as i32, b as i32, CODE.get()) as isize,
+        _ => {}
     }
     let result = sys::call6(n, a, b, c, d, e, f);
     if result < 0 { fail(-result as i32) as isize } else { result }
 }
 
-/// Threads have no kernel thread of their own; this is unique among the process's threads all the same.
+/// A fiber has no kernel thread of its own; this is unique among the process's threads all the same.
 unsafe fn thread_id() -> isize {
+    if kernel::in_use() {
+        return kernel::id() as isize;
+    }
     sys::call(sys::GETPID, 0, 0, 0, 0) + CURRENT.get() as isize
 }
 
@@ -77,9 +87,12 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: us
     (*t).signalled = false;
     (*t).second = bits as usize;
     (*t).ticket = next_ticket();
-    wait_after(Wait::Futex, at, deadline, Cause::Blocked);
-    if (*t).timed_out {
-        return fail(ETIMEDOUT);
+    let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: BY_ANY_SIGNAL };
+    match wait_until(waiting, Cause::Blocked) {
+        End::TimedOut => return fail(ETIMEDOUT),
+        // Whoever waits on a futex looks at it again, so it does not matter whether the call would be restarted.
+        End::Interrupted | End::Cancelled => return fail(EINTR),
+        End::Done => {}
     }
     clock::acquire(&(*objects::get(Wait::Futex, at)).clock);
     0
@@ -92,7 +105,8 @@ unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {
             (*t).pending == Wait::Futex
                 && (*t).object == at
                 && (*t).second as u32 & bits != 0
-                && matches!((*t).state, State::Blocked | State::Suspended)
+                && !(*t).signalled
+                && matches!((*t).state, State::Blocked | State::Suspended | State::Ready)
         })
         .min_by_key(|&t| (*t).ticket)
 }

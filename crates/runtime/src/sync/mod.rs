@@ -9,14 +9,18 @@ pub(crate) mod barrier;
 pub(crate) mod c11;
 pub(crate) mod condition;
 mod cxx;
+pub(crate) mod files;
 pub(crate) mod futex;
 pub(crate) mod keys;
+pub(crate) mod misuse;
 pub(crate) mod mutex;
+pub(crate) mod named;
 pub(crate) mod objects;
 pub(crate) mod once;
 pub(crate) mod real;
 pub(crate) mod rwlock;
 pub(crate) mod semaphore;
+pub(crate) mod shared;
 pub(crate) mod threads;
 
 use crate::thread::{State, Thread, thread};
@@ -24,12 +28,20 @@ use racehunter_event::Wait;
 
 pub(crate) const EPERM: i32 = 1;
 pub(crate) const ESRCH: i32 = 3;
+pub(crate) const EINTR: i32 = 4;
 pub(crate) const EAGAIN: i32 = 11;
 pub(crate) const ENOMEM: i32 = 12;
 pub(crate) const EBUSY: i32 = 16;
 pub(crate) const EINVAL: i32 = 22;
 pub(crate) const EDEADLK: i32 = 35;
 pub(crate) const ETIMEDOUT: i32 = 110;
+pub(crate) const ENOENT: i32 = 2;
+pub(crate) const EEXIST: i32 = 17;
+pub(crate) const EMFILE: i32 = 24;
+pub(crate) const ENAMETOOLONG: i32 = 36;
+pub(crate) const EOVERFLOW: i32 = 75;
+pub(crate) const EOWNERDEAD: i32 = 130;
+pub(crate) const ENOTRECOVERABLE: i32 = 131;
 
 /// Exports a C function whose model also wants the caller's code address: it is passed in the register of the next
 /// parameter.
@@ -44,6 +56,37 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
+/// As [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
+/// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees
+/// nothing but frames of the program.
+macro_rules! interpose_cancellable {
+    ($($name:ident => $model:path, $register:literal;)*) => { $(
+        core::arch::global_asm!(
+            concat!(".globl ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            ".cfi_startproc",
+            concat!("mov ", $register, ", [rsp]"),
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "call {model}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "cmp byte ptr [rip + {cancelled}], 0",
+            "jne 2f",
+            "ret",
+            "2: mov byte ptr [rip + {cancelled}], 0",
+            "mov rdi, -1",
+            "jmp pthread_exit",
+            ".cfi_endproc",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            model = sym $model,
+            cancelled = sym crate::signals::cancel::CANCELLED,
+        );
+    )* };
+}
+pub(crate) use interpose_cancellable;
+
 /// Whether the pending operation of a thread can be performed now.
 pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     let at = (*t).object;
@@ -56,8 +99,11 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Join => (*thread(at as u32)).state == State::Done,
         Wait::Once => once::available(at),
         Wait::Barrier => barrier::available(at, t),
-        Wait::Condition | Wait::Futex => (*t).signalled,
-        Wait::Sleep | Wait::File | Wait::Signal | Wait::Child | Wait::Outside | Wait::Timer => false,
+        Wait::Condition => condition::available(t),
+        Wait::Futex => (*t).signalled,
+        Wait::Signal => crate::signals::awaited(t) != 0,
+        Wait::File | Wait::Child => crate::io::available(t),
+        Wait::Sleep | Wait::Outside | Wait::Timer | Wait::Partner => false,
     }
 }
 
@@ -67,6 +113,28 @@ pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
         Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => u64::from((*objects::get(wait, at)).owner),
         Wait::Join => at as u64 + 1,
         _ => 0,
+    }
+}
+
+/// Whether an absolute time is one.
+pub(crate) unsafe fn is_time(until: *const [i64; 2]) -> bool {
+    (0..1_000_000_000).contains(&(*until)[1])
+}
+
+/// Whether timed operations know the clock.
+pub(crate) const fn is_clock(clock: i32) -> bool {
+    matches!(clock, crate::time::REALTIME | crate::time::MONOTONIC)
+}
+
+/// The running thread is over: what becomes of the locks that it holds.
+pub(crate) unsafe fn abandon_locks(t: *mut Thread) {
+    for i in (0..((*t).held_count as usize).min(crate::thread::MAX_HELD)).rev() {
+        let (at, code) = ((*t).held[i], (*t).held_at[i]);
+        match (*objects::get(Wait::Mutex, at)).lock {
+            objects::Lock::Mutex => mutex::abandon(at, code),
+            objects::Lock::Rwlock => misuse::end_holding(at, code),
+            objects::Lock::None | objects::Lock::Spin | objects::Lock::File => {}
+        }
     }
 }
 

@@ -1,15 +1,15 @@
 //! Mutexes of every type, and spin locks.
 
-use super::objects::{self, Object};
-use super::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, interpose, real};
+use super::objects::{self, Lock, Object};
+use super::{
+    EAGAIN, EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM, ETIMEDOUT, interpose, is_clock, is_time,
+    misuse, real, shared,
+};
 use crate::schedule::{acquire_point, now, point, refresh};
-use crate::thread::{CURRENT, Thread, current, hold, unhold};
+use crate::thread::{CURRENT, Thread, current, hold, thread, unhold};
 use crate::{clock, log, time};
-use racehunter_event::{Kind, Wait};
-
-const NORMAL: i32 = 0;
-const RECURSIVE: i32 = 1;
-const ERROR_CHECK: i32 = 2;
+use core::sync::atomic::Ordering;
+use racehunter_event::{Kind, Misuse, Wait};
 
 interpose! {
     pthread_mutex_init => init, "rdx";
@@ -19,23 +19,38 @@ interpose! {
     pthread_mutex_timedlock => timed_lock, "rdx";
     pthread_mutex_clocklock => clock_lock, "rcx";
     pthread_mutex_unlock => unlock, "rsi";
+    pthread_mutex_consistent => make_consistent, "rsi";
+    pthread_mutex_consistent_np => make_consistent, "rsi";
     pthread_spin_init => spin_init, "rdx";
-    pthread_spin_destroy => destroy, "rsi";
+    pthread_spin_destroy => spin_destroy, "rsi";
     pthread_spin_lock => spin_lock, "rsi";
     pthread_spin_trylock => spin_try_lock, "rsi";
-    pthread_spin_unlock => unlock, "rsi";
+    pthread_spin_unlock => spin_unlock, "rsi";
 }
 
 unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::Mutex, at)
 }
 
-/// Where the C library's structure has the type.
+/// Where the C library's structure has the type, and more by which mutexes differ.
 const KIND: usize = 16;
+const TYPE: u32 = 3;
+const RECURSIVE: u32 = 1;
+const ERROR_CHECK: u32 = 2;
+const ROBUST: u32 = 16;
+/// The lock word has the number of a kernel thread: robust, or with a protocol for priorities.
+const OWNED_WORD: u32 = 16 | 32 | 64;
+const SHARED: u32 = 128;
 
-/// The type that the program's initialiser left in the C library's structure.
-unsafe fn type_of(at: usize) -> i32 {
-    *((at + KIND) as *const i32) & 3
+/// What the program's initialiser left in the C library's structure.
+unsafe fn kind_of(at: usize) -> u32 {
+    let kind = *((at + KIND) as *const u32);
+    if kind & OWNED_WORD == 0 { kind & (TYPE | SHARED) } else { kind & (TYPE | ROBUST) }
+}
+
+/// Whether other processes may have the mutex too, with a lock word that is understood here.
+pub(super) unsafe fn is_shared(at: usize) -> bool {
+    *((at + KIND) as *const u32) & (SHARED | OWNED_WORD) == SHARED
 }
 
 /// For mutexes that are not made through POSIX attributes.
@@ -43,13 +58,34 @@ pub(super) unsafe fn set_type(at: usize, kind: i32) {
     *((at + KIND) as *mut i32) = kind;
 }
 
+/// Whether every wrong use of the mutex has a defined error. An adaptive mutex is a normal one.
+const fn is_checked(kind: u32) -> bool {
+    kind & ROBUST != 0 || matches!(kind & TYPE, RECURSIVE | ERROR_CHECK)
+}
+
+pub(super) unsafe fn is_checked_at(at: usize) -> bool {
+    is_checked(kind_of(at))
+}
+
+/// `round` of a robust mutex: what the end of an owner has done to it.
+const SOUND: u32 = 0;
+/// Its owner ended: the next one is told.
+const ABANDONED: u32 = 1;
+/// The owner was told, and has to say that what it protects is right again.
+const INCONSISTENT: u32 = 2;
+/// It did not say so: the mutex is of no use any more.
+const LOST: u32 = 3;
+
 unsafe fn mine(o: *const Object) -> bool {
     (*o).owner == CURRENT.get() + 1
 }
 
 pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     let o = object(at);
-    (*o).owner == 0 || ((*o).owner == (*t).number + 1 && (*o).value as i32 == RECURSIVE)
+    match (*o).owner {
+        0 => (*o).value & SHARED == 0 || shared::word(at).load(Ordering::Relaxed) == 0 || misuse::is_destroyed(at),
+        owner => owner == (*t).number + 1 && (*o).value & TYPE == RECURSIVE,
+    }
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, _code: usize) -> i32 {
@@ -58,102 +94,141 @@ pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, _code: us
     init(at, attributes)
 }
 
-unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
-    objects::forget(at);
-    0
-}
-
 pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
-    let n = point(code);
-    if (*object(at)).owner != 0 {
-        log::event(Kind::Misuse, n, at, 0, EBUSY as u8);
+    point(code);
+    if misuse::used(at, Kind::Lifetime) {
+        return EINVAL;
+    }
+    let owner = (*object(at)).owner;
+    if owner != 0 {
+        log::event(Kind::Lifetime, now(), at, 0, 0);
+        misuse::report(Misuse::DestroyHeld, at, owner);
         return EBUSY;
     }
-    log::event(Kind::Lifetime, n, at, 0, 1);
-    objects::forget(at);
+    misuse::destroy(at);
     0
 }
 
-/// Takes the mutex, which is free or already held by a recursive owner.
-unsafe fn take(at: usize) {
+/// Takes the mutex, which is free, lost, or already held by a recursive owner. Returns an error: of these, only a dead
+/// owner means that it was taken. It is busy only when another process was faster.
+unsafe fn take(at: usize, lock: Lock) -> i32 {
     let o = object(at);
+    if (*o).round == LOST {
+        return ENOTRECOVERABLE;
+    }
     if mine(o) {
+        if (*o).count == u32::MAX {
+            return EAGAIN;
+        }
         (*o).count += 1;
-        return;
+        return 0;
+    }
+    if (*o).value & SHARED != 0 && !shared::take_word(at) {
+        return EBUSY;
     }
     (*o).owner = CURRENT.get() + 1;
     (*o).count = 1;
+    (*o).known = 0;
+    (*o).lock = lock;
     hold(current(), at);
     clock::acquire(&(*o).clock);
     refresh(Wait::Mutex, at);
-}
-
-pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
-    acquire(at, type_of(at), None, Kind::Lock, code)
-}
-
-unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
-    acquire(at, NORMAL, None, Kind::Lock, code)
-}
-
-pub(super) unsafe extern "C" fn timed_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
-    acquire(at, type_of(at), Some(time::deadline(time::REALTIME, until)), Kind::TryLock, code)
-}
-
-unsafe extern "C" fn clock_lock(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
-    acquire(at, type_of(at), Some(time::deadline(clock, until)), Kind::TryLock, code)
-}
-
-unsafe fn acquire(at: usize, kind: i32, deadline: Option<u64>, logged: Kind, code: usize) -> i32 {
-    let o = object(at);
-    if mine(o) && kind == ERROR_CHECK {
-        let n = point(code);
-        log::event(Kind::Misuse, n, at, 0, EDEADLK as u8);
-        return EDEADLK;
+    if (*o).round == ABANDONED {
+        (*o).round = INCONSISTENT;
+        return EOWNERDEAD;
     }
-    (*o).value = kind as u32;
-    let n = acquire_point(code, Wait::Mutex, at, deadline);
-    if (*current()).timed_out {
-        log::event(logged, n, at, 0, 0);
-        return ETIMEDOUT;
-    }
-    take(at);
-    log::event(logged, n, at, 0, 1);
     0
 }
 
-pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
-    attempt(at, type_of(at), code)
-}
-
-unsafe extern "C" fn spin_try_lock(at: usize, code: usize) -> i32 {
-    attempt(at, NORMAL, code)
-}
-
-unsafe fn attempt(at: usize, kind: i32, code: usize) -> i32 {
-    let n = point(code);
-    (*object(at)).value = kind as u32;
-    let free = available(at, current());
-    if free {
-        take(at);
+/// Takes the mutex and logs how that went.
+unsafe fn take_and_log(at: usize, lock: Lock, logged: Kind, n: u64) -> i32 {
+    if lock == Lock::Mutex && misuse::used(at, logged) {
+        log::event(logged, n, at, 0, 0);
+        (*object(at)).known = CURRENT.get() + 1;
+        return EINVAL;
     }
-    log::event(Kind::TryLock, n, at, 0, u8::from(free));
-    if free { 0 } else { EBUSY }
+    let error = take(at, lock);
+    log::event(logged, n, at, 0, u8::from(matches!(error, 0 | EOWNERDEAD)));
+    error
+}
+
+pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
+    acquire(at, kind_of(at), None, Kind::Lock, code)
+}
+
+pub(super) unsafe extern "C" fn timed_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
+    lock_until(at, time::REALTIME, until, code)
+}
+
+unsafe extern "C" fn clock_lock(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
+    if is_clock(clock) { lock_until(at, clock, until, code) } else { EINVAL }
+}
+
+unsafe fn lock_until(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
+    if !is_time(until) {
+        // Nobody looks at the time unless the mutex is held.
+        let error = attempt(at, kind_of(at), Lock::Mutex, code);
+        return if error == EBUSY { EINVAL } else { error };
+    }
+    acquire(at, kind_of(at), Some(time::deadline(clock, until)), Kind::TryLock, code)
+}
+
+unsafe fn acquire(at: usize, kind: u32, deadline: Option<u64>, logged: Kind, code: usize) -> i32 {
+    let o = object(at);
+    if mine(o) && kind & TYPE == ERROR_CHECK {
+        let n = point(code);
+        log::event(Kind::TryLock, n, at, 0, 0);
+        return EDEADLK;
+    }
+    (*o).value = kind;
+    loop {
+        let n = acquire_point(code, Wait::Mutex, at, deadline);
+        if (*current()).timed_out {
+            log::event(logged, n, at, 0, 0);
+            return ETIMEDOUT;
+        }
+        let error = take_and_log(at, Lock::Mutex, logged, n);
+        if error != EBUSY {
+            return error;
+        }
+    }
+}
+
+pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
+    attempt(at, kind_of(at), Lock::Mutex, code)
+}
+
+unsafe fn attempt(at: usize, kind: u32, lock: Lock, code: usize) -> i32 {
+    let n = point(code);
+    (*object(at)).value = kind;
+    if available(at, current()) {
+        return take_and_log(at, lock, Kind::TryLock, n);
+    }
+    log::event(Kind::TryLock, n, at, 0, 0);
+    let is_own = mine(object(at)) && kind & ROBUST != 0 && kind & TYPE == ERROR_CHECK;
+    if is_own { EDEADLK } else { EBUSY }
 }
 
 pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     let n = point(code);
+    if misuse::used(at, Kind::Unlock) {
+        log::event(Kind::Unlock, n, at, 0, 1);
+        return EINVAL;
+    }
     let o = object(at);
     if !mine(o) {
-        log::event(Kind::Misuse, n, at, u64::from((*o).owner), EPERM as u8);
-        // A normal mutex is unlocked by whoever says so: that is undefined, and what the C library does.
-        if (*o).value as i32 != NORMAL || (*o).owner == 0 {
+        if is_checked(kind_of(at)) {
+            log::event(Kind::Unlock, n, at, 0, 1);
             return EPERM;
         }
+        return unlock_anyway(at, n);
     }
     if (*o).count > 1 {
         (*o).count -= 1;
     } else {
+        if (*o).round == INCONSISTENT {
+            (*o).round = LOST;
+        }
         drop_ownership(at);
     }
     log::event(Kind::Unlock, n, at, 0, 0);
@@ -171,13 +246,33 @@ pub(crate) unsafe fn give_up(at: usize) -> u32 {
     drop_ownership(at)
 }
 
+/// Unlocks what the running thread does not hold: the C library does so too.
+unsafe fn unlock_anyway(at: usize, n: u64) -> i32 {
+    let owner = (*object(at)).owner;
+    log::event(Kind::Unlock, n, at, 0, 0);
+    let o = object(at);
+    // `known` is the thread that could have it by now but for an earlier misuse, number + 1: that it unlocks is not
+    // another one.
+    if owner != 0 {
+        misuse::unlock(at, owner, true);
+        drop_ownership(at);
+        (*o).known = owner;
+    } else if (*o).known != CURRENT.get() + 1 {
+        misuse::unlock(at, 0, false);
+    }
+    0
+}
+
 /// Gives the mutex up altogether; returns how often it was held.
 unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
     let depth = (*o).count;
+    unhold(thread((*o).owner.saturating_sub(1)), at);
+    if (*o).value & SHARED != 0 {
+        shared::give_word(at);
+    }
     (*o).owner = 0;
     (*o).count = 0;
-    unhold(current(), at);
     clock::release(&mut (*o).clock);
     refresh(Wait::Mutex, at);
     depth
@@ -185,7 +280,9 @@ unsafe fn drop_ownership(at: usize) -> u32 {
 
 /// Takes the mutex again after waiting on a condition variable, with the depth it had before.
 pub(crate) unsafe fn take_again(at: usize, depth: u32) {
-    take(at);
+    while take(at, Lock::Mutex) == EBUSY {
+        acquire_point((*current()).code, Wait::Mutex, at, None);
+    }
     (*object(at)).count = depth;
     log::event(Kind::Lock, now(), at, 0, 1);
 }
@@ -193,4 +290,61 @@ pub(crate) unsafe fn take_again(at: usize, depth: u32) {
 /// Whether the running thread holds it.
 pub(crate) unsafe fn is_held(at: usize) -> bool {
     mine(object(at))
+}
+
+/// The running thread is over and holds the mutex, since `code`: the next owner of a robust one is told.
+pub(super) unsafe fn abandon(at: usize, code: usize) {
+    let o = object(at);
+    if (*o).value & ROBUST == 0 {
+        return misuse::end_holding(at, code);
+    }
+    (*o).round = ABANDONED;
+    drop_ownership(at);
+}
+
+unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
+    point(code);
+    let o = object(at);
+    if kind_of(at) & ROBUST == 0 || (*o).round != INCONSISTENT || !mine(o) {
+        return EINVAL;
+    }
+    (*o).round = SOUND;
+    0
+}
+
+unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
+    objects::forget(at);
+    0
+}
+
+unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
+    let n = point(code);
+    let owner = (*object(at)).owner;
+    log::event(Kind::Lifetime, n, at, 0, 1);
+    if owner != 0 {
+        misuse::report(Misuse::DestroyHeld, at, owner);
+        return EBUSY;
+    }
+    objects::forget(at);
+    0
+}
+
+unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
+    (*object(at)).value = 0;
+    let n = acquire_point(code, Wait::Mutex, at, None);
+    take_and_log(at, Lock::Spin, Kind::Lock, n)
+}
+
+unsafe extern "C" fn spin_try_lock(at: usize, code: usize) -> i32 {
+    attempt(at, 0, Lock::Spin, code)
+}
+
+unsafe extern "C" fn spin_unlock(at: usize, code: usize) -> i32 {
+    let n = point(code);
+    if !mine(object(at)) {
+        return unlock_anyway(at, n);
+    }
+    drop_ownership(at);
+    log::event(Kind::Unlock, n, at, 0, 0);
+    0
 }

@@ -19,10 +19,24 @@ pub(crate) struct Object {
     /// Threads that have this object as pending.
     pub waiters: u32,
     pub known: u32,
+    /// What it was last locked as.
+    pub lock: Lock,
     /// What the last release carries.
     pub clock: SyncClock,
     /// What releases of readers carry.
     pub shared_clock: SyncClock,
+}
+
+/// What an object that can be held is.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Lock {
+    #[default]
+    None,
+    Mutex,
+    Spin,
+    Rwlock,
+    File,
 }
 
 /// Different things at the same address are different objects.
@@ -107,6 +121,11 @@ pub(crate) unsafe fn get(wait: Wait, address: usize) -> *mut Object {
     find(class_of(wait), address)
 }
 
+/// The same, if it was ever used; otherwise null.
+pub(crate) unsafe fn known(wait: Wait, address: usize) -> *mut Object {
+    existing(class_of(wait), address)
+}
+
 /// The clock of the atomic variable at the address.
 pub(crate) unsafe fn atomic(address: usize) -> *mut Object {
     find(Class::Atomic, address)
@@ -127,6 +146,7 @@ pub(crate) unsafe fn forget(address: usize) {
             (*object).value = 0;
             (*object).round = 0;
             (*object).known = 0;
+            (*object).lock = Lock::None;
             crate::clock::clear(&mut (*object).clock);
             crate::clock::clear(&mut (*object).shared_clock);
         }

@@ -8,7 +8,7 @@ unsafe extern "C" {
 }
 
 /// The next definition after ours.
-pub(crate) unsafe fn next(name: &'static CStr) -> usize {
+pub(crate) unsafe fn next(name: &CStr) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     let found = dlsym(RTLD_NEXT, name.as_ptr()) as usize;
     if found == 0 {
@@ -16,6 +16,11 @@ pub(crate) unsafe fn next(name: &'static CStr) -> usize {
         sys::exit_group(98);
     }
     found
+}
+
+/// The same for a name that assembly gives.
+pub(crate) unsafe fn next_by_pointer(name: *const c_char) -> usize {
+    next(CStr::from_ptr(name))
 }
 
 macro_rules! functions {
@@ -41,7 +46,25 @@ functions! {
     assert_fail = c"__assert_fail";
     exit = c"exit";
     fork = c"fork";
+    close_library = c"dlclose";
+    abort = c"abort";
+    set_jump = c"__sigsetjmp";
+    long_jump = c"siglongjmp";
     cxx_start = c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
     cxx_join = c"_ZNSt6thread4joinEv";
     cxx_detach = c"_ZNSt6thread6detachEv";
+    lock_section = c"lockf";
+    spawn = c"posix_spawn";
+    spawn_by_name = c"posix_spawnp";
+    spawn_actions_init = c"posix_spawn_file_actions_init";
+    spawn_actions_copy = c"posix_spawn_file_actions_adddup2";
+    spawn_actions_destroy = c"posix_spawn_file_actions_destroy";
+    open_stream = c"fdopen";
+    close_stream = c"fclose";
+    close_process = c"pclose";
+    underflow = c"__underflow";
+    get_character = c"fgetc";
+    get_line = c"fgets";
+    get_items = c"fread";
+    get_up_to = c"getdelim";
 }

@@ -1,101 +1,154 @@
-//! Unnamed semaphores.
+//! Semaphores. Their value is in the program's memory, as the C library has it: other processes may have it too.
 
 use super::objects::{self, Object};
-use super::{EAGAIN, ETIMEDOUT, fail, interpose};
-use crate::schedule::{acquire_point, point, refresh};
-use crate::thread::current;
+use super::{
+    EAGAIN, EINTR, EINVAL, EOVERFLOW, ETIMEDOUT, fail, interpose, interpose_cancellable, is_clock, is_time, misuse,
+    shared,
+};
+use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point, refresh};
+use crate::signals::cancel;
 use crate::{clock, log, time};
-use racehunter_event::{Kind, Wait};
+use core::sync::atomic::Ordering;
+use racehunter_event::{Kind, Misuse, Wait};
 
 interpose! {
     sem_init => init, "rcx";
     sem_destroy => destroy, "rsi";
-    sem_wait => wait, "rsi";
     sem_trywait => try_wait, "rsi";
-    sem_timedwait => timed_wait, "rdx";
-    sem_clockwait => clock_wait, "rcx";
     sem_post => post, "rsi";
     sem_getvalue => get_value, "rdx";
 }
 
-/// The semaphore; one that was initialised before the runtime saw it has its value in the program's memory.
+interpose_cancellable! {
+    sem_wait => wait, "rsi";
+    sem_timedwait => timed_wait, "rdx";
+    sem_clockwait => clock_wait, "rcx";
+}
+
 unsafe fn object(at: usize) -> *mut Object {
-    let o = objects::get(Wait::Semaphore, at);
-    if (*o).known == 0 {
-        (*o).known = 1;
-        (*o).count = *(at as *const u32);
-    }
-    o
+    objects::get(Wait::Semaphore, at)
+}
+
+unsafe fn value(at: usize) -> u32 {
+    shared::word(at).load(Ordering::Relaxed)
 }
 
 pub(crate) unsafe fn available(at: usize) -> bool {
-    (*object(at)).count > 0
+    value(at) > 0
 }
 
-unsafe extern "C" fn init(at: usize, _shared: i32, value: u32, _code: usize) -> i32 {
-    objects::forget(at);
+/// Where the C library has the number of threads that wait in other processes, and whether there may be any.
+const WAITING: usize = 4;
+const SHARED: usize = 8;
+const IS_SHARED: u32 = 128;
+
+pub(super) unsafe fn is_shared(at: usize) -> bool {
+    shared::word(at + SHARED).load(Ordering::Relaxed) != 0
+}
+
+/// Initialises the C library's structure.
+pub(super) unsafe fn set(at: usize, is_shared: bool, value: u32) {
     *(at as *mut u64) = u64::from(value);
-    0
+    *((at + SHARED) as *mut u32) = if is_shared { IS_SHARED } else { 0 };
 }
 
-unsafe extern "C" fn destroy(at: usize, _code: usize) -> i32 {
+/// `SEM_VALUE_MAX`
+pub(super) const LARGEST: u32 = i32::MAX as u32;
+
+unsafe extern "C" fn init(at: usize, shared: i32, value: u32, _code: usize) -> i32 {
+    if value > LARGEST {
+        return fail(EINVAL);
+    }
     objects::forget(at);
+    set(at, shared != 0, value);
     0
 }
 
-unsafe fn take(at: usize) {
-    let o = object(at);
-    (*o).count -= 1;
-    clock::acquire(&(*o).clock);
+unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
+    point(code);
+    misuse::used(at, Kind::Lifetime);
+    let waiter = misuse::waiter(Wait::Semaphore, at);
+    if waiter != 0 {
+        misuse::report(Misuse::DestroyAwaited, at, waiter);
+        return 0;
+    }
+    misuse::destroy(at);
+    0
+}
+
+/// Decrements it, unless another process was faster.
+unsafe fn take(at: usize, kind: Kind) -> bool {
+    // What was destroyed has no value.
+    if !misuse::used(at, kind) {
+        let less = |value: u32| value.checked_sub(1);
+        if shared::word(at).fetch_update(Ordering::Acquire, Ordering::Relaxed, less).is_err() {
+            return false;
+        }
+    }
+    clock::acquire(&(*object(at)).clock);
     refresh(Wait::Semaphore, at);
+    true
 }
 
 unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
-    let n = acquire_point(code, Wait::Semaphore, at, None);
-    take(at);
-    log::event(Kind::SemWait, n, at, 0, 1);
-    0
+    wait_until(at, None, BY_SIGNAL, Kind::SemWait, code)
 }
 
-unsafe fn wait_until(at: usize, deadline: u64, code: usize) -> i32 {
-    let n = acquire_point(code, Wait::Semaphore, at, Some(deadline));
-    let timed_out = (*current()).timed_out;
-    if !timed_out {
-        take(at);
+unsafe fn wait_until(at: usize, deadline: Option<u64>, by_signal: u8, logged: Kind, code: usize) -> i32 {
+    loop {
+        let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal | BY_CANCEL };
+        let (n, end) = acquire(code, waiting);
+        let taken = end == End::Done && take(at, logged);
+        log::event(logged, n, at, 0, u8::from(taken));
+        match end {
+            End::Done if taken => return 0,
+            // Another process was faster.
+            End::Done => {}
+            End::TimedOut => return fail(ETIMEDOUT),
+            End::Interrupted => return fail(EINTR),
+            End::Cancelled => {
+                cancel::act();
+                return 0;
+            }
+        }
     }
-    log::event(Kind::SemTryWait, n, at, 0, u8::from(!timed_out));
-    if timed_out { fail(ETIMEDOUT) } else { 0 }
 }
 
 unsafe extern "C" fn timed_wait(at: usize, until: *const [i64; 2], code: usize) -> i32 {
-    wait_until(at, time::deadline(time::REALTIME, until), code)
+    clock_wait(at, time::REALTIME, until, code)
 }
 
 unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
-    wait_until(at, time::deadline(clock, until), code)
+    if !is_clock(clock) || !is_time(until) {
+        return fail(EINVAL);
+    }
+    wait_until(at, Some(time::deadline(clock, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
 }
 
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {
     let n = point(code);
-    let free = available(at);
-    if free {
-        take(at);
-    }
+    let free = available(at) && take(at, Kind::SemTryWait);
     log::event(Kind::SemTryWait, n, at, 0, u8::from(free));
     if free { 0 } else { fail(EAGAIN) }
 }
 
 unsafe extern "C" fn post(at: usize, code: usize) -> i32 {
     let n = point(code);
-    let o = object(at);
-    clock::release(&mut (*o).clock);
-    (*o).count += 1;
+    misuse::used(at, Kind::SemPost);
     log::event(Kind::SemPost, n, at, 0, 0);
+    if value(at) >= LARGEST {
+        return fail(EOVERFLOW);
+    }
+    clock::release(&mut (*object(at)).clock);
+    shared::word(at).fetch_add(1, Ordering::Release);
+    if is_shared(at) && shared::word(at + WAITING).load(Ordering::Relaxed) > 0 {
+        shared::wake_others(shared::word(at));
+    }
     refresh(Wait::Semaphore, at);
     0
 }
 
-unsafe extern "C" fn get_value(at: usize, value: *mut i32, _code: usize) -> i32 {
-    *value = (*object(at)).count as i32;
+unsafe extern "C" fn get_value(at: usize, into: *mut i32, _code: usize) -> i32 {
+    *into = value(at) as i32;
     0
 }

@@ -1,25 +1,30 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, real};
+use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, misuse, real};
 use crate::fiber;
-use crate::schedule::{acquire_point, decide_and_switch, now, point, refresh, yield_after};
+use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
+use crate::signals::{cancel, send};
 use crate::thread::{
-    COUNT, CURRENT, LIVE, State, Thread, by_handle, current, make_ready, make_unready, prepare, thread,
+    COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
+    prepare, thread,
 };
-use crate::{clock, log, outcome, time};
+use crate::{afterlife, clock, escapes, log, outcome, time};
 use core::arch::global_asm;
 use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_event::{Cause, Kind, Misuse, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
-    pthread_join => join, "rdx";
     pthread_tryjoin_np => try_join, "rdx";
-    pthread_timedjoin_np => timed_join, "rcx";
-    pthread_clockjoin_np => clock_join, "r8";
     pthread_detach => detach, "rsi";
     sched_yield => yield_now, "rdi";
     pthread_yield => yield_now, "rdi";
+}
+
+interpose_cancellable! {
+    pthread_join => join, "rdx";
+    pthread_timedjoin_np => timed_join, "rcx";
+    pthread_clockjoin_np => clock_join, "r8";
 }
 
 unsafe extern "C" {
@@ -31,14 +36,47 @@ unsafe extern "C" {
 /// Whether the attributes ask for a stack that a thread made ahead of time does not have.
 unsafe fn special(attributes: *const u8) -> bool {
     const DEFAULT_STACK: usize = 8 << 20;
-    let (mut address, mut size) = (0, 0);
+    let mut size = 0;
     pthread_attr_getstacksize(attributes, &mut size);
-    if size > DEFAULT_STACK {
-        return true;
-    }
+    size > DEFAULT_STACK || has_stack(attributes)
+}
+
+/// Whether the program has a stack ready for the thread.
+unsafe fn has_stack(attributes: *const u8) -> bool {
+    let (mut address, mut size) = (0, 0);
     pthread_attr_getstack(attributes, &mut address, &mut size);
-    // Without a stack of its own the attributes have none: address 0 minus the size.
+    // Without one the attributes have none: address 0 minus the size.
     address.wrapping_add(size) != 0
+}
+
+/// Makes a thread that is not ready yet. An error is that of `pthread_create`.
+pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
+    let number = COUNT.get();
+    if number as usize >= MAX_THREADS {
+        outcome::finish(OUTCOME_TOO_MANY_THREADS);
+    }
+    let t = thread(number);
+    let ordinary = attributes.is_null() || !special(attributes);
+    prepare(number);
+    afterlife::begin_thread(t);
+    (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
+    if (*t).from_pool && ordinary {
+        fiber::rewind(t);
+    } else {
+        let error = fiber::harvest(t, attributes);
+        if error != 0 {
+            return Err(EAGAIN);
+        }
+        (*t).from_pool = ordinary;
+    }
+    (*t).start = start;
+    (*t).argument = argument;
+    (*t).parent = CURRENT.get();
+    (*t).path = 0;
+    COUNT.set(number + 1);
+    LIVE.set(LIVE.get() + 1);
+    clock::inherit(t);
+    Ok(t)
 }
 
 pub(super) unsafe extern "C" fn create(
@@ -48,53 +86,65 @@ pub(super) unsafe extern "C" fn create(
     argument: usize,
     code: usize,
 ) -> i32 {
-    let n = point(cxx::place(code));
-    let number = COUNT.get();
-    if number as usize >= MAX_THREADS {
-        outcome::finish(OUTCOME_TOO_MANY_THREADS);
-    }
-    let t = thread(number);
-    let ordinary = attributes.is_null() || !special(attributes);
-    prepare(number);
-    if (*t).from_pool && ordinary {
-        fiber::rewind(t);
-    } else {
-        let error = fiber::harvest(t, attributes);
-        if error != 0 {
-            return EAGAIN;
-        }
-        (*t).from_pool = ordinary;
-    }
+    let code = cxx::place(code);
+    let n = point(code);
+    let t = match make(attributes, start, argument) {
+        Ok(t) => t,
+        Err(error) => return error,
+    };
     let mut detached = 0;
     if !attributes.is_null() {
         pthread_attr_getdetachstate(attributes, &mut detached);
     }
-    (*t).start = start;
-    (*t).argument = argument;
-    (*t).parent = CURRENT.get();
+    (*current()).children += 1;
+    (*t).path = path_of((*current()).path, (*current()).children);
+    (*t).created_at = code;
     (*t).detached = detached != 0;
-    COUNT.set(number + 1);
-    LIVE.set(LIVE.get() + 1);
-    clock::inherit(t);
-    log::event(Kind::Create, n, number as usize, log::relative(start), 0);
+    (*t).signal_mask = (*current()).signal_mask;
+    log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
     make_ready(t);
     *handle = (*t).handle;
     0
 }
 
+/// A thread is joined or detached for which that must not be done, or that does not exist.
+unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
+    let Some(t) = any_by_handle(handle) else { return ESRCH };
+    let number = (*t).number as usize;
+    let what = match (kind, (*t).joined) {
+        (Kind::Detach, _) => Misuse::DetachTwice,
+        (_, true) => Misuse::JoinTwice,
+        (_, false) => Misuse::JoinDetached,
+    };
+    let n = point(code);
+    log::event(kind, n, number, 0, 0);
+    misuse::report(what, number, 0);
+    if (*t).joined { ESRCH } else { EINVAL }
+}
+
 unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
     let code = cxx::place(code);
-    let Some(t) = by_handle(handle) else { return ESRCH };
+    let Some(t) = by_handle(handle) else { return not_joinable(handle, Kind::Join, code) };
     if (*t).detached {
-        return EINVAL;
+        return not_joinable(handle, Kind::Join, code);
     }
     if t == current() {
         return EDEADLK;
     }
     let number = (*t).number as usize;
-    let n = acquire_point(code, Wait::Join, number, deadline);
-    if (*current()).timed_out {
-        return ETIMEDOUT;
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
+    match end {
+        End::Done => {}
+        End::Cancelled => {
+            cancel::act();
+            return 0;
+        }
+        End::TimedOut | End::Interrupted => return ETIMEDOUT,
+    }
+    if (*t).joined {
+        log::event(Kind::Join, n, number, 0, 0);
+        misuse::report(Misuse::JoinTwice, number, 0);
+        return EINVAL;
     }
     clock::join_thread(t);
     (*t).joined = true;
@@ -124,8 +174,7 @@ unsafe extern "C" fn clock_join(
 }
 
 unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) -> i32 {
-    let Some(t) = by_handle(handle) else { return ESRCH };
-    if (*t).state != State::Done {
+    if by_handle(handle).is_some_and(|t| !(*t).detached && (*t).state != State::Done) {
         point(code);
         return EBUSY;
     }
@@ -133,9 +182,9 @@ unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) ->
 }
 
 pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
-    let Some(t) = by_handle(handle) else { return ESRCH };
+    let Some(t) = by_handle(handle) else { return not_joinable(handle, Kind::Detach, code) };
     if (*t).detached {
-        return EINVAL;
+        return not_joinable(handle, Kind::Detach, code);
     }
     let n = point(cxx::place(code));
     (*t).detached = true;
@@ -152,12 +201,21 @@ pub(super) unsafe extern "C" fn yield_now(code: usize) -> i32 {
 
 /// Everything of a thread is over, destructors included. Does not return.
 pub(crate) unsafe fn end(t: *mut Thread) {
+    if (*t).number != 0 {
+        escapes::look_at(t);
+    }
     let n = point(0);
+    if (*t).held_count > 0 {
+        super::abandon_locks(t);
+    }
     log::event(Kind::Exit, n, 0, 0, 0);
+    afterlife::end_thread(t);
     LIVE.set(LIVE.get() - 1);
+    INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);
+    send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
-    if LIVE.get() == 0 {
+    if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
         outcome::exit(0);
@@ -169,6 +227,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_thread_result(value: usize) {
     (*current()).result = value;
+    cancel::exits(current());
 }
 
 #[unsafe(no_mangle)]

@@ -7,13 +7,21 @@
 //! A thread that is about to perform an operation that others can make impossible says so in `pending`. Whoever
 //! changes such an object calls [`refresh`], so that at every decision the set of ready threads is exact.
 
-use crate::thread::{
-    CURRENT, LIVE, READY_COUNT, State, Thread, current, make_ready, make_unready, next_ready, next_suspended,
-    ready_thread, thread,
+mod choice;
+mod waiting;
+
+pub(crate) use choice::chooses_wakeups;
+pub(crate) use waiting::{
+    BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, acquire_point, await_object, log_state, redirect,
+    refresh, review, set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
-use crate::{Global, fiber, log, outcome, server, signals, sync, time};
-use racehunter_event::control::{OUTCOME_DEADLOCK, OUTCOME_LIMIT, TAIL_RANDOM};
-use racehunter_event::{Cause, Kind, Record, Switch, Wait};
+
+use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
+use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, time, watchdog};
+use choice::{choose, may_wake, possible, waits_outside};
+use racehunter_event::control::{MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM};
+use racehunter_event::{Cause, Kind, Record, Switch};
+use racehunter_walk::{Style, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
@@ -36,7 +44,6 @@ struct Plan {
     fair_limit: u64,
     max_events: u64,
     snapshot_at: u64,
-    random: u64,
     /// Last event number for which a decision was made.
     decided: u64,
     turn_began: u64,
@@ -55,11 +62,13 @@ static PLAN: Global<Plan> = Global::new(Plan {
     fair_limit: 0,
     max_events: 0,
     snapshot_at: 0,
-    random: 0,
     decided: 0,
     turn_began: 0,
     switches: 0,
 });
+
+/// Who chooses where the plan does not, unless the running thread simply stays.
+static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
 
 /// Turn of a thread in a program that runs without a controller.
 const TURN_WITHOUT_PLAN: u64 = 100_000;
@@ -89,10 +98,9 @@ pub(crate) fn switches() -> u64 {
 /// Takes the plan of the current slot and starts counting.
 pub(crate) unsafe fn begin() {
     let plan = PLAN.ptr();
-    let slot = server::slot();
     take_switches();
-    (*plan).tail = (*slot).tail;
-    (*plan).random = (*slot).seed;
+    take_tail();
+    hold::begin();
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
@@ -132,11 +140,34 @@ unsafe fn take_switches() {
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
 }
 
+/// Takes the strategy of the tail.
+unsafe fn take_tail() {
+    let slot = server::slot();
+    (*PLAN.ptr()).tail = (*slot).tail;
+    let style = match (*slot).tail {
+        TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
+        TAIL_POS => Style::Pos,
+        TAIL_RANDOM => Style::Even,
+        _ => return,
+    };
+    (*WALK.ptr()).begin(style, (*slot).seed);
+}
+
+/// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
+pub(crate) unsafe fn leave_open() {
+    let plan = PLAN.ptr();
+    (*plan).next = (*plan).end;
+    (*plan).tail_from = 0;
+    (*plan).snapshot_at = 0;
+    arm();
+}
+
 /// The execution is over; what the runtime still does on the way out is not part of it.
 pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();
     (*plan).running = false;
     (*plan).flags = 0;
+    (*plan).next = (*plan).end;
     HORIZON.set(FAR);
     RH_BUDGET.set(FAR);
 }
@@ -188,9 +219,26 @@ pub(crate) unsafe fn uncount() {
 
 /// An event that any thread can perform at any time is about to happen. Returns its number.
 pub(crate) unsafe fn point(code: usize) -> u64 {
-    (*current()).code = code;
+    point_at(code, 0, false)
+}
+
+/// As [`point`], for an access to memory.
+pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind: Kind, site: *const u8) -> u64 {
+    if hold::is_active() {
+        (*current()).code = code;
+        hold::before(address, size, kind, modules::site_number(site), code);
+    }
+    point_at(code, address, kind.is_write())
+}
+
+/// As [`point`], for an event that touches `object`.
+pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
+    let t = current();
+    (*t).code = code;
+    (*t).next_object = object;
+    (*t).next_changes = changes;
     let n = count();
-    if (*PLAN.ptr()).decided == n {
+    if is_decided(n) {
         return settle(n);
     }
     decide_before(n, true)
@@ -201,10 +249,22 @@ pub(crate) unsafe fn point(code: usize) -> u64 {
 pub(crate) unsafe fn attention(code: usize) -> u64 {
     (*current()).code = code;
     let n = now();
-    if (*PLAN.ptr()).decided == n {
+    if is_decided(n) {
         return settle(n);
     }
     decide_before(n, false)
+}
+
+/// Whether it is settled that the running thread performs event `n`. A plan can choose again where the thread stands:
+/// the execution that it repeats may have held the thread that was chosen first (see [`hold`]).
+unsafe fn is_decided(n: u64) -> bool {
+    let plan = PLAN.ptr();
+    if (*plan).decided != n || (*plan).next >= (*plan).end {
+        return (*plan).decided == n;
+    }
+    let next = *(*plan).next;
+    let is_here = next.from == CURRENT.get() && (next.code == 0 || next.code == log::relative((*current()).code));
+    !(next.at == n && is_here)
 }
 
 /// No decision is due, but the budget may be used up by the event that is next.
@@ -225,11 +285,22 @@ unsafe fn limits(n: u64) {
 
 /// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may
 /// choose; elsewhere only the plan and the end of a turn can.
-unsafe fn decide_before(n: u64, is_point: bool) -> u64 {
-    let Some(cause) = due(n, is_point) else { return n };
-    uncount();
-    decide_and_switch(n, true, cause);
-    settle(count())
+unsafe fn decide_before(mut n: u64, is_point: bool) -> u64 {
+    loop {
+        if signals::has_outside() {
+            uncount();
+            signals::deliver();
+            n = count();
+        }
+        let Some(cause) = due(n, is_point) else { return n };
+        uncount();
+        decide_and_switch(n, true, cause);
+        n = count();
+        // A signal handler that ran first may have performed the event that was decided about, and more.
+        if (*PLAN.ptr()).decided == n {
+            return settle(n);
+        }
+    }
 }
 
 /// Whether a decision is due before the counted event `n`, and why.
@@ -242,11 +313,11 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         }
     }
     let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n;
-    let random = is_point && (*plan).tail == TAIL_RANDOM && n >= (*plan).tail_from && READY_COUNT.get() > 1;
+    let random = is_point && (*plan).tail != TAIL_MIN_SWITCHES && n >= (*plan).tail_from && READY_COUNT.get() > 1;
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
         && n >= (*plan).turn_began + (*plan).fair_limit
-        && READY_COUNT.get() > 1;
+        && (READY_COUNT.get() > 1 || watchdog::overdue(n).is_some());
     if !(forced || random && (*plan).running || turn_over) {
         if RH_BUDGET.get() == 0 {
             if (*plan).fair_limit != 0 && n >= (*plan).turn_began + (*plan).fair_limit {
@@ -270,23 +341,29 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         let wanted = *(*plan).next;
         (*plan).next = (*plan).next.add(1);
         let code = log::relative((*current()).code);
-        if wanted.at != n || wanted.from != from || (wanted.code != 0 && wanted.code != code) || !possible(wanted.to) {
+        let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
+        if !fits || !(possible(wanted.to) || waits_outside(wanted.to)) {
             outcome::diverged(n);
         }
         (wanted.to, Cause::Plan)
     } else if n < (*plan).tail_from && (*plan).running {
         outcome::diverged(n)
     } else {
-        (choose(from, able, cause), cause)
+        (choose(n, from, able, cause), cause)
     };
     if able && to == from && cause == Cause::Strategy {
         arm();
         return;
     }
     let chosen = thread(to);
-    if (*chosen).state == State::Suspended {
+    if (*chosen).state == State::Suspended && !(cause == Cause::Plan && io::comes_in_time(chosen)) {
         time::reach((*chosen).deadline);
         (*chosen).timed_out = true;
+        make_ready(chosen);
+    }
+    if (*chosen).state == State::Blocked {
+        // A spurious wake-up.
+        (*chosen).interrupted = true;
         make_ready(chosen);
     }
     log::put(Record {
@@ -303,226 +380,20 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     if to != from {
         (*plan).switches += 1;
         fiber::switch_to(to);
-        // Switched back: handlers of signals that were sent meanwhile come before what the thread was about to do.
-        signals::deliver();
     }
-}
-
-/// Whether the plan may choose this thread.
-unsafe fn possible(number: u32) -> bool {
-    number < crate::thread::COUNT.get() && matches!((*thread(number)).state, State::Ready | State::Suspended)
-}
-
-/// Who goes on when the plan does not say.
-unsafe fn choose(from: u32, able: bool, cause: Cause) -> u32 {
-    let plan = PLAN.ptr();
-    let ready = READY_COUNT.get();
-    if (*plan).tail == TAIL_RANDOM && ready > 0 && (*plan).running {
-        // A time-out is a possible choice too, but a rare one: most programs set them generously.
-        const ONE_IN: u64 = 16;
-        if LIVE.get() > ready
-            && random().is_multiple_of(ONE_IN)
-            && let Some(late) = next_suspended()
-        {
-            return late;
-        }
-        return ready_thread((random() % u64::from(ready)) as u32);
-    }
-    if able && cause == Cause::Strategy {
-        return from;
-    }
-    // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
-    if let Some(next) = next_ready(from) {
-        return next;
-    }
-    if let Some(late) = next_suspended() {
-        return late;
-    }
-    outcome::finish(OUTCOME_DEADLOCK)
-}
-
-/// splitmix64: small, even, and the same everywhere.
-unsafe fn random() -> u64 {
-    let plan = PLAN.ptr();
-    (*plan).random = (*plan).random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = (*plan).random;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-/// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
-pub(crate) const BY_SIGNAL: u8 = 1;
-/// The wait is a cancellation point ([`End::Cancelled`]).
-pub(crate) const BY_CANCEL: u8 = 2;
-
-/// What a thread waits for, and what else can end the wait.
-#[derive(Clone, Copy)]
-pub(crate) struct Waiting {
-    pub wait: Wait,
-    pub object: usize,
-    pub deadline: Option<u64>,
-    /// Bits of `BY_`.
-    pub ends_by: u8,
-}
-
-/// How a wait ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// What was waited for is there.
-    Done,
-    TimedOut,
-    Interrupted,
-    Cancelled,
-}
-
-/// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
-/// then, and counts the event. With a deadline it may come back without: see `timed_out`. Returns the event's number.
-pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
-    acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
-}
-
-/// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
-pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
-    let t = current();
-    (*t).code = code;
-    begin_wait(t, waiting);
-    let n = loop {
-        // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
-        // certain.
-        if goes_on(t) {
-            let n = count();
-            if (*PLAN.ptr()).decided == n {
-                break settle(n);
-            }
-            let Some(cause) = due(n, true) else { break n };
-            uncount();
-            decide_and_switch(n, true, cause);
-        } else {
-            let n = now() + 1;
-            suspend(t, n);
-            decide_and_switch(n, false, Cause::Blocked);
-        }
-    };
-    (n, end_wait(t))
-}
-
-/// The running thread has performed an operation after which it waits; the decision that follows is for the next
-/// event. Comes back when it was chosen to go on.
-pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
-    wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
-}
-
-/// As [`wait_after`], for waits that signals or cancellation can end.
-pub(crate) unsafe fn wait_until(waiting: Waiting, cause: Cause) -> End {
-    let t = current();
-    begin_wait(t, waiting);
-    loop {
-        let n = now() + 1;
-        suspend(t, n);
-        decide_and_switch(n, false, cause);
-        if goes_on(t) {
-            return end_wait(t);
-        }
-    }
-}
-
-unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
-    (*t).timed_out = false;
-    (*t).interrupted = false;
-    (*t).ends_by = waiting.ends_by;
-    (*t).deadline = waiting.deadline.unwrap_or(u64::MAX);
-    await_object(t, waiting.wait, waiting.object);
-}
-
-unsafe fn end_wait(t: *mut Thread) -> End {
-    let end = if (*t).timed_out {
-        End::TimedOut
-    } else if sync::available(t) {
-        End::Done
-    } else if signals::cancelled(t) {
-        End::Cancelled
-    } else {
-        End::Interrupted
-    };
-    stop_awaiting(t);
-    (*t).ends_by = 0;
-    end
-}
-
-/// Whether a thread that waits can stop waiting.
-unsafe fn goes_on(t: *mut Thread) -> bool {
-    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancelled(t)
+    // Handlers of signals that were sent meanwhile come before what the thread was about to do.
+    signals::deliver();
 }
 
 /// Others should go first.
 pub(crate) unsafe fn yield_after() {
-    if READY_COUNT.get() > 1 {
-        decide_and_switch(now() + 1, true, Cause::Yield);
+    let plan = PLAN.ptr();
+    let n = now() + 1;
+    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
+    let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
+    if READY_COUNT.get() > 1 && planned {
+        decide_and_switch(n, true, Cause::Yield);
     }
-}
-
-pub(crate) unsafe fn await_object(t: *mut Thread, wait: Wait, object: usize) {
-    (*t).pending = wait;
-    (*t).object = object;
-    sync::objects::add_waiter(wait, object);
-}
-
-pub(crate) unsafe fn stop_awaiting(t: *mut Thread) {
-    sync::objects::remove_waiter((*t).pending, (*t).object);
-    (*t).pending = Wait::Nothing;
-}
-
-/// Changes what a blocked thread waits for: a signalled waiter now waits for its mutex.
-pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
-    sync::objects::remove_waiter((*t).pending, (*t).object);
-    await_object(t, wait, object);
-    log_state(t, Kind::Blocked, now());
-}
-
-/// Takes a thread out of the ready ones, before event `n`.
-unsafe fn suspend(t: *mut Thread, n: u64) {
-    let timed = (*t).deadline != u64::MAX;
-    make_unready(t, if timed { State::Suspended } else { State::Blocked });
-    log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
-}
-
-/// `object` has changed: threads that are about to use it can, or can no longer, go on.
-pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
-    if !sync::objects::has_waiters(wait_class, object) {
-        return;
-    }
-    let n = now();
-    for number in 0..crate::thread::COUNT.get() {
-        let t = thread(number);
-        if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
-            continue;
-        }
-        match (*t).state {
-            State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, n),
-            State::Blocked | State::Suspended if sync::available(t) => wake(t),
-            _ => {}
-        }
-    }
-}
-
-/// A thread that is blocked or suspended gets a chance to see whether it can go on.
-pub(crate) unsafe fn wake(t: *mut Thread) {
-    make_ready(t);
-    log_state(t, Kind::Woken, now());
-}
-
-unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
-    log::put(Record {
-        index: n,
-        code: log::relative((*t).code),
-        object: (*t).object as u64,
-        extra: sync::owner((*t).pending, (*t).object),
-        thread: (*t).number,
-        kind,
-        detail: (*t).pending as u8,
-        ..Record::default()
-    });
 }
 
 /// Runs the slots that share the execution up to event `n`, each in a copy of the process, then ends this one.
@@ -537,8 +408,7 @@ unsafe fn snapshot(n: u64) {
         while (*plan).next < (*plan).end && (*(*plan).next).at < n {
             (*plan).next = (*plan).next.add(1);
         }
-        (*plan).tail = (*server::slot()).tail;
-        (*plan).random = (*server::slot()).seed;
+        take_tail();
     }
     arm();
     count();

@@ -1,0 +1,103 @@
+//! Watchpoints find what can meet, and nothing else.
+
+mod common;
+
+use common::{SMALL, TIMED, WIDER, config, found, hunt};
+use proptest::prelude::*;
+use racehunter_analyses::{Options, Technique};
+use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
+use racehunter_explore::{Analysis as _, Budget, Bug, Plan, Points, confirm, conflicts};
+use std::collections::BTreeSet;
+
+fn races(bugs: impl IntoIterator<Item = Bug>) -> BTreeSet<Bug> {
+    bugs.into_iter().filter(|bug| matches!(bug, Bug::Race(..))).collect()
+}
+
+/// What a campaign of watchpoints finds, with and without the happens-before detector.
+fn provoked(program: &Program) -> BTreeSet<Bug> {
+    let budget = Budget { runs: Some(2000), points: Points::All, ..Budget::default() };
+    races(found(&hunt(ModelExecutor::new(program.clone()), Technique::Watchpoint, &Options::default(), budget).summary))
+}
+
+/// The races that meet when every pair of the first execution is provoked, without happens-before.
+fn met(program: &Program) -> BTreeSet<Bug> {
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let mut watchpoint = racehunter_analyses::Watchpoint::new();
+    let mut waiting = watchpoint.initial_targets();
+    let mut bugs = BTreeSet::new();
+    while let Some(target) = waiting.pop() {
+        let plan = Plan { detect_races: false, ..watchpoint.plan(&target) };
+        let execution = executor.run_one(&plan);
+        waiting.extend(watchpoint.new_targets(&target, &execution));
+        bugs.extend(races(execution.bugs()));
+    }
+    bugs
+}
+
+/// Listing 1 of the paper: the same lock protects a flag, but not what it is about.
+fn listing_1() -> Program {
+    let first = vec![Op::Write(0, Value::Const(1)), Op::Lock(0), Op::Write(1, Value::Const(1)), Op::Unlock(0)];
+    let second = vec![Op::Lock(0), Op::Read(1, 0), Op::Unlock(0), Op::Write(0, Value::Const(2))];
+    Program::bare(vec![first, second])
+}
+
+/// Listing 2: an atomic orders the accesses in the sequential execution only.
+fn listing_2() -> Program {
+    let first = vec![Op::Write(0, Value::Const(1)), Op::AtomicWrite(1, Value::Const(1))];
+    let second = vec![Op::AtomicRead(1, 0), Op::JumpIf(0, 2, 3), Op::Write(0, Value::Const(2))];
+    Program::bare(vec![first, second])
+}
+
+#[test]
+fn what_the_sequential_execution_hides_is_provoked() {
+    for program in [listing_1(), listing_2()] {
+        let mut executor = ModelExecutor::new(program.clone());
+        executor.add_all_points();
+        let sequential = executor.run_one(&Plan::default());
+        assert_eq!(races(sequential.bugs()), BTreeSet::new(), "happens-before alone misses it");
+        assert_eq!(met(&program).len(), 1);
+        assert_eq!(provoked(&program), met(&program));
+    }
+}
+
+#[test]
+fn what_creation_and_joining_order_is_no_target() {
+    let program = Program::fork_join(vec![vec![Op::Write(0, Value::Const(1))]], vec![Op::Read(0, 0)]);
+    let mut executor = ModelExecutor::new(program);
+    executor.add_all_points();
+    assert!(conflicts(&executor.run_one(&Plan::default())).is_empty());
+}
+
+#[test]
+fn a_loop_is_told_apart_by_count_and_threads_by_path() {
+    let body = |value| vec![Op::AtomicRead(1, 1), Op::Write(0, Value::Const(value)), Op::JumpIf(2, 9, 0)];
+    let program = Program::bare(vec![body(1), body(2), vec![Op::Read(0, 0), Op::Read(0, 0)]]);
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let pairs = conflicts(&executor.run_one(&Plan::default()));
+    // Each writer with the other, and each with both reads; all of them once.
+    assert_eq!(pairs.len(), 5, "{pairs:#?}");
+    assert!(pairs.iter().flatten().all(|descriptor| descriptor.nth == 1 && descriptor.path.is_none()));
+}
+
+proptest! {
+    #![proptest_config(config(150))]
+
+    #[test]
+    fn what_meets_is_a_race_of_some_schedule(seed: u64, shape: u8) {
+        let program = Program::random(seed, [SMALL, TIMED, WIDER][usize::from(shape % 3)]);
+        let sites: std::collections::HashSet<u32> = program.access_sites().into_iter().collect();
+        let Some(paths) = schedules(&program, &sites, 4_000) else { return Ok(()) };
+        let possible = races(common::bugs_of(paths.iter()));
+        let met = met(&program);
+        // Every one of them shows again when its switches are repeated, and nothing is held.
+        let budget = Budget { runs: Some(2000), points: Points::All, ..Budget::default() };
+        let executor = || ModelExecutor::new(program.clone());
+        let hunt = hunt(executor(), Technique::Watchpoint, &Options::default(), budget);
+        for found in &hunt.summary.found {
+            prop_assert_eq!(confirm(&mut executor(), &found.repeat, &found.bug, 2).unwrap(), 2, "{:?}", found);
+        }
+        prop_assert!(met.is_subset(&possible), "{met:?} beyond {possible:?}\n{program:?}");
+    }
+}

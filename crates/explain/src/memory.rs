@@ -1,0 +1,117 @@
+//! Bugs of two accesses: data races, uses of memory after its end, and memory that is freed twice.
+
+use crate::place::Places;
+use crate::{Culprit, Shown};
+use racehunter_explore::{Execution, Kind, Race, Record};
+use racehunter_finding::{Finding, Site};
+use racehunter_report::messages;
+use racehunter_symbols::source::Access;
+
+/// The race between these two places.
+pub(crate) fn find(execution: &Execution, first: u64, second: u64) -> Option<Race> {
+    execution.races().into_iter().find(|race| {
+        let (a, b) = (race.first.code, race.second.code);
+        (a.min(b), a.max(b)) == (first, second)
+    })
+}
+
+/// Both records of the race between these two places, and what was logged before.
+fn pair<'e>(places: &Places<'e>, first: u64, second: u64) -> Option<(Record, Record, &'e [Record])> {
+    let records = &places.execution.records;
+    let at = records.windows(2).position(|pair| {
+        pair[0].kind == Kind::RaceFirst && pair[1].kind == Kind::RaceSecond && {
+            let (a, b) = (pair[0].code, pair[1].code);
+            (a.min(b), a.max(b)) == (first, second)
+        }
+    })?;
+    Some((records[at], records[at + 1], &records[..at]))
+}
+
+fn kind_of(record: &Record) -> Kind {
+    Kind::from_byte(record.detail).unwrap_or_default()
+}
+
+/// The detector knows the earlier access by its place only; the log has it with its stack.
+fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site {
+    let is_it = |record: &&Record| {
+        record.thread == earlier.thread
+            && record.stack != 0
+            && match kind_of(earlier) {
+                Kind::Free => {
+                    record.kind == Kind::Free && (record.object..record.object + record.extra).contains(&earlier.object)
+                }
+                _ => record.kind.is_access() && record.code == earlier.code,
+            }
+    };
+    match before.iter().rev().find(is_it) {
+        Some(record) => places.site(record, record.kind, u32::from(earlier.size)),
+        None => places.site(earlier, kind_of(earlier), u32::from(earlier.size)),
+    }
+}
+
+fn culprit(later: &Record) -> Option<Culprit> {
+    let shown = if kind_of(later) == Kind::Free { Shown::Free } else { Shown::Access };
+    Some(Culprit { index: later.index, shown })
+}
+
+pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, finding: &mut Finding) -> Option<Culprit> {
+    finding.kind = racehunter_finding::Kind::DataRace;
+    let Some((earlier, later, before)) = pair(places, first, second) else {
+        finding.message = messages::data_race("memory that two threads use");
+        finding.sites = vec![places.bare(first), places.bare(second)];
+        return None;
+    };
+    let first_site = first_site(places, &earlier, before);
+    let second_site = places.site(&later, kind_of(&later), u32::from(later.size));
+    // What is freed has no name at the place where it is; what is used has.
+    let named: &[&Site] = match (kind_of(&earlier), kind_of(&later)) {
+        (Kind::Free, _) => &[&second_site],
+        (_, Kind::Free) => &[&first_site],
+        _ => &[&first_site, &second_site],
+    };
+    let object = places.object(later.object, u64::from(later.size), named);
+    let used_too_late = match (kind_of(&earlier), kind_of(&later)) {
+        (Kind::Free, _) => Some(messages::used_after_free(&object.name)),
+        (Kind::Exit, _) => Some(messages::used_after_thread(&object.name)),
+        (_, Kind::Free) => Some(messages::use_after_free(&object.name)),
+        _ => None,
+    };
+    finding.message = match used_too_late {
+        Some(message) => {
+            finding.kind = racehunter_finding::Kind::UseAfterFree;
+            message
+        }
+        None => messages::data_race(&object.name),
+    };
+    finding.object = Some(object);
+    finding.sites = vec![first_site, second_site];
+    culprit(&later)
+}
+
+pub(crate) fn describe_double_free(
+    places: &Places<'_>,
+    first: u64,
+    second: u64,
+    finding: &mut Finding,
+) -> Option<Culprit> {
+    finding.kind = racehunter_finding::Kind::DoubleFree;
+    let Some((earlier, later, before)) = pair(places, first, second) else {
+        finding.message = messages::double_free("memory");
+        finding.sites = vec![places.bare(first), places.bare(second)];
+        return None;
+    };
+    let first_site = first_site(places, &earlier, before);
+    let second_site = places.site(&later, Kind::Free, 0);
+    let mut object = places.object(later.object, earlier.extra, &[]);
+    let spelled = [&second_site, &first_site].into_iter().find_map(|site| {
+        let name = places.symbols.expression(site.stack.first()?, Access::Call)?;
+        Some(name.trim_start_matches('&').to_owned())
+    });
+    if let Some(name) = spelled {
+        object.name = name;
+    }
+    finding.message = messages::double_free(&object.name);
+    finding.object = Some(object);
+    finding.sites = vec![first_site, second_site];
+    culprit(&later)
+}

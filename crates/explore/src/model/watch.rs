@@ -1,0 +1,82 @@
+//! Watchpoints in the model: see the runtime's module of the same purpose.
+
+use crate::{Descriptor, Kind, Pair, Record};
+
+/// Who is held, and where.
+#[derive(Default)]
+pub(super) struct Watch {
+    descriptors: Vec<Descriptor>,
+    seen: [u64; 2],
+    /// The access that a thread is held at.
+    held: Option<Record>,
+    /// Threads whose next access was looked at.
+    looked_at: Vec<u32>,
+}
+
+impl Watch {
+    pub fn new(pair: Option<&Pair>) -> Self {
+        Self { descriptors: pair.map(|pair| pair.to_vec()).unwrap_or_default(), ..Self::default() }
+    }
+
+    pub fn is_active(&self) -> bool {
+        !self.descriptors.is_empty()
+    }
+
+    pub fn holds(&self, thread: u32) -> bool {
+        self.held.is_some_and(|held| held.thread == thread)
+    }
+
+    /// The access that is held, if the one that is about to happen conflicts with it. It is held no longer.
+    pub fn meets(&mut self, access: &Record) -> Option<Record> {
+        let held = self.held.filter(|held| {
+            held.thread != access.thread
+                && held.object == access.object
+                && (held.kind.is_write() || access.kind.is_write())
+                && !(held.kind.is_atomic() && access.kind.is_atomic())
+        })?;
+        // The pair has met: nothing more is to be provoked.
+        self.held = None;
+        self.descriptors.clear();
+        Some(held)
+    }
+
+    /// Whether the thread is held before this access, which is looked at once.
+    pub fn hold(&mut self, access: &Record, path: u64) -> bool {
+        if self.looked_at.contains(&access.thread) {
+            return false;
+        }
+        self.looked_at.push(access.thread);
+        if self.held.is_some() {
+            return false;
+        }
+        let mut wanted = false;
+        for (descriptor, seen) in self.descriptors.iter().zip(&mut self.seen) {
+            if descriptor.code == access.code && descriptor.path.is_none_or(|wanted| wanted == path) {
+                *seen += 1;
+                wanted |= *seen == descriptor.nth;
+            }
+        }
+        if wanted {
+            self.held = Some(*access);
+        }
+        wanted
+    }
+
+    /// Nobody else can run.
+    pub fn give_up(&mut self) -> Option<u32> {
+        self.held.take().map(|held| held.thread)
+    }
+
+    pub fn performed(&mut self, thread: u32) {
+        self.looked_at.retain(|&other| other != thread);
+    }
+
+    /// Both accesses are about to happen.
+    pub fn race_records(first: &Record, second: &Record) -> [Record; 2] {
+        [(first, Kind::RaceFirst), (second, Kind::RaceSecond)].map(|(access, kind)| Record {
+            kind,
+            detail: access.kind as u8,
+            ..*access
+        })
+    }
+}

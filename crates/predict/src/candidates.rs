@@ -1,0 +1,207 @@
+//! Which pairs of accesses are worth a question.
+//!
+//! A location that many threads access often has far too many pairs. So accesses are grouped by all that matters before
+//! the order does: location, thread, site, kind, and the locks that are held. Two groups conflict or not as wholes. For
+//! the rest, the cones of an access leave an interval of the other group in which partners can lie, since cones grow
+//! along a thread; within it, near partners come first. Pairs of groups with the same two sites are one case, because to
+//! the reader of a report they are one race.
+
+use crate::cones::Cones;
+use crate::index::{Index, NONE};
+use racehunter_trace::{EventId, Op};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// Two sites whose accesses may race.
+pub(crate) struct Case {
+    /// Pairs of groups.
+    groups: Vec<(u32, u32)>,
+}
+
+/// All cases of a trace.
+pub(crate) struct Candidates {
+    groups: Vec<Group>,
+    pub(crate) cases: Vec<Case>,
+}
+
+/// Accesses that differ only in when they happen.
+struct Group {
+    key: Key,
+    /// In order.
+    events: Vec<EventId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    location: u32,
+    thread: u16,
+    op: Op,
+    locks: u32,
+    site: u32,
+}
+
+/// Sets of locks that threads hold, each once.
+#[derive(Default)]
+pub(crate) struct LockSets {
+    /// Lock and whether it is shared, sorted.
+    sets: Vec<Vec<(u32, bool)>>,
+    numbers: FxHashMap<Vec<(u32, bool)>, u32>,
+}
+
+impl LockSets {
+    pub(crate) fn number(&mut self, set: Vec<(u32, bool)>) -> u32 {
+        if let Some(&number) = self.numbers.get(&set) {
+            return number;
+        }
+        let number = self.sets.len() as u32;
+        self.sets.push(set.clone());
+        self.numbers.insert(set, number);
+        number
+    }
+
+    /// The locks that a thread holds after so many events.
+    pub(crate) fn held(&mut self, index: &Index<'_>, thread: usize, position: u32) -> u32 {
+        let lock = |acquire| (index.trace.object(acquire), index.trace.op(acquire) == Op::AcquireShared);
+        let mut set: Vec<(u32, bool)> = index.held_at(thread, position).map(lock).collect();
+        set.sort_unstable();
+        self.number(set)
+    }
+
+    pub(crate) fn get(&self, number: u32) -> &[(u32, bool)] {
+        &self.sets[number as usize]
+    }
+
+    /// True when two threads cannot hold these at the same time.
+    pub(crate) fn exclude(&self, one: u32, other: u32) -> bool {
+        let other = self.get(other);
+        self.get(one).iter().any(|&(lock, shared)| other.iter().any(|&(also, with)| also == lock && !(shared && with)))
+    }
+}
+
+impl Candidates {
+    /// Collects the cases of a trace: one linear pass, and pairs of groups.
+    pub(crate) fn new(index: &Index<'_>) -> Self {
+        let trace = index.trace;
+        let mut locks = LockSets::default();
+        let none = locks.number(Vec::new());
+        let mut held = vec![none; index.threads()];
+        let mut groups: Vec<Group> = Vec::new();
+        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut by_location: Vec<Vec<u32>> = vec![Vec::new(); trace.objects().len()];
+        for event in 0..trace.len() as EventId {
+            let op = trace.op(event);
+            if (op.acquires() || op.releases()) && index.is_outermost(event) {
+                let (thread, position) = index.place(event);
+                held[thread] = locks.held(index, thread, position + 1);
+            }
+            if !op.is_access() || !index.is_shared(trace.object(event)) {
+                continue;
+            }
+            let thread = trace.thread(event);
+            let location = trace.object(event);
+            let key = Key { location, thread, op, locks: held[usize::from(thread)], site: trace.site(event) };
+            let number = *numbers.entry(key).or_insert_with(|| {
+                by_location[location as usize].push(groups.len() as u32);
+                groups.push(Group { key, events: Vec::new() });
+                groups.len() as u32 - 1
+            });
+            groups[number as usize].events.push(event);
+        }
+        let mut cases: BTreeMap<(u32, u32), Case> = BTreeMap::new();
+        for here in &by_location {
+            for (at, &one) in here.iter().enumerate() {
+                for &other in &here[at + 1..] {
+                    let (a, b) = (groups[one as usize].key, groups[other as usize].key);
+                    let conflict = a.thread != b.thread
+                        && (a.op.writes() || b.op.writes())
+                        && !(a.op.is_atomic() && b.op.is_atomic());
+                    if conflict && !locks.exclude(a.locks, b.locks) {
+                        let sites = (a.site.min(b.site), a.site.max(b.site));
+                        cases.entry(sites).or_insert(Case { groups: Vec::new() }).groups.push((one, other));
+                    }
+                }
+            }
+        }
+        Self { groups, cases: cases.into_values().collect() }
+    }
+
+    /// The pairs of a case that the cones allow, near ones first, at most so many. Says whether that is all.
+    pub(crate) fn pairs(
+        &self,
+        index: &Index<'_>,
+        cones: &Cones,
+        case: &Case,
+        limit: usize,
+    ) -> (Vec<(EventId, EventId)>, bool) {
+        // Each access of the smaller group has a cursor into the larger one; all cursors advance in turns.
+        let mut cursors: Vec<Cursor> = Vec::new();
+        for &(one, other) in &case.groups {
+            let (one, other) = (&self.groups[one as usize], &self.groups[other as usize]);
+            let (few, many) = if one.events.len() <= other.events.len() { (one, other) } else { (other, one) };
+            cursors.extend(few.events.iter().filter_map(|&event| Cursor::new(index, cones, event, &many.events)));
+        }
+        cursors.sort_by_key(|cursor| (cursor.distance(), cursor.event));
+        let mut complete = cursors.len() <= limit;
+        cursors.truncate(limit);
+        let mut pairs = Vec::new();
+        while !cursors.is_empty() {
+            if pairs.len() >= limit {
+                complete = false;
+                break;
+            }
+            cursors.retain_mut(|cursor| match cursor.next() {
+                Some(partner) => {
+                    pairs.push((cursor.event.min(partner), cursor.event.max(partner)));
+                    true
+                }
+                None => false,
+            });
+        }
+        pairs.truncate(limit);
+        (pairs, complete)
+    }
+}
+
+/// The possible partners of an access, from the nearest outwards.
+struct Cursor<'a> {
+    event: EventId,
+    /// Partners before it that are left.
+    before: &'a [EventId],
+    /// Partners after it that are left.
+    after: &'a [EventId],
+}
+
+impl<'a> Cursor<'a> {
+    fn new(index: &Index<'_>, cones: &Cones, event: EventId, others: &'a [EventId]) -> Option<Self> {
+        let (thread, position) = index.place(event);
+        let (other, _) = index.place(others[0]);
+        // The access must not need its partner, nor the partner the access.
+        let needed = cones.of(thread, position)[other];
+        let begin = others.partition_point(|&partner| index.position[partner as usize] < needed);
+        let end =
+            others.partition_point(|&partner| cones.of(other, index.position[partner as usize])[thread] <= position);
+        let allowed = others.get(begin..end)?;
+        let (before, after) = allowed.split_at(allowed.partition_point(|&partner| partner < event));
+        (!allowed.is_empty()).then_some(Self { event, before, after })
+    }
+
+    fn distance(&self) -> u32 {
+        let before = self.before.last().map(|&partner| self.event - partner);
+        let after = self.after.first().map(|&partner| partner - self.event);
+        before.into_iter().chain(after).min().unwrap_or(NONE)
+    }
+
+    fn next(&mut self) -> Option<EventId> {
+        let before = self.before.last().map(|&partner| self.event - partner);
+        let after = self.after.first().map(|&partner| partner - self.event);
+        if before.unwrap_or(NONE) <= after.unwrap_or(NONE) {
+            let (&partner, rest) = self.before.split_last()?;
+            self.before = rest;
+            Some(partner)
+        } else {
+            let (&partner, rest) = self.after.split_first()?;
+            self.after = rest;
+            Some(partner)
+        }
+    }
+}

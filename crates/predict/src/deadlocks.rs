@@ -1,0 +1,159 @@
+//! Cycles of locks: threads that hold what the next one wants.
+//!
+//! Each acquisition while other locks are held is a wish. Wishes are grouped by thread, the locks that are held, the lock
+//! that is wanted and the site. A cycle of groups of different threads, each wanting what the next one holds, is a case,
+//! unless two of them hold a lock in common: then they cannot be there together.
+//!
+//! Most programs take nested locks in some order. So first the locks alone are looked at: only where a lock can be
+//! reached from itself, by going from what is held to what is wanted, there is anything to combine.
+
+use crate::Question;
+use crate::candidates::LockSets;
+use crate::index::Index;
+use crate::predict::{Case, Kind};
+use racehunter_trace::{EventId, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Longest cycle that is looked for.
+const LONGEST: usize = 4;
+
+struct Group {
+    thread: u16,
+    held: u32,
+    wanted: u32,
+    shared: bool,
+    site: u32,
+    wishes: Vec<EventId>,
+}
+
+/// The cycles of a trace.
+pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
+    let trace = index.trace;
+    let mut locks = LockSets::default();
+    let mut groups: Vec<Group> = Vec::new();
+    let mut numbers: FxHashMap<(u16, u32, u32, bool, u32), usize> = FxHashMap::default();
+    for event in 0..trace.len() as EventId {
+        let op = trace.op(event);
+        if !op.acquires() || !index.is_outermost(event) {
+            continue;
+        }
+        let (thread, position) = index.place(event);
+        let held = locks.held(index, thread, position);
+        if locks.get(held).is_empty() {
+            continue;
+        }
+        let (wanted, shared, site) = (trace.object(event), op == Op::AcquireShared, trace.site(event));
+        let number = *numbers.entry((thread as u16, held, wanted, shared, site)).or_insert_with(|| {
+            groups.push(Group { thread: thread as u16, held, wanted, shared, site, wishes: Vec::new() });
+            groups.len() - 1
+        });
+        groups[number].wishes.push(event);
+    }
+    drop_ordered(&mut groups, &locks);
+    let mut holding: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    for (number, group) in groups.iter().enumerate() {
+        for &(lock, _) in locks.get(group.held) {
+            holding.entry(lock).or_default().push(number);
+        }
+    }
+    let mut finder = Finder {
+        locks: &locks,
+        groups: &groups,
+        holding: &holding,
+        path: Vec::new(),
+        sites: FxHashSet::default(),
+        cycles: Vec::new(),
+    };
+    for first in 0..groups.len() {
+        finder.path.push(first);
+        finder.extend();
+        finder.path.pop();
+    }
+    finder.cycles.iter().map(|cycle| case(&groups, cycle, attempts)).collect()
+}
+
+/// Leaves out wishes that are part of no cycle of locks: as long as there are any, those for a lock from which nothing
+/// is wanted, and those of threads that hold only locks that nobody wants.
+fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
+    loop {
+        let before = groups.len();
+        let wanted: FxHashSet<u32> = groups.iter().map(|group| group.wanted).collect();
+        let held: FxHashSet<u32> =
+            groups.iter().flat_map(|group| locks.get(group.held)).map(|&(lock, _)| lock).collect();
+        groups.retain(|group| {
+            held.contains(&group.wanted) && locks.get(group.held).iter().any(|(lock, _)| wanted.contains(lock))
+        });
+        if groups.len() == before {
+            return;
+        }
+    }
+}
+
+struct Finder<'a> {
+    locks: &'a LockSets,
+    groups: &'a [Group],
+    /// Groups by the locks that they hold.
+    holding: &'a FxHashMap<u32, Vec<usize>>,
+    path: Vec<usize>,
+    /// Sites of the cycles so far: to the reader of a report, other threads at the same sites are the same deadlock.
+    sites: FxHashSet<Vec<u32>>,
+    cycles: Vec<Vec<usize>>,
+}
+
+impl Finder<'_> {
+    /// True when a thread of the second group holds what one of the first wants.
+    fn waits(&self, first: usize, second: usize) -> bool {
+        let (first, second) = (&self.groups[first], &self.groups[second]);
+        self.locks.get(second.held).iter().any(|&(lock, shared)| lock == first.wanted && !(shared && first.shared))
+    }
+
+    /// Goes on from the path so far. Each cycle is found from its group with the smallest number.
+    fn extend(&mut self) {
+        let (first, last) = (self.path[0], self.path[self.path.len() - 1]);
+        if self.path.len() > 1 && self.waits(last, first) {
+            let mut sites: Vec<u32> = self.path.iter().map(|&group| self.groups[group].site).collect();
+            sites.sort_unstable();
+            if self.sites.insert(sites) {
+                self.cycles.push(self.path.clone());
+            }
+            return;
+        }
+        if self.path.len() == LONGEST {
+            return;
+        }
+        let holding = self.holding;
+        for &next in holding.get(&self.groups[last].wanted).into_iter().flatten().filter(|&&next| next > first) {
+            let together = self.path.iter().all(|&group| {
+                let (one, other) = (&self.groups[group], &self.groups[next]);
+                one.thread != other.thread && !self.locks.exclude(one.held, other.held)
+            });
+            if together && self.waits(last, next) {
+                self.path.push(next);
+                self.extend();
+                self.path.pop();
+            }
+        }
+    }
+}
+
+/// The questions of a cycle: all combinations of wishes if they are few, otherwise those that lie near each other.
+fn case(groups: &[Group], cycle: &[usize], attempts: usize) -> Case {
+    let wishes: Vec<&[EventId]> = cycle.iter().map(|&group| &groups[group].wishes[..]).collect();
+    let all = wishes.iter().map(|wishes| wishes.len()).try_fold(1, usize::checked_mul);
+    let complete = all.is_some_and(|all| all <= attempts);
+    let mut tries: Vec<Vec<EventId>> = Vec::new();
+    for &wish in wishes[0] {
+        let others = wishes[1..].iter().map(|wishes| {
+            let next = wishes.partition_point(|&other| other < wish);
+            if complete { wishes } else { &wishes[next.saturating_sub(1)..wishes.len().min(next + 1)] }
+        });
+        tries.extend(others.fold(vec![vec![wish]], |begun, wishes| {
+            let longer = |events: &Vec<EventId>, &wish: &EventId| events.iter().copied().chain([wish]).collect();
+            begun.iter().flat_map(|events| wishes.iter().map(move |wish| longer(events, wish))).collect()
+        }));
+    }
+    tries.sort_by_key(|events| events.iter().max().zip(events.iter().min()).map(|(last, first)| last - first));
+    tries.truncate(attempts);
+    let tries = tries.into_iter().map(|events| (events.clone(), Question::together(events))).collect();
+    Case { kind: Kind::Deadlock, tries, complete }
+}

@@ -1,0 +1,13 @@
+//! Traces from which nothing can be predicted.
+
+use racehunter_trace::EventId;
+
+/// The trace is not one of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("event {event} of the trace cannot have happened: {reason}")]
+pub struct Error {
+    /// The event, from 0.
+    pub event: EventId,
+    /// What does not fit.
+    pub reason: &'static str,
+}

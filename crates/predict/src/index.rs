@@ -1,0 +1,397 @@
+//! What every stage looks up in a trace: one linear pass, which also checks that the trace can have happened.
+
+use crate::Error;
+use racehunter_trace::{EventId, Op, Subject, Trace};
+use rustc_hash::FxHashMap;
+
+/// No event, position or node.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A trace, and where things are in it.
+///
+/// Events are named in two ways: by their number in the trace, and by thread and *position*, the number of events that
+/// the thread did before.
+pub struct Index<'t> {
+    pub(crate) trace: &'t Trace,
+    /// Position of each event in its thread.
+    pub(crate) position: Vec<u32>,
+    /// The events of each thread.
+    pub(crate) events: Vec<Vec<EventId>>,
+    /// One event that each event goes with. What it is depends on the operation; see [`Index::required`] and
+    /// [`Index::read_from`].
+    link: Vec<u32>,
+    /// The fork of each thread, or [`NONE`].
+    pub(crate) forker: Vec<EventId>,
+    /// All writes, as thread and position in one number, ascending within each location.
+    writes: Vec<u64>,
+    /// Where the writes of each object begin.
+    writes_start: Vec<u32>,
+    /// All critical sections, ascending by thread and position within each lock.
+    sections: Vec<Section>,
+    sections_start: Vec<u32>,
+    /// For each thread, ascending: from which position on it holds which locks.
+    held: Vec<Vec<(u32, u32)>>,
+    nodes: Vec<Node>,
+    /// For each object whether it is a location that several threads touch and somebody writes.
+    shared: Vec<bool>,
+}
+
+/// A lock from its acquisition to its release; of a recursive lock the outermost pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section {
+    pub(crate) thread: u16,
+    /// Position of the acquisition.
+    pub(crate) acquire: u32,
+    /// Position of the release, or [`NONE`] when it was not released.
+    pub(crate) release: u32,
+    pub(crate) shared: bool,
+}
+
+/// A lock that is held, and the rest of them.
+#[derive(Clone, Copy)]
+struct Node {
+    acquire: EventId,
+    rest: u32,
+}
+
+#[derive(Default)]
+struct Lock {
+    /// Threads that hold it: thread, how often, the outermost acquisition.
+    holders: Vec<(u16, u32, EventId)>,
+    shared: bool,
+}
+
+fn packed(thread: u16, position: u32) -> u64 {
+    u64::from(thread) << 32 | u64::from(position)
+}
+
+impl<'t> Index<'t> {
+    /// Looks at the whole trace once.
+    ///
+    /// # Errors
+    /// When the trace cannot be one of an execution: a lock that is held is acquired by another thread, a thread acts
+    /// before it was forked.
+    pub fn new(trace: &'t Trace) -> Result<Self, Error> {
+        let threads = trace.threads().len();
+        let mut pass = Pass {
+            index: Self {
+                trace,
+                position: Vec::with_capacity(trace.len()),
+                events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
+                link: Vec::with_capacity(trace.len()),
+                forker: vec![NONE; threads],
+                writes: Vec::new(),
+                writes_start: Vec::new(),
+                sections: Vec::new(),
+                sections_start: Vec::new(),
+                held: vec![Vec::new(); threads],
+                nodes: Vec::new(),
+                shared: Vec::new(),
+            },
+            last: vec![NONE; trace.objects().len()],
+            locks: FxHashMap::default(),
+            joined: vec![false; threads],
+        };
+        for event in 0..trace.len() as EventId {
+            pass.event(event).map_err(|reason| Error { event, reason })?;
+        }
+        let mut index = pass.index;
+        index.collect_writes();
+        index.collect_sections();
+        index.shared = shared_locations(trace);
+        Ok(index)
+    }
+
+    /// Number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The trace.
+    #[must_use]
+    pub fn trace(&self) -> &'t Trace {
+        self.trace
+    }
+
+    /// The locks that a thread holds when an event is about to happen: objects of the trace, the latest first.
+    pub fn locks_at(&self, event: EventId) -> impl Iterator<Item = u32> + '_ {
+        let (thread, position) = self.place(event);
+        self.held_at(thread, position).map(|acquire| self.trace.object(acquire))
+    }
+
+    /// Thread and position of an event.
+    pub(crate) fn place(&self, event: EventId) -> (usize, u32) {
+        (usize::from(self.trace.thread(event)), self.position[event as usize])
+    }
+
+    /// The write that a read took its value from, or [`NONE`] for the initial value.
+    pub(crate) fn read_from(&self, read: EventId) -> EventId {
+        debug_assert!(self.trace.op(read).reads());
+        self.link[read as usize]
+    }
+
+    /// The other end of the critical section that an acquisition or release belongs to: [`NONE`] for an acquisition
+    /// without release, the event itself for the inner part of a recursive lock, which means nothing.
+    pub(crate) fn other_end(&self, event: EventId) -> EventId {
+        debug_assert!(self.trace.op(event).acquires() || self.trace.op(event).releases());
+        self.link[event as usize]
+    }
+
+    /// True for acquisitions and releases that change who has a lock.
+    pub(crate) fn is_outermost(&self, event: EventId) -> bool {
+        self.link[event as usize] != event
+    }
+
+    /// The event besides the one before it in its thread that must come before an event in any order, or [`NONE`].
+    pub(crate) fn required(&self, event: EventId) -> EventId {
+        match self.trace.op(event).subject() {
+            Subject::Memory | Subject::Nothing => {}
+            Subject::Lock if self.trace.op(event) != Op::TryFailed => {}
+            _ => return self.link[event as usize],
+        }
+        NONE
+    }
+
+    /// The fork that must come before the first event of a thread, or [`NONE`].
+    pub(crate) fn start_of(&self, thread: usize) -> EventId {
+        self.forker[thread]
+    }
+
+    /// True for locations that several threads touch and somebody writes.
+    pub(crate) fn is_shared(&self, object: u32) -> bool {
+        self.shared[object as usize]
+    }
+
+    /// Position of the first write of a thread to an object at or after a position.
+    pub(crate) fn write_from(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
+        let writes = self.writes_to(object);
+        let at = writes.partition_point(|&write| write < packed(thread as u16, position));
+        writes.get(at).filter(|&&write| write >> 32 == thread as u64).map(|&write| write as u32)
+    }
+
+    /// Position of the last write of a thread to an object before a position.
+    pub(crate) fn write_before(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
+        let writes = self.writes_to(object);
+        let at = writes.partition_point(|&write| write < packed(thread as u16, position));
+        writes[..at].last().filter(|&&write| write >> 32 == thread as u64).map(|&write| write as u32)
+    }
+
+    fn writes_to(&self, object: u32) -> &[u64] {
+        let object = object as usize;
+        &self.writes[self.writes_start[object] as usize..self.writes_start[object + 1] as usize]
+    }
+
+    /// Critical sections of a lock, by thread and position.
+    pub(crate) fn sections_of(&self, lock: u32) -> &[Section] {
+        let lock = lock as usize;
+        &self.sections[self.sections_start[lock] as usize..self.sections_start[lock + 1] as usize]
+    }
+
+    /// Critical sections of a lock in one thread, from the first whose acquisition is at or after a position.
+    pub(crate) fn sections_from(&self, lock: u32, thread: usize, acquire: u32) -> &[Section] {
+        let all = self.sections_of(lock);
+        let begin = all.partition_point(|section| (usize::from(section.thread), section.acquire) < (thread, acquire));
+        let end = all.partition_point(|section| usize::from(section.thread) <= thread);
+        &all[begin..end.max(begin)]
+    }
+
+    /// The outermost acquisitions whose locks a thread holds when it has done so many events; the latest first.
+    pub(crate) fn held_at(&self, thread: usize, position: u32) -> impl Iterator<Item = EventId> + '_ {
+        let marks = &self.held[thread];
+        let at = marks.partition_point(|&(from, _)| from <= position);
+        let mut node = if at == 0 { NONE } else { marks[at - 1].1 };
+        std::iter::from_fn(move || {
+            let Node { acquire, rest } = *self.nodes.get(node as usize)?;
+            node = rest;
+            Some(acquire)
+        })
+    }
+
+    fn collect_writes(&mut self) {
+        let objects = self.trace.objects().len();
+        let mut start = vec![0_u32; objects + 1];
+        for event in 0..self.trace.len() as EventId {
+            if self.trace.op(event).writes() {
+                start[self.trace.object(event) as usize + 1] += 1;
+            }
+        }
+        for object in 0..objects {
+            start[object + 1] += start[object];
+        }
+        let mut next = start.clone();
+        self.writes = vec![0; start[objects] as usize];
+        // Thread by thread, so that the result is sorted.
+        for (thread, events) in self.events.iter().enumerate() {
+            for (position, &event) in (0..).zip(events) {
+                if self.trace.op(event).writes() {
+                    let slot = &mut next[self.trace.object(event) as usize];
+                    self.writes[*slot as usize] = packed(thread as u16, position);
+                    *slot += 1;
+                }
+            }
+        }
+        self.writes_start = start;
+    }
+
+    fn collect_sections(&mut self) {
+        let mut sections: Vec<(u32, Section)> = Vec::new();
+        for (thread, events) in self.events.iter().enumerate() {
+            for (acquire, &event) in (0..).zip(events) {
+                let op = self.trace.op(event);
+                if op.acquires() && self.is_outermost(event) {
+                    let release = self.other_end(event);
+                    let release = if release == NONE { NONE } else { self.position[release as usize] };
+                    let section = Section { thread: thread as u16, acquire, release, shared: op == Op::AcquireShared };
+                    sections.push((self.trace.object(event), section));
+                }
+            }
+        }
+        sections.sort_by_key(|&(lock, _)| lock);
+        let objects = self.trace.objects().len() as u32;
+        self.sections_start =
+            (0..=objects).map(|object| sections.partition_point(|&(lock, _)| lock < object) as u32).collect();
+        self.sections = sections.into_iter().map(|(_, section)| section).collect();
+    }
+}
+
+/// The linear pass.
+struct Pass<'t> {
+    index: Index<'t>,
+    /// Of each object the last write, or the last event that others must follow.
+    last: Vec<EventId>,
+    locks: FxHashMap<u32, Lock>,
+    joined: Vec<bool>,
+}
+
+impl Pass<'_> {
+    fn event(&mut self, event: EventId) -> Result<(), &'static str> {
+        let trace = self.index.trace;
+        let (thread, object) = (trace.thread(event), trace.object(event));
+        let own = usize::from(thread);
+        if self.joined[own] {
+            return Err("its thread was joined before");
+        }
+        let op = trace.op(event);
+        self.index.position.push(self.index.events[own].len() as u32);
+        self.index.events[own].push(event);
+        let link = match op {
+            Op::Read | Op::AtomicRead => self.last[object as usize],
+            Op::Write | Op::AtomicWrite => {
+                self.last[object as usize] = event;
+                NONE
+            }
+            Op::Update => std::mem::replace(&mut self.last[object as usize], event),
+            Op::Acquire | Op::AcquireShared => self.acquire(event, thread, object, op == Op::AcquireShared)?,
+            Op::Release | Op::ReleaseShared => self.release(event, thread, object, op == Op::ReleaseShared)?,
+            Op::TryFailed => {
+                let lock = self.locks.entry(object).or_default();
+                // The last of several readers is as good as any.
+                let others = lock.holders.iter().filter(|&&(holder, ..)| holder != thread);
+                others.map(|&(.., acquire)| acquire).max().unwrap_or(NONE)
+            }
+            Op::Fork => {
+                let child = object as usize;
+                if child == own || self.index.forker[child] != NONE || !self.index.events[child].is_empty() {
+                    return Err("the thread that it forks exists already");
+                }
+                self.index.forker[child] = event;
+                NONE
+            }
+            Op::Join => {
+                let child = object as usize;
+                if child == own {
+                    return Err("a thread cannot join itself");
+                }
+                self.joined[child] = true;
+                self.index.events[child].last().copied().unwrap_or(self.index.forker[child])
+            }
+            Op::Depart => self.last[object as usize],
+            Op::Wait | Op::Wake | Op::Signal | Op::Broadcast | Op::Post | Op::Down | Op::Arrive | Op::Order => {
+                std::mem::replace(&mut self.last[object as usize], event)
+            }
+            Op::Branch | Op::Enter | Op::Exit | Op::Begin | Op::End | Op::Local => NONE,
+        };
+        self.index.link.push(link);
+        Ok(())
+    }
+
+    fn acquire(&mut self, event: EventId, thread: u16, object: u32, shared: bool) -> Result<EventId, &'static str> {
+        let lock = self.locks.entry(object).or_default();
+        if let Some((_, depth, _)) = lock.holders.iter_mut().find(|(holder, ..)| *holder == thread) {
+            if lock.shared && !shared {
+                return Err("it acquires for itself a lock that its thread shares");
+            }
+            *depth += 1;
+            return Ok(event);
+        }
+        let compatible = lock.holders.is_empty() || (lock.shared && shared);
+        if !compatible {
+            return Err("it acquires a lock that another thread holds");
+        }
+        lock.shared = shared;
+        lock.holders.push((thread, 1, event));
+        let rest = self.index.held[usize::from(thread)].last().map_or(NONE, |&(_, node)| node);
+        self.hold(thread, Node { acquire: event, rest });
+        // The release will say.
+        Ok(NONE)
+    }
+
+    fn release(&mut self, event: EventId, thread: u16, object: u32, shared: bool) -> Result<EventId, &'static str> {
+        let lock = self.locks.entry(object).or_default();
+        let at = lock.holders.iter().position(|&(holder, ..)| holder == thread);
+        let at = at.ok_or("it releases a lock that its thread does not hold")?;
+        if lock.shared != shared {
+            return Err("it releases a lock in another way than it was acquired");
+        }
+        lock.holders[at].1 -= 1;
+        if lock.holders[at].1 > 0 {
+            return Ok(event);
+        }
+        let (.., acquire) = lock.holders.swap_remove(at);
+        self.index.link[acquire as usize] = event;
+        // Locks are mostly released in the reverse order; whatever lies above is put back.
+        let own = usize::from(thread);
+        let mut above = Vec::new();
+        let mut node = self.index.held[own].last().map_or(NONE, |&(_, node)| node);
+        while let Some(&Node { acquire: held, rest }) = self.index.nodes.get(node as usize) {
+            node = rest;
+            if held == acquire {
+                break;
+            }
+            above.push(held);
+        }
+        if above.is_empty() {
+            self.index.held[own].push((self.index.position[event as usize] + 1, node));
+        }
+        while let Some(acquire) = above.pop() {
+            node = self.hold(thread, Node { acquire, rest: node });
+        }
+        Ok(acquire)
+    }
+
+    /// From its next event on, a thread holds what the node says.
+    fn hold(&mut self, thread: u16, node: Node) -> u32 {
+        let own = usize::from(thread);
+        let number = self.index.nodes.len() as u32;
+        self.index.nodes.push(node);
+        let from = self.index.events[own].len() as u32;
+        match self.index.held[own].last_mut() {
+            Some(last) if last.0 == from => last.1 = number,
+            _ => self.index.held[own].push((from, number)),
+        }
+        number
+    }
+}
+
+/// For each object whether it is a location that several threads touch and somebody writes.
+fn shared_locations(trace: &Trace) -> Vec<bool> {
+    const SEVERAL: u32 = NONE - 1;
+    let mut users = vec![(NONE, false); trace.objects().len()];
+    for event in trace.events().filter(|event| event.op.is_access()) {
+        let (user, written) = &mut users[event.object as usize];
+        let thread = u32::from(event.thread);
+        *user = if *user == NONE || *user == thread { thread } else { SEVERAL };
+        *written |= event.op.writes();
+    }
+    users.into_iter().map(|(user, written)| user == SEVERAL && written).collect()
+}

@@ -1,0 +1,153 @@
+//! All predictions of a trace.
+
+use crate::candidates::Candidates;
+use crate::check::{Checker, Effort, Stage};
+use crate::index::Index;
+use crate::policy::Policy;
+use crate::{Question, Witness, atomicity, deadlocks};
+use racehunter_trace::EventId;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What to predict, and how hard to try.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which reorderings count.
+    pub policy: Policy,
+    /// How much is tried for one question.
+    pub effort: Effort,
+    /// Questions for the same sites, at most.
+    pub attempts: usize,
+    /// Report every pair of events instead of one for each pair of sites.
+    pub every_pair: bool,
+    /// Threads that work at the same time.
+    pub workers: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { policy: Policy::Nre, effort: Effort::default(), attempts: 100, every_pair: false, workers: 1 }
+    }
+}
+
+/// What was predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Two conflicting accesses are about to happen together.
+    Race,
+    /// Threads are about to acquire locks that the others hold.
+    Deadlock,
+    /// An access of another thread comes between two of a block that is meant to be atomic, so that no order of whole
+    /// blocks gives the same.
+    Atomicity,
+}
+
+/// One prediction, with its witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prediction {
+    /// What it is.
+    pub kind: Kind,
+    /// The events that make it up. For a race the two accesses; for a deadlock the acquisitions, each of a lock that the
+    /// thread of the next one holds; for an atomicity violation the first access of the block, the other thread's, the
+    /// second of the block.
+    pub events: Vec<EventId>,
+    /// What the witness answers.
+    pub question: Question,
+    /// A correct reordering that shows it.
+    pub witness: Witness,
+    /// How the witness was found.
+    pub stage: Stage,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The predictions: races, deadlocks, atomicity violations, each in the order of their sites.
+    pub predictions: Vec<Prediction>,
+    /// Pairs of sites, cycles of locks and patterns that were looked at.
+    pub cases: usize,
+    /// Questions that were asked.
+    pub questions: usize,
+    /// Cases without a prediction whose questions were not all asked.
+    pub unfinished: usize,
+}
+
+/// One thing that is predicted or not, with the questions that would show it, the most promising first.
+pub(crate) struct Case {
+    pub(crate) kind: Kind,
+    pub(crate) tries: Vec<(Vec<EventId>, Question)>,
+    /// True when there are no other questions.
+    pub(crate) complete: bool,
+}
+
+/// Predicts everything. `stop` is asked from time to time, by any worker; once it says yes, what is left is unfinished.
+#[must_use]
+pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> Report {
+    let checker = Checker::new(index, options.policy);
+    let candidates = Candidates::new(index);
+    let mut others = deadlocks::cases(index, options.attempts);
+    others.extend(atomicity::cases(index, &checker, options.attempts));
+    let races = candidates.cases.len();
+    let cases = races + others.len();
+
+    let answer = |number: usize| -> Answer {
+        if stop() {
+            return Answer { predictions: Vec::new(), questions: 0, unfinished: true };
+        }
+        if number >= races {
+            return answer(&checker, &others[number - races], options);
+        }
+        let (pairs, complete) = candidates.pairs(index, &checker.cones, &candidates.cases[number], options.attempts);
+        let tries = pairs.into_iter().map(|(a, b)| (vec![a, b], Question::together(vec![a, b]))).collect();
+        answer(&checker, &Case { kind: Kind::Race, tries, complete }, options)
+    };
+
+    // Cases are independent, so who takes which does not change what comes out.
+    let next = AtomicUsize::new(0);
+    let answers = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..options.workers.clamp(1, cases.max(1)) {
+            scope.spawn(|| {
+                let mut own = Vec::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= cases {
+                        break;
+                    }
+                    own.push((number, answer(number)));
+                }
+                answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(own);
+            });
+        }
+    });
+    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    answers.sort_unstable_by_key(|&(number, _)| number);
+    let mut report = Report { cases, ..Report::default() };
+    for (_, answer) in answers {
+        report.questions += answer.questions;
+        report.unfinished += usize::from(answer.unfinished && answer.predictions.is_empty());
+        report.predictions.extend(answer.predictions);
+    }
+    report
+}
+
+struct Answer {
+    predictions: Vec<Prediction>,
+    questions: usize,
+    unfinished: bool,
+}
+
+fn answer(checker: &Checker<'_, '_>, case: &Case, options: &Options) -> Answer {
+    let mut answer = Answer { predictions: Vec::new(), questions: 0, unfinished: !case.complete };
+    for (events, question) in &case.tries {
+        answer.questions += 1;
+        if let Some((witness, stage)) = checker.check(question, &options.effort) {
+            let (events, question) = (events.clone(), question.clone());
+            answer.predictions.push(Prediction { kind: case.kind, events, question, witness, stage });
+            if !options.every_pair {
+                break;
+            }
+        }
+    }
+    answer
+}

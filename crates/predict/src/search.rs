@@ -1,0 +1,260 @@
+//! From an order to a sequence: the events of a cut, one after the other, so that locks exclude and necessary reads see
+//! their old writes.
+//!
+//! The next event is the first in the order of the trace that may happen. Mostly that goes through; where it does not,
+//! the search goes back to the last choice. States that were left without success are not entered again, so with enough
+//! steps the search is exhaustive for its cut.
+
+use crate::cut::Cut;
+use crate::index::{Index, NONE};
+use crate::order::Order;
+use racehunter_trace::{EventId, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the search found.
+pub(crate) enum Outcome {
+    /// A sequence, and whether it was necessary to go back.
+    Found(Vec<EventId>, bool),
+    /// There is none for this cut.
+    Impossible,
+    /// There may be one, but it took too long.
+    GaveUp,
+}
+
+/// Looks for a sequence, going back at most so often.
+pub(crate) fn linearise(index: &Index<'_>, cut: &Cut, order: &Order, retries: usize) -> Outcome {
+    let mut search = Search::new(index, cut, order);
+    let size = cut.size();
+    let mut failed: FxHashSet<u64> = FxHashSet::default();
+    let mut left = retries;
+    // The event that was tried last at each step: what comes before it in the trace has been tried, too.
+    let mut tried: Vec<Option<EventId>> = vec![None];
+    while search.path.len() < size {
+        let last = tried.last_mut().and_then(|tried| {
+            let thread = search.enabled_after(*tried)?;
+            *tried = Some(search.next(thread));
+            Some(thread)
+        });
+        match last {
+            Some(thread) => {
+                search.step(thread);
+                // Only states after going back can have been seen.
+                if left < retries && failed.contains(&search.state()) {
+                    search.back();
+                } else {
+                    tried.push(None);
+                }
+            }
+            None => {
+                failed.insert(search.state());
+                tried.pop();
+                if tried.is_empty() {
+                    return Outcome::Impossible;
+                }
+                if left == 0 {
+                    return Outcome::GaveUp;
+                }
+                left -= 1;
+                search.back();
+            }
+        }
+    }
+    Outcome::Found(search.path.into_iter().map(|step| step.event).collect(), left < retries)
+}
+
+struct Search<'a, 't> {
+    index: &'a Index<'t>,
+    cut: &'a Cut,
+    order: &'a Order,
+    /// How far each thread is.
+    at: Vec<u32>,
+    /// The last write to each object since the frozen part, and how many necessary reads of it are still to come.
+    written: FxHashMap<u32, EventId>,
+    /// Necessary reads that are still to come, by the write that they see; for what was there before, by object.
+    waiting: FxHashMap<Source, u32>,
+    /// Who holds each lock: readers and writers.
+    held: FxHashMap<u32, (u32, u32)>,
+    path: Vec<Step>,
+    /// A hash of `written`, as far as it matters.
+    hash: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Source {
+    Write(EventId),
+    Before(u32),
+}
+
+struct Step {
+    event: EventId,
+    /// The last write to its object before it.
+    overwritten: EventId,
+}
+
+impl<'a, 't> Search<'a, 't> {
+    fn new(index: &'a Index<'t>, cut: &'a Cut, order: &'a Order) -> Self {
+        let mut search = Self {
+            index,
+            cut,
+            order,
+            at: cut.low.clone(),
+            written: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+            held: FxHashMap::default(),
+            path: Vec::with_capacity(cut.size()),
+            hash: 0,
+        };
+        for &read in &cut.necessary {
+            *search.waiting.entry(search.source(read)).or_default() += 1;
+        }
+        for thread in 0..index.threads() {
+            for acquire in index.held_at(thread, cut.low[thread]) {
+                search.hold(acquire, true);
+            }
+        }
+        search
+    }
+
+    /// Where a necessary read takes its value from.
+    fn source(&self, read: EventId) -> Source {
+        let write = self.index.read_from(read);
+        if write != NONE && write >= self.cut.frozen {
+            Source::Write(write)
+        } else {
+            Source::Before(self.index.trace.object(read))
+        }
+    }
+
+    /// What a read of an object would see now.
+    fn current(&self, object: u32) -> Source {
+        self.written.get(&object).map_or(Source::Before(object), |&write| Source::Write(write))
+    }
+
+    fn is_necessary(&self, event: EventId) -> bool {
+        let (thread, position) = self.index.place(event);
+        self.index.trace.op(event).reads()
+            && self.index.is_shared(self.index.trace.object(event))
+            && self.cut.is_necessary(thread, position)
+    }
+
+    /// The thread that can go on with the first event of the trace after one.
+    fn enabled_after(&self, mut tried: Option<EventId>) -> Option<usize> {
+        loop {
+            let left = (0..self.at.len()).filter(|&thread| self.at[thread] < self.cut.high[thread]);
+            let later = left.map(|thread| (self.next(thread), thread)).filter(|&(event, _)| Some(event) > tried);
+            let (event, thread) = later.min()?;
+            if self.can(thread) {
+                return Some(thread);
+            }
+            tried = Some(event);
+        }
+    }
+
+    fn next(&self, thread: usize) -> EventId {
+        self.index.events[thread][self.at[thread] as usize]
+    }
+
+    fn can(&self, thread: usize) -> bool {
+        let position = self.at[thread];
+        let ordered = (0..self.at.len()).all(|other| {
+            other == thread || self.order.before(thread, position, other).is_none_or(|last| last < self.at[other])
+        });
+        if !ordered {
+            return false;
+        }
+        let event = self.next(thread);
+        let op = self.index.trace.op(event);
+        let object = self.index.trace.object(event);
+        if op.is_access() {
+            if !self.index.is_shared(object) {
+                return true;
+            }
+            let current = self.current(object);
+            let necessary = self.is_necessary(event);
+            let sees = !necessary || current == self.source(event);
+            // Others that must see what is there now come first.
+            let others = || self.waiting.get(&current).copied().unwrap_or(0) - u32::from(necessary);
+            sees && (!op.writes() || others() == 0)
+        } else if op.acquires() && self.index.is_outermost(event) {
+            let (readers, writers) = self.held.get(&object).copied().unwrap_or_default();
+            writers == 0 && (readers == 0 || op == Op::AcquireShared)
+        } else {
+            true
+        }
+    }
+
+    fn hold(&mut self, acquire: EventId, take: bool) {
+        let (readers, writers) = self.held.entry(self.index.trace.object(acquire)).or_default();
+        let count = if self.index.trace.op(acquire) == Op::AcquireShared { readers } else { writers };
+        *count = if take { *count + 1 } else { *count - 1 };
+    }
+
+    fn step(&mut self, thread: usize) {
+        let event = self.next(thread);
+        let overwritten = self.apply(event);
+        self.at[thread] += 1;
+        self.path.push(Step { event, overwritten });
+    }
+
+    fn apply(&mut self, event: EventId) -> EventId {
+        let op = self.index.trace.op(event);
+        let object = self.index.trace.object(event);
+        if self.is_necessary(event) {
+            let source = self.source(event);
+            *self.waiting.entry(source).or_default() -= 1;
+        }
+        if op.writes() && self.index.is_shared(object) {
+            let before = self.written.insert(object, event).unwrap_or(NONE);
+            self.hash ^= mixed(object, before) ^ mixed(object, event);
+            return before;
+        }
+        if op.acquires() && self.index.is_outermost(event) {
+            self.hold(event, true);
+        } else if op.releases() && self.index.is_outermost(event) {
+            self.hold(self.index.other_end(event), false);
+        }
+        NONE
+    }
+
+    /// Takes the last step back.
+    fn back(&mut self) {
+        let Some(Step { event, overwritten }) = self.path.pop() else { return };
+        let (thread, _) = self.index.place(event);
+        self.at[thread] -= 1;
+        let op = self.index.trace.op(event);
+        let object = self.index.trace.object(event);
+        if self.is_necessary(event) {
+            let source = self.source(event);
+            *self.waiting.entry(source).or_default() += 1;
+        }
+        if op.writes() && self.index.is_shared(object) {
+            if overwritten == NONE {
+                self.written.remove(&object);
+            } else {
+                self.written.insert(object, overwritten);
+            }
+            self.hash ^= mixed(object, overwritten) ^ mixed(object, event);
+        } else if op.acquires() && self.index.is_outermost(event) {
+            self.hold(event, false);
+        } else if op.releases() && self.index.is_outermost(event) {
+            self.hold(self.index.other_end(event), true);
+        }
+    }
+
+    /// A hash of where everything is.
+    fn state(&self) -> u64 {
+        self.at.iter().fold(self.hash, |hash, &at| mix(hash.rotate_left(5) ^ u64::from(at)))
+    }
+}
+
+fn mixed(object: u32, write: EventId) -> u64 {
+    // Nothing written counts for nothing.
+    if write == NONE { 0 } else { mix(u64::from(object) << 32 | u64::from(write)) }
+}
+
+/// Spreads the bits of a number over the whole word.
+fn mix(number: u64) -> u64 {
+    let number = (number ^ (number >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number ^ (number >> 32)
+}

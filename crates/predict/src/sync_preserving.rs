@@ -1,0 +1,126 @@
+//! The cheap way to say yes: reorderings that keep the order of the trace among critical sections of each lock.
+//!
+//! Then the events of a cut, in the order of the trace, are a correct reordering as soon as every critical section that
+//! begins in the cut, and is not the last of its lock there, also ends there. The least such cut is found by jumping from
+//! cone to cone, without looking at the events between.
+
+use crate::cones::Cones;
+use crate::index::{Index, NONE};
+use crate::{Question, Witness};
+use racehunter_trace::{EventId, Op};
+
+/// A witness that keeps the order of critical sections, if there is one with at most so many events after what it has in
+/// common with the trace.
+pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, limit: usize) -> Option<Witness> {
+    // Anything that is to be put into another order than in the trace is beyond this stage.
+    if question.before.iter().any(|(first, second)| first > second) {
+        return None;
+    }
+    let mut ideal = Ideal { index, cones, high: vec![0; index.threads()] };
+    for &event in &question.next {
+        let (thread, position) = index.place(event);
+        ideal.high[thread] = position;
+    }
+    for &event in &question.next {
+        let (thread, position) = index.place(event);
+        ideal.need(thread, position);
+    }
+    let done = question.done.iter().copied().chain(question.before.iter().flat_map(|&(a, b)| [a, b]));
+    for event in done {
+        ideal.include(event);
+    }
+    let overtaken = |ideal: &Ideal<'_, '_>| {
+        question.next.iter().any(|&event| {
+            let (thread, position) = index.place(event);
+            ideal.high[thread] > position
+        })
+    };
+    loop {
+        if overtaken(&ideal) {
+            return None;
+        }
+        if !ideal.end_sections()? {
+            return ideal.witness(limit);
+        }
+    }
+}
+
+struct Ideal<'a, 't> {
+    index: &'a Index<'t>,
+    cones: &'a Cones,
+    high: Vec<u32>,
+}
+
+impl Ideal<'_, '_> {
+    /// Takes in what the event at a position needs.
+    fn need(&mut self, thread: usize, position: u32) {
+        for (other, &needed) in self.cones.of(thread, position).iter().enumerate() {
+            if other != thread {
+                self.high[other] = self.high[other].max(needed);
+            }
+        }
+    }
+
+    fn include(&mut self, event: EventId) {
+        let (thread, position) = self.index.place(event);
+        self.need(thread, position);
+        self.high[thread] = self.high[thread].max(position + 1);
+    }
+
+    /// Takes in the ends of critical sections after which others of the same lock begin. Says whether there were any;
+    /// `None` when one has no end.
+    fn end_sections(&mut self) -> Option<bool> {
+        let index = self.index;
+        let mut ends = Vec::new();
+        for thread in 0..index.threads() {
+            for acquire in index.held_at(thread, self.high[thread]) {
+                let shared = index.trace.op(acquire) == Op::AcquireShared;
+                let lock = index.trace.object(acquire);
+                let later = index.sections_of(lock).chunk_by(|a, b| a.thread == b.thread).any(|sections| {
+                    let other = usize::from(sections[0].thread);
+                    let begun = sections.partition_point(|section| section.acquire < self.high[other]);
+                    other != thread
+                        && sections[..begun]
+                            .iter()
+                            .rev()
+                            .find(|section| !(shared && section.shared))
+                            .is_some_and(|section| index.events[other][section.acquire as usize] > acquire)
+                });
+                if later {
+                    let end = index.other_end(acquire);
+                    if end == NONE {
+                        return None;
+                    }
+                    ends.push(end);
+                }
+            }
+        }
+        for &end in &ends {
+            self.include(end);
+        }
+        Some(!ends.is_empty())
+    }
+
+    fn witness(&self, limit: usize) -> Option<Witness> {
+        let index = self.index;
+        // The first event that does not happen.
+        let frozen = index
+            .events
+            .iter()
+            .zip(&self.high)
+            .filter_map(|(events, &high)| events.get(high as usize).copied())
+            .min()
+            .unwrap_or(index.trace.len() as EventId);
+        let begin = |thread: usize| index.events[thread].partition_point(|&event| event < frozen);
+        let size: usize = (0..index.threads()).map(|thread| self.high[thread] as usize - begin(thread)).sum();
+        if size > limit {
+            return None;
+        }
+        let mut tail: Vec<EventId> = (0..index.threads())
+            .flat_map(|thread| &index.events[thread][begin(thread)..self.high[thread] as usize])
+            .copied()
+            .collect();
+        tail.sort_unstable();
+        Some(Witness { frozen, tail })
+    }
+}

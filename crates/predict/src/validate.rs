@@ -1,0 +1,394 @@
+//! Is a witness really a correct reordering? Decided by running it, from the definition alone.
+//!
+//! Soundness rests on this file and on [`Demands`], not on how a witness was found. It shares no code
+//! with the stages that find witnesses: it goes through the raw trace, keeps the state of every object, and lets nothing
+//! happen that could not.
+//!
+//! A *correct reordering* of a trace is a sequence of its events such that
+//!
+//! * of each thread a prefix happens, in its order;
+//! * a thread acts after its fork, and is joined when all it ever did has happened;
+//! * locks are held by one thread, or shared by readers; a failed attempt happens while the thread that was in
+//!   its way in the trace (of several readers the last) is within the same critical section;
+//! * events on one condition variable, semaphore or other ordered object happen in the order of the trace, without
+//!   gaps; so do arrivals at a barrier, and a departure happens after all arrivals that were before it in the trace;
+//! * each *necessary* read takes its value from the same write as in the trace. These are, by the policy, the reads
+//!   whose thread has gone on to their boundary (events that are about to happen count), and the reads that flow into
+//!   the write that a necessary read sees.
+//!
+//! The frozen part of a witness is how the trace itself begins, which did happen: every read in it sees what it saw, and
+//! so does every read that flows into what these see. So the run starts after it, with the state of each object looked
+//! up when it is needed.
+
+use crate::policy::{Demands, Flow};
+use crate::{Question, Witness};
+use racehunter_trace::{EventId, Op, Subject, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why a witness is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// There is no such event.
+    #[error("event {0} is not in the trace")]
+    Unknown(EventId),
+    /// A thread skips or repeats something.
+    #[error("event {0} is not the next of its thread")]
+    Order(EventId),
+    /// A thread acts before it is forked.
+    #[error("the thread of event {0} does not exist yet")]
+    NotStarted(EventId),
+    /// A join of a thread that is not over.
+    #[error("event {0} joins a thread that has not done all it did")]
+    NotOver(EventId),
+    /// Somebody else has the lock, or nobody has what is released, or an attempt could not have failed.
+    #[error("event {0} does not fit to who holds its lock")]
+    Lock(EventId),
+    /// An event on an ordered object before its turn.
+    #[error("event {0} is not the next on its object")]
+    Turn(EventId),
+    /// A necessary read sees another write.
+    #[error("the read {0} matters, and sees another write")]
+    Read(EventId),
+    /// The end is not what was asked for.
+    #[error("event {0} is not where the question wants it")]
+    Question(EventId),
+}
+
+/// Checks a witness for a trace that did happen.
+///
+/// # Errors
+/// Says which event breaks which rule.
+pub fn validate(trace: &Trace, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
+    Validator::new(trace).validate(demands, question, witness)
+}
+
+/// Checks witnesses for one trace that did happen.
+pub struct Validator<'t> {
+    trace: &'t Trace,
+    position: Vec<u32>,
+    events: Vec<Vec<EventId>>,
+    /// The fork of each thread.
+    forker: Vec<Option<EventId>>,
+    /// What each object besides memory went through: events that have turns, or changes of a lock.
+    history: Vec<Vec<EventId>>,
+    /// The write that each read saw, [`NOTHING`] for the initial value.
+    saw: Vec<EventId>,
+    /// Inner acquisitions and releases of recursive locks: they change nothing.
+    inner: FxHashSet<EventId>,
+    /// Who was in the way of each failed attempt.
+    obstacle: FxHashMap<EventId, EventId>,
+}
+
+/// No write.
+const NOTHING: EventId = EventId::MAX;
+
+/// True for events that happen in the order of the trace, without gaps, with the others on their object.
+fn has_turn(op: Op) -> bool {
+    matches!(op.subject(), Subject::Condition | Subject::Semaphore | Subject::Barrier | Subject::Order)
+        && op != Op::Depart
+}
+
+impl<'t> Validator<'t> {
+    /// Looks at the trace once.
+    #[must_use]
+    pub fn new(trace: &'t Trace) -> Self {
+        let mut validator = Self {
+            trace,
+            position: Vec::with_capacity(trace.len()),
+            events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
+            forker: vec![None; trace.threads().len()],
+            history: vec![Vec::new(); trace.objects().len()],
+            saw: vec![NOTHING; trace.len()],
+            inner: FxHashSet::default(),
+            obstacle: FxHashMap::default(),
+        };
+        let mut depth: FxHashMap<(u16, u32), u32> = FxHashMap::default();
+        let mut written = vec![NOTHING; trace.objects().len()];
+        for (id, event) in (0..).zip(trace.events()) {
+            let own = &mut validator.events[usize::from(event.thread)];
+            validator.position.push(own.len() as u32);
+            own.push(id);
+            if event.op.reads() {
+                validator.saw[id as usize] = written[event.object as usize];
+            }
+            if event.op.writes() {
+                written[event.object as usize] = id;
+            }
+            match event.op {
+                Op::Fork => validator.forker[event.object as usize] = Some(id),
+                Op::TryFailed => {
+                    let holders = validator.holders_at(event.object, id);
+                    if let Some(&other) = holders.iter().find(|&&acquire| trace.thread(acquire) != event.thread) {
+                        validator.obstacle.insert(id, other);
+                    }
+                }
+                op if op.acquires() || op.releases() => {
+                    let depth = depth.entry((event.thread, event.object)).or_default();
+                    *depth = if op.acquires() { *depth + 1 } else { depth.saturating_sub(1) };
+                    if *depth > u32::from(op.acquires()) {
+                        validator.inner.insert(id);
+                    } else {
+                        validator.history[event.object as usize].push(id);
+                    }
+                }
+                op if has_turn(op) => validator.history[event.object as usize].push(id),
+                _ => {}
+            }
+        }
+        validator
+    }
+
+    /// Checks a witness.
+    ///
+    /// # Errors
+    /// Says which event breaks which rule.
+    pub fn validate(&self, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
+        if witness.frozen as usize > self.trace.len() {
+            return Err(Invalid::Unknown(witness.frozen));
+        }
+        let mut run = Run {
+            original: self,
+            frozen: witness.frozen,
+            done: self.done_at(witness.frozen),
+            written: FxHashMap::default(),
+            held: FxHashMap::default(),
+            turns: FxHashMap::default(),
+            astray: FxHashSet::default(),
+        };
+        for &event in &witness.tail {
+            run.step(event)?;
+        }
+        run.ends_as_asked(question, witness)?;
+        run.sees_what_matters(demands, question)
+    }
+
+    /// How many events of each thread come before an event of the trace.
+    fn done_at(&self, frozen: EventId) -> Vec<u32> {
+        self.events.iter().map(|events| events.partition_point(|&event| event < frozen) as u32).collect()
+    }
+
+    /// What an object had gone through before an event of the trace.
+    fn history_at(&self, object: u32, before: EventId) -> &[EventId] {
+        let history = &self.history[object as usize];
+        &history[..history.partition_point(|&event| event < before)]
+    }
+
+    /// Who held a lock just before an event of the trace: the acquisitions.
+    fn holders_at(&self, lock: u32, before: EventId) -> Vec<EventId> {
+        let mut holders: Vec<EventId> = Vec::new();
+        let mut gone: Vec<u16> = Vec::new();
+        // Back to the last moment at which one thread had it for itself, or gave it back: before that nobody can have
+        // kept it.
+        for &id in self.history_at(lock, before).iter().rev() {
+            let thread = self.trace.thread(id);
+            match self.trace.op(id) {
+                Op::Release => break,
+                Op::Acquire => {
+                    if !gone.contains(&thread) {
+                        holders.push(id);
+                    }
+                    break;
+                }
+                Op::AcquireShared if gone.contains(&thread) => gone.retain(|&other| other != thread),
+                Op::AcquireShared => holders.push(id),
+                _ => gone.push(thread),
+            }
+        }
+        holders
+    }
+
+    /// The write that a read saw in the trace.
+    fn saw(&self, read: EventId) -> Option<EventId> {
+        Some(self.saw[read as usize]).filter(|&write| write != NOTHING)
+    }
+}
+
+/// A reordering while it happens.
+struct Run<'o, 't> {
+    original: &'o Validator<'t>,
+    frozen: EventId,
+    /// Events that each thread has done.
+    done: Vec<u32>,
+    /// Since the frozen part: the last write to each location, who holds each lock (acquisitions), how many turns each
+    /// ordered object has had.
+    written: FxHashMap<u32, EventId>,
+    held: FxHashMap<u32, Vec<EventId>>,
+    turns: FxHashMap<u32, usize>,
+    /// Reads that saw another write.
+    astray: FxHashSet<EventId>,
+}
+
+impl Run<'_, '_> {
+    /// Fails unless an event is the next of its thread, and the thread exists.
+    fn is_next(&self, id: EventId) -> Result<(), Invalid> {
+        let original = self.original;
+        if id as usize >= original.position.len() {
+            return Err(Invalid::Unknown(id));
+        }
+        let thread = usize::from(original.trace.thread(id));
+        if self.done[thread] != original.position[id as usize] {
+            return Err(Invalid::Order(id));
+        }
+        match original.forker[thread] {
+            Some(fork) if !self.has_happened(fork) => Err(Invalid::NotStarted(id)),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_happened(&self, id: EventId) -> bool {
+        self.done[usize::from(self.original.trace.thread(id))] > self.original.position[id as usize]
+    }
+
+    fn holders(&mut self, lock: u32) -> &mut Vec<EventId> {
+        self.held.entry(lock).or_insert_with(|| self.original.holders_at(lock, self.frozen))
+    }
+
+    fn turns(&mut self, object: u32) -> &mut usize {
+        self.turns.entry(object).or_insert_with(|| self.original.history_at(object, self.frozen).len())
+    }
+
+    fn step(&mut self, id: EventId) -> Result<(), Invalid> {
+        self.is_next(id)?;
+        let original = self.original;
+        let trace = original.trace;
+        let event = trace.event(id);
+        match event.op {
+            op if op.is_access() => self.access(id, event.object),
+            op if (op.acquires() || op.releases()) && original.inner.contains(&id) => {}
+            op if op.acquires() => {
+                let shared = op == Op::AcquireShared;
+                let holders = self.holders(event.object);
+                if !holders.iter().all(|&acquire| shared && trace.op(acquire) == Op::AcquireShared) {
+                    return Err(Invalid::Lock(id));
+                }
+                holders.push(id);
+            }
+            op if op.releases() => {
+                let holders = self.holders(event.object);
+                let own = holders.iter().position(|&acquire| trace.thread(acquire) == event.thread);
+                holders.swap_remove(own.ok_or(Invalid::Lock(id))?);
+            }
+            Op::TryFailed => {
+                if let Some(obstacle) = original.obstacle.get(&id)
+                    && !self.holders(event.object).contains(obstacle)
+                {
+                    return Err(Invalid::Lock(id));
+                }
+            }
+            Op::Join => {
+                let child = event.object as usize;
+                let forked = original.forker[child].is_none_or(|fork| self.has_happened(fork));
+                if !forked || (self.done[child] as usize) < original.events[child].len() {
+                    return Err(Invalid::NotOver(id));
+                }
+            }
+            Op::Depart => {
+                let arrived = *self.turns(event.object);
+                if arrived < original.history_at(event.object, id).len() {
+                    return Err(Invalid::Turn(id));
+                }
+            }
+            op if has_turn(op) => {
+                let turns = self.turns(event.object);
+                if *turns != original.history_at(event.object, id).len() {
+                    return Err(Invalid::Turn(id));
+                }
+                *turns += 1;
+            }
+            _ => {}
+        }
+        self.done[usize::from(event.thread)] += 1;
+        Ok(())
+    }
+
+    fn access(&mut self, id: EventId, object: u32) {
+        let original = self.original;
+        let op = original.trace.op(id);
+        if op.reads() {
+            let same = match (self.written.get(&object), original.saw(id)) {
+                (Some(&sees), saw) => saw == Some(sees),
+                // It sees the last write of the frozen part. If the one that it saw is in there, it is that: nobody wrote
+                // between that one and the read.
+                (None, saw) => saw.is_none_or(|write| write < self.frozen),
+            };
+            if !same {
+                self.astray.insert(id);
+            }
+        }
+        if op.writes() {
+            self.written.insert(object, id);
+        }
+    }
+
+    /// The end is what the question wants.
+    fn ends_as_asked(&self, question: &Question, witness: &Witness) -> Result<(), Invalid> {
+        for &id in &question.next {
+            self.is_next(id).map_err(|invalid| match invalid {
+                Invalid::Order(id) => Invalid::Question(id),
+                other => other,
+            })?;
+        }
+        let known = |id: EventId| (id as usize) < self.original.position.len() && self.has_happened(id);
+        if let Some(&missing) = question.done.iter().find(|&&id| !known(id)) {
+            return Err(Invalid::Question(missing));
+        }
+        let time = |id: EventId| {
+            if id < witness.frozen {
+                Some(id as usize)
+            } else {
+                witness.tail.iter().position(|&other| other == id).map(|at| witness.frozen as usize + at)
+            }
+        };
+        for &(first, second) in &question.before {
+            match (time(first), time(second)) {
+                (Some(first), Some(second)) if first < second => {}
+                _ => return Err(Invalid::Question(second)),
+            }
+        }
+        Ok(())
+    }
+
+    /// No necessary read went astray.
+    fn sees_what_matters(&self, demands: &Demands, question: &Question) -> Result<(), Invalid> {
+        let original = self.original;
+        let trace = original.trace;
+        // How far each thread comes, with what is about to happen.
+        let mut reach = self.done.clone();
+        for &id in &question.next {
+            let thread = usize::from(trace.thread(id));
+            reach[thread] = reach[thread].max(original.position[id as usize] + 1);
+        }
+        let frozen = original.done_at(self.frozen);
+        let mut left: Vec<EventId> = Vec::new();
+        for (thread, events) in original.events.iter().enumerate() {
+            let moved = &events[frozen[thread] as usize..self.done[thread] as usize];
+            left.extend(moved.iter().copied().filter(|&id| {
+                trace.op(id).reads() && demands.boundary_at(original.position[id as usize], id) < reach[thread]
+            }));
+        }
+        let mut seen: FxHashSet<EventId> = FxHashSet::default();
+        // Up to where all reads of a thread were taken in.
+        let mut flowed = frozen;
+        while let Some(read) = left.pop() {
+            if read < self.frozen || !seen.insert(read) {
+                continue;
+            }
+            if self.astray.contains(&read) {
+                return Err(Invalid::Read(read));
+            }
+            let Some(write) = original.saw(read) else { continue };
+            if trace.op(write).reads() {
+                left.push(write);
+            }
+            left.extend_from_slice(demands.known_flow(write));
+            if matches!(demands.flow(), Flow::Earlier) {
+                let thread = usize::from(trace.thread(write));
+                let until = original.position[write as usize].max(flowed[thread]);
+                let earlier = &original.events[thread][flowed[thread] as usize..until as usize];
+                left.extend(earlier.iter().copied().filter(|&id| trace.op(id).reads()));
+                flowed[thread] = until;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! The whole of `predict` against brute force: races, deadlocks, broken blocks.
+
+mod support;
+
+use racehunter_predict::{
+    Checker, Effort, Index, Kind, Options, Policy, Question, Witness, happens_before, predict, validate,
+};
+use racehunter_trace::{EventId, Op, Trace};
+use std::collections::BTreeSet;
+use support::oracle::{Oracle, Rules};
+use support::{Random, Shape, shown, trace};
+
+fn traces() -> u64 {
+    std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(100)
+}
+
+fn everything(policy: Policy, workers: usize) -> Options {
+    Options { policy, effort: Effort::exhaustive(), attempts: usize::MAX, every_pair: true, workers }
+}
+
+fn shapes() -> impl Iterator<Item = Shape> {
+    [(2, 14), (3, 13), (4, 12)].into_iter().flat_map(|(threads, events)| {
+        (0..8).map(move |bits| {
+            let [plain, dependences, locking] = [1, 2, 4].map(|bit| bits & bit != 0);
+            Shape { threads, events, plain, dependences, locking }
+        })
+    })
+}
+
+fn for_each(mut test: impl FnMut(&str, &Trace, &Index<'_>)) {
+    for shape in shapes() {
+        for seed in 0..traces() {
+            let trace = trace(&mut Random::new(seed), shape);
+            let index = Index::new(&trace).unwrap();
+            test(&format!("{shape:?}, seed {seed}\n{}", shown(&trace)), &trace, &index);
+        }
+    }
+}
+
+#[test]
+fn races_are_all_races() {
+    for_each(|name, trace, index| {
+        for policy in Policy::ALL {
+            let races = Oracle::new(trace).races(&Rules::new(trace, policy));
+            let report = predict(index, &everything(policy, 1), &|| false);
+            let predicted: BTreeSet<_> = report
+                .predictions
+                .iter()
+                .filter(|prediction| prediction.kind == Kind::Race)
+                .map(|prediction| (prediction.events[0], prediction.events[1]))
+                .collect();
+            assert_eq!(predicted, races, "{policy:?} {name}");
+            assert_eq!(report.unfinished, 0);
+        }
+    });
+}
+
+#[test]
+fn deadlocks_are_all_deadlocks() {
+    let mut total = [0; 5];
+    for_each(|name, trace, index| {
+        for policy in Policy::ALL {
+            let deadlocks = Oracle::new(trace).deadlocks(&Rules::new(trace, policy));
+            let report = predict(index, &everything(policy, 1), &|| false);
+            let predicted: BTreeSet<Vec<EventId>> = report
+                .predictions
+                .iter()
+                .filter(|prediction| prediction.kind == Kind::Deadlock)
+                .map(|prediction| {
+                    let mut events = prediction.events.clone();
+                    events.sort_unstable();
+                    events
+                })
+                .collect();
+            assert_eq!(predicted, deadlocks, "{policy:?} {name}");
+            deadlocks.iter().for_each(|deadlock| total[deadlock.len()] += 1);
+        }
+    });
+    assert!(total[2] > 0, "{total:?}");
+}
+
+#[test]
+fn broken_blocks_are_all_that_can_break() {
+    let mut total = 0;
+    for_each(|name, trace, index| {
+        let triples = triples(trace);
+        if triples.is_empty() || triples.len() > 64 {
+            return;
+        }
+        for policy in Policy::ALL {
+            let broken = Oracle::new(trace).between(&Rules::new(trace, policy), &triples);
+            let report = predict(index, &everything(policy, 1), &|| false);
+            let predicted: BTreeSet<[EventId; 3]> = report
+                .predictions
+                .iter()
+                .filter(|prediction| prediction.kind == Kind::Atomicity)
+                .map(|prediction| [prediction.events[0], prediction.events[1], prediction.events[2]])
+                .collect();
+            assert_eq!(predicted, broken, "{policy:?} {name}");
+            total += broken.len();
+        }
+    });
+    assert!(total > 0);
+}
+
+/// Two accesses of a block that follow each other on a location, and one of another thread, of the four kinds that no
+/// order of blocks explains.
+fn triples(trace: &Trace) -> Vec<[EventId; 3]> {
+    let mut triples = Vec::new();
+    let len = trace.len() as EventId;
+    let mut in_block = vec![None; trace.threads().len()];
+    let mut blocks = Vec::new();
+    for (id, event) in (0..).zip(trace.events()) {
+        let block = &mut in_block[usize::from(event.thread)];
+        match event.op {
+            Op::Begin => *block = Some(id),
+            Op::End => *block = None,
+            _ => {}
+        }
+        blocks.push(*block);
+    }
+    for first in 0..len {
+        let a = trace.event(first);
+        let mut later = (first + 1..len).filter(|&second| {
+            let b = trace.event(second);
+            b.thread == a.thread && b.op.is_access() && b.object == a.object
+        });
+        let Some(second) = later.next() else { continue };
+        if !a.op.is_access() || blocks[first as usize].is_none() || blocks[first as usize] != blocks[second as usize] {
+            continue;
+        }
+        let b = trace.event(second);
+        for other in 0..len {
+            let c = trace.event(other);
+            if c.thread == a.thread || !c.op.is_access() || c.object != a.object {
+                continue;
+            }
+            // Update is both; any reading of it that breaks the block counts.
+            let kinds = |op: Op| [(op.reads(), 'r'), (op.writes(), 'w')].into_iter().filter(|(is, _)| *is);
+            let broken = kinds(a.op).any(|(_, x)| {
+                kinds(c.op).any(|(_, y)| {
+                    kinds(b.op).any(|(_, z)| ["rwr", "wwr", "wrw", "rww"].contains(&&*format!("{x}{y}{z}")))
+                })
+            });
+            if broken {
+                triples.push([first, other, second]);
+            }
+        }
+    }
+    triples
+}
+
+#[test]
+fn what_the_trace_shows_is_predicted() {
+    let mut total = 0;
+    for_each(|name, trace, index| {
+        let races = Oracle::new(trace).races(&Rules::new(trace, Policy::M2));
+        for (first, second) in happens_before(index) {
+            assert!(races.contains(&(first, second)), "({first}, {second}) {name}");
+            total += 1;
+        }
+    });
+    assert!(total > 0);
+}
+
+#[test]
+fn workers_do_not_change_the_result() {
+    for_each(|name, _, index| {
+        let one = predict(index, &everything(Policy::Nre, 1), &|| false);
+        let three = predict(index, &everything(Policy::Nre, 3), &|| false);
+        assert_eq!(one, three, "{name}");
+    });
+}
+
+#[test]
+fn stopping_leaves_cases_unfinished() {
+    for_each(|_, _, index| {
+        let report = predict(index, &everything(Policy::Nre, 1), &|| true);
+        assert_eq!((report.predictions.len(), report.unfinished), (0, report.cases));
+    });
+}
+
+/// Where the frozen part ends makes no difference to what is valid.
+#[test]
+fn frozen_parts_are_a_shorthand() {
+    let mut random = Random::new(5);
+    for_each(|name, trace, index| {
+        for policy in Policy::ALL {
+            let checker = Checker::new(index, policy);
+            for prediction in predict(index, &everything(policy, 1), &|| false).predictions {
+                let (question, witness) = (&prediction.question, &prediction.witness);
+                let mut tail: Vec<EventId> = witness.events().collect();
+                // Sometimes right, sometimes not.
+                if random.one_in(2) && tail.len() > 1 {
+                    let at = random.below(tail.len() - 1);
+                    tail.swap(at, at + 1);
+                }
+                let common = (0..).zip(&tail).take_while(|&(number, &event)| number == event).count();
+                let judge = |frozen: usize| {
+                    let witness = Witness { frozen: frozen as u32, tail: tail[frozen..].to_vec() };
+                    validate(trace, checker.demands(), question, &witness)
+                };
+                let verdict = judge(0);
+                for frozen in 1..=common {
+                    assert_eq!(judge(frozen).is_ok(), verdict.is_ok(), "{question:?} {tail:?} {name}");
+                }
+            }
+        }
+    });
+}
+
+/// Whatever is done to a witness, the validator takes it exactly if it is in fact a correct reordering.
+#[test]
+fn changed_witnesses_are_judged_like_by_brute_force() {
+    let (mut valid, mut invalid) = (0, BTreeSet::new());
+    let mut random = Random::new(7);
+    for_each(|name, trace, index| {
+        let policy = Policy::ALL[random.below(3)];
+        let rules = Rules::new(trace, policy);
+        let oracle = Oracle::new(trace);
+        let checker = Checker::new(index, policy);
+        // The trace itself is a reordering, too.
+        let whole = (Vec::new(), (0..trace.len() as EventId).collect::<Vec<_>>());
+        let predictions = predict(index, &everything(policy, 1), &|| false).predictions;
+        let witnesses = predictions
+            .into_iter()
+            .filter(|prediction| prediction.kind != Kind::Atomicity)
+            .map(|prediction| (prediction.question.next, prediction.witness.events().collect()));
+        for (next, original) in witnesses.chain([whole]) {
+            for _ in 0..6 {
+                let mut tail: Vec<EventId> = original.clone();
+                for _ in 0..1 + random.below(2) {
+                    mutate(&mut random, &mut tail, trace.len());
+                }
+                let expected = oracle.accepts(&rules, &next, &tail);
+                let witness = Witness { frozen: 0, tail };
+                let verdict = validate(trace, checker.demands(), &Question::together(next.clone()), &witness);
+                assert_eq!(verdict.is_ok(), expected, "{policy:?} {next:?} {witness:?} {verdict:?} {name}");
+                match verdict {
+                    Ok(()) => valid += 1,
+                    Err(rule) => {
+                        // The rule alone, without the event.
+                        invalid.extend(format!("{rule:?}").split('(').next().map(str::to_owned));
+                    }
+                }
+            }
+        }
+    });
+    assert!(valid > 0);
+    let rules = ["Lock", "NotOver", "NotStarted", "Order", "Question", "Read", "Turn", "Unknown"];
+    assert_eq!(invalid, rules.map(str::to_owned).into(), "every rule is broken by some");
+}
+
+fn mutate(random: &mut Random, tail: &mut Vec<EventId>, events: usize) {
+    if tail.is_empty() {
+        tail.push(random.below(events) as EventId);
+        return;
+    }
+    let at = random.below(tail.len());
+    match random.below(5) {
+        0 => drop(tail.remove(at)),
+        1 => tail.insert(at, random.below(events + 1) as EventId),
+        2 => tail.push(random.below(events) as EventId),
+        3 => tail.truncate(at),
+        _ => {
+            let event = tail.remove(at);
+            let to = random.below(tail.len() + 1);
+            tail.insert(to, event);
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Races against brute force.
+//!
+//! `RACEHUNTER_ORACLE_TRACES` sets how many random traces each test takes.
+
+mod support;
+
+use racehunter_predict::{Checker, Effort, Index, Policy, Question, validate};
+use std::collections::BTreeSet;
+use support::oracle::{Oracle, Rules};
+use support::{Random, Shape, conflicts, shown, trace};
+
+fn traces() -> u64 {
+    std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
+}
+
+/// How many races there are, and how many of them are predicted. False ones are failures at once.
+fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (usize, usize) {
+    let (mut real, mut found) = (0, 0);
+    for seed in seeds {
+        let trace = trace(&mut Random::new(seed), shape);
+        let index = Index::new(&trace).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", shown(&trace)));
+        let oracle = Oracle::new(&trace);
+        let mut narrower = BTreeSet::new();
+        for policy in Policy::ALL {
+            let races = oracle.races(&Rules::new(&trace, policy));
+            let checker = Checker::new(&index, policy);
+            let mut predicted = BTreeSet::new();
+            for (first, second) in conflicts(&trace) {
+                let question = Question::together(vec![first, second]);
+                if let Some((witness, _)) = checker.check(&question, &Effort::exhaustive()) {
+                    validate(&trace, checker.demands(), &question, &witness).unwrap();
+                    assert!(
+                        races.contains(&(first, second)),
+                        "seed {seed}, {policy:?}: ({first}, {second}) is no race\n{witness:?}\n{}",
+                        shown(&trace)
+                    );
+                    predicted.insert((first, second));
+                } else if races.contains(&(first, second)) && std::env::var_os("RACEHUNTER_ORACLE_SHOW").is_some() {
+                    println!("seed {seed}, {policy:?}: missed ({first}, {second})\n{}", shown(&trace));
+                }
+            }
+            assert!(
+                predicted.is_superset(&narrower),
+                "seed {seed}: {policy:?} finds less than the policy before it\n{}",
+                shown(&trace)
+            );
+            real += races.len();
+            found += predicted.len();
+            narrower = predicted;
+        }
+    }
+    (real, found)
+}
+
+fn shapes(threads: usize, events: usize) -> impl Iterator<Item = Shape> {
+    (0..8).map(move |bits| {
+        let [plain, dependences, locking] = [1, 2, 4].map(|bit| bits & bit != 0);
+        Shape { threads, events, plain, dependences, locking }
+    })
+}
+
+#[test]
+fn two_threads_exactly() {
+    for shape in shapes(2, 13) {
+        let (real, found) = compare(shape, 0..traces());
+        assert_eq!(real, found, "{shape:?}");
+        assert!(real > 0);
+    }
+}
+
+#[test]
+fn three_threads_nearly_all() {
+    for shape in shapes(3, 12) {
+        let (real, found) = compare(shape, 0..traces());
+        println!("{shape:?}: {found} of {real}");
+        assert!(found as f64 >= real as f64 * 0.999, "{shape:?}: {found} of {real}");
+    }
+}
+
+#[test]
+fn four_threads_nearly_all() {
+    for shape in shapes(4, 12) {
+        let (real, found) = compare(shape, 0..traces());
+        println!("{shape:?}: {found} of {real}");
+        assert!(found as f64 >= real as f64 * 0.999, "{shape:?}: {found} of {real}");
+    }
+}
+
+/// Without the cheap stage the others find all of it, and what is frozen never makes them wrong.
+#[test]
+fn thorough_stages_alone() {
+    let (mut real, mut whole, mut frozen) = (0, 0, 0);
+    for shape in shapes(3, 13) {
+        for seed in 0..traces() {
+            let trace = trace(&mut Random::new(seed), shape);
+            let index = Index::new(&trace).unwrap();
+            let oracle = Oracle::new(&trace);
+            for policy in Policy::ALL {
+                let races = oracle.races(&Rules::new(&trace, policy));
+                real += races.len();
+                let checker = Checker::new(&index, policy);
+                for (first, second) in conflicts(&trace) {
+                    let question = Question::together(vec![first, second]);
+                    let found = |windows: Vec<u32>| {
+                        let effort = Effort { sync_preserving: false, windows, ..Effort::exhaustive() };
+                        checker.check(&question, &effort).is_some()
+                    };
+                    let is_race = races.contains(&(first, second));
+                    whole += usize::from(found(vec![u32::MAX]));
+                    for window in [0, 2, 5, 8] {
+                        let found = found(vec![window]);
+                        assert!(is_race || !found, "seed {seed}, {policy:?}: ({first}, {second})\n{}", shown(&trace));
+                        frozen += usize::from(found);
+                    }
+                }
+            }
+        }
+    }
+    println!("{whole} of {real}; {frozen} with frozen parts");
+    assert!(whole as f64 >= real as f64 * 0.999 && frozen > 0, "{whole} of {real}");
+}

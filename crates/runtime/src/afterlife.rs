@@ -1,0 +1,166 @@
+//! Memory that must not be used any more: freed blocks, and the stacks of threads that are over.
+//!
+//! Its shadow is marked ([`shadow::end`]), so that every access to it comes here, whoever makes it and however it is
+//! ordered. Freed blocks stay in a *quarantine* before the allocator gets them back, oldest first, so that what is used
+//! too late is not yet something else. When they leave it the mark goes too: what becomes of the memory then (it may be
+//! given back to the system, and mapped again for anything) is not known here.
+
+use crate::clock::RH_DETECT;
+use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
+use crate::thread::{CURRENT, Thread, thread};
+use crate::{Global, reports, sys};
+use racehunter_event::Kind;
+
+unsafe extern "C" {
+    fn __libc_free(block: *mut u8);
+}
+
+/// A freed block, and who freed it.
+#[derive(Clone, Copy)]
+struct Freed {
+    block: usize,
+    size: usize,
+    code: usize,
+    thread: u32,
+}
+
+/// Blocks in quarantine, at most.
+const BLOCKS: usize = 1024;
+/// Bytes in quarantine, at most. The last block is there whatever its size.
+const BYTES: usize = 1 << 20;
+/// Blocks from this size on keep their place only: the system gets their pages back at once. They count as this much.
+const LARGE: usize = 256 << 10;
+
+/// A ring; how the life of a block ended is its place in it.
+static QUARANTINE: Global<[Freed; BLOCKS]> = Global::new([Freed { block: 0, size: 0, code: 0, thread: 0 }; BLOCKS]);
+#[unsafe(link_section = ".data.racehunter")]
+static OLDEST: Global<usize> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
+static COUNT: Global<usize> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
+static WEIGHT: Global<usize> = Global::new(0);
+
+/// Bit of how memory ended: it was a thread's own, and the rest is the number of the thread.
+const OF_THREAD: u64 = 1 << 32;
+
+/// The block that was freed here, if the memory at this address is the beginning of one in quarantine.
+unsafe fn freed(block: usize) -> Option<*const Freed> {
+    if COUNT.get() == 0 {
+        return None;
+    }
+    let how = shadow::ended(block)?;
+    let entry = &raw const (*QUARANTINE.ptr())[how as usize % BLOCKS];
+    (how & OF_THREAD == 0 && (*entry).block == block).then_some(entry)
+}
+
+/// Whether the block is in quarantine; if so, freeing it is a bug, which is reported.
+pub(crate) unsafe fn freed_again(block: usize, code: usize) -> bool {
+    let Some(entry) = freed(block) else { return false };
+    let first = reports::First {
+        thread: (*entry).thread,
+        code: (*entry).code,
+        kind: Kind::Free,
+        size: 0,
+        extra: (*entry).size as u64,
+    };
+    reports::pair(&first, block as u64, 0, &Access { kind: Kind::Free, code, site: core::ptr::null_mut() });
+    true
+}
+
+/// Takes a block that the program has freed. With an access, that is checked as a write of the block.
+pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option<&Access>) {
+    let weight = size.min(LARGE);
+    while COUNT.get() > 0 && (COUNT.get() == BLOCKS || WEIGHT.get() + weight > BYTES) {
+        let_go();
+    }
+    let place = (OLDEST.get() + COUNT.get()) % BLOCKS;
+    (*QUARANTINE.ptr())[place] = Freed { block, size, code, thread: CURRENT.get() };
+    COUNT.set(COUNT.get() + 1);
+    WEIGHT.set(WEIGHT.get() + weight);
+    shadow::end(block, size, access, place as u64);
+    if size >= LARGE {
+        let (first, last) = ((block + 4095) & !4095, (block + size) & !4095);
+        sys::discard(first, last - first);
+    }
+}
+
+/// Gives the oldest block back to the allocator.
+unsafe fn let_go() {
+    let Freed { block, size, .. } = (*QUARANTINE.ptr())[OLDEST.get()];
+    OLDEST.set((OLDEST.get() + 1) % BLOCKS);
+    COUNT.set(COUNT.get() - 1);
+    WEIGHT.set(WEIGHT.get() - size.min(LARGE));
+    shadow::forget(block, size);
+    __libc_free(block as *mut u8);
+}
+
+/// Gives all blocks back to the allocator: an iteration of an in-process loop is over.
+pub(crate) unsafe fn empty_quarantine() {
+    while COUNT.get() > 0 {
+        let_go();
+    }
+}
+
+/// Memory whose life is over was accessed. `last` is the last access of the thread whose memory it was, if there is one.
+#[cold]
+pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access: &Access) {
+    let first = if how & OF_THREAD == 0 {
+        let Freed { size, code, thread, .. } = (*QUARANTINE.ptr())[how as usize % BLOCKS];
+        reports::First { thread, code, kind: Kind::Free, size: 0, extra: size as u64 }
+    } else {
+        let owner = thread((how & !OF_THREAD) as u32);
+        let code = if last == 0 { (*owner).start + 1 } else { code_of(last) };
+        let size = bytes_of(last).count_ones() as u8;
+        reports::First { thread: (*owner).number, code, kind: Kind::Exit, size, extra: 0 }
+    };
+    if first.thread != CURRENT.get() {
+        reports::shared(address, (me & SITE) as usize);
+    }
+    let byte = (address & !3) as u64 + u64::from(bytes_of(me).trailing_zeros());
+    reports::pair(&first, byte, bytes_of(me).count_ones() as u8, access);
+}
+
+/// A synchronisation object is used. When its memory is not there any more, that is reported, and true.
+pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
+    if RH_DETECT.get() == 0 {
+        return false;
+    }
+    let Some(how) = shadow::ended(at) else { return false };
+    const WORD: Slot = 0xf << shadow::SITE_BITS;
+    used(at, how, 0, WORD | SITE, &Access { kind, code, site: core::ptr::null_mut() });
+    true
+}
+
+/// A thread is over, and so is the life of its stack and its thread-local variables. Those of `main` stay.
+pub(crate) unsafe fn end_thread(t: *mut Thread) {
+    /// How much of a stack is looked at, and how much of it may be untouched before the rest is taken to be.
+    const MOST: usize = 64 << 10;
+    const GAP: usize = 1 << 10;
+    if RH_DETECT.get() == 0 || (*t).number == 0 || (*t).foreign_stack {
+        return;
+    }
+    let (top, how) = ((*t).fs & !3, OF_THREAD | u64::from((*t).number));
+    let lowest = lowest_frame(t, top - MOST, top);
+    (*t).ended_to = top;
+    (*t).ended_from = shadow::end_used(top - MOST..top, lowest, GAP, (*t).number, how);
+}
+
+/// The lowest frame of an instrumented function that the thread ever had, as far as the shadow call stack tells: what is
+/// beyond its end are the calls that have returned.
+unsafe fn lowest_frame(t: *mut Thread, from: usize, to: usize) -> usize {
+    let mut lowest = to;
+    let mut frame = (*t).stack;
+    while (from..lowest).contains(&((*frame).slot as usize)) {
+        lowest = (*frame).slot as usize;
+        frame = frame.add(1);
+    }
+    lowest
+}
+
+/// The memory of a thread begins a new life.
+pub(crate) unsafe fn begin_thread(t: *mut Thread) {
+    if (*t).ended_to != 0 {
+        shadow::forget((*t).ended_from, (*t).ended_to - (*t).ended_from);
+        (*t).ended_to = 0;
+    }
+}

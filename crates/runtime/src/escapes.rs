@@ -1,0 +1,52 @@
+//! What is not under control and shows only when one looks: kernel threads of others, and code without instrumentation.
+//!
+//! What the runtime is called for (`fork`, input from outside) is logged where that happens.
+
+use crate::thread::{COUNT, CURRENT, State, Thread, thread};
+use crate::{fiber, kernel, log, outcome, server, sys};
+use racehunter_event::Escape;
+
+/// The execution is about to end.
+pub(crate) unsafe fn look() {
+    let cut_short = |&number: &u32| {
+        let t = thread(number);
+        !matches!((*t).state, State::Done | State::Free) && (number == CURRENT.get() || fiber::was_left(t))
+    };
+    (1..COUNT.get()).filter(cut_short).for_each(|number| look_at(thread(number)));
+    if server::is_worth_a_look() && kernel_threads_of_others() {
+        log::escape(Escape::Threads, 0, 0, 0);
+    }
+}
+
+/// A thread that has run is about to end, or will not go on: did it run nothing but code that is not instrumented?
+///
+/// An instrumented function that accesses memory or calls another one leaves a frame. A thread without any has run
+/// functions of other code, or of ours that do nothing. Libraries' code does something, or nobody would start a thread
+/// for it. For code of the executable itself a call of the runtime tells.
+pub(crate) unsafe fn look_at(t: *mut Thread) {
+    let did_something = (*t).code != 0 || !outcome::in_executable((*t).start);
+    if did_something && (*(*t).stack).code == 0 {
+        log::escape(Escape::Uninstrumented, (*t).created_at, log::relative((*t).start) as usize, 0);
+    }
+}
+
+/// Whether there are kernel threads that the runtime does not know of.
+unsafe fn kernel_threads_of_others() -> bool {
+    const STAT: usize = 4;
+    const NANOSLEEP: usize = 35;
+    /// The directory itself and its parent count too.
+    const LINKS: u64 = 2;
+    // What a thread leaves when it becomes a fiber takes the kernel a moment to clean up.
+    const TRIES: u32 = 20;
+    const MOMENT: [u64; 2] = [0, 500_000];
+    for _ in 0..TRIES {
+        // `struct stat`; the number of links is its third word.
+        let mut status = [0_u64; 18];
+        let failed = sys::call(STAT, c"/proc/self/task".as_ptr() as usize, status.as_mut_ptr() as usize, 0, 0) != 0;
+        if failed || status[2] <= u64::from(kernel::known()) + LINKS {
+            return false;
+        }
+        sys::call(NANOSLEEP, MOMENT.as_ptr() as usize, 0, 0, 0);
+    }
+    true
+}

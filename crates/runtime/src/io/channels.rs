@@ -1,0 +1,347 @@
+//! What file descriptors lead to.
+//!
+//! A *channel* is what two ends of a pipe or connection have in common: what is known is passed on through it, and
+//! threads that wait for it are told of each other's operations. Regular files, directories and devices that never
+//! block have none. Channels are numbered in the order in which they are first used, so that a number means the same
+//! in every run.
+
+use super::{POLLIN, PollFd, multiplex, sockets};
+use crate::thread::COUNT;
+use crate::{Global, sys};
+use racehunter_event::FileKind;
+
+/// In place of a channel: every channel.
+pub(crate) const ALL: usize = usize::MAX;
+
+/// A descriptor that leads to a channel.
+#[derive(Clone, Copy)]
+pub(crate) struct Descriptor {
+    pub fd: i32,
+    pub kind: FileKind,
+    pub channel: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    /// Never blocks.
+    Plain,
+    Channel,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    state: State,
+    kind: FileKind,
+    /// Its use as a source of outside input was reported.
+    reported: bool,
+    /// 0 while it is not certain: a socket that is not connected yet.
+    channel: u16,
+}
+
+struct Channel {
+    /// What tells it from others: see [`key`].
+    key: u64,
+    /// Another process may have an end of it.
+    outside: bool,
+    /// This process has put something in.
+    fed: bool,
+    /// The kernel may deliver later than at once.
+    delayed: bool,
+}
+
+const DESCRIPTORS: usize = 4096;
+const CHANNELS: usize = 4096;
+/// The channel of all that are too many. It knows too much, which never makes a false report.
+const OVERFLOW: usize = CHANNELS - 1;
+
+const NOTHING: Entry = Entry { state: State::Unknown, kind: FileKind::Other, reported: false, channel: 0 };
+static ENTRIES: Global<[Entry; DESCRIPTORS]> = Global::new([NOTHING; DESCRIPTORS]);
+static TABLE: Global<[Channel; CHANNELS]> =
+    Global::new([const { Channel { key: 0, outside: false, fed: false, delayed: false } }; CHANNELS]);
+/// Channels in use; 0 is none of them.
+#[unsafe(link_section = ".data.racehunter")]
+static USED: Global<usize> = Global::new(1);
+/// The process has forked, so whatever is open is open elsewhere.
+#[unsafe(link_section = ".data.racehunter")]
+static SHARED: Global<bool> = Global::new(false);
+/// What descriptors beyond the table are taken for is looked up at every use.
+static BEYOND: Global<Entry> = Global::new(NOTHING);
+
+unsafe fn entry(fd: i32) -> *mut Entry {
+    match usize::try_from(fd) {
+        Ok(index) if index < DESCRIPTORS => (ENTRIES.ptr() as *mut Entry).add(index),
+        _ => {
+            *BEYOND.ptr() = NOTHING;
+            BEYOND.ptr()
+        }
+    }
+}
+
+unsafe fn at(channel: usize) -> *mut Channel {
+    (TABLE.ptr() as *mut Channel).add(if channel < CHANNELS { channel } else { OVERFLOW })
+}
+
+/// One word for what makes a channel what it is.
+pub(crate) fn key(words: &[u64]) -> u64 {
+    let mix = |sum: u64, word: &u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
+    words.iter().fold(0xA076_1D64_78BD_642F, mix) | 1
+}
+
+/// The channel with this key, if there is one.
+pub(crate) unsafe fn find(key: u64) -> Option<usize> {
+    (1..USED.get()).find(|&channel| (*at(channel)).key == key)
+}
+
+/// The channel with this key; made when it is new. Key 0 is that of a channel that nobody else can find.
+pub(crate) unsafe fn find_or_make(key: u64, outside: bool) -> usize {
+    if key != 0
+        && let Some(known) = find(key)
+    {
+        return known;
+    }
+    if USED.get() >= OVERFLOW {
+        (*at(OVERFLOW)).outside |= outside;
+        return OVERFLOW;
+    }
+    let channel = USED.get();
+    USED.set(channel + 1);
+    *at(channel) = Channel { key, outside, fed: false, delayed: false };
+    channel
+}
+
+/// Between the iterations of an in-process loop: channels that no descriptor leads to are forgotten.
+pub(super) unsafe fn reset() {
+    if USED.get() > 1 {
+        let last = (*ENTRIES.ptr()).iter().map(|entry| usize::from(entry.channel)).max().unwrap_or(0);
+        USED.set(USED.get().min(last + 1));
+    }
+}
+
+/// What the descriptor leads to; nothing when calls on it go straight to the kernel.
+pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
+    if COUNT.get() == 0 {
+        // A library that is initialised before everything else.
+        return None;
+    }
+    let e = entry(fd);
+    if (*e).state == State::Unknown {
+        discover(fd, e);
+    }
+    if (*e).state != State::Channel {
+        return None;
+    }
+    let kind = (*e).kind;
+    let mut channel = usize::from((*e).channel);
+    if channel == 0 && kind == FileKind::Socket {
+        let (found, certain) = sockets::channel_of(fd, identity(fd));
+        channel = found;
+        if certain {
+            (*e).channel = found as u16;
+        }
+    }
+    Some(Descriptor { fd, kind, channel })
+}
+
+/// As the file system sees it: device, inode, type.
+unsafe fn status(fd: i32) -> Option<(u64, u64, u32, u64)> {
+    const FSTAT: usize = 5;
+    let mut stat = [0_u64; 18];
+    let failed = sys::call(FSTAT, fd as usize, stat.as_mut_ptr() as usize, 0, 0) < 0;
+    (!failed).then_some((stat[0], stat[1], stat[3] as u32 & 0o170_000, stat[5]))
+}
+
+/// The key of what the descriptor leads to, by device and inode.
+pub(crate) unsafe fn identity(fd: i32) -> u64 {
+    status(fd).map_or(0, |(device, inode, ..)| key(&[device, inode]))
+}
+
+/// Looks at a descriptor that was made in a way that is not known: inherited, or by a library on its own.
+unsafe fn discover(fd: i32, e: *mut Entry) {
+    const FIFO: u32 = 0o010_000;
+    const CHARACTERS: u32 = 0o020_000;
+    const SOCKET: u32 = 0o140_000;
+    const ANONYMOUS: u32 = 0;
+    const MEMORY_DEVICES: u64 = 1;
+    let Some((device, inode, kind, special)) = status(fd) else { return };
+    (*e).state = State::Channel;
+    match kind {
+        FIFO => {
+            (*e).kind = FileKind::Pipe;
+            (*e).channel = find_or_make(key(&[device, inode]), true) as u16;
+        }
+        SOCKET => {
+            (*e).kind = FileKind::Socket;
+            (*e).channel = 0;
+        }
+        CHARACTERS if special >> 8 != MEMORY_DEVICES => {
+            (*e).kind = FileKind::Terminal;
+            (*e).channel = find_or_make(key(&[device, inode, special]), true) as u16;
+        }
+        ANONYMOUS => {
+            let (kind, outside) = anonymous(fd);
+            (*e).kind = kind;
+            (*e).channel = find_or_make(0, outside) as u16;
+        }
+        _ => (*e).state = State::Plain,
+    }
+}
+
+/// Kinds of files without a file system tell their name only by a link. Returns also whether the kernel itself, or
+/// another process, can put something in.
+unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
+    const READLINK: usize = 89;
+    let mut path = *b"/proc/self/fd/\0\0\0\0\0\0\0\0\0\0\0\0";
+    let mut digits = [0_u8; 10];
+    let mut rest = fd as u32;
+    let mut first = digits.len();
+    while first > 0 {
+        first -= 1;
+        digits[first] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    path[14..14 + digits.len() - first].copy_from_slice(&digits[first..]);
+    let mut name = [0_u8; 32];
+    let len = sys::call(READLINK, path.as_ptr() as usize, name.as_mut_ptr() as usize, name.len(), 0);
+    match &name[..len.clamp(0, 32) as usize] {
+        b"anon_inode:[eventfd]" => (FileKind::Event, false),
+        b"anon_inode:[eventpoll]" => (FileKind::Set, false),
+        b"anon_inode:[timerfd]" => (FileKind::Event, true),
+        _ => (FileKind::Other, true),
+    }
+}
+
+/// A descriptor is gone, or stands for something else now.
+pub(crate) unsafe fn forget(fd: i32) {
+    let e = entry(fd);
+    if (*e).state == State::Channel {
+        multiplex::forget(fd);
+    }
+    *e = NOTHING;
+}
+
+/// All from one descriptor to another are gone.
+pub(crate) unsafe fn forget_range(first: u32, last: u32) {
+    (first..=last.min(DESCRIPTORS as u32 - 1)).for_each(|fd| forget(fd as i32));
+}
+
+/// `to` leads to the same as `from`.
+pub(crate) unsafe fn copy(from: i32, to: i32) {
+    if from != to {
+        forget(to);
+        of(from);
+        let known = *entry(from);
+        *entry(to) = known;
+    }
+}
+
+/// The program has made a descriptor.
+pub(crate) unsafe fn made(fd: i32, kind: FileKind, channel: usize) {
+    forget(fd);
+    *entry(fd) = Entry { state: State::Channel, kind, reported: false, channel: channel as u16 };
+}
+
+/// The program has made a socket; what it leads to turns out later.
+pub(crate) unsafe fn made_socket(fd: i32) {
+    made(fd, FileKind::Socket, 0);
+}
+
+/// From now on a socket leads somewhere else: it was connected, or listens.
+pub(crate) unsafe fn settle(fd: i32, channel: usize) {
+    (*entry(fd)).channel = channel as u16;
+}
+
+pub(crate) unsafe fn set_outside(channel: usize) {
+    (*at(channel)).outside = true;
+}
+
+pub(crate) unsafe fn set_delayed(channel: usize) {
+    (*at(channel)).delayed = true;
+}
+
+/// Whether somebody else may have an end of it; for [`ALL`], of any.
+pub(crate) unsafe fn is_outside(channel: usize) -> bool {
+    if channel == ALL { SHARED.get() } else { (*at(channel)).outside }
+}
+
+/// Whether whatever comes out of it comes from outside, at no particular time.
+pub(crate) unsafe fn is_unexpected(channel: usize) -> bool {
+    is_outside(channel) && !(*at(channel)).fed
+}
+
+pub(crate) unsafe fn is_delayed(channel: usize) -> bool {
+    if channel == ALL { (1..USED.get()).any(|channel| (*at(channel)).delayed) } else { (*at(channel)).delayed }
+}
+
+/// True the first time that it is asked for a descriptor.
+pub(crate) unsafe fn report(fd: i32) -> bool {
+    let e = entry(fd);
+    !core::mem::replace(&mut (*e).reported, true)
+}
+
+/// Another process gets a copy of every descriptor.
+pub(crate) unsafe fn share_all() {
+    SHARED.set(true);
+    (1..USED.get()).for_each(|channel| set_outside(channel));
+}
+
+/// Another program is started, and gets the descriptors that are not closed for it.
+pub(crate) unsafe fn share_inherited() {
+    const GET_DESCRIPTOR_FLAGS: usize = 1;
+    for fd in 0..DESCRIPTORS {
+        let known = *entry(fd as i32);
+        if known.state == State::Channel
+            && known.channel != 0
+            && sys::call(sys::FCNTL, fd, GET_DESCRIPTOR_FLAGS, 0, 0) == 0
+        {
+            set_outside(usize::from(known.channel));
+        }
+    }
+}
+
+/// Above every address, and apart from [`racehunter_event::File`]s.
+const OBJECTS: usize = 1 << 60;
+
+/// The running thread passes on what it knows to the other end.
+pub(crate) unsafe fn tell(channel: usize) {
+    (*at(channel)).fed = true;
+    super::release(OBJECTS | channel);
+}
+
+/// The running thread learns what came through the channel.
+pub(crate) unsafe fn learn(channel: usize) {
+    super::learn(OBJECTS | channel);
+}
+
+/// A wait for input on several descriptors: the channel, whether it can end from outside, and only from there.
+pub(crate) unsafe fn survey(entries: &[PollFd]) -> (usize, bool, bool) {
+    let (mut common, mut outside, mut expected) = (None, false, false);
+    for entry in entries.iter().filter(|entry| entry.fd >= 0) {
+        let Some(d) = of(entry.fd) else {
+            expected = true;
+            continue;
+        };
+        common = Some(if common.is_none_or(|c| c == d.channel) && d.kind != FileKind::Set { d.channel } else { ALL });
+        let (from_outside, unexpected) = if d.kind == FileKind::Set {
+            multiplex::survey(d.channel)
+        } else {
+            (is_outside(d.channel), is_unexpected(d.channel) && entry.events & POLLIN != 0)
+        };
+        outside |= from_outside;
+        expected |= !unexpected;
+    }
+    (common.unwrap_or(ALL), outside, outside && !expected)
+}
+
+/// Both ends are in this process.
+pub(crate) unsafe fn set_inside(channel: usize) {
+    (*at(channel)).outside = false;
+}
+
+/// The running thread learns what came through any channel.
+pub(crate) unsafe fn learn_all() {
+    (1..USED.get()).for_each(|channel| learn(channel));
+}

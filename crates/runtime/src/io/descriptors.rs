@@ -1,0 +1,271 @@
+//! Making, copying and closing file descriptors.
+
+use super::channels::{self, Descriptor};
+use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event};
+use crate::schedule::point;
+use crate::sync::{interpose, interpose_cancellable};
+use crate::{sys, timers};
+use racehunter_event::{File, FileKind, FileOperation};
+
+const PIPE2: usize = 293;
+const DUP: usize = 32;
+const DUP3: usize = 292;
+const OPENAT: usize = 257;
+const NEWFSTATAT: usize = 262;
+const EVENTFD2: usize = 290;
+const EPOLL_CREATE1: usize = 291;
+const CLOSE_RANGE: usize = 436;
+const EINVAL: isize = -22;
+
+interpose_cancellable! {
+    open => open_file, "rcx";
+    open64 => open_file, "rcx";
+    __open_2 => open_file, "rcx";
+    __open64_2 => open_file, "rcx";
+    openat => open_at, "r8";
+    openat64 => open_at, "r8";
+    __openat_2 => open_at, "r8";
+    __openat64_2 => open_at, "r8";
+    creat => create_file, "rdx";
+    creat64 => create_file, "rdx";
+    close => close_one, "rsi";
+    fcntl => control, "rcx";
+    fcntl64 => control, "rcx";
+}
+
+interpose! {
+    close_range => close_several, "rcx";
+    closefrom => close_from, "rsi";
+    dup => copy, "rsi";
+    dup2 => copy_to, "rdx";
+    dup3 => copy_to_with, "rcx";
+    pipe => make_pipe, "rsi";
+    pipe2 => make_pipe_with, "rdx";
+    eventfd => make_event, "rdx";
+    epoll_create => make_set, "rsi";
+    epoll_create1 => make_set_with, "rsi";
+}
+
+/// Relative paths start at the working directory.
+const HERE: i32 = -100;
+const WRITE_ONLY: i32 = 1;
+const ACCESS: i32 = 3;
+const NONBLOCK: i32 = 0o4000;
+
+unsafe extern "C" fn open_file(path: usize, flags: i32, mode: u32, code: usize) -> i32 {
+    open_at(HERE, path, flags, mode, code)
+}
+
+unsafe extern "C" fn create_file(path: usize, mode: u32, code: usize) -> i32 {
+    const CREATE_TRUNCATE: i32 = 0o1100;
+    open_at(HERE, path, CREATE_TRUNCATE | WRITE_ONLY, mode, code)
+}
+
+unsafe extern "C" fn open_at(directory: i32, path: usize, flags: i32, mode: u32, code: usize) -> i32 {
+    let call = |flags: i32| sys::call(OPENAT, directory as isize as usize, path, flags as usize, mode as usize);
+    let one_way = matches!(flags & ACCESS, 0 | WRITE_ONLY);
+    let fd = if one_way && flags & NONBLOCK == 0 && is_fifo(directory, path) {
+        open_fifo(flags & ACCESS == WRITE_ONLY, code, || call(flags | NONBLOCK))
+    } else {
+        call(flags)
+    };
+    if fd >= 0 {
+        channels::forget(fd as i32);
+    }
+    finish(fd) as i32
+}
+
+unsafe fn is_fifo(directory: i32, path: usize) -> bool {
+    let mut stat = [0_u64; 18];
+    sys::call(NEWFSTATAT, directory as isize as usize, path, stat.as_mut_ptr() as usize, 0) >= 0
+        && stat[3] as u32 & 0o170_000 == 0o010_000
+}
+
+/// Opening one end of a FIFO waits for somebody at the other. `call` opens it without waiting.
+unsafe fn open_fifo(writes: bool, code: usize, mut call: impl FnMut() -> isize) -> isize {
+    const NOBODY_READS: isize = -6;
+    let mut n = point(code);
+    let mut fd = call();
+    // Only a FIFO that is open tells its channel; a writer that is alone cannot open it.
+    let mut request = Request {
+        d: Descriptor { fd: -1, kind: FileKind::Pipe, channel: channels::ALL },
+        operation: FileOperation::Open,
+        code,
+        waits: true,
+        deadline: None,
+        cancels: true,
+    };
+    while writes && fd == NOBODY_READS {
+        request.log(n, false);
+        let mut watch = Watch::new(Probe::Attempt, channels::ALL);
+        watch.outside = true;
+        n = match request.begin(&raw mut watch) {
+            Ok(n) => n,
+            Err(error) => return -(error as isize),
+        };
+        fd = call();
+    }
+    if fd < 0 {
+        return fd;
+    }
+    channels::forget(fd as i32);
+    if let Some(d) = channels::of(fd as i32) {
+        request.d = d;
+    }
+    request.log(n, true);
+    changed(channels::ALL);
+    if !writes {
+        let mut entry = PollFd { fd: fd as i32, events: POLLIN, revents: 0 };
+        let mut watch = Watch::new(Probe::Writer(&raw mut entry), channels::ALL);
+        watch.outside = true;
+        if request.begin(&raw mut watch).is_err() {
+            sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+            channels::forget(fd as i32);
+            return -(EINTR as isize);
+        }
+    }
+    const GET_FLAGS: usize = 3;
+    const SET_FLAGS: usize = 4;
+    let flags = sys::call(sys::FCNTL, fd as usize, GET_FLAGS, 0, 0);
+    sys::call(sys::FCNTL, fd as usize, SET_FLAGS, flags as usize & !(NONBLOCK as usize), 0);
+    fd
+}
+
+/// Whether a FIFO that was opened for reading has, or had, a writer.
+pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
+    const POLL: usize = 7;
+    const EAGAIN: isize = -11;
+    let mut byte = 0_u8;
+    // Without data and without writers this is the end of the file; with a writer it would have to wait.
+    sys::call(POLL, entry as usize, 1, 0, 0) != 0
+        || sys::call(sys::READ, (*entry).fd as usize, &raw mut byte as usize, 1, 0) == EAGAIN
+}
+
+unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
+    let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    let locked = locks::closes(fd, code);
+    timers::file::forget(fd, code);
+    let Some(d) = channels::of(fd) else {
+        let result = call();
+        channels::forget(fd);
+        locks::closed(locked);
+        return finish(result) as i32;
+    };
+    let n = point(code);
+    // That nothing more comes is news for the other end.
+    channels::tell(d.channel);
+    let result = call();
+    channels::forget(fd);
+    log_event(n, File { descriptor: fd, kind: d.kind, operation: FileOperation::Close }, d.channel, result >= 0);
+    changed(d.channel);
+    finish(result) as i32
+}
+
+unsafe extern "C" fn close_several(first: u32, last: u32, flags: i32, code: usize) -> i32 {
+    const CLOSE_ON_EXEC: i32 = 4;
+    point(code);
+    let result = sys::call(CLOSE_RANGE, first as usize, last as usize, flags as usize, 0);
+    if result >= 0 && flags & CLOSE_ON_EXEC == 0 {
+        channels::forget_range(first, last);
+        changed(channels::ALL);
+    }
+    finish(result) as i32
+}
+
+unsafe extern "C" fn close_from(first: i32, code: usize) {
+    close_several(first.max(0) as u32, u32::MAX, 0, code);
+}
+
+unsafe extern "C" fn copy(fd: i32, _code: usize) -> i32 {
+    let result = sys::call(DUP, fd as usize, 0, 0, 0);
+    copied(fd, result)
+}
+
+unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
+    if fd == to {
+        const GET_DESCRIPTOR_FLAGS: usize = 1;
+        let result = sys::call(sys::FCNTL, fd as usize, GET_DESCRIPTOR_FLAGS, 0, 0);
+        return finish(if result < 0 { result } else { to as isize }) as i32;
+    }
+    copy_to_with(fd, to, 0, code)
+}
+
+unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
+    // What was open there is closed.
+    let closed = channels::of(to);
+    if let Some(d) = closed {
+        point(code);
+        channels::tell(d.channel);
+    }
+    let result = sys::call(DUP3, fd as usize, to as usize, flags as usize, 0);
+    let result = copied(fd, result);
+    if let Some(d) = closed {
+        changed(d.channel);
+    }
+    result
+}
+
+unsafe fn copied(from: i32, result: isize) -> i32 {
+    if result >= 0 {
+        channels::copy(from, result as i32);
+    }
+    finish(result) as i32
+}
+
+unsafe extern "C" fn make_pipe(ends: *mut [i32; 2], code: usize) -> i32 {
+    make_pipe_with(ends, 0, code)
+}
+
+pub(super) unsafe extern "C" fn make_pipe_with(ends: *mut [i32; 2], flags: i32, _code: usize) -> i32 {
+    let result = sys::call(PIPE2, ends as usize, flags as usize, 0, 0);
+    if result >= 0 {
+        let channel = channels::find_or_make(channels::identity((*ends)[0]), false);
+        (*ends).iter().for_each(|&fd| channels::made(fd, FileKind::Pipe, channel));
+    }
+    finish(result) as i32
+}
+
+unsafe extern "C" fn make_event(initial: u32, flags: i32, _code: usize) -> i32 {
+    made(sys::call(EVENTFD2, initial as usize, flags as usize, 0, 0), FileKind::Event)
+}
+
+unsafe extern "C" fn make_set(size: i32, code: usize) -> i32 {
+    if size <= 0 {
+        return finish(EINVAL) as i32;
+    }
+    make_set_with(0, code)
+}
+
+unsafe extern "C" fn make_set_with(flags: i32, _code: usize) -> i32 {
+    made(sys::call(EPOLL_CREATE1, flags as usize, 0, 0, 0), FileKind::Set)
+}
+
+unsafe fn made(fd: isize, kind: FileKind) -> i32 {
+    if fd >= 0 {
+        channels::made(fd as i32, kind, channels::find_or_make(0, false));
+    }
+    finish(fd) as i32
+}
+
+unsafe extern "C" fn control(fd: i32, command: i32, argument: usize, code: usize) -> i32 {
+    const COPY: i32 = 0;
+    const COPY_CLOSE_ON_EXEC: i32 = 1030;
+    if locks::is_lock(command) {
+        return locks::record_lock(fd, command, argument, code);
+    }
+    let result = sys::call(sys::FCNTL, fd as usize, command as usize, argument, 0);
+    if matches!(command, COPY | COPY_CLOSE_ON_EXEC) { copied(fd, result) } else { finish(result) as i32 }
+}
+
+/// Standard input, output and error lead nowhere from now on.
+pub(super) unsafe fn silence() {
+    const READ_WRITE: usize = 2;
+    let nothing = sys::call(OPENAT, HERE as isize as usize, c"/dev/null".as_ptr() as usize, READ_WRITE, 0);
+    if nothing >= 0 {
+        for fd in 0..3 {
+            sys::call(DUP3, nothing as usize, fd, 0, 0);
+            channels::forget(fd as i32);
+        }
+        sys::call(sys::CLOSE, nothing as usize, 0, 0, 0);
+    }
+}

@@ -1,0 +1,508 @@
+//! Input and output that may block, and child processes.
+//!
+//! All threads share one kernel thread, so no call may block in the kernel while another thread could go on. Every
+//! operation that can block waits first, as a fiber, until the kernel says that it would not ([`until`]); then it is
+//! made. What a thread waits for is a [`Watch`] on its own stack, and asking is a system call that returns at once.
+//!
+//! Operations of the program's own threads are the only thing that changes what such a watch sees, as long as nobody
+//! else has the other end: after each of them the threads that wait for the same channel are looked at again
+//! ([`changed`]), so the set of ready threads is exact at every decision. Input from *outside* (another process) is
+//! taken note of only when nothing else can go on, which keeps executions the same from run to run; then, and only
+//! then, time on the wall passes ([`nothing_is_ready`]).
+//!
+//! [`channels`] knows what descriptors lead to. [`transfer`], [`sockets`], [`multiplex`], [`locks`] and [`streams`] are
+//! the functions of the C library, [`descriptors`] those that make and close descriptors, [`children`] those that make
+//! processes and wait for them.
+
+pub(crate) mod channels;
+pub(crate) mod children;
+pub(crate) mod descriptors;
+pub(crate) mod locks;
+pub(crate) mod multiplex;
+pub(crate) mod sockets;
+pub(crate) mod streams;
+pub(crate) mod transfer;
+
+use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point};
+use crate::signals::cancel;
+use crate::sync::{fail, shared};
+use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
+use crate::{Global, clock, hooks, log, server, sys, tsan};
+use channels::{ALL, Descriptor};
+use racehunter_event::{Escape, File, FileKind, FileOperation, Kind, Wait};
+
+pub(crate) const EINTR: i32 = 4;
+pub(crate) const EBADF: i32 = 9;
+pub(crate) const EAGAIN: i32 = 11;
+pub(crate) const POLLIN: i16 = 1;
+pub(crate) const POLLOUT: i16 = 4;
+
+const POLL: usize = 7;
+const NANOSLEEP: usize = 35;
+
+/// `struct pollfd`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PollFd {
+    pub fd: i32,
+    pub events: i16,
+    pub revents: i16,
+}
+
+/// How to ask whether a thread can go on, without blocking and without changing anything.
+#[derive(Clone, Copy)]
+pub(crate) enum Probe {
+    /// One of these descriptors is ready.
+    Poll(*mut PollFd, usize),
+    /// The same for `select`.
+    Select(*const multiplex::Sets),
+    /// A file can be locked.
+    Lock(locks::Wanted),
+    /// A child process has changed its state.
+    Child(children::Wanted),
+    /// Somebody has opened a FIFO for writing that was opened for reading.
+    Writer(*mut PollFd),
+    /// Nothing tells; it is worth another attempt after each operation on the channel.
+    Attempt,
+}
+
+/// What a thread waits for. It lives on the stack of that thread.
+pub(crate) struct Watch {
+    probe: Probe,
+    /// The channel, or [`ALL`] for more than one.
+    channel: usize,
+    /// The call waits for any of several descriptors.
+    several: bool,
+    /// The call is a cancellation point.
+    cancels: bool,
+    /// Somebody outside the process can end the wait.
+    outside: bool,
+    /// It is over only when nothing else can go on: what comes from outside comes at no particular time.
+    lazy: bool,
+    /// The kernel may let the operation pass although it calls the descriptor not ready: small writes to a pipe or
+    /// socket that is nearly full.
+    doubtful: bool,
+    /// One attempt is to be made whatever the probe says.
+    forced: bool,
+    /// That attempt was made, and nothing has changed since.
+    tried: bool,
+}
+
+impl Watch {
+    pub(crate) const fn new(probe: Probe, channel: usize) -> Self {
+        Self {
+            probe,
+            channel,
+            several: false,
+            cancels: true,
+            outside: false,
+            lazy: false,
+            doubtful: false,
+            forced: false,
+            tried: false,
+        }
+    }
+
+    /// A watch on one descriptor.
+    pub(crate) unsafe fn on(entry: *mut PollFd, d: &Descriptor) -> Self {
+        let mut watch = Self::new(Probe::Poll(entry, 1), d.channel);
+        let input = (*entry).events & POLLIN != 0;
+        watch.outside = channels::is_outside(d.channel);
+        watch.lazy = input && channels::is_unexpected(d.channel);
+        watch.doubtful = !input;
+        watch
+    }
+}
+
+/// Whether somebody outside the process can end the wait.
+unsafe fn can_end_outside(watch: *const Watch) -> bool {
+    let held_here = matches!((*watch).probe, Probe::Lock(_)) && locks::is_held_here((*watch).channel);
+    !held_here && ((*watch).outside || channels::is_outside((*watch).channel))
+}
+
+/// Threads that wait for files or children.
+#[unsafe(link_section = ".data.racehunter")]
+static WAITING: Global<u32> = Global::new(0);
+
+/// Between the iterations of an in-process loop.
+pub(crate) unsafe fn reset() {
+    WAITING.set(0);
+    channels::reset();
+}
+
+/// In a new process that was forked: nobody waits, and everything that is open is open in the old one too.
+pub(crate) unsafe fn leave() {
+    WAITING.set(0);
+    channels::share_all();
+}
+
+/// Whether a thread stands in front of an operation on a file or child.
+pub(crate) fn anybody_waits() -> bool {
+    WAITING.get() > 0
+}
+
+unsafe fn watch_of(t: *const Thread) -> *mut Watch {
+    (*t).second as *mut Watch
+}
+
+unsafe fn probe(watch: *const Watch) -> bool {
+    match (*watch).probe {
+        Probe::Poll(fds, count) => sys::call(POLL, fds as usize, count, 0, 0) != 0,
+        Probe::Select(sets) => multiplex::select_now(sets),
+        Probe::Lock(wanted) => locks::is_free(wanted),
+        Probe::Child(wanted) => children::has_changed(wanted),
+        Probe::Writer(entry) => descriptors::has_writer(entry),
+        Probe::Attempt => false,
+    }
+}
+
+/// Whether the wait of a thread for a file or child is over.
+pub(crate) unsafe fn available(t: *const Thread) -> bool {
+    let watch = watch_of(t);
+    (*watch).forced || (!(*watch).lazy && probe(watch))
+}
+
+/// The running thread waits until its watch says that it can go on; counts the event.
+pub(crate) unsafe fn until(
+    code: usize,
+    wait: Wait,
+    object: usize,
+    watch: *mut Watch,
+    deadline: Option<u64>,
+) -> (u64, End) {
+    WAITING.set(WAITING.get() + 1);
+    (*current()).second = watch as usize;
+    // Handlers that restart other calls do not restart those that wait for several descriptors.
+    let signals = if (*watch).several { BY_ANY_SIGNAL } else { BY_SIGNAL };
+    let ends_by = if (*watch).cancels { signals | BY_CANCEL } else { signals };
+    let result = acquire(code, Waiting { wait, object, deadline, ends_by });
+    WAITING.set(WAITING.get().saturating_sub(1));
+    (*watch).forced = false;
+    result
+}
+
+/// What a thread does with a descriptor.
+pub(crate) struct Request {
+    pub d: Descriptor,
+    pub operation: FileOperation,
+    pub code: usize,
+    /// Whether the program is ready to wait, and for how long.
+    pub waits: bool,
+    pub deadline: Option<u64>,
+    /// Whether the call is a cancellation point.
+    pub cancels: bool,
+}
+
+impl Request {
+    pub(crate) fn file(&self) -> File {
+        File { descriptor: self.d.fd, kind: self.d.kind, operation: self.operation }
+    }
+
+    /// The event that comes before an attempt: with the wait for its turn, if the program is ready to wait. An error
+    /// is the number that the caller gets.
+    pub(crate) unsafe fn begin(&self, watch: *mut Watch) -> Result<u64, i32> {
+        if !self.waits {
+            return Ok(point(self.code));
+        }
+        (*watch).cancels = self.cancels;
+        let (n, end) = until(self.code, Wait::File, self.file().pack() as usize, watch, self.deadline);
+        let error = match end {
+            End::Done => return Ok(n),
+            End::TimedOut => EAGAIN,
+            End::Interrupted => EINTR,
+            End::Cancelled => {
+                cancel::act();
+                EINTR
+            }
+        };
+        self.log(n, false);
+        Err(error)
+    }
+
+    pub(crate) unsafe fn log(&self, n: u64, done: bool) {
+        log_event(n, self.file(), self.d.channel, done);
+    }
+
+    /// The operation was made: passes on what is known, and tells those who wait.
+    pub(crate) unsafe fn end(&self, n: u64, result: isize) {
+        self.log(n, result >= 0);
+        let learns = match self.operation {
+            FileOperation::Read | FileOperation::Accept | FileOperation::Lock => result != -(EAGAIN as isize),
+            // The other end is gone: that is news from it.
+            _ => result < 0 && result != -(EAGAIN as isize),
+        };
+        if learns {
+            channels::learn(self.d.channel);
+        }
+        if result >= 0 {
+            changed(self.d.channel);
+        }
+    }
+
+    /// Makes the operation as soon as it is possible.
+    pub(crate) unsafe fn perform(&self, events: i16, mut attempt: impl FnMut() -> isize) -> isize {
+        let mut entry = PollFd { fd: self.d.fd, events, revents: 0 };
+        let mut watch = Watch::on(&raw mut entry, &self.d);
+        loop {
+            let n = match self.begin(&raw mut watch) {
+                Ok(n) => n,
+                Err(error) => return -(error as isize),
+            };
+            if self.operation != FileOperation::Read && self.operation != FileOperation::Accept {
+                channels::tell(self.d.channel);
+            }
+            let result = attempt();
+            self.end(n, result);
+            if result != -(EAGAIN as isize) || !self.waits {
+                return result;
+            }
+        }
+    }
+}
+
+pub(crate) unsafe fn log_event(n: u64, file: File, channel: usize, done: bool) {
+    log::event(Kind::Io, n, file.pack() as usize, channel as u64, u8::from(done));
+}
+
+/// A result of the kernel as the C library gives it.
+pub(crate) unsafe fn finish(result: isize) -> isize {
+    if result < 0 { fail(-result as i32) as isize } else { result }
+}
+
+/// Whether calls on the descriptor never wait.
+pub(crate) unsafe fn never_waits(fd: i32) -> bool {
+    const GET_FLAGS: usize = 3;
+    let flags = sys::call(sys::FCNTL, fd as usize, GET_FLAGS, 0, 0);
+    flags >= 0 && flags as usize & NONBLOCK != 0
+}
+
+const NONBLOCK: usize = 0o4000;
+
+/// Makes a call on a descriptor that normally waits, without waiting.
+pub(crate) unsafe fn without_waiting(fd: i32, call: impl FnOnce() -> isize) -> isize {
+    const GET_FLAGS: usize = 3;
+    const SET_FLAGS: usize = 4;
+    let flags = sys::call(sys::FCNTL, fd as usize, GET_FLAGS, 0, 0);
+    if flags < 0 || flags as usize & NONBLOCK != 0 {
+        return call();
+    }
+    sys::call(sys::FCNTL, fd as usize, SET_FLAGS, flags as usize | NONBLOCK, 0);
+    let result = call();
+    sys::call(sys::FCNTL, fd as usize, SET_FLAGS, flags as usize, 0);
+    result
+}
+
+fn waits_here(t: *const Thread) -> bool {
+    // SAFETY: `t` is an entry of the table of threads.
+    unsafe { matches!((*t).pending, Wait::File | Wait::Child) }
+}
+
+/// Threads that stand in front of an operation on a file or child, except the running one.
+unsafe fn waiting() -> impl Iterator<Item = *mut Thread> {
+    (0..COUNT.get()).filter(|&number| number != CURRENT.get()).map(|number| thread(number)).filter(|&t| waits_here(t))
+}
+
+unsafe fn is_stopped(t: *const Thread) -> bool {
+    matches!((*t).state, State::Blocked | State::Suspended)
+}
+
+/// Something happened to a channel: those who are about to use it can, or can no longer, go on.
+pub(crate) unsafe fn changed(channel: usize) {
+    if WAITING.get() == 0 {
+        return;
+    }
+    for t in waiting().filter(|&t| (*t).pending == Wait::File) {
+        let watch = watch_of(t);
+        if channel == ALL || (*watch).channel == channel || (*watch).channel == ALL {
+            (*watch).tried = false;
+            // What this process does itself is not unexpected.
+            (*watch).lazy &= channel != ALL && channels::is_unexpected(channel);
+            if matches!((*watch).probe, Probe::Attempt) && is_stopped(t) {
+                (*watch).forced = true;
+            }
+            schedule::review(t);
+        }
+    }
+}
+
+/// How long input from outside is waited for before virtual time passes or a deadlock is certain.
+const MOMENT: u64 = 20_000_000;
+
+/// No thread can go on. Looks whether one can after all, and waits for the world outside if that is what it takes.
+/// Returns whether a thread is ready now.
+pub(crate) unsafe fn nothing_is_ready() -> bool {
+    if WAITING.get() == 0 && !waits_here(current()) {
+        return false;
+    }
+    let stopped = || (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits_here(t) && is_stopped(t));
+    // What the C library did inside (a stream that was flushed) was not seen.
+    for t in stopped() {
+        if available(t) {
+            schedule::wake(t);
+            return true;
+        }
+    }
+    if let Some(t) = stopped().find(|&t| can_be_forced(watch_of(t))) {
+        force(t);
+        return true;
+    }
+    let timed = next_suspended().is_some();
+    let outside = stopped().any(|t| can_end_outside(watch_of(t)));
+    // The kernel delivers what goes over the loopback device at once, but does not promise to.
+    let delayed = stopped().any(|t| channels::is_delayed((*watch_of(t)).channel));
+    if !outside && (timed || !delayed) {
+        return false;
+    }
+    let patience = if outside && !timed { u64::MAX } else { MOMENT };
+    wait_for(patience, || stopped().find(|&t| arrives(t)).or_else(|| shared::arrived())).is_some()
+}
+
+unsafe fn can_be_forced(watch: *const Watch) -> bool {
+    (*watch).doubtful && !(*watch).tried
+}
+
+unsafe fn force(t: *mut Thread) {
+    let watch = watch_of(t);
+    (*watch).forced = true;
+    (*watch).tried = true;
+    schedule::wake(t);
+}
+
+/// Looks at the world outside until something is found, or for so many nanoseconds.
+unsafe fn wait_for<T>(patience: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    const FIRST: u64 = 20_000;
+    const LONGEST: u64 = 2_000_000;
+    let (mut pause, mut waited) = (FIRST, 0_u64);
+    loop {
+        if let Some(found) = look() {
+            return Some(found);
+        }
+        if waited >= patience {
+            return None;
+        }
+        let duration = [0_i64, pause as i64];
+        sys::call(NANOSLEEP, duration.as_ptr() as usize, 0, 0, 0);
+        waited += pause;
+        pause = (pause * 2).min(LONGEST);
+    }
+}
+
+/// If what a stopped thread waits for has come, the thread is ready.
+unsafe fn arrives(t: *mut Thread) -> bool {
+    let watch = watch_of(t);
+    if matches!((*watch).probe, Probe::Attempt) {
+        let pause = [0_i64, 1_000_000];
+        sys::call(NANOSLEEP, pause.as_ptr() as usize, 0, 0, 0);
+        (*watch).forced = true;
+    } else if !probe(watch) {
+        return false;
+    }
+    (*watch).lazy = false;
+    if can_end_outside(watch) {
+        note_input(t);
+    }
+    schedule::wake(t);
+    true
+}
+
+/// Notes, once per descriptor, that the execution depends on the world outside.
+unsafe fn note_input(t: *const Thread) {
+    if (*t).pending == Wait::File
+        && let Some(file) = File::unpack((*t).object as u64)
+        && channels::report(file.descriptor)
+    {
+        log::escape(Escape::Input, (*t).code, file.descriptor as usize, 0);
+    }
+}
+
+/// The plan wants a thread to go on that waits: what came from outside when the plan was made comes again. Returns
+/// whether the thread is ready now.
+pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
+    if !waits_here(t) || !is_stopped(t) {
+        return false;
+    }
+    let watch = watch_of(t);
+    if available(t) {
+        schedule::wake(t);
+        return true;
+    }
+    if can_be_forced(watch) {
+        force(t);
+        return true;
+    }
+    let outside = can_end_outside(watch);
+    let patience = if outside { u64::MAX } else { MOMENT };
+    (outside || channels::is_delayed((*watch).channel)) && wait_for(patience, || arrives(t).then_some(())).is_some()
+}
+
+/// The plan wants a thread to go on whose wait is limited. Returns whether what it waits for came from outside, in
+/// which case there is no time-out.
+pub(crate) unsafe fn comes_in_time(t: *mut Thread) -> bool {
+    waits_here(t) && can_end_outside(watch_of(t)) && wait_for(MOMENT, || arrives(t).then_some(())).is_some()
+}
+
+/// The running thread passes on what it knows to whoever is at the other end.
+pub(crate) unsafe fn release(object: usize) {
+    clock::release(&mut (*crate::sync::objects::get(Wait::File, object)).clock);
+}
+
+/// The running thread learns what was passed on.
+pub(crate) unsafe fn learn(object: usize) {
+    clock::acquire(&(*crate::sync::objects::get(Wait::File, object)).clock);
+}
+
+/// The kernel reads or writes memory of the program: an access like any other, at the place of the call. Libraries order
+/// theirs in ways that are not seen.
+pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
+    /// The kernel refuses more than that, or what comes after it is nothing that the program has.
+    const MOST: isize = 64 << 20;
+    let (start, end) = server::executable();
+    if len > 0 && COUNT.get() > 0 && (start..end).contains(&code) {
+        hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
+    }
+}
+
+/// A descriptor of its own kind, for records about several of them.
+pub(crate) const fn several(descriptor: i32, operation: FileOperation) -> File {
+    File { descriptor, kind: FileKind::Several, operation }
+}
+
+/// As `interpose_cancellable!`, for functions whose parameters take all registers: the code address is found by
+/// [`code_of_six`].
+macro_rules! interpose_six {
+    ($($name:ident => $model:path;)*) => { $(
+        core::arch::global_asm!(
+            concat!(".globl ", stringify!($name)),
+            concat!(".type ", stringify!($name), ",@function"),
+            concat!(stringify!($name), ":"),
+            ".cfi_startproc",
+            "mov r11, [rsp]",
+            "mov [rip + {code}], r11",
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "call {model}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "cmp byte ptr [rip + {cancelled}], 0",
+            "jne 2f",
+            "ret",
+            "2: mov byte ptr [rip + {cancelled}], 0",
+            "mov rdi, -1",
+            "jmp pthread_exit",
+            ".cfi_endproc",
+            concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            code = sym crate::io::CODE,
+            model = sym $model,
+            cancelled = sym crate::signals::cancel::CANCELLED,
+        );
+    )* };
+}
+pub(crate) use interpose_six;
+
+#[unsafe(link_section = ".data.racehunter")]
+static CODE: Global<usize> = Global::new(0);
+
+/// Where the function was called that has just begun.
+pub(crate) fn code_of_six() -> usize {
+    CODE.get()
+}

@@ -1,0 +1,522 @@
+//! Sockets: connections, messages, and which channel a socket belongs to.
+
+use super::channels::{self, Descriptor, key};
+use super::transfer::{Piece, transfer};
+use super::{
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, touch, without_waiting,
+};
+use crate::schedule::point;
+use crate::sync::{interpose, interpose_cancellable};
+use crate::{sys, time};
+use racehunter_event::{File, FileKind, FileOperation, Kind};
+
+const SOCKET: usize = 41;
+const CONNECT: usize = 42;
+const SENDTO: usize = 44;
+const RECVFROM: usize = 45;
+const SENDMSG: usize = 46;
+const RECVMSG: usize = 47;
+const SHUTDOWN: usize = 48;
+const BIND: usize = 49;
+const LISTEN: usize = 50;
+const GETSOCKNAME: usize = 51;
+const GETPEERNAME: usize = 52;
+const SOCKETPAIR: usize = 53;
+const GETSOCKOPT: usize = 55;
+const ACCEPT4: usize = 288;
+const RECVMMSG: usize = 299;
+const SENDMMSG: usize = 307;
+
+const DONT_WAIT: i32 = 0x40;
+const WAIT_ALL: i32 = 0x100;
+const PEEK: i32 = 2;
+const ERROR_QUEUE: i32 = 0x2000;
+
+const UNIX: u16 = 1;
+const INET: u16 = 2;
+const INET6: u16 = 10;
+const DATAGRAM: i32 = 2;
+
+interpose_cancellable! {
+    connect => connect_to, "rcx";
+    accept => accept_plain, "rcx";
+    accept4 => accept_with, "r8";
+    recv => receive, "r8";
+    __recv_chk => receive_checked, "r9";
+    send => send_bytes, "r8";
+    recvmsg => receive_message, "rcx";
+    sendmsg => send_message, "rcx";
+    recvmmsg => receive_messages, "r9";
+    sendmmsg => send_messages, "r8";
+}
+
+interpose! {
+    socket => make, "rcx";
+    socketpair => make_pair, "r8";
+    bind => bind_address, "rcx";
+    listen => listen_at, "rdx";
+    shutdown => shut_down, "rdx";
+}
+
+super::interpose_six! {
+    recvfrom => receive_from;
+    sendto => send_to;
+}
+
+super::interpose_six! {
+    __recvfrom_chk => receive_from_checked;
+}
+
+/// `sockaddr_storage`, with its length.
+struct Address {
+    bytes: [u8; 128],
+    len: u32,
+}
+
+impl Address {
+    unsafe fn of(fd: i32, call: usize) -> Option<Self> {
+        let mut address = Self { bytes: [0; 128], len: 128 };
+        let (at, len) = (address.bytes.as_mut_ptr() as usize, &raw mut address.len as usize);
+        (sys::call(call, fd as usize, at, len, 0) >= 0).then_some(address)
+    }
+
+    unsafe fn copy(at: *const u8, len: u32) -> Self {
+        let mut address = Self { bytes: [0; 128], len: len.min(128) };
+        core::ptr::copy_nonoverlapping(at, address.bytes.as_mut_ptr(), address.len as usize);
+        address
+    }
+
+    fn family(&self) -> u16 {
+        u16::from_le_bytes([self.bytes[0], self.bytes[1]])
+    }
+
+    fn port(&self) -> u16 {
+        u16::from_be_bytes([self.bytes[2], self.bytes[3]])
+    }
+
+    /// A path, or a name of the abstract kind.
+    fn is_named(&self) -> bool {
+        self.len > 2
+    }
+
+    /// Stands for the address. That of IPv4 inside IPv6 is that of IPv4.
+    fn word(&self) -> u64 {
+        const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+        let significant = match self.family() {
+            INET => &self.bytes[4..8],
+            INET6 if self.bytes[8..20] == MAPPED => &self.bytes[20..24],
+            INET6 => &self.bytes[8..24],
+            _ => &self.bytes[..self.len as usize],
+        };
+        let port = if matches!(self.family(), INET | INET6) { u64::from(self.port()) } else { 0 };
+        let sum = significant.iter().fold(0, |sum, &byte| key(&[sum, u64::from(byte)]));
+        key(&[sum, port])
+    }
+
+    /// The key of the sockets that listen here. Which of its addresses a machine is called by does not matter.
+    fn listener(&self) -> u64 {
+        const LISTENER: u64 = 2;
+        if self.family() == UNIX { self.path() } else { key(&[LISTENER, u64::from(self.port())]) }
+    }
+
+    fn path(&self) -> u64 {
+        const PATH: u64 = 3;
+        key(&[PATH, self.word()])
+    }
+}
+
+unsafe fn option(fd: i32, name: usize) -> i32 {
+    const SOCKET_LEVEL: usize = 1;
+    let (mut value, mut len) = (0_i32, 4_u32);
+    let (at, len) = (&raw mut value as usize, &raw mut len as usize);
+    sys::call6(GETSOCKOPT, fd as usize, SOCKET_LEVEL, name, at, len, 0);
+    value
+}
+
+unsafe fn type_of(fd: i32) -> i32 {
+    const TYPE: usize = 3;
+    option(fd, TYPE)
+}
+
+/// The channel of a socket, and whether it stays the same from now on. `own` is the key of the socket itself.
+pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
+    const DATAGRAMS: u64 = 4;
+    const LISTENS: usize = 30;
+    let Some(local) = Address::of(fd, GETSOCKNAME) else { return (channels::find_or_make(own, true), true) };
+    let family = local.family();
+    if !matches!(family, UNIX | INET | INET6) {
+        return (channels::find_or_make(own, true), true);
+    }
+    if type_of(fd) == DATAGRAM {
+        // Everybody can send to everybody.
+        let family = if family == UNIX { UNIX } else { INET };
+        let channel = channels::find_or_make(key(&[DATAGRAMS, u64::from(family)]), false);
+        if family == INET {
+            channels::set_delayed(channel);
+        }
+        return (channel, true);
+    }
+    if let Some(peer) = Address::of(fd, GETPEERNAME) {
+        return (connected(&local, &peer, own), true);
+    }
+    if option(fd, LISTENS) != 0 {
+        return (channels::find_or_make(local.listener(), true), true);
+    }
+    (channels::find_or_make(own, false), false)
+}
+
+/// The channel of a connection. Whoever made it here has found it already, so a new one comes from outside.
+unsafe fn connected(local: &Address, peer: &Address, own: u64) -> usize {
+    const PAIR: u64 = 1;
+    if local.family() == UNIX {
+        // The other end has no name of its own: all connections to a path are one channel.
+        return match (peer.is_named(), local.is_named()) {
+            (true, _) => channels::find_or_make(peer.path(), true),
+            (_, true) => channels::find_or_make(local.path(), true),
+            _ => channels::find_or_make(own, true),
+        };
+    }
+    let (a, b) = (local.word(), peer.word());
+    let channel = channels::find_or_make(key(&[PAIR, a.min(b), a.max(b)]), true);
+    channels::set_delayed(channel);
+    channel
+}
+
+unsafe extern "C" fn make(family: i32, kind: i32, protocol: i32, _code: usize) -> i32 {
+    let fd = sys::call(SOCKET, family as usize, kind as usize, protocol as usize, 0);
+    if fd >= 0 {
+        channels::made_socket(fd as i32);
+    }
+    finish(fd) as i32
+}
+
+unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut [i32; 2], _code: usize) -> i32 {
+    let result = sys::call(SOCKETPAIR, family as usize, kind as usize, protocol as usize, pair as usize);
+    if result >= 0 {
+        let channel = channels::find_or_make(0, false);
+        (*pair).iter().for_each(|&fd| channels::made(fd, FileKind::Socket, channel));
+    }
+    finish(result) as i32
+}
+
+/// An address that the program chooses can be known outside; one that the kernel chooses is told to nobody.
+unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, _code: usize) -> i32 {
+    let result = sys::call(BIND, fd as usize, address as usize, len as usize, 0);
+    if result >= 0 {
+        let wanted = Address::copy(address, len);
+        let chosen = match wanted.family() {
+            INET | INET6 => wanted.port() != 0,
+            _ => wanted.is_named(),
+        };
+        if type_of(fd) == DATAGRAM {
+            if chosen && let Some(d) = channels::of(fd) {
+                channels::set_outside(d.channel);
+            }
+        } else if let Some(local) = Address::of(fd, GETSOCKNAME) {
+            let channel = channels::find_or_make(local.listener(), false);
+            if chosen {
+                channels::set_outside(channel);
+            }
+            mark_delayed(&local, channel);
+        }
+    }
+    finish(result) as i32
+}
+
+unsafe fn mark_delayed(address: &Address, channel: usize) {
+    if address.family() != UNIX {
+        channels::set_delayed(channel);
+    }
+}
+
+unsafe extern "C" fn listen_at(fd: i32, backlog: i32, _code: usize) -> i32 {
+    let result = sys::call(LISTEN, fd as usize, backlog as usize, 0, 0);
+    if result >= 0
+        && let Some(local) = Address::of(fd, GETSOCKNAME)
+    {
+        let channel = channels::find_or_make(local.listener(), false);
+        mark_delayed(&local, channel);
+        channels::settle(fd, channel);
+    }
+    finish(result) as i32
+}
+
+unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
+    const EINPROGRESS: isize = -115;
+    let Some(d) = channels::of(fd) else {
+        return finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
+    };
+    let waits = !never_waits(fd);
+    let listener = Address::copy(address, len);
+    let known = channels::find(listener.listener());
+    let door = known.unwrap_or(d.channel);
+    let request = Request {
+        d: Descriptor { channel: door, ..d },
+        operation: FileOperation::Connect,
+        code,
+        waits,
+        deadline: None,
+        cancels: true,
+    };
+    let mut n = point(code);
+    let mut result;
+    loop {
+        channels::tell(door);
+        result = without_waiting(fd, || sys::call(CONNECT, fd as usize, address as usize, len as usize, 0));
+        request.log(n, result >= 0);
+        changed(door);
+        if result != -(EAGAIN as isize) || !waits || type_of(fd) == DATAGRAM {
+            break;
+        }
+        // A queue of connections that is full: it is worth another attempt when somebody has accepted one.
+        let mut watch = Watch::new(super::Probe::Attempt, door);
+        watch.outside = channels::is_outside(door);
+        n = match request.begin(&raw mut watch) {
+            Ok(n) => n,
+            Err(error) => return finish(-(error as isize)) as i32,
+        };
+    }
+    if matches!(result, 0 | EINPROGRESS) && type_of(fd) != DATAGRAM {
+        settle_connection(fd, &listener, known.is_some_and(|door| !channels::is_outside(door)));
+    }
+    if result == EINPROGRESS && waits {
+        result = await_connection(fd, &request);
+    }
+    finish(result) as i32
+}
+
+/// A socket was connected to a listener: from now on it has the channel of that connection.
+unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
+    let Some(local) = Address::of(fd, GETSOCKNAME) else { return };
+    // Seen from the other end it is the local address that was asked for: the one that connects to port p of any
+    // address of this machine.
+    let reached = Address::of(fd, GETPEERNAME);
+    let channel = connected(&local, reached.as_ref().unwrap_or(peer), channels::identity(fd));
+    if inside {
+        channels::set_inside(channel);
+    }
+    channels::settle(fd, channel);
+}
+
+/// Waits for the other machine, or for this one to get through its queue.
+unsafe fn await_connection(fd: i32, request: &Request) -> isize {
+    const ERROR: usize = 4;
+    const POLL: usize = 7;
+    /// Within this machine the answer is on its way.
+    const MILLISECONDS: usize = 50;
+    let mut entry = PollFd { fd, events: POLLOUT, revents: 0 };
+    if sys::call(POLL, &raw mut entry as usize, 1, MILLISECONDS, 0) == 0 {
+        let mut watch = Watch::on(&raw mut entry, &request.d);
+        watch.doubtful = false;
+        watch.outside = true;
+        if let Err(error) = request.begin(&raw mut watch) {
+            return -(error as isize);
+        }
+    }
+    -(option(fd, ERROR) as isize)
+}
+
+unsafe extern "C" fn accept_plain(fd: i32, address: usize, len: usize, code: usize) -> i32 {
+    accept_with(fd, address, len, 0, code)
+}
+
+unsafe extern "C" fn accept_with(fd: i32, address: usize, len: usize, flags: i32, code: usize) -> i32 {
+    let call = || sys::call(ACCEPT4, fd as usize, address, len, flags as usize);
+    let result = match channels::of(fd) {
+        None => call(),
+        Some(d) => {
+            let waits = !never_waits(fd);
+            let deadline = if waits { deadline(&d, FileOperation::Accept) } else { None };
+            Request { d, operation: FileOperation::Accept, code, waits, deadline, cancels: true }.perform(POLLIN, call)
+        }
+    };
+    if result >= 0 {
+        channels::made_socket(result as i32);
+    }
+    finish(result) as i32
+}
+
+unsafe extern "C" fn shut_down(fd: i32, how: i32, code: usize) -> i32 {
+    let call = || sys::call(SHUTDOWN, fd as usize, how as usize, 0, 0);
+    let Some(d) = channels::of(fd) else { return finish(call()) as i32 };
+    let n = point(code);
+    channels::tell(d.channel);
+    let result = call();
+    log_event(n, File { descriptor: fd, kind: d.kind, operation: FileOperation::Shutdown }, d.channel, result >= 0);
+    changed(d.channel);
+    finish(result) as i32
+}
+
+/// How long the socket lets its operations wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
+pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<u64> {
+    const SOCKET_LEVEL: usize = 1;
+    const RECEIVE_TIMEOUT: usize = 20;
+    const SEND_TIMEOUT: usize = 21;
+    if d.kind != FileKind::Socket {
+        return None;
+    }
+    let name = if operation == FileOperation::Write { SEND_TIMEOUT } else { RECEIVE_TIMEOUT };
+    let (mut value, mut len) = ([0_i64; 2], 16_u32);
+    let (at, len) = (&raw mut value as usize, &raw mut len as usize);
+    let failed = sys::call6(GETSOCKOPT, d.fd as usize, SOCKET_LEVEL, name, at, len, 0) < 0;
+    (!failed && value != [0, 0]).then(|| time::after(&[value[0], value[1] * 1000]))
+}
+
+unsafe fn request(d: Descriptor, operation: FileOperation, flags: i32, code: usize) -> Request {
+    let waits = flags & (DONT_WAIT | ERROR_QUEUE) == 0 && !never_waits(d.fd);
+    let deadline = if waits { deadline(&d, operation) } else { None };
+    Request { d, operation, code, waits, deadline, cancels: true }
+}
+
+unsafe extern "C" fn receive(fd: i32, buffer: usize, len: usize, flags: i32, code: usize) -> isize {
+    receive_at(fd, buffer, len, flags, 0, 0, code)
+}
+
+unsafe extern "C" fn receive_checked(
+    fd: i32,
+    buffer: usize,
+    len: usize,
+    _room: usize,
+    flags: i32,
+    code: usize,
+) -> isize {
+    receive(fd, buffer, len, flags, code)
+}
+
+unsafe extern "C" fn receive_from(fd: i32, buffer: usize, len: usize, flags: i32, from: usize, size: usize) -> isize {
+    receive_at(fd, buffer, len, flags, from, size, super::code_of_six())
+}
+
+unsafe extern "C" fn receive_from_checked(
+    fd: i32,
+    buffer: usize,
+    len: usize,
+    _room: usize,
+    flags: i32,
+    from: usize,
+    size: usize,
+) -> isize {
+    receive_at(fd, buffer, len, flags, from, size, super::code_of_six())
+}
+
+unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize, size: usize, code: usize) -> isize {
+    let Some(d) = channels::of(fd) else {
+        return finish(sys::call6(RECVFROM, fd as usize, buffer, len, flags as usize, from, size));
+    };
+    let request = request(d, FileOperation::Read, flags, code);
+    let whole = request.waits && flags & WAIT_ALL != 0 && flags & PEEK == 0 && type_of(fd) != DATAGRAM;
+    let mut total = 0;
+    loop {
+        let flags = (flags | DONT_WAIT) as usize;
+        let call = || sys::call6(RECVFROM, fd as usize, buffer + total, len - total, flags, from, size);
+        let result = request.perform(POLLIN, call);
+        touch(buffer + total, result, Kind::WriteRange, code);
+        if result <= 0 {
+            return if total > 0 { total as isize } else { finish(result) };
+        }
+        total += result as usize;
+        if !whole || total >= len {
+            return total as isize;
+        }
+    }
+}
+
+unsafe extern "C" fn receive_message(fd: i32, message: usize, flags: i32, code: usize) -> isize {
+    let call = |flags: i32| sys::call(RECVMSG, fd as usize, message, flags as usize, 0);
+    finish(match channels::of(fd) {
+        None => call(flags),
+        Some(d) => request(d, FileOperation::Read, flags, code).perform(POLLIN, || call(flags | DONT_WAIT)),
+    })
+}
+
+/// As many messages as there are, but at least one.
+unsafe extern "C" fn receive_messages(
+    fd: i32,
+    messages: usize,
+    count: u32,
+    flags: i32,
+    _timeout: usize,
+    code: usize,
+) -> i32 {
+    let call = |flags: i32| sys::call6(RECVMMSG, fd as usize, messages, count as usize, flags as usize, 0, 0);
+    finish(match channels::of(fd) {
+        None => call(flags),
+        Some(d) => request(d, FileOperation::Read, flags, code).perform(POLLIN, || call(flags | DONT_WAIT)),
+    }) as i32
+}
+
+unsafe extern "C" fn send_bytes(fd: i32, buffer: usize, len: usize, flags: i32, code: usize) -> isize {
+    send_at(fd, buffer, len, flags, 0, 0, code)
+}
+
+unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize) -> isize {
+    send_at(fd, buffer, len, flags, to, size, super::code_of_six())
+}
+
+unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
+    touch(buffer, len as isize, Kind::ReadRange, code);
+    let Some(d) = channels::of(fd) else {
+        return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
+    };
+    let request = request(d, FileOperation::Write, flags, code);
+    let mut sent = 0;
+    finish(transfer(&request, |_| {
+        let flags = (flags | DONT_WAIT) as usize;
+        let result = sys::call6(SENDTO, fd as usize, buffer + sent, len - sent, flags, to, size);
+        sent += result.max(0) as usize;
+        (result, sent >= len)
+    }))
+}
+
+/// `struct msghdr`
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Message {
+    name: usize,
+    name_len: usize,
+    pieces: *mut Piece,
+    count: usize,
+    control: usize,
+    control_len: usize,
+    flags: usize,
+}
+
+unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, code: usize) -> isize {
+    let call =
+        |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
+    let Some(d) = channels::of(fd) else {
+        return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
+    };
+    let request = request(d, FileOperation::Write, flags, code);
+    let mut skipped = 0;
+    finish(transfer(&request, |_| {
+        let all = core::slice::from_raw_parts((*message).pieces, (*message).count);
+        let len: usize = all.iter().map(|piece| piece.len).sum();
+        let result = if skipped == 0 {
+            call(message)
+        } else {
+            // A stream took the first part, control data included; the rest follows piece by piece.
+            let mut before = skipped;
+            let next = all.iter().find(|piece| {
+                let here = before < piece.len;
+                before -= if here { 0 } else { piece.len };
+                here
+            });
+            let mut rest = next.map_or(Piece { start: 0, len: 0 }, |piece| Piece {
+                start: piece.start + before,
+                len: piece.len - before,
+            });
+            call(&Message { pieces: &raw mut rest, count: 1, control: 0, control_len: 0, ..*message })
+        };
+        skipped += result.max(0) as usize;
+        (result, skipped >= len)
+    }))
+}
+
+unsafe extern "C" fn send_messages(fd: i32, messages: usize, count: u32, flags: i32, code: usize) -> i32 {
+    let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages, count as usize, flags as usize);
+    finish(match channels::of(fd) {
+        None => call(flags),
+        Some(d) => request(d, FileOperation::Write, flags, code).perform(POLLOUT, || call(flags | DONT_WAIT)),
+    }) as i32
+}

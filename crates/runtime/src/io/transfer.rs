@@ -1,0 +1,234 @@
+//! `read`, `write` and their kin.
+
+use super::channels::{self, Descriptor};
+use super::{EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, finish, never_waits, sockets, touch, without_waiting};
+use crate::sync::interpose_cancellable;
+use crate::sys;
+use racehunter_event::{FileKind, FileOperation, Kind};
+
+const READV: usize = 19;
+const WRITEV: usize = 20;
+const SENDFILE: usize = 40;
+const SPLICE: usize = 275;
+/// What a pipe takes in one piece, and has room for when it is ready at all.
+const PIPE_BUF: usize = 4096;
+
+interpose_cancellable! {
+    read => read_bytes, "rcx";
+    __read_chk => read_checked, "r8";
+    readv => read_pieces, "rcx";
+    write => write_bytes, "rcx";
+    writev => write_pieces, "rcx";
+    eventfd_read => event_read, "rdx";
+    eventfd_write => event_write, "rdx";
+}
+
+interpose_cancellable! {
+    sendfile => send_file, "r8";
+    sendfile64 => send_file, "r8";
+}
+
+/// `struct iovec`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub start: usize,
+    pub len: usize,
+}
+
+unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Request {
+    let waits = !never_waits(d.fd);
+    let deadline = if waits { sockets::deadline(&d, operation) } else { None };
+    Request { d, operation, code, waits, deadline, cancels: true }
+}
+
+/// Input by a call that gets something as soon as there is something.
+unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
+    let mut call = call;
+    let result = match channels::of(fd) {
+        None => call(),
+        Some(d) => request(d, FileOperation::Read, code).perform(POLLIN, call),
+    };
+    finish(result)
+}
+
+unsafe extern "C" fn read_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    let result = read_into(fd, buffer, len, code);
+    touch(buffer, result, Kind::WriteRange, code);
+    result
+}
+
+unsafe fn read_into(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    input(fd, code, || sys::call(sys::READ, fd as usize, buffer, len, 0))
+}
+
+unsafe extern "C" fn read_checked(fd: i32, buffer: usize, len: usize, _room: usize, code: usize) -> isize {
+    read_bytes(fd, buffer, len, code)
+}
+
+unsafe extern "C" fn read_pieces(fd: i32, pieces: *const Piece, count: usize, code: usize) -> isize {
+    let result = input(fd, code, || sys::call(READV, fd as usize, pieces as usize, count, 0));
+    let mut left = result.max(0) as usize;
+    for piece in 0..if left > 0 { count } else { 0 } {
+        let Piece { start, len } = *pieces.add(piece);
+        touch(start, left.min(len) as isize, Kind::WriteRange, code);
+        left -= left.min(len);
+    }
+    result
+}
+
+unsafe extern "C" fn event_read(fd: i32, value: usize, code: usize) -> i32 {
+    if read_into(fd, value, 8, code) == 8 { 0 } else { -1 }
+}
+
+unsafe extern "C" fn event_write(fd: i32, value: u64, code: usize) -> i32 {
+    if write_from(fd, &raw const value as usize, 8, code) == 8 { 0 } else { -1 }
+}
+
+unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    touch(buffer, len as isize, Kind::ReadRange, code);
+    write_from(fd, buffer, len, code)
+}
+
+unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    let Some(d) = channels::of(fd) else { return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0)) };
+    finish(output(d, &[Piece { start: buffer, len }], code))
+}
+
+unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, code: usize) -> isize {
+    const MOST: i32 = 1024;
+    for piece in 0..count.clamp(0, MOST) as usize {
+        let Piece { start, len } = *pieces.add(piece);
+        touch(start, len as isize, Kind::ReadRange, code);
+    }
+    match channels::of(fd) {
+        Some(d) if (1..=MOST).contains(&count) => {
+            finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))
+        }
+        _ => finish(sys::call(WRITEV, fd as usize, pieces as usize, count as usize, 0)),
+    }
+}
+
+/// Writes all the pieces, in as many steps as it takes: who waits gets everything out, or an error.
+unsafe fn output(d: Descriptor, pieces: &[Piece], code: usize) -> isize {
+    let request = request(d, FileOperation::Write, code);
+    let mut rest = Rest { pieces, taken: 0 };
+    transfer(&request, |forced| {
+        let result = rest.write(&request, forced);
+        if result > 0 {
+            rest.advance(result as usize);
+        }
+        (result, rest.is_empty())
+    })
+}
+
+/// Repeats an operation that puts out part of something until all is out. `step` gets whether the kernel has not said
+/// that there is room, and returns the result of an attempt and whether that was all.
+pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (isize, bool)) -> isize {
+    let mut total = 0;
+    let mut entry = PollFd { fd: request.d.fd, events: POLLOUT, revents: 0 };
+    let mut watch = Watch::on(&raw mut entry, &request.d);
+    loop {
+        let n = match request.begin(&raw mut watch) {
+            Ok(n) => n,
+            Err(error) => return if total > 0 { total } else { -(error as isize) },
+        };
+        channels::tell(request.d.channel);
+        let (result, done) = step(watch.tried);
+        request.end(n, result);
+        if result > 0 {
+            total += result;
+            watch.tried = false;
+        }
+        let again = request.waits && (result == -(EAGAIN as isize) || (result > 0 && !done));
+        if !again {
+            return if result < 0 && total > 0 { total } else { total.max(result) };
+        }
+    }
+}
+
+/// What is left to write.
+struct Rest<'a> {
+    pieces: &'a [Piece],
+    /// Bytes of the first piece that are out.
+    taken: usize,
+}
+
+impl Rest<'_> {
+    fn is_empty(&self) -> bool {
+        self.pieces.iter().map(|piece| piece.len).sum::<usize>() == self.taken
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.taken += bytes;
+        while let Some(first) = self.pieces.first()
+            && self.taken >= first.len
+            && self.pieces.len() > 1
+        {
+            self.taken -= first.len;
+            self.pieces = &self.pieces[1..];
+        }
+    }
+
+    /// One attempt, which gets out as much as there is room for.
+    unsafe fn write(&self, request: &Request, forced: bool) -> isize {
+        let fd = request.d.fd;
+        let left = self.pieces.iter().map(|piece| piece.len).sum::<usize>() - self.taken;
+        let call = || match self.pieces {
+            [only] => sys::call(sys::WRITE, fd as usize, only.start + self.taken, only.len - self.taken, 0),
+            [first, ..] if self.taken > 0 => {
+                sys::call(sys::WRITE, fd as usize, first.start + self.taken, first.len - self.taken, 0)
+            }
+            pieces => sys::call(WRITEV, fd as usize, pieces.as_ptr() as usize, pieces.len(), 0),
+        };
+        let small = request.d.kind == FileKind::Event || (request.d.kind == FileKind::Pipe && left <= PIPE_BUF);
+        if request.waits && (forced || !small) { without_waiting(fd, call) } else { call() }
+    }
+}
+
+/// From a file to a pipe or socket: as `write`, but what is written comes from the kernel.
+unsafe extern "C" fn send_file(to: i32, from: i32, offset: usize, count: usize, code: usize) -> isize {
+    let Some(d) = channels::of(to) else {
+        return finish(sys::call(SENDFILE, to as usize, from as usize, offset, count));
+    };
+    let request = request(d, FileOperation::Write, code);
+    let mut left = count;
+    finish(transfer(&request, |_| {
+        let result = without_waiting(to, || sys::call(SENDFILE, to as usize, from as usize, offset, left));
+        left -= result.max(0) as usize;
+        (result, left == 0 || result == 0)
+    }))
+}
+
+super::interpose_six! {
+    splice => splice_between;
+}
+
+/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what there is.
+unsafe extern "C" fn splice_between(from: i32, at: usize, to: i32, to_at: usize, len: usize, flags: usize) -> isize {
+    const NONBLOCK: usize = 2;
+    let code = super::code_of_six();
+    let call = |flags: usize| sys::call6(SPLICE, from as usize, at, to as usize, to_at, len, flags);
+    let (source, sink) = (channels::of(from), channels::of(to));
+    if source.is_none() && sink.is_none() || flags & NONBLOCK != 0 {
+        return finish(call(flags));
+    }
+    loop {
+        if let Some(d) = source {
+            let waited = request(d, FileOperation::Read, code).perform(POLLIN, || 0);
+            if waited < 0 {
+                return finish(waited);
+            }
+        }
+        let result = match sink {
+            Some(d) => request(d, FileOperation::Write, code).perform(POLLOUT, || call(flags | NONBLOCK)),
+            None => call(flags | NONBLOCK),
+        };
+        if let Some(d) = source {
+            super::changed(d.channel);
+        }
+        if result != -(EAGAIN as isize) {
+            return finish(result);
+        }
+    }
+}

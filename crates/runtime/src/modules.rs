@@ -1,0 +1,192 @@
+//! The instrumented parts of the program: the executable, and shared libraries that are linked to it or loaded later.
+//!
+//! Every instrumented instruction has a *site*: a flag byte in its module. Sites are numbered over all modules, the
+//! executable's first, then those of the libraries in the order in which they were loaded.
+
+use crate::{Global, server};
+use core::ffi::{CStr, c_char};
+use racehunter_event::control::{LIBRARIES, LIBRARY_PATH};
+
+/// The sites of one module: the flag bytes that its instrumentation points to.
+#[repr(C)]
+struct Module {
+    hash: u64,
+    sites: *mut u8,
+    count: u32,
+    version: u32,
+}
+
+unsafe extern "C" {
+    // The linker puts the flag bytes of all modules of the executable side by side, and names the ends.
+    static mut __start_rh_sites: u8;
+    static mut __stop_rh_sites: u8;
+    fn dladdr(address: *const u8, found: *mut Origin) -> i32;
+}
+
+/// `Dl_info`: where an address comes from.
+#[repr(C)]
+struct Origin {
+    path: *const c_char,
+    base: usize,
+    symbol: *const c_char,
+    address: usize,
+}
+
+/// The flag bytes of the executable.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_SITES: Global<*mut u8> = Global::new(&raw mut __start_rh_sites);
+
+/// Flag bytes of a module of a library. One that was unloaded keeps its numbers.
+#[derive(Clone, Copy)]
+struct Sites {
+    start: *mut u8,
+    count: usize,
+    loaded: bool,
+}
+
+const MAX_LIBRARY_MODULES: usize = 1024;
+static LIBRARY_MODULES: Global<[Sites; MAX_LIBRARY_MODULES]> =
+    Global::new([Sites { start: core::ptr::null_mut(), count: 0, loaded: false }; MAX_LIBRARY_MODULES]);
+#[unsafe(link_section = ".data.racehunter")]
+static LIBRARY_MODULE_COUNT: Global<usize> = Global::new(0);
+/// Bits that all flag bytes of this process have, also of modules that come later.
+#[unsafe(link_section = ".data.racehunter")]
+static COMMON_BITS: Global<u8> = Global::new(0);
+
+/// Flags of accesses that come through the plain ThreadSanitizer interface, by a hash of their code address.
+#[used]
+#[unsafe(link_section = "rh_sites")]
+pub(crate) static PLAIN_SITES: Global<[u8; PLAIN_SITE_COUNT]> = Global::new([0; PLAIN_SITE_COUNT]);
+pub(crate) const PLAIN_SITE_COUNT: usize = 1 << 16;
+
+fn own_sites() -> Sites {
+    let start = &raw mut __start_rh_sites;
+    Sites { start, count: &raw mut __stop_rh_sites as usize - start as usize, loaded: true }
+}
+
+/// Called by a constructor in every instrumented module, in the order in which they are loaded.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __rh_register_module(module: *const Module) {
+    crate::tsan::__tsan_init();
+    let own = own_sites();
+    let (start, count) = ((*module).sites, (*module).count as usize);
+    if (start as usize).wrapping_sub(own.start as usize) < own.count {
+        return;
+    }
+    let known = &mut *LIBRARY_MODULES.ptr();
+    let index = LIBRARY_MODULE_COUNT.get();
+    // A library that is loaded again, at the same place, gets its numbers back.
+    if let Some(again) = known[..index].iter_mut().find(|sites| sites.start == start && sites.count == count) {
+        again.loaded = true;
+    } else if index < MAX_LIBRARY_MODULES {
+        known[index] = Sites { start, count, loaded: true };
+        LIBRARY_MODULE_COUNT.set(index + 1);
+    } else {
+        return;
+    }
+    if server::has_controller() {
+        arrived_late(start, count);
+    }
+}
+
+/// A library came after the server was started: the controller must learn of it, and its sites of their flags.
+unsafe fn arrived_late(start: *mut u8, count: usize) {
+    let first = site_number(start) as usize - 1;
+    let header = server::header();
+    (*header).sites = (*header).sites.max((first + count) as u32);
+    core::ptr::copy_nonoverlapping(server::site_flags().add(first), start, count);
+    for i in 0..count {
+        *start.add(i) |= COMMON_BITS.get();
+    }
+    let mut origin = Origin { path: core::ptr::null(), base: 0, symbol: core::ptr::null(), address: 0 };
+    if dladdr(start, &mut origin) == 0 {
+        return;
+    }
+    let path = CStr::from_ptr(origin.path).to_bytes_with_nul();
+    let known = (*header).libraries as usize;
+    let is_new = (0..known.min(LIBRARIES)).all(|i| {
+        let library = server::library(i);
+        (*library).base != origin.base as u64 || (&(*library).path)[..path.len().min(LIBRARY_PATH)] != *path
+    });
+    if is_new && known < LIBRARIES && path.len() <= LIBRARY_PATH {
+        let library = server::library(known);
+        (*library).base = origin.base as u64;
+        core::ptr::copy_nonoverlapping(path.as_ptr(), &raw mut (*library).path as *mut u8, path.len());
+        (*header).libraries = known as u32 + 1;
+    }
+}
+
+/// Unloads a library; its sites are gone.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn dlclose(handle: *mut u8) -> i32 {
+    let close: extern "C" fn(*mut u8) -> i32 = core::mem::transmute(crate::sync::real::close_library());
+    let result = close(handle);
+    let mut origin = Origin { path: core::ptr::null(), base: 0, symbol: core::ptr::null(), address: 0 };
+    for sites in &mut (&mut *LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()] {
+        sites.loaded = sites.loaded && dladdr(sites.start, &mut origin) != 0;
+    }
+    result
+}
+
+/// All flag bytes, in the order of their numbers.
+unsafe fn modules() -> impl Iterator<Item = Sites> {
+    let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
+    core::iter::once(own_sites()).chain(libraries.iter().copied())
+}
+
+/// Whether shared libraries of the program are instrumented too.
+pub(crate) fn has_libraries() -> bool {
+    LIBRARY_MODULE_COUNT.get() > 0
+}
+
+/// Number of all sites.
+pub(crate) unsafe fn site_count() -> u32 {
+    modules().map(|sites| sites.count as u32).sum()
+}
+
+/// Number + 1 of a site over all modules, 0 for none.
+pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
+    let mut first = 0;
+    for sites in modules() {
+        let offset = (site as usize).wrapping_sub(sites.start as usize);
+        if offset < sites.count && sites.loaded {
+            return (first + offset) as u32 + 1;
+        }
+        first += sites.count;
+    }
+    0
+}
+
+/// The flag byte of a site, by its number without the + 1; null when there is none.
+pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
+    let mut first = 0;
+    for sites in modules() {
+        if site - first < sites.count {
+            return if sites.loaded { sites.start.add(site - first) } else { core::ptr::null_mut() };
+        }
+        first += sites.count;
+    }
+    core::ptr::null_mut()
+}
+
+/// Sets all flag bytes as the controller wants them.
+pub(crate) unsafe fn load_flags() {
+    let mut from = server::site_flags();
+    for sites in modules() {
+        if sites.loaded {
+            core::ptr::copy_nonoverlapping(from, sites.start, sites.count);
+        }
+        from = from.add(sites.count);
+    }
+}
+
+/// Sets a bit in all flag bytes of this process.
+pub(crate) unsafe fn flag_all(bit: u8) {
+    COMMON_BITS.set(COMMON_BITS.get() | bit);
+    for sites in modules().filter(|sites| sites.loaded) {
+        for i in 0..sites.count {
+            *sites.start.add(i) |= bit;
+        }
+    }
+}

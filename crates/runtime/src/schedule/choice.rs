@@ -1,0 +1,99 @@
+//! Who goes on when the plan does not say.
+
+use super::{PLAN, WALK, flags};
+use crate::thread::{LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
+use crate::{hold, io, outcome, signals, sync, watchdog};
+use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
+use racehunter_event::{Cause, Wait};
+use racehunter_walk::Next;
+
+/// Whether the plan may choose this thread.
+pub(super) unsafe fn possible(number: u32) -> bool {
+    number < crate::thread::COUNT.get()
+        && (matches!((*thread(number)).state, State::Ready | State::Suspended)
+            || may_wake(thread(number))
+            || sync::shared::bring(thread(number)))
+}
+
+/// Whether wake-ups are choices of the schedule.
+pub(crate) fn chooses_wakeups() -> bool {
+    flags() & FLAG_SPURIOUS != 0
+}
+
+/// Whether the thread waits on a condition variable and may stop without a reason.
+pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
+    chooses_wakeups() && (*t).state == State::Blocked && (*t).pending == Wait::Condition
+}
+
+/// A thread that may wake up spuriously, at random; like time-outs this is rare.
+unsafe fn spurious_wakeup() -> Option<u32> {
+    const ONE_IN: u64 = 16;
+    let walk = WALK.ptr();
+    if !chooses_wakeups() || (*walk).below(ONE_IN) != 0 {
+        return None;
+    }
+    let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
+    let count = waiters().count() as u64;
+    if count == 0 { None } else { waiters().nth((*walk).below(count) as usize) }
+}
+
+/// Whether a thread that the plan chooses waits for input that comes once it is asked for.
+pub(super) unsafe fn waits_outside(number: u32) -> bool {
+    number < crate::thread::COUNT.get() && io::bring(thread(number))
+}
+
+/// Who goes on when the plan does not say.
+pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
+    let plan = PLAN.ptr();
+    if let Some(left) = watchdog::overdue(n) {
+        return left;
+    }
+    let ready = READY_COUNT.get();
+    if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
+        let walk = WALK.ptr();
+        if matches!(cause, Cause::Yield | Cause::Fair) {
+            (*walk).gives_way(from);
+        }
+        // A time-out is a possible choice too, but a rare one: most programs set them generously.
+        const ONE_IN: u64 = 16;
+        if LIVE.get() > ready
+            && (*walk).below(ONE_IN) == 0
+            && let Some(late) = next_suspended()
+        {
+            return late;
+        }
+        if let Some(woken) = spurious_wakeup() {
+            return woken;
+        }
+        let next = |position: u32| {
+            let t = thread(ready_thread(position));
+            Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
+        };
+        return (*walk).choose(from, (0..ready).map(next)).unwrap_or(from);
+    }
+    if able && cause == Cause::Strategy {
+        return from;
+    }
+    // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
+    if let Some(next) = next_ready(from) {
+        return next;
+    }
+    let late = next_suspended();
+    if let Some(held) = hold::give_up(late.is_some()) {
+        return held;
+    }
+    if (io::nothing_is_ready() || sync::shared::await_others())
+        && let Some(next) = next_ready(from)
+    {
+        return next;
+    }
+    if let Some(next) = late.or_else(|| watchdog::left()) {
+        return next;
+    }
+    if signals::from_children()
+        && let Some(next) = next_ready(from)
+    {
+        return next;
+    }
+    outcome::finish(OUTCOME_DEADLOCK)
+}

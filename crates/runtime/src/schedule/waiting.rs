@@ -1,0 +1,252 @@
+//! Threads that cannot go on, and what lets them.
+//!
+//! An operation that others can make impossible is announced ([`acquire`]); one after which a thread waits is followed
+//! by [`wait_until`]. Whoever changes an object calls [`refresh`], so that at every decision the set of ready threads is
+//! exact.
+
+use super::{count, decide_and_switch, due, is_decided, may_wake, now, settle, uncount};
+use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
+use crate::{log, signals, sync};
+use racehunter_event::{Cause, Kind, Record, Wait};
+
+/// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
+pub(crate) const BY_SIGNAL: u8 = 1;
+/// The wait is a cancellation point ([`End::Cancelled`]).
+pub(crate) const BY_CANCEL: u8 = 2;
+/// As [`BY_SIGNAL`], and also a handler that was installed to restart ends it: sleeps, `poll` and its kin, waits for
+/// signals.
+pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
+
+/// What a thread waits for, and what else can end the wait.
+#[derive(Clone, Copy)]
+pub(crate) struct Waiting {
+    pub wait: Wait,
+    pub object: usize,
+    pub deadline: Option<u64>,
+    /// Bits of `BY_`.
+    pub ends_by: u8,
+}
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// What was waited for is there.
+    Done,
+    TimedOut,
+    Interrupted,
+    Cancelled,
+}
+
+/// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
+/// then, and counts the event. With a deadline it may come back without: see `timed_out`. Returns the event's number.
+pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
+    acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
+}
+
+/// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
+pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
+    let t = current();
+    (*t).code = code;
+    (*t).next_object = waiting.object;
+    (*t).next_changes = true;
+    begin_wait(t, waiting);
+    let n = loop {
+        // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
+        // certain.
+        if goes_on(t) {
+            let n = count();
+            if is_decided(n) {
+                break settle(n);
+            }
+            let Some(cause) = due(n, true) else { break n };
+            uncount();
+            decide_and_switch(n, true, cause);
+        } else {
+            let n = now() + 1;
+            suspend(t, n);
+            decide_and_switch(n, false, Cause::Blocked);
+        }
+    };
+    // A request that was there already comes before what the operation would do.
+    if signals::cancel::ends_wait(t) {
+        end_wait(t);
+        return (n, End::Cancelled);
+    }
+    (n, end_wait(t))
+}
+
+/// The running thread has performed an operation after which it waits; the decision that follows is for the next
+/// event. Comes back when it was chosen to go on.
+pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
+    wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
+}
+
+/// As [`wait_after`], for waits that signals or cancellation can end.
+pub(crate) unsafe fn wait_until(waiting: Waiting, cause: Cause) -> End {
+    let t = current();
+    begin_wait(t, waiting);
+    loop {
+        let n = now() + 1;
+        suspend(t, n);
+        decide_and_switch(n, false, cause);
+        if goes_on(t) {
+            return end_wait(t);
+        }
+    }
+}
+
+unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
+    (*t).timed_out = false;
+    (*t).interrupted = false;
+    (*t).ends_by = waiting.ends_by;
+    (*t).deadline = waiting.deadline.unwrap_or(u64::MAX);
+    await_object(t, waiting.wait, waiting.object);
+}
+
+unsafe fn end_wait(t: *mut Thread) -> End {
+    let end = if (*t).timed_out {
+        End::TimedOut
+    } else if sync::available(t) {
+        End::Done
+    } else if signals::cancel::ends_wait(t) {
+        End::Cancelled
+    } else {
+        End::Interrupted
+    };
+    stop_awaiting(t);
+    (*t).ends_by = 0;
+    end
+}
+
+/// Whether a thread that waits can stop waiting.
+unsafe fn goes_on(t: *mut Thread) -> bool {
+    (*t).timed_out || (*t).interrupted || sync::available(t) || signals::cancel::ends_wait(t)
+}
+
+pub(crate) unsafe fn await_object(t: *mut Thread, wait: Wait, object: usize) {
+    (*t).pending = wait;
+    (*t).object = object;
+    sync::objects::add_waiter(wait, object);
+}
+
+pub(crate) unsafe fn stop_awaiting(t: *mut Thread) {
+    sync::objects::remove_waiter((*t).pending, (*t).object);
+    (*t).pending = Wait::Nothing;
+}
+
+/// Changes what a blocked thread waits for: a signalled waiter now waits for its mutex.
+pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
+    sync::objects::remove_waiter((*t).pending, (*t).object);
+    await_object(t, wait, object);
+    log_state(t, Kind::Blocked, now());
+}
+
+/// Takes a thread out of the ready ones, before event `n`.
+unsafe fn suspend(t: *mut Thread, n: u64) {
+    let timed = (*t).deadline != u64::MAX;
+    make_unready(t, if timed { State::Suspended } else { State::Blocked });
+    log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
+}
+
+/// Changes when the thread of a timer, which waits, goes on.
+pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
+    (*t).deadline = deadline;
+    suspend(t, now());
+}
+
+/// `object` has changed: threads that are about to use it can, or can no longer, go on.
+pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
+    if !sync::objects::has_waiters(wait_class, object) {
+        return;
+    }
+    let n = now();
+    // With a thousand threads that contend for one mutex, a record for each of them at each of its operations would be
+    // most of the log.
+    let mut changes = Changes::default();
+    for number in 0..crate::thread::COUNT.get() {
+        let t = thread(number);
+        if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
+            continue;
+        }
+        match (*t).state {
+            State::Ready if !goes_on(t) && !signals::deliverable(t) => {
+                if (*t).deadline == u64::MAX && (*t).pending != Wait::Condition {
+                    make_unready(t, State::Blocked);
+                    changes.add(number, Kind::Blocked, n);
+                } else {
+                    suspend(t, n);
+                }
+            }
+            State::Blocked | State::Suspended if sync::available(t) => {
+                make_ready(t);
+                changes.add(number, Kind::Woken, n);
+            }
+            _ => {}
+        }
+    }
+    changes.log(n);
+}
+
+/// Threads whose state has changed, of 64 neighbours.
+#[derive(Default)]
+struct Changes {
+    first: u32,
+    blocked: u64,
+    woken: u64,
+}
+
+impl Changes {
+    unsafe fn add(&mut self, number: u32, kind: Kind, n: u64) {
+        if number >= self.first + u64::BITS {
+            self.log(n);
+            *self = Self { first: number / u64::BITS * u64::BITS, ..Self::default() };
+        }
+        let bit = 1 << (number - self.first);
+        if kind == Kind::Blocked { self.blocked |= bit } else { self.woken |= bit }
+    }
+
+    /// A few are logged one by one, many together.
+    unsafe fn log(&self, n: u64) {
+        const FEW: u32 = 4;
+        for (threads, one, many) in
+            [(self.blocked, Kind::Blocked, Kind::BlockedSet), (self.woken, Kind::Woken, Kind::WokenSet)]
+        {
+            if threads.count_ones() > FEW {
+                let (object, extra) = (u64::from(self.first), threads);
+                log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
+            } else {
+                let is_in = |i: &u32| threads >> i & 1 != 0;
+                (0..u64::BITS).filter(is_in).for_each(|i| log_state(thread(self.first + i), one, n));
+            }
+        }
+    }
+}
+
+/// What a thread waits for, or is about to use, may have changed: it can, or can no longer, go on.
+pub(crate) unsafe fn review(t: *mut Thread) {
+    match (*t).state {
+        State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, now()),
+        State::Blocked | State::Suspended if sync::available(t) => wake(t),
+        _ => {}
+    }
+}
+
+/// A thread that is blocked or suspended gets a chance to see whether it can go on.
+pub(crate) unsafe fn wake(t: *mut Thread) {
+    make_ready(t);
+    log_state(t, Kind::Woken, now());
+}
+
+pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
+    log::put(Record {
+        index: n,
+        code: log::relative((*t).code),
+        object: (*t).object as u64,
+        extra: sync::owner((*t).pending, (*t).object),
+        thread: (*t).number,
+        kind,
+        size: u8::from(kind == Kind::Blocked && may_wake(t)),
+        detail: (*t).pending as u8,
+        ..Record::default()
+    });
+}

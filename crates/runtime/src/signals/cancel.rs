@@ -1,0 +1,144 @@
+//! Cancellation.
+//!
+//! A cancelled thread leaves by the C library's own `pthread_exit`, which runs cleanup handlers and destructors. It
+//! must not begin inside the runtime: a model that finds its thread cancelled says so ([`act`]) and returns, and the
+//! wrapper that the program called jumps there (`interpose_cancellable!`). A thread that asked for asynchronous
+//! cancellation leaves also when it is next switched to, wherever it is.
+
+use crate::schedule::{BY_CANCEL, now, point, stop_awaiting, wake};
+use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
+use crate::thread::{CURRENT, State, Thread, by_handle, current};
+use crate::{Global, log};
+use racehunter_event::{Kind, Record, Wait};
+
+interpose_cancellable! {
+    pthread_cancel => cancel, "rsi";
+    pthread_testcancel => test, "rdi";
+    pthread_setcancelstate => set_state, "rdx";
+    pthread_setcanceltype => set_type, "rdx";
+}
+
+/// Says to the wrapper of a cancellation point that the thread leaves.
+pub(crate) static CANCELLED: Global<u8> = Global::new(0);
+
+unsafe extern "C" {
+    fn pthread_exit(value: usize) -> !;
+}
+
+const RESULT: usize = usize::MAX;
+
+/// Whether the thread has to leave at its next cancellation point.
+unsafe fn is_due(t: *const Thread) -> bool {
+    (*t).cancel_requested && !(*t).cancel_disabled
+}
+
+/// Whether the current wait of the thread ends because it is cancelled.
+pub(crate) unsafe fn ends_wait(t: *const Thread) -> bool {
+    (*t).ends_by & BY_CANCEL != 0 && is_due(t)
+}
+
+/// The running thread leaves when the model returns.
+pub(crate) unsafe fn act() {
+    begin_exit(current());
+    CANCELLED.set(1);
+}
+
+/// A cancellation point: whether the running thread leaves here.
+pub(crate) unsafe fn acts() -> bool {
+    let due = is_due(current());
+    if due {
+        act();
+    }
+    due
+}
+
+/// From here on the thread ends, and is not cancelled again.
+unsafe fn begin_exit(t: *mut Thread) {
+    (*t).cancel_requested = false;
+    (*t).cancel_disabled = true;
+    log::put(Record {
+        index: now(),
+        code: log::relative((*t).code),
+        object: u64::from((*t).number),
+        thread: CURRENT.get(),
+        kind: Kind::Cancelled,
+        ..Record::default()
+    });
+}
+
+/// A thread that can be cancelled anywhere leaves from where it stands.
+pub(super) unsafe fn act_asynchronously(t: *mut Thread) {
+    if (*t).cancel_asynchronous && is_due(t) {
+        if (*t).pending != Wait::Nothing {
+            stop_awaiting(t);
+        }
+        (*t).ends_by = 0;
+        begin_exit(t);
+        pthread_exit(RESULT);
+    }
+}
+
+unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
+    let Some(t) = by_handle(handle) else { return ESRCH };
+    let n = point(code);
+    log::event(Kind::Cancel, n, (*t).number as usize, 0, 0);
+    if (*t).state == State::Done {
+        return 0;
+    }
+    (*t).cancel_requested = true;
+    if t == current() {
+        if (*t).cancel_asynchronous {
+            acts();
+        }
+    } else if matches!((*t).state, State::Blocked | State::Suspended)
+        && (ends_wait(t) || (*t).cancel_asynchronous && is_due(t))
+    {
+        wake(t);
+    }
+    0
+}
+
+unsafe extern "C" fn test(code: usize) {
+    if (*current()).cancel_disabled {
+        return;
+    }
+    let n = point(code);
+    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, 1);
+    acts();
+}
+
+unsafe extern "C" fn set_state(state: i32, old: *mut i32, _code: usize) -> i32 {
+    if !(0..=1).contains(&state) {
+        return EINVAL;
+    }
+    let t = current();
+    if !old.is_null() {
+        *old = i32::from((*t).cancel_disabled);
+    }
+    (*t).cancel_disabled = state == 1;
+    if (*t).cancel_asynchronous {
+        acts();
+    }
+    0
+}
+
+unsafe extern "C" fn set_type(kind: i32, old: *mut i32, _code: usize) -> i32 {
+    if !(0..=1).contains(&kind) {
+        return EINVAL;
+    }
+    let t = current();
+    if !old.is_null() {
+        *old = i32::from((*t).cancel_asynchronous);
+    }
+    (*t).cancel_asynchronous = kind == 1;
+    if kind == 1 {
+        acts();
+    }
+    0
+}
+
+/// A thread that leaves by itself is not cancelled on its way.
+pub(crate) unsafe fn exits(t: *mut Thread) {
+    (*t).cancel_requested = false;
+    (*t).cancel_disabled = true;
+}

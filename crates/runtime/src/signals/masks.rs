@@ -1,0 +1,96 @@
+//! Which signals a thread blocks.
+
+use super::actions::{RESERVED, STUBBORN};
+use super::{actions, deliver, send};
+use crate::log;
+use crate::schedule::point;
+use crate::sync::{EINVAL, ENOMEM, fail, interpose};
+use crate::thread::{Thread, current};
+use racehunter_event::Kind;
+
+interpose! {
+    sigprocmask => set_mask_errno, "rcx";
+    pthread_sigmask => set_mask, "rcx";
+    sigpending => get_pending, "rsi";
+    sigaltstack => set_stack, "rdx";
+}
+
+/// Gives a thread its mask. Signals to the process that it would have taken are for others now.
+pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
+    let mask = mask & !(STUBBORN | RESERVED);
+    let blocks = mask & !(*t).signal_mask;
+    (*t).signal_mask = mask;
+    if blocks & (*t).signals != 0 {
+        send::give_back(t, blocks);
+    }
+}
+
+unsafe extern "C" fn set_mask(how: i32, new: *const u64, old: *mut u64, code: usize) -> i32 {
+    const BLOCK: i32 = 0;
+    const UNBLOCK: i32 = 1;
+    const SET: i32 = 2;
+    let known = (*current()).signal_mask;
+    if !new.is_null() {
+        let wanted = *new;
+        let mask = match how {
+            BLOCK => known | wanted,
+            UNBLOCK => known & !wanted,
+            SET => wanted,
+            _ => return EINVAL,
+        };
+        let n = point(code);
+        log::event(Kind::SignalSetup, n, 0, mask, 0);
+        actions::watch(mask);
+        set(current(), mask);
+    }
+    if !old.is_null() {
+        *old = known;
+    }
+    deliver();
+    0
+}
+
+unsafe extern "C" fn set_mask_errno(how: i32, new: *const u64, old: *mut u64, code: usize) -> i32 {
+    match set_mask(how, new, old, code) {
+        0 => 0,
+        error => fail(error),
+    }
+}
+
+unsafe extern "C" fn get_pending(set: *mut u64, code: usize) -> i32 {
+    let n = point(code);
+    log::event(Kind::SignalSetup, n, 0, 0, 0);
+    let t = current();
+    *set = send::pending(t) & (*t).signal_mask;
+    0
+}
+
+/// `stack_t`
+#[repr(C)]
+struct Stack {
+    address: usize,
+    flags: i32,
+    size: usize,
+}
+
+/// The kernel has one alternate stack, and it is the runtime's. That of a thread is used when it handles a fault.
+unsafe extern "C" fn set_stack(new: *const Stack, old: *mut Stack, _code: usize) -> i32 {
+    const DISABLED: i32 = 2;
+    const LEAST: usize = 2048;
+    let t = current();
+    let [address, size] = (*t).alternate_stack;
+    if !new.is_null() {
+        let wanted = &*new;
+        if wanted.flags & DISABLED != 0 {
+            (*t).alternate_stack = [0; 2];
+        } else if wanted.size < LEAST {
+            return fail(ENOMEM);
+        } else {
+            (*t).alternate_stack = [wanted.address, wanted.size];
+        }
+    }
+    if !old.is_null() {
+        *old = Stack { address, flags: if size == 0 { DISABLED } else { 0 }, size };
+    }
+    0
+}

@@ -1,0 +1,204 @@
+//! Signals: what reaches a thread from outside its own code.
+//!
+//! The kernel knows one thread, so the runtime keeps the program's handlers, masks and pending signals itself. A signal
+//! that the program sends to itself never passes through the kernel: [`send`] notes it, and the handler runs as an
+//! ordinary call when the receiving thread is next switched to ([`deliver`]), before what it was about to do. So when a
+//! handler runs is a matter of the schedule. Faults come from the kernel ([`fault`]), and so do signals from other
+//! processes ([`actions`]).
+
+mod actions;
+pub(crate) mod cancel;
+pub(crate) mod fault;
+mod jump;
+mod masks;
+pub(crate) mod send;
+mod wait;
+
+use crate::schedule::{BY_ANY_SIGNAL, BY_SIGNAL, await_object, stop_awaiting};
+use crate::sync::{barrier, condition};
+use crate::thread::{CURRENT, Thread, current};
+use crate::{clock, log, schedule};
+use actions::{NO_DEFER, RESTART};
+pub(crate) use actions::{from_children, has_outside};
+use racehunter_event::{Kind, Record, Wait};
+
+pub(crate) const SIGABRT: u32 = 6;
+pub(crate) const SIGKILL: u32 = 9;
+pub(crate) const SIGALRM: u32 = 14;
+const SIGCHLD: u32 = 17;
+const SIGSTOP: u32 = 19;
+
+/// The signal as a member of a set.
+pub(crate) const fn bit(signal: u32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// A handler that a thread runs. It lives in the frame that called the handler, so its address tells whether a
+/// `longjmp` leaves it.
+#[repr(C)]
+pub(crate) struct Running {
+    outer: *const Running,
+}
+
+/// Signals of the set that the thread waits for in `sigwait`, and that have been sent.
+pub(crate) unsafe fn awaited(t: *const Thread) -> u64 {
+    if (*t).pending == Wait::Signal { send::pending(t) & (*t).second as u64 } else { 0 }
+}
+
+/// Signals for which the thread runs no handler now: those that it blocks, and those that `sigwait` will take.
+unsafe fn refused(t: *const Thread) -> u64 {
+    (*t).signal_mask | if (*t).pending == Wait::Signal { (*t).second as u64 } else { 0 }
+}
+
+/// Whether a handler is to run before the thread does anything else.
+pub(crate) unsafe fn deliverable(t: *const Thread) -> bool {
+    send::pending(t) & !refused(t) != 0
+}
+
+/// Runs the handlers of the signals that wait for the running thread.
+pub(crate) unsafe fn deliver() {
+    actions::take_outside();
+    let t = current();
+    cancel::act_asynchronously(t);
+    if !deliverable(t) {
+        return;
+    }
+    let wait = InterruptedWait::leave(t);
+    let refused = refused(t) & !(*t).signal_mask;
+    let (mut ran, mut restarts) = (false, true);
+    while let Some(sent) = send::take(t, !(refused | (*t).signal_mask)) {
+        let action = actions::of(sent.signal);
+        if action.has_handler() {
+            let (mut info, mut context) = (sent.info(), Context([0; CONTEXT_WORDS]));
+            run(t, sent.signal, info.0.as_mut_ptr().cast(), context.0.as_mut_ptr());
+            ran = true;
+            restarts &= action.flags & RESTART != 0;
+        } else {
+            // The program has changed its mind since the signal was sent.
+            send::default_action(sent.signal);
+        }
+    }
+    wait.resume(t, ran, restarts);
+}
+
+/// `siginfo_t`
+#[repr(C, align(8))]
+pub(crate) struct Info(pub [u32; 32]);
+
+/// Words of a `ucontext_t`.
+const CONTEXT_WORDS: usize = 128;
+/// Which of them has the mask to return to.
+const CONTEXT_MASK: usize = 37;
+
+#[repr(C, align(16))]
+struct Context([u64; CONTEXT_WORDS]);
+
+/// Runs the program's handler of a signal, in the running thread. As without the runtime, a handler that changes
+/// `errno` changes it for the code that it interrupts.
+unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
+    let action = actions::begin(signal);
+    let code = (*t).code;
+    *context.add(CONTEXT_MASK) = (*t).signal_mask;
+    let own = if action.flags & NO_DEFER != 0 { 0 } else { bit(signal) };
+    masks::set(t, (*t).signal_mask | action.mask | own);
+    log::put(Record {
+        index: schedule::now(),
+        code: log::relative(code),
+        object: u64::from(signal),
+        thread: CURRENT.get(),
+        kind: Kind::Handler,
+        ..Record::default()
+    });
+    let running = Running { outer: (*t).handler };
+    if running.outer.is_null() {
+        clock::enter_handler();
+    }
+    (*t).handler = &raw const running;
+    let handler: extern "C" fn(u32, *mut u8, *mut u64) = core::mem::transmute(action.handler);
+    handler(signal, info, context);
+    (*t).handler = running.outer;
+    if running.outer.is_null() {
+        clock::leave_handler();
+    }
+    masks::set(t, *context.add(CONTEXT_MASK));
+    (*t).code = code;
+}
+
+/// A `longjmp` to a frame at this address leaves the handlers below it.
+unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
+    if (*t).handler.is_null() {
+        return;
+    }
+    while !(*t).handler.is_null() && ((*t).handler as usize) < stack_pointer {
+        (*t).handler = (*(*t).handler).outer;
+    }
+    if (*t).handler.is_null() {
+        clock::leave_handler();
+    }
+}
+
+/// What a thread waited for when a handler interrupted it: handlers can wait themselves.
+struct InterruptedWait {
+    pending: Wait,
+    object: usize,
+    second: usize,
+    deadline: u64,
+    ticket: u64,
+    signalled: bool,
+    timed_out: bool,
+    interrupted: bool,
+    ends_by: u8,
+    /// Signals and broadcasts of the condition variable so far.
+    wakeups: u32,
+}
+
+impl InterruptedWait {
+    /// The thread waits for nothing, so that a handler which leaves by `longjmp` leaves nothing behind.
+    unsafe fn leave(t: *mut Thread) -> Self {
+        let wait = Self {
+            pending: (*t).pending,
+            object: (*t).object,
+            second: (*t).second,
+            deadline: (*t).deadline,
+            ticket: (*t).ticket,
+            signalled: (*t).signalled,
+            timed_out: (*t).timed_out,
+            interrupted: (*t).interrupted,
+            ends_by: (*t).ends_by,
+            wakeups: if (*t).pending == Wait::Condition { condition::wakeups((*t).object) } else { 0 },
+        };
+        if wait.pending != Wait::Nothing {
+            stop_awaiting(t);
+        }
+        (*t).ends_by = 0;
+        wait
+    }
+
+    unsafe fn resume(self, t: *mut Thread, ran: bool, restarts: bool) {
+        (*t).second = self.second;
+        (*t).deadline = self.deadline;
+        (*t).ticket = self.ticket;
+        (*t).signalled = self.signalled;
+        (*t).timed_out = self.timed_out;
+        (*t).ends_by = self.ends_by;
+        let ends = self.ends_by & BY_SIGNAL != 0 && (!restarts || self.ends_by & BY_ANY_SIGNAL == BY_ANY_SIGNAL);
+        (*t).interrupted = self.interrupted || ran && ends;
+        if self.pending == Wait::Nothing {
+            return;
+        }
+        await_object(t, self.pending, self.object);
+        match self.pending {
+            // What came during the handler may have been for this thread: a wake-up too many is allowed, one too few
+            // is not.
+            Wait::Condition if condition::wakeups(self.object) != self.wakeups => (*t).signalled = true,
+            Wait::Barrier => barrier::catch_up(t),
+            _ => {}
+        }
+    }
+}
+
+/// Forgets what was sent, for the next iteration of an in-process loop. Handlers and the mask of `main` stay: the
+/// program resets them, or does not.
+pub(crate) unsafe fn reset() {
+    send::reset();
+}

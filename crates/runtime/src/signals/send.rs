@@ -1,0 +1,394 @@
+//! Sending signals, and those that were sent and wait.
+
+use super::actions::{self, RESERVED};
+use super::{Info, SIGABRT, SIGKILL, SIGSTOP, bit, deliver};
+use crate::clock::{self, SyncClock};
+use crate::schedule::{point, wake};
+use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
+use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, thread};
+use crate::{Global, arena, log, outcome, sys};
+use core::arch::global_asm;
+use racehunter_event::{Kind, Wait};
+
+interpose! {
+    kill => to_process_id, "rdx";
+    raise => to_self, "rsi";
+    pthread_kill => to_handle, "rdx";
+    tgkill => to_thread_id, "rcx";
+    sigqueue => queue_to_process_id, "rcx";
+    pthread_sigqueue => queue_to_handle, "rcx";
+}
+
+const BY_USER: i32 = 0;
+const BY_QUEUE: i32 = -1;
+/// Of `raise`, `pthread_kill` and `abort`.
+pub(super) const BY_THREAD: i32 = -6;
+
+/// Where a signal comes from, as `siginfo_t` tells it.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    pub code: i32,
+    /// The sender, or the number of the timer.
+    pub pid: u32,
+    /// The sender's user, or the expirations of the timer that were missed.
+    pub uid: u32,
+    pub value: usize,
+}
+
+impl Origin {
+    unsafe fn of_this_process(code: i32, value: usize) -> Self {
+        const GETUID: usize = 102;
+        Self { code, pid: process_id() as u32, uid: sys::call(GETUID, 0, 0, 0, 0) as u32, value }
+    }
+}
+
+/// A signal on its way.
+#[derive(Clone, Copy)]
+pub(crate) struct Sent {
+    pub signal: u32,
+    /// The receiving thread's number + 1, 0 when no thread takes it for now.
+    to: u32,
+    /// It was sent to the process, and `to` is only the thread that was chosen.
+    for_process: bool,
+    origin: Origin,
+    clock: SyncClock,
+    next: *mut Sent,
+}
+
+impl Sent {
+    /// As the program gets to see it.
+    pub(super) fn info(&self) -> Info {
+        let Origin { code, pid, uid, value } = self.origin;
+        let mut words = [0; 32];
+        words[0] = self.signal;
+        words[2] = code as u32;
+        words[4] = pid;
+        words[5] = uid;
+        words[6] = value as u32;
+        words[7] = (value >> 32) as u32;
+        Info(words)
+    }
+}
+
+/// Signals on their way, in the order in which they were sent.
+static FIRST: Global<*mut Sent> = Global::new(core::ptr::null_mut());
+static SPARE: Global<*mut Sent> = Global::new(core::ptr::null_mut());
+/// Those of them that no thread takes for now.
+#[unsafe(link_section = ".data.racehunter")]
+static UNCLAIMED: Global<u64> = Global::new(0);
+
+unsafe fn process_id() -> i32 {
+    sys::call(sys::GETPID, 0, 0, 0, 0) as i32
+}
+
+/// Signals that wait for the thread or for anybody.
+pub(crate) unsafe fn pending(t: *const Thread) -> u64 {
+    (*t).signals | UNCLAIMED.get()
+}
+
+/// Whether the thread would do something about the signal, at once or in `sigwait`.
+pub(super) unsafe fn takes(t: *const Thread, signal: u32) -> bool {
+    let lives = !matches!((*t).state, State::Free | State::Done) && !(*t).internal;
+    lives && ((*t).signal_mask & bit(signal) == 0 || awaits(t, signal))
+}
+
+unsafe fn awaits(t: *const Thread, signal: u32) -> bool {
+    (*t).pending == Wait::Signal && (*t).second as u64 & bit(signal) != 0
+}
+
+/// The thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does not.
+unsafe fn taker(signal: u32) -> *mut Thread {
+    (0..COUNT.get()).map(|n| thread(n)).find(|&t| takes(t, signal)).unwrap_or(core::ptr::null_mut())
+}
+
+/// Sends a signal to the process. The event is logged already.
+pub(crate) unsafe fn to_process(signal: u32, origin: Origin) {
+    put(signal, taker(signal), true, origin);
+}
+
+unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
+    let action = actions::of(signal);
+    let is_free = to.is_null() || (*to).signal_mask & bit(signal) != 0;
+    if !is_free && !awaits(to, signal) && !action.has_handler() {
+        default_action(signal);
+        return;
+    }
+    const FIRST_REALTIME: u32 = 34;
+    let number = if to.is_null() { 0 } else { (*to).number + 1 };
+    let known = if signal < FIRST_REALTIME { find(|sent| sent.signal == signal && sent.to == number) } else { None };
+    if let Some(known) = known {
+        // It is pending already, and is handled once. What this sender has done is known then as well.
+        clock::release(&mut (*known).clock);
+        return;
+    }
+    let mut sent = SPARE.get();
+    if sent.is_null() {
+        sent = arena::take(size_of::<Sent>()) as *mut Sent;
+    } else {
+        SPARE.set((*sent).next);
+        clock::clear(&mut (*sent).clock);
+    }
+    (*sent).signal = signal;
+    (*sent).for_process = for_process;
+    (*sent).origin = origin;
+    (*sent).next = core::ptr::null_mut();
+    clock::release(&mut (*sent).clock);
+    let mut link = FIRST.ptr();
+    while !(*link).is_null() {
+        link = &raw mut (**link).next;
+    }
+    *link = sent;
+    assign(sent, to);
+}
+
+/// The signal is for this thread, or for nobody yet.
+unsafe fn assign(sent: *mut Sent, to: *mut Thread) {
+    let signal = bit((*sent).signal);
+    if to.is_null() {
+        (*sent).to = 0;
+        UNCLAIMED.set(UNCLAIMED.get() | signal);
+        return;
+    }
+    (*sent).to = (*to).number + 1;
+    (*to).signals |= signal;
+    let can_go = super::deliverable(to) || super::awaited(to) != 0;
+    if can_go && matches!((*to).state, State::Blocked | State::Suspended) {
+        wake(to);
+    }
+}
+
+unsafe fn find(wanted: impl Fn(&Sent) -> bool) -> Option<*mut Sent> {
+    let mut sent = FIRST.get();
+    while !sent.is_null() {
+        if wanted(&*sent) {
+            return Some(sent);
+        }
+        sent = (*sent).next;
+    }
+    None
+}
+
+/// Takes the signal of the set that is to be handled first; the running thread learns what its sender knew.
+pub(super) unsafe fn take(t: *mut Thread, set: u64) -> Option<Sent> {
+    let ready = pending(t) & set;
+    if ready == 0 {
+        return None;
+    }
+    let signal = ready.trailing_zeros() + 1;
+    let own = (*t).number + 1;
+    let is_it = |sent: &Sent| sent.signal == signal && (sent.to == own || sent.to == 0);
+    let sent = find(is_it)?;
+    let copy = *sent;
+    unlink(sent);
+    clock::acquire(&copy.clock);
+    Some(copy)
+}
+
+/// Takes a signal out of the list, and out of the sets if it was the last of its kind.
+unsafe fn unlink(sent: *mut Sent) {
+    let mut link = FIRST.ptr();
+    while *link != sent {
+        link = &raw mut (**link).next;
+    }
+    *link = (*sent).next;
+    let Sent { signal, to, .. } = *sent;
+    if find(|other| other.signal == signal && other.to == to).is_none() {
+        if to == 0 {
+            UNCLAIMED.set(UNCLAIMED.get() & !bit(signal));
+        } else {
+            (*thread(to - 1)).signals &= !bit(signal);
+        }
+    }
+    (*sent).next = SPARE.get();
+    SPARE.set(sent);
+}
+
+/// The program ignores the signal from now on: those on their way are dropped.
+pub(super) unsafe fn discard(signal: u32) {
+    while let Some(sent) = find(|sent| sent.signal == signal) {
+        unlink(sent);
+    }
+}
+
+/// The thread no longer takes these: what was sent to the process is for others.
+pub(super) unsafe fn give_back(t: *mut Thread, signals: u64) {
+    let own = (*t).number + 1;
+    while let Some(sent) = find(|sent| sent.to == own && sent.for_process && signals & bit(sent.signal) != 0) {
+        let signal = (*sent).signal;
+        let other = taker(signal);
+        if other == t {
+            break;
+        }
+        (*sent).to = 0;
+        if find(|other| other.signal == signal && other.to == own).is_none() {
+            (*t).signals &= !bit(signal);
+        }
+        assign(sent, other);
+    }
+}
+
+/// A thread is over: its signals go with it, except those that were for the process.
+pub(crate) unsafe fn thread_ends(t: *mut Thread) {
+    if (*t).signals != 0 {
+        give_back(t, !0);
+        while let Some(sent) = find(|sent| sent.to == (*t).number + 1) {
+            unlink(sent);
+        }
+    }
+}
+
+/// What happens about a signal that has no handler.
+pub(super) unsafe fn default_action(signal: u32) {
+    const IGNORED: u64 = bit(17) | bit(18) | bit(23) | bit(28);
+    // Stopping, and what nothing can come before, is the kernel's business.
+    const KERNEL: u64 = bit(SIGKILL) | bit(SIGSTOP) | bit(20) | bit(21) | bit(22);
+    if actions::of(signal).is_ignored() || IGNORED & bit(signal) != 0 {
+        return;
+    }
+    if KERNEL & bit(signal) != 0 {
+        sys::call(sys::KILL, process_id() as usize, signal as usize, 0, 0);
+        return;
+    }
+    outcome::die(signal, 0);
+}
+
+pub(super) unsafe fn reset() {
+    FIRST.set(core::ptr::null_mut());
+    SPARE.set(core::ptr::null_mut());
+    UNCLAIMED.set(0);
+}
+
+/// The event of sending, and the signal on its way. The running thread handles its own at once.
+unsafe fn send(signal: u32, to: Option<*mut Thread>, origin: Origin, code: usize) {
+    let n = point(code);
+    let receiver = to.map_or(0, |t| u64::from((*t).number) + 1);
+    log::event(Kind::Kill, n, signal as usize, receiver, 0);
+    match to {
+        // It may have ended meanwhile.
+        Some(t) if (*t).state == State::Done => {}
+        Some(t) => put(signal, t, false, origin),
+        None => to_process(signal, origin),
+    }
+    deliver();
+}
+
+/// As [`send`], for a timer, which has no place in the program. To a thread by its number, or to the process.
+pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
+    let n = point(0);
+    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), 1);
+    match to {
+        None => to_process(signal, origin),
+        Some(number) if number < COUNT.get() && (*thread(number)).state != State::Done => {
+            put(signal, thread(number), false, origin);
+        }
+        Some(_) => {}
+    }
+}
+
+/// Whether the last signal of this timer was not taken yet.
+pub(crate) unsafe fn is_pending_from_timer(signal: u32, timer: u32) -> bool {
+    find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer).is_some()
+}
+
+fn is_valid(signal: i32) -> bool {
+    (1..=64).contains(&signal) && RESERVED & bit(signal as u32) == 0
+}
+
+unsafe fn to_id(id: i32, signal: i32, origin: Origin, code: usize) -> i32 {
+    if id != process_id() {
+        let result = sys::call(sys::KILL, id as usize, signal as usize, 0, 0);
+        return if result < 0 { fail(-result as i32) } else { 0 };
+    }
+    match signal {
+        0 => 0,
+        _ if !is_valid(signal) => fail(EINVAL),
+        _ => {
+            send(signal as u32, None, origin, code);
+            0
+        }
+    }
+}
+
+pub(crate) unsafe extern "C" fn to_process_id(id: i32, signal: i32, code: usize) -> i32 {
+    to_id(id, signal, Origin::of_this_process(BY_USER, 0), code)
+}
+
+unsafe extern "C" fn queue_to_process_id(id: i32, signal: i32, value: usize, code: usize) -> i32 {
+    to_id(id, signal, Origin::of_this_process(BY_QUEUE, value), code)
+}
+
+/// Returns an errno.
+unsafe fn to_thread(t: Option<*mut Thread>, signal: i32, origin: Origin, code: usize) -> i32 {
+    let Some(t) = t else { return ESRCH };
+    match signal {
+        0 => 0,
+        _ if !is_valid(signal) => EINVAL,
+        _ => {
+            send(signal as u32, Some(t), origin, code);
+            0
+        }
+    }
+}
+
+unsafe extern "C" fn to_handle(handle: usize, signal: i32, code: usize) -> i32 {
+    to_thread(by_handle(handle), signal, Origin::of_this_process(BY_THREAD, 0), code)
+}
+
+unsafe extern "C" fn queue_to_handle(handle: usize, signal: i32, value: usize, code: usize) -> i32 {
+    to_thread(by_handle(handle), signal, Origin::of_this_process(BY_QUEUE, value), code)
+}
+
+unsafe extern "C" fn to_self(signal: i32, code: usize) -> i32 {
+    match to_thread(Some(current()), signal, Origin::of_this_process(BY_THREAD, 0), code) {
+        0 => 0,
+        error => fail(error),
+    }
+}
+
+/// The ids are those that `gettid` gives.
+pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32, code: usize) -> i32 {
+    if process != process_id() && process != 0 {
+        const TGKILL: usize = 234;
+        let result = sys::call(TGKILL, process as usize, id as usize, signal as usize, 0);
+        return if result < 0 { fail(-result as i32) } else { 0 };
+    }
+    let number = id.wrapping_sub(process_id()) as u32;
+    let known = number < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
+    let t = known.then(|| thread(number));
+    match to_thread(t, signal, Origin::of_this_process(BY_THREAD, 0), code) {
+        0 => 0,
+        error => fail(error),
+    }
+}
+
+/// `abort`: the program's own handler comes first; what the C library does then ends the process.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_abort(code: usize, stack_pointer: usize) -> usize {
+    outcome::aborts_at(stack_pointer);
+    if actions::of(SIGABRT).has_handler() {
+        let t = thread(CURRENT.get());
+        super::masks::set(t, (*t).signal_mask & !bit(SIGABRT));
+        to_self(SIGABRT as i32, code);
+        actions::install(SIGABRT, actions::Action { handler: 0, flags: 0, mask: 0 });
+    }
+    real::abort()
+}
+
+global_asm!(
+    r#"
+    .globl abort
+    .type abort,@function
+abort:
+    .cfi_startproc
+    mov rdi, [rsp]
+    mov rsi, rsp
+    sub rsp, 8
+    .cfi_adjust_cfa_offset 8
+    call rh_abort
+    add rsp, 8
+    .cfi_adjust_cfa_offset -8
+    jmp rax
+    .cfi_endproc
+    .size abort, . - abort
+    "#
+);

@@ -1,0 +1,142 @@
+//! Waiting for signals.
+
+use super::send::{self, Sent};
+use super::{Info, actions, cancel, deliver, deliverable, masks};
+use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, acquire, point, wait_until};
+use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
+use crate::thread::current;
+use crate::{log, sys, time};
+use racehunter_event::{Cause, Escape, Kind, Wait};
+
+interpose_cancellable! {
+    pause => pause_now, "rdi";
+    sigsuspend => suspend, "rsi";
+    sigwait => wait_for, "rdx";
+    sigwaitinfo => wait_for_info, "rdx";
+    sigtimedwait => timed_wait, "rcx";
+}
+
+interpose! {
+    signalfd => signal_file, "rcx";
+}
+
+const BEGINS: u8 = 0;
+const TAKEN: u8 = 1;
+const NOT_TAKEN: u8 = 2;
+
+/// Waits until a handler has run.
+unsafe fn wait_for_handler() {
+    (*current()).second = 0;
+    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    if wait_until(waiting, Cause::Blocked) == End::Cancelled {
+        cancel::act();
+    }
+}
+
+unsafe extern "C" fn pause_now(code: usize) -> i32 {
+    let n = point(code);
+    log::event(Kind::SignalWait, n, 0, 0, BEGINS);
+    if !cancel::acts() {
+        wait_for_handler();
+    }
+    fail(EINTR)
+}
+
+unsafe extern "C" fn suspend(mask: *const u64, code: usize) -> i32 {
+    let wanted = *mask;
+    let n = point(code);
+    log::event(Kind::SignalWait, n, 0, wanted, BEGINS);
+    if cancel::acts() {
+        return fail(EINTR);
+    }
+    let t = current();
+    let before = (*t).signal_mask;
+    actions::watch(wanted);
+    masks::set(t, wanted);
+    if deliverable(t) {
+        deliver();
+    } else {
+        wait_for_handler();
+    }
+    masks::set(t, before);
+    // Signals that came together with the one that was waited for.
+    deliver();
+    fail(EINTR)
+}
+
+/// Takes a signal of the set, as soon as there is one.
+unsafe fn await_signal(set: u64, deadline: Option<u64>, code: usize) -> (End, Option<Sent>) {
+    actions::watch(set);
+    let t = current();
+    (*t).second = set as usize;
+    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    let (n, end) = acquire(code, waiting);
+    let sent = if end == End::Done { send::take(t, set) } else { None };
+    match &sent {
+        Some(sent) => log::event(Kind::SignalWait, n, sent.signal as usize, 0, TAKEN),
+        None => log::event(Kind::SignalWait, n, 0, 0, NOT_TAKEN),
+    }
+    if end == End::Cancelled {
+        cancel::act();
+    }
+    (end, sent)
+}
+
+/// As the functions that give a `siginfo_t` return.
+unsafe fn tell(end: End, sent: Option<Sent>, info: *mut Info) -> i32 {
+    match sent {
+        Some(sent) => {
+            if !info.is_null() {
+                *info = sent.info();
+            }
+            sent.signal as i32
+        }
+        None => fail(if end == End::TimedOut { EAGAIN } else { EINTR }),
+    }
+}
+
+unsafe extern "C" fn wait_for(set: *const u64, signal: *mut u32, code: usize) -> i32 {
+    loop {
+        match await_signal(*set, None, code) {
+            (_, Some(sent)) => {
+                *signal = sent.signal;
+                return 0;
+            }
+            (End::Cancelled, _) => return 0,
+            // A handler of another signal ran: this function does not tell.
+            _ => {}
+        }
+    }
+}
+
+unsafe extern "C" fn wait_for_info(set: *const u64, info: *mut Info, code: usize) -> i32 {
+    let (end, sent) = await_signal(*set, None, code);
+    tell(end, sent, info)
+}
+
+unsafe extern "C" fn timed_wait(set: *const u64, info: *mut Info, timeout: *const [i64; 2], code: usize) -> i32 {
+    if timeout.is_null() {
+        return wait_for_info(set, info, code);
+    }
+    const SECOND: i64 = 1_000_000_000;
+    let [seconds, nanoseconds] = *timeout;
+    if seconds < 0 || !(0..SECOND).contains(&nanoseconds) {
+        return fail(EINVAL);
+    }
+    if [seconds, nanoseconds] == [0, 0] {
+        let n = point(code);
+        let sent = send::take(current(), *set);
+        log::event(Kind::SignalWait, n, 0, 0, if sent.is_some() { TAKEN } else { NOT_TAKEN });
+        return tell(End::TimedOut, sent, info);
+    }
+    let (end, sent) = await_signal(*set, Some(time::after(timeout)), code);
+    tell(end, sent, info)
+}
+
+/// Signals through a file descriptor are those of the kernel; the program's own do not get there.
+unsafe extern "C" fn signal_file(fd: i32, set: *const u64, flags: i32, code: usize) -> i32 {
+    const SIGNALFD4: usize = 289;
+    log::escape(Escape::Unmodelled, code, SIGNALFD4, 0);
+    let result = sys::call(SIGNALFD4, fd as usize, set as usize, 8, flags as usize);
+    if result < 0 { fail(-result as i32) } else { result as i32 }
+}

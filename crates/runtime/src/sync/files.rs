@@ -1,0 +1,91 @@
+//! Locks of streams: `flockfile` and its relatives.
+//!
+//! Every stream has a recursive lock, which the C library's functions take for themselves while they run. Nothing can
+//! happen in between, so only what the program locks needs a model. The C library's own lock is never held here: another
+//! thread that wants it would stop them all. Instead, while a stream is locked by a thread, the functions for it make
+//! others wait first (see [`crate::io::streams`], which knows them all).
+
+use super::interpose;
+use super::objects::{self, Lock, Object};
+use crate::schedule::{acquire_point, point, refresh};
+use crate::thread::{CURRENT, current, hold, unhold};
+use crate::{Global, clock, log};
+use racehunter_event::{Kind, Wait};
+
+interpose! {
+    flockfile => lock, "rsi";
+    ftrylockfile => try_lock, "rsi";
+    funlockfile => unlock, "rsi";
+}
+
+/// Streams that are locked. Nothing else is asked as long as it is 0.
+#[unsafe(link_section = ".data.racehunter")]
+static LOCKED: Global<u32> = Global::new(0);
+
+unsafe fn object(at: usize) -> *mut Object {
+    objects::get(Wait::Mutex, at)
+}
+
+unsafe fn take(at: usize) {
+    const RECURSIVE: u32 = 1;
+    let o = object(at);
+    if (*o).owner == CURRENT.get() + 1 {
+        (*o).count += 1;
+        return;
+    }
+    (*o).owner = CURRENT.get() + 1;
+    (*o).count = 1;
+    (*o).value = RECURSIVE;
+    (*o).lock = Lock::File;
+    LOCKED.set(LOCKED.get() + 1);
+    hold(current(), at);
+    clock::acquire(&(*o).clock);
+    refresh(Wait::Mutex, at);
+}
+
+unsafe extern "C" fn lock(at: usize, code: usize) {
+    let n = acquire_point(code, Wait::Mutex, at, None);
+    take(at);
+    log::event(Kind::Lock, n, at, 0, 1);
+}
+
+unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
+    let n = point(code);
+    let free = super::mutex::available(at, current());
+    if free {
+        take(at);
+    }
+    log::event(Kind::TryLock, n, at, 0, u8::from(free));
+    i32::from(!free)
+}
+
+unsafe extern "C" fn unlock(at: usize, code: usize) {
+    let n = point(code);
+    let o = object(at);
+    log::event(Kind::Unlock, n, at, 0, 0);
+    if (*o).owner != CURRENT.get() + 1 {
+        return;
+    }
+    (*o).count -= 1;
+    if (*o).count == 0 {
+        (*o).owner = 0;
+        LOCKED.set(LOCKED.get() - 1);
+        unhold(current(), at);
+        clock::release(&mut (*o).clock);
+        refresh(Wait::Mutex, at);
+    }
+}
+
+/// Forgets the locks of the last iteration of an in-process loop.
+pub(crate) fn reset() {
+    LOCKED.set(0);
+}
+
+/// A function of the C library is about to use the stream: waits until no other thread has it locked.
+pub(crate) unsafe fn enter(at: usize, code: usize) {
+    if LOCKED.get() != 0 && !super::mutex::available(at, current()) && (*object(at)).owner != CURRENT.get() + 1 {
+        let n = acquire_point(code, Wait::Mutex, at, None);
+        clock::acquire(&(*object(at)).clock);
+        log::event(Kind::TryLock, n, at, 0, 0);
+    }
+}

@@ -1,0 +1,91 @@
+//! Locks and threads that are used as they must not be.
+//!
+//! What is told here is undefined behaviour by POSIX. What has a defined error (unlocking an error-checking mutex that
+//! another thread holds, say) is not: programs may rely on it.
+
+use super::objects;
+use crate::schedule::now;
+use crate::thread::{COUNT, Thread, current, holds, thread};
+use crate::{afterlife, log};
+use racehunter_event::{Kind, Misuse, Wait};
+
+/// Logs a misuse by the running thread, in its event that is happening.
+#[cold]
+pub(crate) unsafe fn report(what: Misuse, object: usize, other: u32) {
+    log::event(Kind::Misuse, now(), object, u64::from(other), what as u8);
+}
+
+/// What the first word of a destroyed object has. An initialiser of any kind, and whatever else becomes of the memory,
+/// replaces it.
+const DESTROYED: u64 = 0xdead_10cc_dead_10cc;
+
+/// An object is destroyed: in the log, in the table of objects, and by a mark in its memory.
+pub(crate) unsafe fn destroy(at: usize) {
+    log::event(Kind::Lifetime, now(), at, 0, 1);
+    objects::forget(at);
+    (at as *mut u64).write_unaligned(DESTROYED);
+}
+
+pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
+    (at as *const u64).read_unaligned() == DESTROYED
+}
+
+/// An object is used by `kind` of event: its memory must be there, and it must not have been destroyed. True when that is
+/// not so; a destroyed object is then like one that was just initialised.
+pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
+    if afterlife::object_used(at, kind, (*current()).code) {
+        return true;
+    }
+    if !is_destroyed(at) {
+        return false;
+    }
+    report(Misuse::Destroyed, at, 0);
+    (at as *mut u64).write_unaligned(0);
+    true
+}
+
+/// A thread that waits for the object, number + 1; 0 when there is none.
+pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> u32 {
+    let waits = |t: *mut Thread| (*t).pending == wait && (*t).object == at && t != current();
+    if !objects::has_waiters(wait, at) {
+        return 0;
+    }
+    (0..COUNT.get()).find(|&n| waits(thread(n))).map_or(0, |n| n + 1)
+}
+
+/// A thread begins to wait on a condition variable: everybody must do that with the same mutex.
+pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
+    if !objects::has_waiters(Wait::Condition, condition) {
+        return;
+    }
+    for t in (0..COUNT.get()).map(|n| thread(n)).filter(|&t| t != current()) {
+        if (*t).pending == Wait::Condition && (*t).object == condition && (*t).second != mutex {
+            return report(Misuse::TwoMutexes, condition, (*t).number + 1);
+        }
+    }
+}
+
+/// A thread is about to wait on a condition variable with a mutex that it does not hold.
+pub(crate) unsafe fn wait_unlocked(mutex: usize) {
+    if !super::mutex::is_checked_at(mutex) {
+        report(Misuse::WaitUnlocked, mutex, 0);
+    }
+}
+
+/// The running thread is over and still holds a lock that it took at `code`.
+pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
+    let t = current();
+    (*t).code = code;
+    report(Misuse::EndHolding, lock, 0);
+    (*t).code = 0;
+}
+
+/// The running thread releases a lock that it does not hold.
+pub(crate) unsafe fn unlock(lock: usize, owner: u32, is_held: bool) {
+    report(if is_held { Misuse::UnlockOther } else { Misuse::UnlockFree }, lock, owner);
+}
+
+/// Whether the running thread certainly does not hold the lock.
+pub(crate) unsafe fn lacks(lock: usize) -> bool {
+    holds(current(), lock) == Some(false)
+}

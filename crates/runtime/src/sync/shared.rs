@@ -1,0 +1,141 @@
+//! Objects in memory that other processes have too.
+//!
+//! What other processes must see of a process-shared mutex or semaphore is in its memory, in the form that the C library
+//! gives it; models change that together with their own state. What other processes do cannot be waited for as long as a
+//! thread of this one can run. When none can, the memory is looked at again and again, for real. A wait on a process-shared
+//! condition variable may then end without a signal, as it always may.
+
+use super::{available, condition, mutex, semaphore};
+use crate::schedule::wake;
+use crate::thread::{COUNT, State, Thread, thread};
+use crate::{Global, sys};
+use core::sync::atomic::{AtomicU32, Ordering};
+use racehunter_event::Wait;
+
+/// The process that forked first, 0 when none did.
+#[unsafe(link_section = ".data.racehunter")]
+static FIRST: Global<usize> = Global::new(0);
+
+/// The process is about to be two.
+pub(crate) unsafe fn before_fork() {
+    super::named::share();
+    if FIRST.get() == 0 {
+        FIRST.set(sys::call(sys::GETPID, 0, 0, 0, 0) as usize);
+    }
+}
+
+/// Whether there are other processes that could do something.
+unsafe fn has_others() -> bool {
+    const EXITED_NO_HANG_NO_WAIT: usize = 4 | 1 | 0x0100_0000;
+    const NO_CHILD: isize = -10;
+    let first = FIRST.get();
+    if first == 0 {
+        return false;
+    }
+    let mut information = [0_u64; 16];
+    let into = information.as_mut_ptr() as usize;
+    sys::call(sys::GETPPID, 0, 0, 0, 0) as usize == first
+        || sys::call6(sys::WAITID, 0, 0, into, EXITED_NO_HANG_NO_WAIT, 0, 0) != NO_CHILD
+}
+
+/// Whether the thread waits for something that another process can do.
+unsafe fn waits_for_others(t: *const Thread) -> bool {
+    let at = (*t).object;
+    matches!((*t).state, State::Blocked | State::Suspended)
+        && match (*t).pending {
+            Wait::Mutex => mutex::is_shared(at),
+            Wait::Semaphore => semaphore::is_shared(at),
+            Wait::Condition => condition_is_shared(at),
+            _ => false,
+        }
+}
+
+/// The C library has this in a bit of the structure.
+unsafe fn condition_is_shared(at: usize) -> bool {
+    const REFERENCES: usize = 36;
+    *((at + REFERENCES) as *const u32) & 1 != 0
+}
+
+unsafe fn pause() {
+    const NANOSLEEP: usize = 35;
+    let moment = [0_i64, 1_000_000];
+    sys::call(NANOSLEEP, moment.as_ptr() as usize, 0, 0, 0);
+}
+
+/// A thread that waits for others goes on if it can. A waiter on a condition variable always can.
+unsafe fn look(t: *mut Thread) -> bool {
+    if !waits_for_others(t) {
+        return false;
+    }
+    if (*t).pending == Wait::Condition {
+        condition::end_without_signal(t);
+    }
+    if !available(t) && !(*t).interrupted {
+        return false;
+    }
+    wake(t);
+    true
+}
+
+/// Nothing can go on in this process: waits for others. False when there are none to wait for, or when it took too long
+/// and there is a time-out to be had instead.
+pub(crate) unsafe fn await_others() -> bool {
+    const TRIES_BEFORE_TIME_OUT: u32 = 100;
+    if FIRST.get() == 0 {
+        return false;
+    }
+    let threads = || (0..COUNT.get()).map(|n| thread(n));
+    let timed = threads().any(|t| (*t).state == State::Suspended);
+    let mut tries = 0;
+    while threads().any(|t| waits_for_others(t)) && has_others() && !(timed && tries > TRIES_BEFORE_TIME_OUT) {
+        pause();
+        tries += 1;
+        if arrived().is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Threads for which others have done something go on. One of them, if there are any.
+pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
+    if FIRST.get() == 0 {
+        return None;
+    }
+    (0..COUNT.get()).map(|n| thread(n)).fold(None, |found, t| if look(t) { Some(t) } else { found })
+}
+
+/// The plan wants a thread to go on that waits for others: waits until it can.
+pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
+    while FIRST.get() != 0 && waits_for_others(t) && has_others() {
+        if look(t) {
+            return true;
+        }
+        pause();
+    }
+    false
+}
+
+/// A word of the C library's structure.
+pub(crate) unsafe fn word(at: usize) -> &'static AtomicU32 {
+    AtomicU32::from_ptr(at as *mut u32)
+}
+
+/// Wakes whoever waits for the word in another process.
+pub(crate) unsafe fn wake_others(word: &AtomicU32) {
+    const WAKE: usize = 1;
+    sys::call(sys::FUTEX, word.as_ptr() as usize, WAKE, 1, 0);
+}
+
+/// Takes the lock word of a mutex that is free. False when another process was faster.
+pub(crate) unsafe fn take_word(at: usize) -> bool {
+    word(at).compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
+}
+
+/// Gives the lock word of a mutex back.
+pub(crate) unsafe fn give_word(at: usize) {
+    const LOCKED_AND_WAITED_FOR: u32 = 2;
+    if word(at).swap(0, Ordering::Release) == LOCKED_AND_WAITED_FOR {
+        wake_others(word(at));
+    }
+}

@@ -1,0 +1,73 @@
+//! The timer of the process: `alarm` and `setitimer`.
+
+use super::{NEVER, Notice, OF_PROCESS, Setting, existing, left, make, set};
+use crate::signals::SIGALRM;
+use crate::sync::{EINVAL, fail, interpose};
+use crate::{log, sys, time};
+use racehunter_event::Escape;
+
+interpose! {
+    alarm => set_alarm, "rsi";
+    ualarm => set_short_alarm, "rdx";
+    setitimer => set_timer, "rcx";
+    getitimer => get_timer, "rdx";
+}
+
+const MICROSECOND: u64 = 1000;
+
+unsafe fn ensure() {
+    if existing(OF_PROCESS).is_none() {
+        make(OF_PROCESS, Notice::Signal { signal: SIGALRM, to: None, value: 0 });
+    }
+}
+
+/// Sets it, or stops it; returns the nanoseconds that were left.
+unsafe fn replace(first: u64, interval: u64, code: usize) -> u64 {
+    ensure();
+    let before = left(OF_PROCESS);
+    set(OF_PROCESS, if first == 0 { NEVER } else { time::in_future(first) }, interval, code);
+    before
+}
+
+unsafe extern "C" fn set_alarm(seconds: u32, code: usize) -> u32 {
+    replace(u64::from(seconds) * time::SECOND, 0, code).div_ceil(time::SECOND) as u32
+}
+
+unsafe extern "C" fn set_short_alarm(microseconds: u32, interval: u32, code: usize) -> u32 {
+    let interval = u64::from(interval) * MICROSECOND;
+    replace(u64::from(microseconds) * MICROSECOND, interval, code).div_ceil(MICROSECOND) as u32
+}
+
+const REAL: i32 = 0;
+
+/// The timers that count processor time are the kernel's.
+unsafe fn pass(number: usize, which: i32, a: usize, b: usize, code: usize) -> i32 {
+    log::escape(Escape::Unmodelled, code, number, 0);
+    let result = sys::call(number, which as usize, a, b, 0);
+    if result < 0 { fail(-result as i32) } else { 0 }
+}
+
+unsafe extern "C" fn set_timer(which: i32, new: *const [[i64; 2]; 2], old: *mut [[i64; 2]; 2], code: usize) -> i32 {
+    const SETITIMER: usize = 38;
+    if which != REAL {
+        return pass(SETITIMER, which, new as usize, old as usize, code);
+    }
+    let Some(setting) = Setting::read(new, MICROSECOND) else { return fail(EINVAL) };
+    ensure();
+    let before = Setting::of(OF_PROCESS);
+    setting.apply(OF_PROCESS, None, code);
+    if !old.is_null() {
+        before.write(old, MICROSECOND);
+    }
+    0
+}
+
+unsafe extern "C" fn get_timer(which: i32, current: *mut [[i64; 2]; 2], code: usize) -> i32 {
+    const GETITIMER: usize = 36;
+    if which != REAL {
+        return pass(GETITIMER, which, current as usize, 0, code);
+    }
+    ensure();
+    Setting::of(OF_PROCESS).write(current, MICROSECOND);
+    0
+}

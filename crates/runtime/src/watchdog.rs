@@ -1,0 +1,237 @@
+//! The watchdog: a thread that blocks or spins where the runtime cannot see it must not hold up the others.
+//!
+//! A timer of the kernel interrupts the execution every [`TICK`]. When nothing was counted since the last ticks, and the
+//! running thread hangs in a system call or burns processor time, its turn is taken away, inside the signal frame: it
+//! becomes suspended ([`Wait::Outside`]) like a thread that sleeps. It is tried again when no other thread can go on, or
+//! after [`PATIENCE`] events; then it returns from the handler and goes on where it was.
+//!
+//! The schedule then depends on the clock on the wall, so every such place is logged as an [`Escape`]. The switch itself
+//! is logged without a place: a replay follows it when the thread gets to its next event, even if it is quicker.
+//!
+//! # When the turn can be taken away
+//!
+//! Only while the thread runs code of the program or of a library, never inside the runtime, whose structures may be
+//! half changed. Its code lies between two symbols of the linker's. The C library's functions that the runtime calls are
+//! leaves (`memset`), recognised by their return address, or neither block nor take long (`pthread_create`).
+
+use crate::schedule::{self, decide_and_switch, now};
+use crate::thread::{COUNT, CURRENT, READY_COUNT, State, Thread, current, make_unready, next_ticket, thread};
+use crate::{Global, fiber, kernel, log, outcome, sys, time};
+use racehunter_event::{Cause, Escape, Kind, Wait};
+
+/// Milliseconds between two looks.
+const TICK: u64 = 50;
+/// Looks in a row that find the thread blocked.
+const BLOCKED_LOOKS: u32 = 2;
+/// Milliseconds of processor time without an event.
+const BUSY: u64 = 1000;
+/// Events of others after which a thread that was left is tried again.
+const PATIENCE: u64 = 100_000;
+
+/// The C library keeps this signal to itself (to cancel threads, which the runtime does without it), so a program
+/// can neither use nor block it.
+const SIGNAL: usize = 32;
+
+/// What the last look saw.
+struct Watch {
+    events: u64,
+    thread: u32,
+    blocked: u32,
+    /// Processor time, in milliseconds, at the last look, and at the first that saw this number of events.
+    cpu: u64,
+    since: u64,
+    /// Threads that were left and did not go on since.
+    outside: u32,
+    places: [(Escape, usize); PLACES],
+    place_count: usize,
+}
+
+/// Places that one execution tells about, at most.
+const PLACES: usize = 16;
+
+#[unsafe(link_section = ".data.racehunter")]
+static WATCH: Global<Watch> = Global::new(Watch {
+    events: 0,
+    thread: 0,
+    blocked: 0,
+    cpu: 0,
+    since: 0,
+    outside: 0,
+    places: [(Escape::None, 0); PLACES],
+    place_count: 0,
+});
+
+unsafe extern "C" {
+    // The runtime's own code: see `cargo xtask build`.
+    static rh_text_begin: u8;
+    static rh_text_end: u8;
+}
+
+/// Installs the handler. Processes that are forked have it too.
+pub(crate) unsafe fn init() {
+    const SIGINFO: usize = 4;
+    const RESTART: usize = 0x1000_0000;
+    // The handler may go on as another fiber, which must be watched as well.
+    const NOT_BLOCKED_MEANWHILE: usize = 0x4000_0000;
+    outcome::set_action(SIGNAL, on_tick as *const () as usize, SIGINFO | RESTART | NOT_BLOCKED_MEANWHILE);
+}
+
+/// Sets the timer of this process. Processes that it forks, and programs that it turns into, have none.
+pub(crate) unsafe fn start() {
+    const MONOTONIC: usize = 1;
+    let mut event = [0_u64; 8];
+    // `struct sigevent`: a value, then the number of the signal and the way to notify, 0 for a signal.
+    event[1] = SIGNAL as u64;
+    let mut timer = 0_i32;
+    if sys::call(sys::TIMER_CREATE, MONOTONIC, &raw const event as usize, &raw mut timer as usize, 0) == 0 {
+        let period = [0, TICK * 1_000_000];
+        let times = [period, period];
+        sys::call(sys::TIMER_SETTIME, timer as usize, 0, &raw const times as usize, 0);
+    }
+}
+
+/// An execution begins.
+pub(crate) unsafe fn begin() {
+    let watch = WATCH.ptr();
+    (*watch).outside = 0;
+    (*watch).place_count = 0;
+    // A number that no event has: the first look only begins to count.
+    (*watch).events = u64::MAX;
+}
+
+/// A thread that was left long ago, before event `n`.
+pub(crate) unsafe fn overdue(n: u64) -> Option<u32> {
+    if (*WATCH.ptr()).outside == 0 {
+        return None;
+    }
+    left().filter(|&number| n >= (*thread(number)).second as u64 + PATIENCE)
+}
+
+/// The thread that was left first of those that did not go on since.
+pub(crate) unsafe fn left() -> Option<u32> {
+    if (*WATCH.ptr()).outside == 0 {
+        return None;
+    }
+    let is_left = |&number: &u32| is_outside(thread(number));
+    (0..COUNT.get()).filter(is_left).min_by_key(|&number| (*thread(number)).ticket)
+}
+
+pub(crate) unsafe fn is_outside(t: *const Thread) -> bool {
+    (*t).state == State::Suspended && (*t).pending == Wait::Outside
+}
+
+/// What the thread was doing when the signal came: registers from `ucontext_t.uc_mcontext`.
+struct Interrupted {
+    rip: usize,
+    rsp: usize,
+    rax: isize,
+}
+
+impl Interrupted {
+    unsafe fn new(context: *const usize) -> Self {
+        let register = |number: usize| *context.add(5 + number);
+        Self { rip: register(16), rsp: register(15), rax: register(13) as isize }
+    }
+
+    /// Whether it was inside the runtime, or in a function that the runtime has called.
+    unsafe fn in_runtime(&self) -> bool {
+        let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
+        let caller = *(self.rsp as *const usize);
+        runtime.contains(&self.rip)
+            || !outcome::in_executable(self.rip) && runtime.contains(&caller) && caller != fiber::start_returns_to()
+    }
+
+    /// Whether the signal has interrupted a system call: it is about to be made again, or to return `EINTR`.
+    unsafe fn in_system_call(&self) -> bool {
+        const SYSCALL: u16 = 0x050f;
+        const EINTR: isize = -4;
+        let instruction = |at: usize| (at as *const u16).read_unaligned();
+        instruction(self.rip) == SYSCALL || self.rax == EINTR && instruction(self.rip - 2) == SYSCALL
+    }
+}
+
+unsafe extern "C" fn on_tick(_signal: i32, _info: *const usize, context: *const usize) {
+    if !schedule::running() {
+        return;
+    }
+    if kernel::in_use() && fiber::fs_base() != (*current()).fs {
+        kernel::send(current(), SIGNAL);
+        return;
+    }
+    let watch = WATCH.ptr();
+    let interrupted = Interrupted::new(context);
+    let cpu = cpu_time();
+    if ((*watch).events, (*watch).thread) != (now(), CURRENT.get()) || interrupted.in_runtime() {
+        look_anew(cpu);
+        return;
+    }
+    let idle = cpu - (*watch).cpu < TICK / 2;
+    (*watch).cpu = cpu;
+    (*watch).blocked = if idle && interrupted.in_system_call() { (*watch).blocked + 1 } else { 0 };
+    let (what, milliseconds) = if (*watch).blocked >= BLOCKED_LOOKS {
+        (Escape::Blocked, u64::from((*watch).blocked) * TICK)
+    } else if cpu - (*watch).since >= BUSY {
+        (Escape::Busy, cpu - (*watch).since)
+    } else {
+        return;
+    };
+    if others_can_go_on() {
+        tell(what, outcome::place(interrupted.rip, interrupted.rsp), milliseconds);
+        give_way();
+        look_anew(cpu_time());
+    }
+}
+
+unsafe fn look_anew(cpu: u64) {
+    let watch = WATCH.ptr();
+    (*watch).events = now();
+    (*watch).thread = CURRENT.get();
+    (*watch).blocked = 0;
+    (*watch).cpu = cpu;
+    (*watch).since = cpu;
+}
+
+/// Milliseconds of processor time of the process.
+unsafe fn cpu_time() -> u64 {
+    const PROCESS: usize = 2;
+    let mut time = [0_u64; 2];
+    sys::call(sys::CLOCK_GETTIME, PROCESS, &raw mut time as usize, 0, 0);
+    time[0] * 1000 + time[1] / 1_000_000
+}
+
+unsafe fn others_can_go_on() -> bool {
+    READY_COUNT.get() > 1 || (0..COUNT.get()).any(|number| (*thread(number)).state == State::Suspended)
+}
+
+/// Logs what happened where, each once.
+unsafe fn tell(what: Escape, code: usize, milliseconds: u64) {
+    let watch = WATCH.ptr();
+    let known = (*watch).place_count;
+    if known < PLACES && !(&raw const (*watch).places).as_ref().is_some_and(|all| all[..known].contains(&(what, code)))
+    {
+        (*watch).places[known] = (what, code);
+        (*watch).place_count = known + 1;
+        log::escape(what, code, 0, milliseconds);
+    }
+}
+
+/// The running thread lets others go on. Returns when it is tried again.
+unsafe fn give_way() {
+    let t = current();
+    let code = (*t).code;
+    let watch = WATCH.ptr();
+    (*watch).outside += 1;
+    (*t).code = 0;
+    (*t).pending = Wait::Outside;
+    (*t).object = 0;
+    (*t).second = now() as usize;
+    (*t).ticket = next_ticket();
+    (*t).deadline = time::NEVER;
+    make_unready(t, State::Suspended);
+    schedule::log_state(t, Kind::Suspended, now() + 1);
+    decide_and_switch(now() + 1, false, Cause::Watchdog);
+    (*t).pending = Wait::Nothing;
+    (*t).timed_out = false;
+    (*t).code = code;
+    (*watch).outside -= 1;
+}

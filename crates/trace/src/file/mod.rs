@@ -1,0 +1,118 @@
+//! The `.rht` trace file: columns in checksummed blocks, written as a stream, read in place.
+//!
+//! # Layout
+//!
+//! All numbers of fixed size are little-endian; *varint* is LEB128, *zigzag* a varint of `(n << 1) ^ (n >> 63)`.
+//!
+//! ```text
+//! file    = "RHTRACE\0"  version: u32  flags: u32 (1 branches, 2 dependences)  block*  end block
+//! block   = kind: u32 (1 events, 2 end)  length: u32  checksum: u32  payload: length bytes
+//! ```
+//!
+//! The checksum is the CRC-32 of kind, length and payload. The payload of an events block holds up to 65,536 events that
+//! follow each other in the trace:
+//!
+//! ```text
+//! names of new threads, objects and sites: three lists
+//!     list  = count: varint  entry*
+//!     entry = [subject: u8, objects only]  shared: varint  length: varint  length bytes
+//!             (the name is the first `shared` bytes, at most 255, of the name before it in the same list, then
+//!              the bytes)
+//! new shapes: count: varint, then for each  op: u8 (128 added for a part)  site: varint
+//! events: varint
+//! order:  runs: varint, then for each  thread: varint  events: varint
+//! shapes: for each thread that occurs, by number, for each of its events: the shape, varint
+//! objects: in the same order, for the shapes that have one: zigzag difference to the last object of this shape in this
+//!          block (at first to the last object of any shape)
+//! dependences, when the flags say so: events that have some: varint, then for each
+//!          distance to the event before it in this list: varint  entries: varint, then for each
+//!          (how many events of its thread the read lies back) * 2 + (1 for a decision): varint
+//! ```
+//!
+//! A *shape* is an operation at a site: together they say all about an event but its object, and a program has few of
+//! them. Differences start anew in each block, so a block can be read without the events before it, given the names and
+//! shapes of the earlier ones. The payload of the end block is the flags and the number of events, threads, objects, sites
+//! and shapes in the whole file, as varints: without it, the file is truncated.
+//!
+//! # Limits
+//!
+//! The [`Writer`] holds one block and the table of shapes; nothing grows with the number of events. The [`Reader`] checks
+//! every number against what is there before it allocates or indexes anything, and the limit on shared bytes keeps names
+//! in proportion to the file.
+
+mod reader;
+mod varint;
+mod writer;
+
+pub use reader::Reader;
+pub use writer::Writer;
+
+use crate::{Error, Event, EventId, Trace};
+use rustc_hash::FxHashMap;
+use std::io::Write;
+
+/// Version of the format. Files of another version are refused.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"RHTRACE\0";
+const HEADER_LEN: usize = 16;
+const BLOCK_HEADER_LEN: usize = 12;
+const MAX_SHARED: usize = 255;
+const BLOCK_EVENTS: usize = 1 << 16;
+const EVENTS: u32 = 1;
+const END: u32 = 2;
+const BRANCHES: u32 = 1;
+const DEPENDENCES: u32 = 2;
+
+/// The checksum of a block.
+fn checksum(kind: u32, payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&kind.to_le_bytes());
+    hasher.update(&(payload.len() as u32).to_le_bytes());
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+/// Writes a whole trace.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
+    let mut writer = Writer::new(out, trace.has_branches(), trace.dependences().is_some())?;
+    for name in trace.threads() {
+        writer.add_thread(name)?;
+    }
+    for name in trace.sites() {
+        writer.add_site(name)?;
+    }
+    for object in trace.objects() {
+        writer.add_object(object.subject, &object.name)?;
+    }
+    let mut dependences = trace.dependences().into_iter().flat_map(|dependences| dependences.iter()).peekable();
+    // Dependences count events of their thread.
+    let mut events_of = vec![0_u32; trace.threads().len()];
+    let mut position_of: FxHashMap<EventId, u32> = FxHashMap::default();
+    for (_, reads) in trace.dependences().into_iter().flat_map(|dependences| dependences.iter()) {
+        position_of.extend(reads.iter().map(|dependence| (dependence.read, 0)));
+    }
+    let mut back = Vec::new();
+    for (id, event) in (0..).zip(trace.events()) {
+        let position = &mut events_of[usize::from(event.thread)];
+        back.clear();
+        if let Some((_, reads)) = dependences.next_if(|(of, _)| *of == id) {
+            back.extend(reads.iter().map(|dependence| (*position - position_of[&dependence.read], dependence.via)));
+        }
+        if let Some(entry) = position_of.get_mut(&id) {
+            *entry = *position;
+        }
+        *position += 1;
+        writer.push(event, &back)?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// Key of a shape.
+fn shape_of(event: Event) -> (u8, u32) {
+    (event.op as u8 | if event.part { 0x80 } else { 0 }, event.site)
+}

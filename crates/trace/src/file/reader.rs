@@ -1,0 +1,353 @@
+//! Reading in place.
+
+use super::varint::{Input, Short};
+use super::{
+    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, MAGIC, MAX_SHARED,
+    checksum,
+};
+use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Subject, Trace, TraceBuilder, Via};
+use memmap2::Mmap;
+use std::fs::File;
+use std::ops::Deref;
+use std::path::Path;
+
+/// A trace file whose blocks were found; their contents are checked when they are read.
+pub struct Reader<B> {
+    bytes: B,
+    flags: u32,
+    /// Where each events block begins.
+    blocks: Vec<usize>,
+    end: usize,
+}
+
+impl Reader<Mmap> {
+    /// Opens a file.
+    ///
+    /// The file is mapped into memory: nobody should shorten it while it is read.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or its blocks do not fit together.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path)?;
+        #[allow(unsafe_code)]
+        // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two looks at them;
+        // every number is checked when it is read and not looked at again.
+        let map = unsafe { Mmap::map(&file)? };
+        Self::new(map)
+    }
+}
+
+impl<B: Deref<Target = [u8]>> Reader<B> {
+    /// A file that is in memory.
+    ///
+    /// # Errors
+    /// When its blocks do not fit together.
+    pub fn new(bytes: B) -> Result<Self, Error> {
+        if bytes.get(..MAGIC.len()) != Some(&MAGIC) {
+            return Err(Error::NotATrace);
+        }
+        let word =
+            |at: usize| bytes.get(at..at + 4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let version = word(MAGIC.len()).ok_or(Error::Truncated { block: 0 })?;
+        if version != FORMAT_VERSION {
+            return Err(Error::Version { found: version, expected: FORMAT_VERSION });
+        }
+        let flags = word(MAGIC.len() + 4).ok_or(Error::Truncated { block: 0 })?;
+        if flags & !(BRANCHES | DEPENDENCES) != 0 {
+            return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
+        }
+        let mut blocks = Vec::new();
+        let mut at = HEADER_LEN;
+        loop {
+            let block = blocks.len();
+            let truncated = || Error::Truncated { block };
+            let kind = word(at).ok_or_else(truncated)?;
+            let length = word(at + 4).ok_or_else(truncated)? as usize;
+            let next = at + BLOCK_HEADER_LEN + length;
+            if next > bytes.len() {
+                return Err(truncated());
+            }
+            match kind {
+                EVENTS => blocks.push(at),
+                END if next == bytes.len() => return Ok(Self { bytes, flags, blocks, end: at }),
+                END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
+                _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
+            }
+            at = next;
+        }
+    }
+
+    /// Number of blocks of events.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Reads the whole trace.
+    ///
+    /// # Errors
+    /// When a block is not what was written; the error names it.
+    pub fn read(&self) -> Result<Trace, Error> {
+        let mut decoder = Decoder {
+            builder: TraceBuilder::new(),
+            shapes: Vec::new(),
+            last: Vec::new(),
+            dependences: self.flags & DEPENDENCES != 0,
+            positions: Vec::new(),
+        };
+        if self.flags & BRANCHES != 0 {
+            decoder.builder.set_branches();
+        }
+        if decoder.dependences {
+            decoder.builder.set_dependences();
+        }
+        let block = self.blocks.len();
+        let end = self.payload(block, self.end)?;
+        // Room for all events; each takes at least a byte of the file.
+        let mut counts = Input(end);
+        if let (Ok(_), Ok(events)) = (counts.number(), counts.number()) {
+            decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
+        }
+        for (block, &at) in self.blocks.iter().enumerate() {
+            decoder.block(self.payload(block, at)?).map_err(|reason| Error::Corrupted { block, reason })?;
+        }
+        decoder.end(end, self.flags).map_err(|reason| Error::Corrupted { block, reason })?;
+        Ok(decoder.builder.finish())
+    }
+
+    /// The payload of the block at an offset, if its checksum fits.
+    fn payload(&self, block: usize, at: usize) -> Result<&[u8], Error> {
+        let header = self.bytes.get(at..at + BLOCK_HEADER_LEN).ok_or(Error::Truncated { block })?;
+        let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let begin = at + BLOCK_HEADER_LEN;
+        let payload = self.bytes.get(begin..begin + word(4) as usize).ok_or(Error::Truncated { block })?;
+        if checksum(word(0), payload) != word(8) {
+            return Err(Error::Corrupted { block, reason: "the checksum is wrong" });
+        }
+        Ok(payload)
+    }
+}
+
+struct Decoder {
+    builder: TraceBuilder,
+    shapes: Vec<Shape>,
+    /// The last object of each shape in this block; empty for shapes that did not occur in it.
+    last: Vec<Option<i64>>,
+    dependences: bool,
+    /// The events of each thread so far; only for dependences.
+    positions: Vec<Vec<EventId>>,
+}
+
+#[derive(Clone, Copy)]
+struct Shape {
+    op: Op,
+    part: bool,
+    site: u32,
+}
+
+impl From<Short> for &'static str {
+    fn from(_: Short) -> Self {
+        "it says less than it should"
+    }
+}
+
+impl Decoder {
+    fn block(&mut self, payload: &[u8]) -> Result<(), &'static str> {
+        let mut input = Input(payload);
+        self.names(&mut input)?;
+        for _ in 0..input.count()? {
+            let byte = input.byte()?;
+            let op = Op::from_byte(byte & 0x7f).ok_or("unknown operation")?;
+            let site = u32::try_from(input.number()?).map_err(|_| "unknown site")?;
+            if site as usize >= self.builder.so_far().sites().len() {
+                return Err("unknown site");
+            }
+            self.shapes.push(Shape { op, part: byte & 0x80 != 0, site });
+        }
+        let events = input.count()?;
+        let before = self.builder.so_far().len();
+        if events > BLOCK_EVENTS || before + events >= u32::MAX as usize {
+            return Err("too many events");
+        }
+        let (runs, threads) = self.order(&mut input, events)?;
+        let by_thread = self.columns(&mut input, &threads, events)?;
+
+        let mut next: Vec<usize> = threads.iter().map(|&(_, start)| start).collect();
+        self.builder.reserve(events);
+        for (thread, length) in runs {
+            let slot = threads.binary_search_by_key(&thread, |&(thread, _)| thread).map_err(|_| "unknown thread")?;
+            let start = next[slot];
+            next[slot] += length;
+            for &event in &by_thread[start..start + length] {
+                if self.dependences {
+                    let thread = usize::from(thread);
+                    if self.positions.len() <= thread {
+                        self.positions.resize_with(thread + 1, Vec::new);
+                    }
+                    self.positions[thread].push(self.builder.so_far().len() as EventId);
+                }
+                self.builder.push_checked(event);
+            }
+        }
+        if self.dependences {
+            self.depend(&mut input, before as EventId, events)?;
+        }
+        if input.0.is_empty() { Ok(()) } else { Err("it says more than it should") }
+    }
+
+    /// New threads, objects and sites.
+    fn names(&mut self, input: &mut Input<'_>) -> Result<(), &'static str> {
+        let mut name = Vec::new();
+        for list in 0..3 {
+            name.clear();
+            for _ in 0..input.count()? {
+                let subject = if list == 1 {
+                    let byte = input.byte()?;
+                    let subject = Subject::ALL.get(usize::from(byte)).copied();
+                    Some(subject.filter(|subject| subject.has_object()).ok_or("unknown kind of object")?)
+                } else {
+                    None
+                };
+                let shared = usize::try_from(input.number()?).ok().filter(|&shared| shared <= MAX_SHARED);
+                let shared = shared.filter(|&shared| shared <= name.len()).ok_or("a name shares more than there is")?;
+                let rest = input.count()?;
+                name.truncate(shared);
+                name.extend_from_slice(input.bytes(rest)?);
+                let text = std::str::from_utf8(&name).map_err(|_| "a name is not UTF-8")?.to_owned();
+                match (list, subject) {
+                    (0, _) => self.builder.add_thread(text).map(drop),
+                    (_, Some(subject)) => self.builder.add_object(Object { subject, name: text }).map(drop),
+                    _ => self.builder.add_site(text).map(drop),
+                }
+                .map_err(|_| "too many names")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The runs of threads, and for each thread (ascending) where its events begin in the columns.
+    #[allow(clippy::type_complexity)]
+    fn order(
+        &self,
+        input: &mut Input<'_>,
+        events: usize,
+    ) -> Result<(Vec<(u16, usize)>, Vec<(u16, usize)>), &'static str> {
+        let mut runs = Vec::new();
+        let mut left = events;
+        for _ in 0..input.count()? {
+            let thread = u16::try_from(input.number()?).map_err(|_| "unknown thread")?;
+            if usize::from(thread) >= self.builder.so_far().threads().len() {
+                return Err("unknown thread");
+            }
+            let length = usize::try_from(input.number()?).map_err(|_| "a run is too long")?;
+            left = left.checked_sub(length).ok_or("a run is too long")?;
+            runs.push((thread, length));
+        }
+        if left > 0 {
+            return Err("runs and events do not fit");
+        }
+        let mut threads = runs.clone();
+        threads.sort_unstable();
+        threads.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1 += next.1;
+            }
+            same
+        });
+        let mut start = 0;
+        for (_, length) in &mut threads {
+            start += std::mem::replace(length, start);
+        }
+        Ok((runs, threads))
+    }
+
+    /// The events, thread by thread.
+    fn columns(
+        &mut self,
+        input: &mut Input<'_>,
+        threads: &[(u16, usize)],
+        events: usize,
+    ) -> Result<Vec<Event>, &'static str> {
+        let mut shapes = Vec::with_capacity(events);
+        for _ in 0..events {
+            let shape = usize::try_from(input.number()?).map_err(|_| "unknown shape")?;
+            if shape >= self.shapes.len() {
+                return Err("unknown shape");
+            }
+            shapes.push(shape);
+        }
+        self.last.clear();
+        self.last.resize(self.shapes.len(), None);
+        let mut last = 0;
+        let mut columns = Vec::with_capacity(events);
+        for (slot, &(thread, start)) in threads.iter().enumerate() {
+            let end = threads.get(slot + 1).map_or(events, |&(_, start)| start);
+            for &number in &shapes[start..end] {
+                let shape = self.shapes[number];
+                let mut object = NO_OBJECT;
+                let subject = shape.op.subject();
+                if subject != Subject::Nothing {
+                    let difference = input.signed()?;
+                    last = self.last[number].unwrap_or(last).checked_add(difference).ok_or("unknown object")?;
+                    self.last[number] = Some(last);
+                    object = u32::try_from(last).map_err(|_| "unknown object")?;
+                    let trace = self.builder.so_far();
+                    let known = match subject {
+                        Subject::Thread => (object as usize) < trace.threads().len(),
+                        _ => trace.objects().get(object as usize).is_some_and(|object| object.subject == subject),
+                    };
+                    if !known {
+                        return Err("unknown object");
+                    }
+                }
+                columns.push(Event { thread, op: shape.op, part: shape.part, object, site: shape.site });
+            }
+        }
+        Ok(columns)
+    }
+
+    fn depend(&mut self, input: &mut Input<'_>, before: EventId, events: usize) -> Result<(), &'static str> {
+        let mut at = 0_u64;
+        for number in 0..input.count()? {
+            let distance = input.number()?;
+            if number > 0 && distance == 0 {
+                return Err("dependences are not in order");
+            }
+            at = at.checked_add(distance).filter(|&at| at < events as u64).ok_or("an event that is not there")?;
+            let event = before + at as EventId;
+            let positions = &self.positions[usize::from(self.builder.so_far().thread(event))];
+            let position = positions.binary_search(&event).map_err(|_| "an event that is not there")?;
+            for _ in 0..input.count()? {
+                let entry = input.number()?;
+                let read = usize::try_from(entry >> 1)
+                    .ok()
+                    .filter(|&back| back > 0)
+                    .and_then(|back| position.checked_sub(back))
+                    .map(|position| positions[position])
+                    .filter(|&read| self.builder.so_far().op(read).reads())
+                    .ok_or("a dependence on what is not an earlier read")?;
+                let via = if entry & 1 == 1 { Via::Decision } else { Via::Value };
+                self.builder.depend_checked(event, Dependence { read, via });
+            }
+        }
+        Ok(())
+    }
+
+    /// The end block.
+    fn end(&self, payload: &[u8], flags: u32) -> Result<(), &'static str> {
+        let mut input = Input(payload);
+        if input.number()? != flags.into() {
+            return Err("the flags are wrong");
+        }
+        let trace = self.builder.so_far();
+        let counts =
+            [trace.len(), trace.threads().len(), trace.objects().len(), trace.sites().len(), self.shapes.len()];
+        for count in counts {
+            if input.number()? != count as u64 {
+                return Err("the file has not all that was written");
+            }
+        }
+        if input.0.is_empty() { Ok(()) } else { Err("it says more than it should") }
+    }
+}

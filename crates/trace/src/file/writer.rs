@@ -1,0 +1,232 @@
+//! Writing, one block at a time.
+
+use super::{BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, MAGIC, checksum, shape_of, varint};
+use crate::{Error, Event, Subject, Via};
+use rustc_hash::FxHashMap;
+use std::io::Write;
+
+/// Writes a trace as a stream. Nothing but the table of shapes and the current block is held.
+///
+/// Threads, objects and sites get their numbers in the order in which they are added, from 0, before the first event
+/// that uses them.
+pub struct Writer<W: Write> {
+    out: W,
+    flags: u32,
+    names: [Names; 3],
+    shapes: FxHashMap<(u8, u32), u32>,
+    new_shapes: Vec<(u8, u32)>,
+    block: Vec<Event>,
+    shape: Vec<u32>,
+    /// Of the current block: events that have dependences, with their number in the block.
+    depending: Vec<(u32, Vec<u64>)>,
+    events: u64,
+}
+
+/// Names that were added since the last block.
+#[derive(Default)]
+struct Names {
+    total: u64,
+    new: u64,
+    /// The last name.
+    last: Vec<u8>,
+    encoded: Vec<u8>,
+}
+
+impl Names {
+    fn add(&mut self, subject: Option<Subject>, name: &str) {
+        if self.new == 0 {
+            self.last.clear();
+        }
+        let shared = self.last.iter().zip(name.as_bytes()).take_while(|(a, b)| a == b).count().min(super::MAX_SHARED);
+        let rest = &name.as_bytes()[shared..];
+        self.encoded.extend(subject.map(|subject| subject as u8));
+        varint::put(&mut self.encoded, shared as u64);
+        varint::put(&mut self.encoded, rest.len() as u64);
+        self.encoded.extend_from_slice(rest);
+        self.last.truncate(shared);
+        self.last.extend_from_slice(rest);
+        self.new += 1;
+        self.total += 1;
+    }
+
+    fn put(&mut self, payload: &mut Vec<u8>) {
+        varint::put(payload, self.new);
+        payload.append(&mut self.encoded);
+        self.new = 0;
+    }
+}
+
+const THREADS: usize = 0;
+const OBJECTS: usize = 1;
+const SITES: usize = 2;
+
+impl<W: Write> Writer<W> {
+    /// Begins a file. `branches` and `dependences` say what will be recorded.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn new(mut out: W, branches: bool, dependences: bool) -> Result<Self, Error> {
+        let flags = if branches { BRANCHES } else { 0 } | if dependences { DEPENDENCES } else { 0 };
+        out.write_all(&MAGIC)?;
+        out.write_all(&FORMAT_VERSION.to_le_bytes())?;
+        out.write_all(&flags.to_le_bytes())?;
+        Ok(Self {
+            out,
+            flags,
+            names: Default::default(),
+            shapes: FxHashMap::default(),
+            new_shapes: Vec::new(),
+            block: Vec::with_capacity(BLOCK_EVENTS),
+            shape: Vec::with_capacity(BLOCK_EVENTS),
+            depending: Vec::new(),
+            events: 0,
+        })
+    }
+
+    /// Adds a thread.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn add_thread(&mut self, name: &str) -> Result<(), Error> {
+        self.names[THREADS].add(None, name);
+        self.bound_names()
+    }
+
+    /// Adds an object.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn add_object(&mut self, subject: Subject, name: &str) -> Result<(), Error> {
+        self.names[OBJECTS].add(Some(subject), name);
+        self.bound_names()
+    }
+
+    /// Adds a site.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn add_site(&mut self, name: &str) -> Result<(), Error> {
+        self.names[SITES].add(None, name);
+        self.bound_names()
+    }
+
+    /// Appends an event and the reads that it depends on: how many events of its thread each lies back (1 is the event
+    /// just before it), and in which way it matters.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    ///
+    /// # Panics
+    /// When the event uses a number that was not given out.
+    pub fn push(&mut self, event: Event, dependences: &[(u32, Via)]) -> Result<(), Error> {
+        assert!(u64::from(event.thread) < self.names[THREADS].total, "no thread {}", event.thread);
+        assert!(u64::from(event.site) < self.names[SITES].total, "no site {}", event.site);
+        match event.op.subject() {
+            Subject::Nothing => {}
+            Subject::Thread => assert!(u64::from(event.object) < self.names[THREADS].total, "no other thread"),
+            _ => assert!(u64::from(event.object) < self.names[OBJECTS].total, "no object {}", event.object),
+        }
+        let key = shape_of(event);
+        let next = self.shapes.len() as u32;
+        let shape = *self.shapes.entry(key).or_insert_with(|| {
+            self.new_shapes.push(key);
+            next
+        });
+        if self.flags & DEPENDENCES != 0 && !dependences.is_empty() {
+            let entries =
+                dependences.iter().map(|&(back, via)| u64::from(back) << 1 | u64::from(via == Via::Decision)).collect();
+            self.depending.push((self.block.len() as u32, entries));
+        }
+        self.block.push(event);
+        self.shape.push(shape);
+        self.events += 1;
+        if self.block.len() == BLOCK_EVENTS { self.end_block() } else { Ok(()) }
+    }
+
+    /// Ends the block when many names have come together.
+    fn bound_names(&mut self) -> Result<(), Error> {
+        let waiting: usize = self.names.iter().map(|names| names.encoded.len()).sum();
+        if waiting > 1 << 20 { self.end_block() } else { Ok(()) }
+    }
+
+    /// Writes what is left and the end.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(mut self) -> Result<W, Error> {
+        if !self.block.is_empty() || self.names.iter().any(|names| names.new > 0) {
+            self.end_block()?;
+        }
+        let mut payload = Vec::new();
+        varint::put(&mut payload, self.flags.into());
+        varint::put(&mut payload, self.events);
+        for names in &self.names {
+            varint::put(&mut payload, names.total);
+        }
+        varint::put(&mut payload, self.shapes.len() as u64);
+        self.write(END, &payload)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn end_block(&mut self) -> Result<(), Error> {
+        let mut payload = Vec::with_capacity(self.block.len() * 4);
+        for names in &mut self.names {
+            names.put(&mut payload);
+        }
+        varint::put(&mut payload, self.new_shapes.len() as u64);
+        for (op, site) in self.new_shapes.drain(..) {
+            payload.push(op);
+            varint::put(&mut payload, site.into());
+        }
+        varint::put(&mut payload, self.block.len() as u64);
+
+        let runs: Vec<&[Event]> = self.block.chunk_by(|a, b| a.thread == b.thread).collect();
+        varint::put(&mut payload, runs.len() as u64);
+        for run in runs {
+            varint::put(&mut payload, run[0].thread.into());
+            varint::put(&mut payload, run.len() as u64);
+        }
+
+        let mut by_thread: Vec<u32> = (0..self.block.len() as u32).collect();
+        by_thread.sort_by_key(|&at| self.block[at as usize].thread);
+        for &at in &by_thread {
+            varint::put(&mut payload, self.shape[at as usize].into());
+        }
+        let mut last_of: FxHashMap<u32, i64> = FxHashMap::default();
+        let mut last = 0;
+        for &at in &by_thread {
+            let event = self.block[at as usize];
+            if event.op.subject() == Subject::Nothing {
+                continue;
+            }
+            let before = last_of.entry(self.shape[at as usize]).or_insert(last);
+            last = event.object.into();
+            varint::put_signed(&mut payload, last - *before);
+            *before = last;
+        }
+        if self.flags & DEPENDENCES != 0 {
+            varint::put(&mut payload, self.depending.len() as u64);
+            let mut before = 0;
+            for (at, entries) in self.depending.drain(..) {
+                varint::put(&mut payload, (at - before).into());
+                before = at;
+                varint::put(&mut payload, entries.len() as u64);
+                for entry in entries {
+                    varint::put(&mut payload, entry);
+                }
+            }
+        }
+        self.block.clear();
+        self.shape.clear();
+        self.write(EVENTS, &payload)
+    }
+
+    fn write(&mut self, kind: u32, payload: &[u8]) -> Result<(), Error> {
+        let length = u32::try_from(payload.len()).map_err(|_| Error::TooMany("names in one block"))?;
+        self.out.write_all(&kind.to_le_bytes())?;
+        self.out.write_all(&length.to_le_bytes())?;
+        self.out.write_all(&checksum(kind, payload).to_le_bytes())?;
+        Ok(self.out.write_all(payload)?)
+    }
+}

@@ -1,0 +1,30 @@
+//! A trace: what the threads of one execution did, as data.
+//!
+//! A [`Trace`] is a sequence of events in the order in which they happened. Each has a thread, an [`Op`], the object
+//! that it works on and the site in the program that it comes from. Where the origin of the trace knows them, events
+//! also say which earlier reads of their thread they depend on ([`Dependences`]). Everything is numbered densely; names
+//! are kept apart, for people.
+//!
+//! Traces come from three places: files in the `.rht` format ([`mod@file`]), the `.std` text form that other tools of the
+//! field use ([`text`]), and the log of an execution ([`recording`]). They are written to the first two.
+//!
+//! The crate knows nothing of analyses. It promises that no input, however broken or hostile, makes it panic or ask for
+//! memory that is out of proportion to the input: errors are values of [`Error`] that name the place. It does not judge
+//! what a trace says: a release without an acquire is a fine sequence of events, and whoever draws conclusions checks
+//! what they rest on.
+//!
+//! Start reading at [`Op`], then [`Trace`].
+#![deny(unsafe_code)]
+
+mod error;
+pub mod file;
+mod op;
+pub mod recording;
+mod summary;
+pub mod text;
+mod trace;
+
+pub use error::Error;
+pub use op::{Op, Subject};
+pub use summary::Summary;
+pub use trace::{Dependence, Dependences, Event, EventId, NO_OBJECT, Object, Trace, TraceBuilder, Via};

@@ -1,0 +1,428 @@
+//! Traces in memory.
+
+use crate::{Error, Op, Subject};
+use rustc_hash::FxHashMap;
+
+/// Number of an event: its place in the trace, from 0.
+pub type EventId = u32;
+
+/// The object of an event that has none.
+pub const NO_OBJECT: u32 = u32::MAX;
+
+/// One event, taken out of the columns of a [`Trace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event {
+    /// The thread that did it.
+    pub thread: u16,
+    /// What it did.
+    pub op: Op,
+    /// True when it belongs together with the event before it of the same thread: one operation of the program can be
+    /// several events (an access to memory that others access in parts, a wait that first releases a mutex).
+    pub part: bool,
+    /// What it did it to: an index into the objects, the number of another thread, or [`NO_OBJECT`], as
+    /// [`Op::subject`] says.
+    pub object: u32,
+    /// Where in the program: an index into the sites.
+    pub site: u32,
+}
+
+/// Something that events work on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Object {
+    /// What it is.
+    pub subject: Subject,
+    /// What people call it.
+    pub name: String,
+}
+
+/// How a read matters to a later event of its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Via {
+    /// Its value takes part in the value that the event writes.
+    Value,
+    /// Its value decides what the event is or whether it comes to it: the condition of a branch, the address of an
+    /// access, the lock that is taken, a divisor, an argument of code that cannot be seen.
+    Decision,
+}
+
+/// An event depends on an earlier read of its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Dependence {
+    /// The read.
+    pub read: EventId,
+    /// In which way.
+    pub via: Via,
+}
+
+/// Which reads events depend on, for a trace whose origin knows.
+///
+/// An event that is not mentioned depends on no read. Dependence is direct: it runs through registers and temporary
+/// values of the thread, not through memory, because a value that passes through memory is read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dependences {
+    /// Events that have some, ascending.
+    events: Vec<EventId>,
+    /// Where the entries of each begin in `entries`; one more than `events`.
+    starts: Vec<u32>,
+    entries: Vec<Dependence>,
+}
+
+impl Dependences {
+    /// What an event depends on.
+    #[must_use]
+    pub fn of(&self, event: EventId) -> &[Dependence] {
+        match self.events.binary_search(&event) {
+            Ok(at) => {
+                let end = self.starts.get(at + 1).map_or(self.entries.len(), |&start| start as usize);
+                &self.entries[self.starts[at] as usize..end]
+            }
+            Err(_) => &[],
+        }
+    }
+
+    /// All events that depend on something, with what they depend on, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = (EventId, &[Dependence])> {
+        self.events.iter().enumerate().map(|(at, &event)| {
+            let end = self.starts.get(at + 1).map_or(self.entries.len(), |&start| start as usize);
+            (event, &self.entries[self.starts[at] as usize..end])
+        })
+    }
+
+    /// Adds what the last event so far depends on; `event` is larger than all before.
+    fn push(&mut self, event: EventId, dependence: Dependence) {
+        if self.events.last() != Some(&event) {
+            self.events.push(event);
+            self.starts.push(self.entries.len() as u32);
+        }
+        self.entries.push(dependence);
+    }
+}
+
+/// The events of one execution, in order, as columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    threads: Vec<String>,
+    objects: Vec<Object>,
+    sites: Vec<String>,
+    thread: Vec<u16>,
+    /// [`Op`] and, in the highest bit, whether the event is a part.
+    op: Vec<u8>,
+    object: Vec<u32>,
+    site: Vec<u32>,
+    branches: bool,
+    dependences: Option<Dependences>,
+}
+
+const PART: u8 = 0x80;
+
+impl Trace {
+    /// Number of events.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.thread.len()
+    }
+
+    /// True when nothing happened.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.thread.is_empty()
+    }
+
+    /// The event with this number.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn event(&self, id: EventId) -> Event {
+        let at = id as usize;
+        Event {
+            thread: self.thread[at],
+            op: self.op(id),
+            part: self.op[at] & PART != 0,
+            object: self.object[at],
+            site: self.site[at],
+        }
+    }
+
+    /// What an event does.
+    #[must_use]
+    pub fn op(&self, id: EventId) -> Op {
+        // Only numbers of operations get into the column.
+        Op::ALL[usize::from(self.op[id as usize] & !PART)]
+    }
+
+    /// The thread of an event.
+    #[must_use]
+    pub fn thread(&self, id: EventId) -> u16 {
+        self.thread[id as usize]
+    }
+
+    /// The object of an event.
+    #[must_use]
+    pub fn object(&self, id: EventId) -> u32 {
+        self.object[id as usize]
+    }
+
+    /// The site of an event.
+    #[must_use]
+    pub fn site(&self, id: EventId) -> u32 {
+        self.site[id as usize]
+    }
+
+    /// All events, in order.
+    pub fn events(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
+        (0..self.len() as EventId).map(|id| self.event(id))
+    }
+
+    /// How many events each thread has, by number.
+    #[must_use]
+    pub fn events_by_thread(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.threads.len()];
+        for &thread in &self.thread {
+            counts[usize::from(thread)] += 1;
+        }
+        counts
+    }
+
+    /// Names of the threads, by number.
+    #[must_use]
+    pub fn threads(&self) -> &[String] {
+        &self.threads
+    }
+
+    /// The objects, by number.
+    #[must_use]
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// Names of the sites, by number.
+    #[must_use]
+    pub fn sites(&self) -> &[String] {
+        &self.sites
+    }
+
+    /// True when every choice that a thread made is an event. Otherwise there may have been one before any event.
+    #[must_use]
+    pub fn has_branches(&self) -> bool {
+        self.branches
+    }
+
+    /// What events depend on, if it is known. Otherwise every event may depend on every earlier read of its thread.
+    #[must_use]
+    pub fn dependences(&self) -> Option<&Dependences> {
+        self.dependences.as_ref()
+    }
+}
+
+/// Makes a [`Trace`], event by event.
+///
+/// Numbers are given out in order of first use, so that what is used often has mostly small ones.
+#[derive(Debug, Default)]
+pub struct TraceBuilder {
+    trace: Trace,
+    threads: FxHashMap<String, u16>,
+    objects: [FxHashMap<String, u32>; Subject::ALL.len()],
+    sites: FxHashMap<String, u32>,
+}
+
+impl TraceBuilder {
+    /// An empty trace.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The number of the thread with this name.
+    ///
+    /// # Errors
+    /// When there are more than 65,535 threads.
+    pub fn thread(&mut self, name: &str) -> Result<u16, Error> {
+        if let Some(&number) = self.threads.get(name) {
+            return Ok(number);
+        }
+        let number = u16::try_from(self.trace.threads.len())
+            .ok()
+            .filter(|&number| number != u16::MAX)
+            .ok_or(Error::TooMany("threads"))?;
+        self.threads.insert(name.to_owned(), number);
+        self.trace.threads.push(name.to_owned());
+        Ok(number)
+    }
+
+    /// The number of the object of this kind with this name.
+    ///
+    /// # Errors
+    /// When there are too many objects.
+    pub fn object(&mut self, subject: Subject, name: &str) -> Result<u32, Error> {
+        if let Some(&number) = self.objects[subject as usize].get(name) {
+            return Ok(number);
+        }
+        let number = self.add_object(Object { subject, name: name.to_owned() })?;
+        self.objects[subject as usize].insert(name.to_owned(), number);
+        Ok(number)
+    }
+
+    /// A new object, even when another one has its name.
+    ///
+    /// # Errors
+    /// When there are too many objects.
+    pub fn add_object(&mut self, object: Object) -> Result<u32, Error> {
+        let number = small(self.trace.objects.len(), "objects")?;
+        self.trace.objects.push(object);
+        Ok(number)
+    }
+
+    /// The number of the site with this name.
+    ///
+    /// # Errors
+    /// When there are too many sites.
+    pub fn site(&mut self, name: &str) -> Result<u32, Error> {
+        if let Some(&number) = self.sites.get(name) {
+            return Ok(number);
+        }
+        let number = self.add_site(name.to_owned())?;
+        self.sites.insert(name.to_owned(), number);
+        Ok(number)
+    }
+
+    /// A new site, even when another one has its name.
+    pub(crate) fn add_site(&mut self, name: String) -> Result<u32, Error> {
+        let number = small(self.trace.sites.len(), "sites")?;
+        self.trace.sites.push(name);
+        Ok(number)
+    }
+
+    /// A new thread, even when another one has its name.
+    pub(crate) fn add_thread(&mut self, name: String) -> Result<u16, Error> {
+        let number = u16::try_from(self.trace.threads.len())
+            .ok()
+            .filter(|&number| number != u16::MAX)
+            .ok_or(Error::TooMany("threads"))?;
+        self.trace.threads.push(name);
+        Ok(number)
+    }
+
+    /// Makes room for so many more events.
+    pub fn reserve(&mut self, events: usize) {
+        self.trace.thread.reserve(events);
+        self.trace.op.reserve(events);
+        self.trace.object.reserve(events);
+        self.trace.site.reserve(events);
+    }
+
+    /// Appends an event. Its numbers must have been given out by this builder.
+    ///
+    /// # Errors
+    /// When there are too many events.
+    ///
+    /// # Panics
+    /// When the thread, the object or the site does not exist, or the object is of another kind than the operation
+    /// works on.
+    pub fn push(&mut self, event: Event) -> Result<EventId, Error> {
+        let id = small(self.trace.len(), "events")?;
+        assert!(usize::from(event.thread) < self.trace.threads.len(), "no thread {}", event.thread);
+        assert!((event.site as usize) < self.trace.sites.len(), "no site {}", event.site);
+        match event.op.subject() {
+            Subject::Nothing => assert_eq!(event.object, NO_OBJECT, "no object for {:?}", event.op),
+            Subject::Thread => assert!((event.object as usize) < self.trace.threads.len(), "no other thread"),
+            subject => assert_eq!(
+                self.trace.objects.get(event.object as usize).map(|object| object.subject),
+                Some(subject),
+                "wrong object for {:?}",
+                event.op
+            ),
+        }
+        self.push_checked(event);
+        Ok(id)
+    }
+
+    /// Appends an event whose numbers were checked.
+    pub(crate) fn push_checked(&mut self, event: Event) {
+        self.trace.thread.push(event.thread);
+        self.trace.op.push(event.op as u8 | if event.part { PART } else { 0 });
+        self.trace.object.push(event.object);
+        self.trace.site.push(event.site);
+    }
+
+    /// Says what an event depends on, after later events were appended; in ascending order of events.
+    pub(crate) fn depend_checked(&mut self, event: EventId, dependence: Dependence) {
+        self.trace.dependences.get_or_insert_default().push(event, dependence);
+    }
+
+    /// Says that the last event depends on an earlier read of its thread. The trace then has dependences.
+    ///
+    /// # Panics
+    /// When there is no event, or `dependence.read` is not an earlier read of the same thread.
+    pub fn depend(&mut self, dependence: Dependence) {
+        let last = self.trace.len() as EventId - 1;
+        assert!(dependence.read < last && self.trace.op(dependence.read).reads(), "not an earlier read");
+        assert_eq!(self.trace.thread(dependence.read), self.trace.thread(last), "a read of another thread");
+        self.trace.dependences.get_or_insert_default().push(last, dependence);
+    }
+
+    /// The trace so far.
+    #[must_use]
+    pub fn so_far(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Says that every choice is an event.
+    pub fn set_branches(&mut self) {
+        self.trace.branches = true;
+    }
+
+    /// Says that dependences are known: events without any have none.
+    pub fn set_dependences(&mut self) {
+        self.trace.dependences.get_or_insert_default();
+    }
+
+    /// The trace, with its objects numbered anew by kind and name, where numbers at the end of names count as numbers.
+    /// What lies together in memory then has numbers that lie together, and takes less room in a file.
+    #[must_use]
+    pub fn finish_sorted(self) -> Trace {
+        let mut trace = self.trace;
+        let mut order: Vec<u32> = (0..trace.objects.len() as u32).collect();
+        order.sort_by_cached_key(|&old| {
+            let object = &trace.objects[old as usize];
+            let (prefix, number) = natural(&object.name);
+            (object.subject, prefix.to_owned(), number, object.name.clone())
+        });
+        let mut new_number = vec![0; order.len()];
+        for (new, &old) in (0..).zip(&order) {
+            new_number[old as usize] = new;
+        }
+        for (object, op) in trace.object.iter_mut().zip(&trace.op) {
+            if Op::ALL[usize::from(op & !PART)].subject().has_object() {
+                *object = new_number[*object as usize];
+            }
+        }
+        let mut objects = std::mem::take(&mut trace.objects);
+        let blank = || Object { subject: Subject::Nothing, name: String::new() };
+        trace.objects = order.iter().map(|&old| std::mem::replace(&mut objects[old as usize], blank())).collect();
+        trace
+    }
+
+    /// The trace.
+    #[must_use]
+    pub fn finish(self) -> Trace {
+        self.trace
+    }
+}
+
+/// The next number of a table.
+fn small(len: usize, what: &'static str) -> Result<u32, Error> {
+    u32::try_from(len).ok().filter(|&number| number < u32::MAX - 1).ok_or(Error::TooMany(what))
+}
+
+/// A name without the number at its end, and the number. Addresses are numbers.
+fn natural(name: &str) -> (&str, u64) {
+    if let Some(digits) = name.strip_prefix("0x") {
+        let end = digits.find(|character: char| !character.is_ascii_hexdigit()).unwrap_or(digits.len());
+        if let Ok(address) = u64::from_str_radix(&digits[..end], 16) {
+            return ("0x", address);
+        }
+    }
+    let prefix = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    (prefix, name[prefix.len()..].parse().unwrap_or(0))
+}

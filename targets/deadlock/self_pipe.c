@@ -1,0 +1,43 @@
+// A worker sleeps in `poll` on a pipe of its own, by which it is woken to stop. Who stops it saves the byte when the
+// worker does not seem to sleep; the worker says so only after it has looked whether it should stop.
+//
+// preemptions: 2
+//
+// The twin is right because a byte in the pipe is there whether or not the worker sleeps already.
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static int ends[2];
+static atomic_int stop;
+static atomic_int sleeping;
+
+static void *work(void *unused) {
+    (void)unused;
+    while (!atomic_load(&stop)) {
+        struct pollfd wake = {.fd = ends[0], .events = POLLIN};
+        char byte;
+        atomic_store(&sleeping, 1);
+        if (poll(&wake, 1, -1) == 1 && read(ends[0], &byte, 1) != 1) { //~ deadlock
+            break;
+        }
+        atomic_store(&sleeping, 0);
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_t worker;
+    if (pipe(ends) != 0) {
+        return 1;
+    }
+    pthread_create(&worker, NULL, work, NULL);
+    atomic_store(&stop, 1);
+    if (atomic_load(&sleeping) && write(ends[1], "x", 1) != 1) {
+        return 1;
+    }
+    pthread_join(worker, NULL); //~ deadlock
+    return 0;
+}

@@ -1,0 +1,32 @@
+// Fixed twin of reference_dropped_twice.c: the decrement itself says what the count was.
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct Object {
+    int content;
+};
+
+static atomic_int references = 2;
+static struct Object *object;
+
+static void drop(void) {
+    if (atomic_fetch_sub(&references, 1) == 1)
+        free(object);
+}
+
+static void *owner(void *unused) {
+    (void)unused;
+    drop();
+    return NULL;
+}
+
+int main(void) {
+    object = calloc(1, sizeof *object);
+    pthread_t thread;
+    pthread_create(&thread, NULL, owner, NULL);
+    drop();
+    pthread_join(thread, NULL);
+    return 0;
+}

@@ -1,0 +1,16 @@
+// Fixed twin of joined_detached.c: nobody detaches the thread.
+
+#include <pthread.h>
+#include <stddef.h>
+
+static void *work(void *unused) {
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    sched_yield();
+    pthread_join(thread, NULL);
+    return 0;
+}

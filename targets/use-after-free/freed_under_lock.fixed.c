@@ -1,0 +1,32 @@
+// Fixed twin of freed_under_lock.c: the pointer is cleared with the memory, and looked at before it is used.
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct Settings {
+    int volume;
+    int balance;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct Settings *settings;
+
+static void *reset(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    free(settings);
+    settings = NULL;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+int main(void) {
+    settings = calloc(1, sizeof *settings);
+    pthread_t thread;
+    pthread_create(&thread, NULL, reset, NULL);
+    pthread_mutex_lock(&lock);
+    int volume = settings != NULL ? settings->volume : 0;
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    return volume > 1000;
+}

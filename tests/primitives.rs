@@ -1,0 +1,49 @@
+//! What the models of primitives return is what the C library returns.
+//!
+//! The programs assert every result themselves. Here they run as they are, without RaceHunter, so that what they assert
+//! is known to be right; that the same holds under control is the business of `targets`.
+
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Workshop, root, tool};
+use std::process::Command;
+
+/// Programs whose assertions are about results.
+const PROGRAMS: [&str; 6] = [
+    "targets/clean/mutex_errors.c",
+    "targets/clean/robust_mutex.c",
+    "targets/clean/rwlock_errors.c",
+    "targets/clean/semaphore_errors.c",
+    "targets/clean/named_semaphore.c",
+    "targets/clean/flockfile.c",
+];
+
+#[test]
+fn the_c_library_returns_what_the_programs_assert() {
+    let workshop = Workshop::new();
+    for program in PROGRAMS.iter().chain(&["tests/programs/processes.c"]) {
+        let (source, built) = (text(&root().join(program)), workshop.path("plain"));
+        tool::run(Command::new("cc").args(["-pthread", "-o"]).arg(&built).arg(source)).expect(0);
+        tool::run(&mut Command::new(&built)).expect(0);
+    }
+}
+
+#[test]
+fn programs_without_a_controller_get_the_same_results() {
+    let workshop = Workshop::new();
+    for program in PROGRAMS {
+        let (source, built) = (text(&root().join(program)), workshop.path("controlled"));
+        workshop.cc(["-pthread", &source, "-o", &text(&built)]).expect(0);
+        tool::run(&mut Command::new(&built)).expect(0);
+    }
+}
+
+#[test]
+fn processes_share_mutexes_conditions_and_semaphores() {
+    let workshop = Workshop::new();
+    let hunted = workshop.hunt(&root().join("tests/programs/processes.c"), &["--runs", "100"]);
+    assert!(hunted.findings.is_empty(), "nothing is wrong with it, but: {:#?}", hunted.overview());
+    let summary = hunted.summary();
+    assert_eq!(summary.executions, 100);
+    assert_eq!(summary.timed_out, 0, "every execution comes to its end");
+    assert!(!summary.complete, "what another process does is not under control");
+}

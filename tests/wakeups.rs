@@ -1,0 +1,125 @@
+//! `--spurious`: wake-ups of condition variables as choices of the schedule.
+
+use racehunter_e2e::Workshop;
+
+/// A single consumer that checks with `if`, or, with `SAFE`, with `while`.
+const SINGLE_CONSUMER: &str = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#ifdef SAFE
+#define CHECK while
+#else
+#define CHECK if
+#endif
+
+static int items;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t not_empty = PTHREAD_COND_INITIALIZER;
+
+static void *consume(void *unused) {
+    pthread_mutex_lock(&lock);
+    CHECK (items == 0)
+        pthread_cond_wait(&not_empty, &lock);
+    assert(items == 1);
+    items--;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, consume, NULL);
+    pthread_mutex_lock(&lock);
+    items++;
+    pthread_cond_signal(&not_empty);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+
+/// Two kinds of waiters on one condition variable. The consumer always waits first; the watcher goes back to sleep when
+/// it gets the signal that was for the consumer. With `SAFE` everybody is woken.
+const TWO_KINDS: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+#ifdef SAFE
+#define WAKE pthread_cond_broadcast
+#else
+#define WAKE pthread_cond_signal
+#endif
+
+static pthread_t watcher;
+static int items, stop;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void *watch(void *unused) {
+    pthread_mutex_lock(&lock);
+    while (!stop)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+static void *consume(void *unused) {
+    pthread_mutex_lock(&lock);
+    pthread_create(&watcher, NULL, watch, NULL);
+    while (items == 0)
+        pthread_cond_wait(&changed, &lock);
+    items--;
+    stop = 1;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t consumer;
+    pthread_create(&consumer, NULL, consume, NULL);
+    pthread_mutex_lock(&lock);
+    items++;
+    WAKE(&changed);
+    pthread_mutex_unlock(&lock);
+    pthread_join(consumer, NULL);
+    pthread_join(watcher, NULL);
+    return 0;
+}
+";
+
+const CHOICES: &str = "with wake-ups as choices";
+
+/// The bug needs a choice of wake-ups, is found and replayed with it, and is not in the safe program.
+#[track_caller]
+fn needs_a_choice(source: &str, kind: &str) {
+    let (workshop, program) = Workshop::with_program(source);
+    let usual = workshop.hunt(&program, &[]).expect(0);
+    assert!(usual.findings.is_empty(), "{:#?}", usual.overview());
+    assert!(!usual.ended.stdout.contains(CHOICES), "{}", usual.ended.stdout);
+    for analysis in ["context-bound", "random"] {
+        let hunted = workshop.hunt(&program, &["--spurious", "--analysis", analysis, "--runs", "2000"]).expect(1);
+        assert_eq!(hunted.findings.len(), 1, "{:#?}", hunted.overview());
+        let finding = &hunted.findings[0];
+        assert_eq!((finding.kind.as_str(), finding.confirmed), (kind, true), "{finding:#?}");
+        assert_eq!(hunted.summary().diverged, 0, "{:?}", hunted.summary());
+        let replayed = workshop.replay(&finding.id).expect(0);
+        assert!(replayed.stdout.contains(&finding.id), "{}", replayed.stdout);
+    }
+    let (workshop, program) = Workshop::with_program(&format!("#define SAFE\n{source}"));
+    let hunted = workshop.hunt(&program, &["--spurious"]).expect(0);
+    assert!(hunted.summary().complete, "{:?}", hunted.summary());
+    assert!(hunted.ended.stdout.contains(CHOICES), "{}", hunted.ended.stdout);
+}
+
+#[test]
+fn a_wait_can_end_without_a_signal() {
+    needs_a_choice(SINGLE_CONSUMER, "assertion");
+}
+
+#[test]
+fn a_signal_can_wake_any_waiter() {
+    needs_a_choice(TWO_KINDS, "lost-wakeup");
+}
