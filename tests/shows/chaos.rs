@@ -40,10 +40,10 @@ const ACTS: [(char, &str, Ending); 16] = [
     ('k', "kills itself", Ending::Lost),
     ('z', "kills its process group", Ending::Lost),
     ('p', "kills its fork server", Ending::Lost),
-    ('m', "exhausts memory", Ending::Memory),
-    ('b', "hangs, busy", Ending::Time),
-    ('o', "hangs, asleep", Ending::Time),
-    ('w', "stops", Ending::Time),
+    ('m', "exhausts memory", Ending::Limit),
+    ('b', "hangs, busy", Ending::Limit),
+    ('o', "hangs, asleep", Ending::Limit),
+    ('w', "stops", Ending::Limit),
     ('h', "corrupts its heap", Ending::Corrupted),
 ];
 
@@ -56,8 +56,8 @@ enum Ending {
     Assertion,
     Deadlock,
     Lost,
-    Memory,
-    Time,
+    /// Of time or of memory: on a slow machine one that takes all memory may run out of time first.
+    Limit,
     /// The heap is garbage: the C library notices and aborts, or it crashes, or nothing comes of it.
     Corrupted,
     /// Nothing that the program does.
@@ -77,8 +77,7 @@ impl Ending {
             Outcome::Asserted { .. } => Self::Assertion,
             Outcome::Deadlock => Self::Deadlock,
             Outcome::Lost(_) => Self::Lost,
-            Outcome::Limit(what) if what == "memory" => Self::Memory,
-            Outcome::Limit(what) if what == "time" => Self::Time,
+            Outcome::Limit(what) if what == "memory" || what == "time" => Self::Limit,
             _ => Self::Other,
         }
     }
@@ -91,8 +90,7 @@ impl Ending {
             Self::Assertion => "assertion",
             Self::Deadlock => "deadlock",
             Self::Lost => "lost",
-            Self::Memory => "stopped, memory",
-            Self::Time => "stopped, time",
+            Self::Limit => "stopped by a limit",
             Self::Corrupted => "crash, or ended",
             Self::Other => "something else",
         }

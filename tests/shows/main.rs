@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod chaos;
+mod real;
 mod table;
 mod targets;
 
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
         ["targets", rest @ ..] => targets::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
+        ["real", names @ ..] => real::show(names),
         // The process that `chaos` starts.
         ["chaos-campaign", runs] => chaos::campaign(runs),
         _ => Err("there is no such show; see `cargo xtask help`".to_owned()),

@@ -9,6 +9,7 @@
 //! - [`workshop`] is a directory for one test: sources, programs, findings.
 //! - [`annotations`] reads what a program below `targets/` says about its own bug.
 //! - [`verdict`] compares that with what a hunt reported.
+//! - [`real`] builds libraries that everybody uses, with and without a bug of ours.
 //! - [`processes`] looks for what a hunt may have left running.
 //!
 //! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
@@ -16,6 +17,7 @@
 
 pub mod annotations;
 pub mod processes;
+pub mod real;
 pub mod results;
 pub mod tool;
 pub mod verdict;
