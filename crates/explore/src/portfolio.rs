@@ -46,9 +46,10 @@ impl Portfolio {
         self.members[index].queue.guarantee()
     }
 
-    /// What can be said about chances, by the first member that can.
+    /// What can be said about chances, of an analysis that is alone: where others share the executions it would say
+    /// too little about the whole.
     pub(crate) fn chance(&self) -> Option<String> {
-        self.members.iter().find_map(|share| share.queue.chance())
+        if let [only] = &self.members[..] { only.queue.chance() } else { None }
     }
 
     pub(crate) fn waiting(&self) -> usize {
