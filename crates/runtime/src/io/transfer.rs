@@ -86,8 +86,14 @@ unsafe extern "C" fn event_write(fd: i32, value: u64, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
-    touch(buffer, len as isize, Kind::ReadRange, code);
-    write_from(fd, buffer, len, code)
+    if channels::of(fd).is_some() {
+        // Who reads it may change the memory, so it is accessed before.
+        touch(buffer, len as isize, Kind::ReadRange, code);
+        return write_from(fd, buffer, len, code);
+    }
+    let result = write_from(fd, buffer, len, code);
+    touch(buffer, result, Kind::ReadRange, code);
+    result
 }
 
 unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
