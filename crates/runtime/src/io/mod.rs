@@ -454,8 +454,8 @@ pub(crate) unsafe fn learn(object: usize) {
 /// The kernel reads or writes memory of the program: an access like any other, at the place of the call. Libraries order
 /// theirs in ways that are not seen.
 pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
-    /// The kernel refuses more than that, or what comes after it is nothing that the program has.
-    const MOST: isize = 64 << 20;
+    /// More than that is not looked at: it would cost many times what the call does.
+    const MOST: isize = 4096;
     let (start, end) = server::executable();
     if len > 0 && COUNT.get() > 0 && (start..end).contains(&code) {
         hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
