@@ -100,7 +100,7 @@ unsafe fn caller_of(code: usize) -> usize {
     const OWN: usize = 512;
     let here = sys::stack_pointer() & !7;
     let frames = (here..here + OWN).step_by(8);
-    let returns = frames.map(|at| at as *const usize).filter(|&at| *at == code).last();
+    let returns = frames.map(|at| at as *const usize).rfind(|&at| *at == code);
     returns.map_or(0, |at| outcome::innermost_call(at as usize + 8))
 }
 
