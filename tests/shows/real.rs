@@ -1,4 +1,4 @@
-//! `cargo xtask real [NAME...]`: libraries that everybody uses, under control.
+//! `cargo xtask real [--runs N] [NAME...]`: libraries that everybody uses, under control.
 //!
 //! For each: every execution writes what the plain build writes; what is reported; how many events and executions there
 //! are; and whether a bug that was planted in it is found.
@@ -12,11 +12,15 @@ use racehunter_launch::{Limits, Processes, Program};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Executions of each, and executions in which a planted bug must be found.
-const RUNS: u64 = 8;
+/// Executions of each, and executions in which a planted bug must be found, unless somebody says otherwise.
+const RUNS: u64 = 50;
 
 /// Prints the table of the programs with these names, or of all; says whether all is well.
-pub fn show(names: &[&str]) -> Result<bool, String> {
+pub fn show(words: &[&str]) -> Result<bool, String> {
+    let (runs, names) = match words {
+        ["--runs", runs, names @ ..] => (runs.parse().map_err(|_| "--runs needs a number".to_owned())?, names),
+        names => (RUNS, names),
+    };
     if let Some(name) = names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
         return Err(format!("there is no real program {name}"));
     }
@@ -34,8 +38,8 @@ pub fn show(names: &[&str]) -> Result<bool, String> {
     println!("{}", table.heading());
     let mut good = true;
     for real in REAL.iter().filter(|real| names.is_empty() || names.contains(&real.name)) {
-        let ran = explore(real)?;
-        let found = hunt(real)?;
+        let ran = explore(real, runs)?;
+        let found = hunt(real, runs)?;
         println!("{}", table.row(cells(real, &ran, found.as_deref())));
         for remark in &ran.remarks {
             println!("    {remark}");
@@ -102,7 +106,7 @@ impl Executor for Comparing {
 }
 
 /// Runs the program as it is, in random schedules.
-fn explore(real: &Real) -> Result<Ran, String> {
+fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
     let plain = run(Command::new(real.build(Build::Plain)).args(real.arguments));
     if plain.status != Some(0) {
         return Err(format!("{} fails without RaceHunter: {}{}", real.name, plain.stdout, plain.stderr));
@@ -113,7 +117,7 @@ fn explore(real: &Real) -> Result<Ran, String> {
     let processes = Processes::start(program, limits, 2).map_err(|error| error.to_string())?;
     let mut executor = Comparing { processes, expected: plain.stdout, ran: Ran::default() };
     let began = Instant::now();
-    let budget = Budget { runs: Some(RUNS), ..Budget::default() };
+    let budget = Budget { runs: Some(runs), ..Budget::default() };
     let mut nothing = |_: Progress<'_>| {};
     let portfolio = Technique::Random.portfolio(&Options::default());
     let summary = Campaign::new(portfolio, budget, &mut nothing).run(&mut executor, &mut || false);
@@ -129,10 +133,10 @@ fn explore(real: &Real) -> Result<Ran, String> {
 }
 
 /// Hunts the program with the planted bug, as a user would; says where it was found.
-fn hunt(real: &Real) -> Result<Option<String>, String> {
+fn hunt(real: &Real, runs: u64) -> Result<Option<String>, String> {
     let workshop = Workshop::new();
     let program = real.build(Build::Planted);
-    let runs = RUNS.to_string();
+    let runs = runs.to_string();
     let options = ["--analysis", "random", "--runs", &runs, "--stop-on-first", "--timeout", "60s"];
     let mut command = workshop.hunt_command(&program, &options);
     let hunted = Hunted::new(run(command.arg("--").args(real.arguments)));

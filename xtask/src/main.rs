@@ -1,4 +1,4 @@
-//! What a developer types: `cargo xtask build|install|demo|test|targets|chaos|bench`.
+//! What a developer types: `cargo xtask build|install|demo|test|targets|chaos|real|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
@@ -23,6 +23,7 @@ usage: cargo xtask COMMAND
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
+  real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`
@@ -50,7 +51,7 @@ fn run() -> Result<()> {
             Ok(())
         }
         ["install"] => install(),
-        ["targets" | "chaos", ..] => show(&words),
+        ["targets" | "chaos" | "real", ..] => show(&words),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

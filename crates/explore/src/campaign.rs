@@ -399,6 +399,10 @@ impl<'a> Campaign<'a> {
 
     /// Tells about the bugs that were found since this was last called.
     fn tell_bugs(&mut self, executor: &mut dyn Executor) {
+        if self.budget.stop_on_first {
+            // One execution can show hundreds, and to look at each more closely takes time.
+            self.found.truncate(1);
+        }
         for found in &self.found[self.told..] {
             (self.progress)(Progress::Bug { found, executor: &mut *executor });
         }
