@@ -231,7 +231,7 @@ impl<'a> Run<'a> {
             let cause = match (able, able && yields) {
                 (false, _) => self.cause,
                 (true, true) => Cause::Yield,
-                (true, false) if turn_over && !random && !forced => Cause::Fair,
+                (true, false) if turn_over && !forced => Cause::Fair,
                 (true, false) => Cause::Strategy,
             };
             self.choose_and_switch(n, able, cause)?;
@@ -300,7 +300,10 @@ impl<'a> Run<'a> {
                 return earliest;
             }
             let state = &self.state;
-            return self.walk.choose(self.current, ready.iter().map(|&thread| state.next(thread)));
+            // Whoever had its turn for too long must give way.
+            let must_go = cause == Cause::Fair && ready.len() > 1;
+            let candidates = ready.iter().filter(|&&thread| !(must_go && thread == self.current));
+            return self.walk.choose(self.current, candidates.map(|&thread| state.next(thread)));
         }
         if able && cause == Cause::Strategy {
             return Some(self.current);
