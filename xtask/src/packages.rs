@@ -18,8 +18,10 @@ const fn need_of(program: &'static str, package: &'static str) -> Need {
 
 /// To build: the C++ compiler for the plugin's shim.
 pub const BUILD: &[Need] = &[need_of("g++", "g++"), need_of("ar", "binutils"), need_of("make", "make")];
-/// To test: the build systems that the wrappers must work with, and the other compilers.
+/// To test: every LLVM that there is a plugin for, and the build systems that the wrappers must work with.
 pub const TEST: &[Need] = &[
+    need_of("clang-22", "clang-22"),
+    need_of("llvm-config-22", "llvm-22-dev"),
     need_of("clang-19", "clang-19"),
     need_of("llvm-config-19", "llvm-19-dev"),
     need_of("cmake", "cmake"),
