@@ -145,6 +145,9 @@ byte_enum! {
         Timer = 47,
         /// The program changed what is done about signal `object`, or, when that is 0, which signals the thread blocks.
         SignalSetup = 48,
+        /// The program ends. `detail` 0: `main` has returned or `exit` was called, and others should run first, because
+        /// after it they may not run any more; 1: the process ends. Only where other threads are left.
+        End = 49,
 
         /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
         /// the owner's thread number + 1 where there is one.

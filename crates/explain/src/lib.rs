@@ -195,7 +195,7 @@ fn states<'e>(places: &Places<'e>) -> impl Iterator<Item = &'e Record> {
 fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Deadlock;
     let waiting: Vec<&Record> = states(places).filter(|record| record.detail != 0).collect();
-    finding.message = messages::deadlock(waiting.len());
+    finding.message = messages::deadlock(waiting.len(), waiting.len() == states(places).count());
     for record in &waiting {
         let wait = Wait::from_byte(record.detail).unwrap_or_default();
         let mut site = places.site(record, record.kind, 0);

@@ -155,6 +155,7 @@ impl<'a> Decisions<'a> {
             Kind::BlockedSet => self.threads.set_all(record, Status::Blocked),
             Kind::WokenSet => self.threads.set_all(record, Status::Ready),
             Kind::Yield => self.yielded = Some((record.thread, record.index + 1)),
+            Kind::End if record.detail == 0 => self.yielded = Some((record.thread, record.index + 1)),
             _ => {}
         }
     }

@@ -97,6 +97,21 @@ pub enum Bug {
 }
 
 impl Execution {
+    /// One that nothing is known about.
+    #[must_use]
+    pub fn lost(why: String) -> Self {
+        let outcome = Outcome::Lost(why);
+        Self {
+            records: Vec::new(),
+            stacks: Vec::new(),
+            outcome,
+            events: 0,
+            threads: 0,
+            partial: true,
+            output: Vec::new(),
+        }
+    }
+
     /// The switches that were made: the schedule of the execution.
     #[must_use]
     pub fn switches(&self) -> Vec<Switch> {

@@ -189,17 +189,19 @@ impl Processes {
             }
             let per_worker = missing.len().div_ceil(self.workers.len()).min(SLOTS / 2);
             let mut under_way = Vec::new();
-            for (worker, indices) in self.workers.iter_mut().zip(missing.chunks(per_worker)) {
+            for ((number, worker), indices) in self.workers.iter_mut().enumerate().zip(missing.chunks(per_worker)) {
                 let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
                 let request = Request::write(worker, &chunk, self.backend, self.pool, self.preparatory);
                 if request.slots.is_empty() {
-                    return Err(LaunchError::PlanTooLong(chunk[0].switches.len()));
+                    let why = format!("a schedule of {} switches is too long to be followed", chunk[0].switches.len());
+                    results[indices[0]] = Some(Execution::lost(why));
+                    continue;
                 }
                 worker.request(request.slots.len() as u32);
-                under_way.push((indices.to_vec(), chunk, request));
+                under_way.push((number, indices.to_vec(), chunk, request));
             }
             let mut dead = Vec::new();
-            for (number, (indices, chunk, request)) in under_way.into_iter().enumerate() {
+            for (number, indices, chunk, request) in under_way {
                 let (executions, alive) =
                     Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
                 let lost = |ran: &Option<(Execution, Duration)>| {

@@ -24,6 +24,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod afterlife;
+mod annotations;
 mod arena;
 mod clock;
 mod escapes;

@@ -1,7 +1,7 @@
 //! The allocator's functions: memory that begins a new life has no past, and memory that ends one is written, for the
 //! last time ([`afterlife`]).
 
-use crate::clock::RH_DETECT;
+use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
@@ -54,7 +54,7 @@ core::arch::global_asm!(
 
 unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if !block.is_null() {
-        if RH_DETECT.get() != 0 {
+        if DETECTS.get() {
             // All of it: `free` checks all of it too.
             shadow::clear(block as usize, malloc_usable_size(block));
         }
@@ -117,7 +117,7 @@ fn last_access(code: usize) -> Option<Access> {
 
 /// Whether blocks that end now are watched over.
 fn detects() -> bool {
-    RH_DETECT.get() != 0 && schedule::running()
+    DETECTS.get() && schedule::running()
 }
 
 unsafe extern "C" fn allocate(size: usize, code: usize) -> *mut u8 {

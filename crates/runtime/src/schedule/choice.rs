@@ -90,6 +90,10 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     {
         return next;
     }
+    // Time changes nothing for them, and a timer that comes again and again would hide them.
+    if late.is_some() && sync::holds_a_cycle() {
+        outcome::finish(OUTCOME_DEADLOCK)
+    }
     if let Some(next) = late.or_else(|| watchdog::left()) {
         return next;
     }

@@ -218,7 +218,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
-        outcome::exit(0);
+        outcome::end_program(0, 0);
     }
     decide_and_switch(now() + 1, false, Cause::Exit);
     unreachable!();
