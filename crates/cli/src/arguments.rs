@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_explain::PATIENCE;
 use racehunter_explore::Points;
 use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
@@ -102,9 +103,9 @@ pub struct Hunt {
     /// File for the program's standard input [default: nothing]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Time that one execution may take
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
-    pub timeout: Duration,
+    /// Time that one execution may take [default: 10s, or an eighth of --time if that is less]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub timeout: Option<Duration>,
     /// Memory that one execution may take, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
@@ -128,6 +129,19 @@ pub struct Hunt {
 }
 
 impl Hunt {
+    /// Time that one execution may take.
+    pub fn timeout(&self) -> Duration {
+        const USUAL: Duration = Duration::from_secs(10);
+        const LEAST: Duration = Duration::from_millis(500);
+        let share = self.time.map_or(USUAL, |time| (time / 8).clamp(LEAST, USUAL));
+        self.timeout.unwrap_or(share)
+    }
+
+    /// Time that it may take to find a simple schedule for a finding: a tenth of all.
+    pub fn patience(&self) -> Duration {
+        self.time.map_or(PATIENCE, |time| (time / 10).min(PATIENCE))
+    }
+
     /// What concerns the analyses.
     pub fn options(&self) -> Options {
         Options {

@@ -32,7 +32,7 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     let program =
         Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let limits = Limits { time: arguments.timeout, memory_kib: arguments.memory << 10, ..Limits::default() };
+    let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
     processes.stop_when(Arc::clone(&interrupted));
@@ -136,9 +136,12 @@ pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
     }
 }
 
+/// Events in which a program creates its first thread, or is taken to be one that will.
+const LOOK: u64 = 4_000_000;
+
 /// One execution, to see whether there is anything to explore.
 fn nothing_to_explore(processes: &mut Processes, arguments: &Hunt) -> Result<Option<Exit>> {
-    let Some(first) = processes.run(&[Plan::default()])?.pop() else { return Ok(None) };
+    let Some(first) = processes.run(&[Plan { max_events: LOOK, ..Plan::default() }])?.pop() else { return Ok(None) };
     if first.threads > 1 {
         return Ok(None);
     }
@@ -200,7 +203,8 @@ impl Hunter<'_> {
     /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
     fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
         add_libraries(&mut self.symbols, executor);
-        let explainer = Explainer { symbols: &self.symbols, load_address: self.load_address };
+        let explainer =
+            Explainer { symbols: &self.symbols, load_address: self.load_address, patience: self.arguments.patience() };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
         if self.ids.contains(&finding.id) {
             return Ok(());

@@ -148,6 +148,8 @@ pub struct Slot {
     pub length: u64,
     /// See `length`.
     pub depth: u32,
+    /// Threads, `main` included, with which the execution is stopped when there shall be another one.
+    pub max_threads: u32,
     /// Events in a row after which a thread must give way, 0 = never.
     pub fair_limit: u64,
     /// Events after which the execution is stopped, 0 = never.
@@ -282,7 +284,7 @@ pub const OUTCOME_LIMIT: u32 = 6;
 pub const OUTCOME_RACE: u32 = 7;
 /// The slot was the prefix of a snapshot; its continuations have the results.
 pub const OUTCOME_SNAPSHOT: u32 = 8;
-/// The target asked for more threads than [`MAX_THREADS`].
+/// The target asked for more threads than [`MAX_THREADS`], or than the plan allows.
 pub const OUTCOME_TOO_MANY_THREADS: u32 = 9;
 
 /// The log did not fit.

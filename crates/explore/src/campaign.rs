@@ -1,5 +1,6 @@
 //! The loop that joins analyses and an executor.
 
+use crate::patience::{Patience, Worth};
 use crate::portfolio::Fate;
 use crate::{
     Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch,
@@ -23,11 +24,23 @@ pub struct Budget {
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
     /// the result does not either.
     pub batch: usize,
+    /// Events of one execution, at most.
+    pub max_events: u64,
+    /// Threads of one execution, at most.
+    pub max_threads: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { runs: None, stop_on_first: false, points: Points::Shared, spurious: false, batch: 32 }
+        Self {
+            runs: None,
+            stop_on_first: false,
+            points: Points::Shared,
+            spurious: false,
+            batch: 32,
+            max_events: u64::MAX,
+            max_threads: u32::MAX,
+        }
     }
 }
 
@@ -178,6 +191,7 @@ pub struct Campaign<'a> {
     events: u64,
     /// What was not under control (what, where, object), and in how many executions.
     escaped: BTreeMap<(Escape, u64, u64), u64>,
+    patience: Patience,
 }
 
 /// How far an analysis of the portfolio is.
@@ -194,6 +208,8 @@ struct Member {
 struct Running {
     member: usize,
     tries: u32,
+    /// Events that its plan allowed before [`Patience`] had its say.
+    full: u64,
 }
 
 impl<'a> Campaign<'a> {
@@ -214,6 +230,7 @@ impl<'a> Campaign<'a> {
             threads: 0,
             events: 0,
             escaped: BTreeMap::new(),
+            patience: Patience::default(),
         }
     }
 
@@ -314,7 +331,8 @@ impl<'a> Campaign<'a> {
     fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
         // Small batches at first: what the first executions show decides what is worth running.
         const FIRST: u64 = 4;
-        let width = left.min(self.budget.batch.max(1) as u64).min(self.counts.executions.max(FIRST)) as usize;
+        let batch = if self.patience.is_probing() { 1 } else { self.budget.batch.max(1) };
+        let width = left.min(batch as u64).min(self.counts.executions.max(FIRST)) as usize;
         let mut running = Vec::with_capacity(width);
         let mut plans = Vec::with_capacity(width);
         while plans.len() < width {
@@ -324,7 +342,11 @@ impl<'a> Campaign<'a> {
             if self.budget.points == Points::All {
                 plan.observe = Observe::Everything;
             }
-            running.push(Running { member, tries });
+            let full = plan.max_events.min(self.budget.max_events);
+            plan.max_events = full;
+            plan.max_threads = plan.max_threads.min(self.budget.max_threads);
+            self.patience.limit(&mut plan);
+            running.push(Running { member, tries, full });
             plans.push(plan);
         }
         (running, plans)
@@ -358,6 +380,7 @@ impl<'a> Campaign<'a> {
                 self.counts.lost += 1;
                 Fate::Explored(execution)
             }
+            _ if self.patience.learn(plan, running.full, execution) == Worth::Again => Fate::Again,
             Outcome::Limit(_) => {
                 self.counts.limited += 1;
                 Fate::Explored(execution)
@@ -387,11 +410,11 @@ impl<'a> Campaign<'a> {
                 continue;
             }
             self.found.push(Found {
-                bug,
                 execution: self.counts.executions.max(1),
                 plan: plan.clone(),
                 switches: execution.switches(),
-                repeat: execution.repeat(),
+                repeat: Plan { max_threads: self.patience.threads(), ..execution.repeat_to(&bug) },
+                bug,
                 preemptions: decisions(execution, plan.fair_limit).last().map_or(0, |last| last.preemptions),
             });
         }

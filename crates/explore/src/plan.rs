@@ -31,6 +31,8 @@ pub struct Plan {
     pub provoke: Option<Box<Pair>>,
     /// Stop after so many events.
     pub max_events: u64,
+    /// Stop when there shall be more threads than so many.
+    pub max_threads: u32,
 }
 
 /// Strategy for the part of an execution that the plan leaves open.
@@ -78,6 +80,7 @@ impl Default for Plan {
             stacks: false,
             provoke: None,
             max_events: 200_000_000,
+            max_threads: u32::MAX,
         }
     }
 }

@@ -164,6 +164,7 @@ impl Region {
             (*slot).length = length;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
             (*slot).max_events = plan.max_events;
+            (*slot).max_threads = plan.max_threads;
             (*slot).watch = watch;
             (*slot).watch_size = watch_size;
             (*slot).snapshot_at = snapshot_at;

@@ -43,6 +43,7 @@ struct Plan {
     tail_from: u64,
     fair_limit: u64,
     max_events: u64,
+    max_threads: u32,
     snapshot_at: u64,
     /// Last event number for which a decision was made.
     decided: u64,
@@ -61,6 +62,7 @@ static PLAN: Global<Plan> = Global::new(Plan {
     tail_from: 0,
     fair_limit: 0,
     max_events: 0,
+    max_threads: u32::MAX,
     snapshot_at: 0,
     decided: 0,
     turn_began: 0,
@@ -135,6 +137,7 @@ unsafe fn take_switches() {
     (*plan).tail_from = (*slot).tail_from;
     (*plan).fair_limit = (*slot).fair_limit;
     (*plan).max_events = (*slot).max_events;
+    (*plan).max_threads = (*slot).max_threads;
     (*plan).snapshot_at = (*slot).snapshot_at;
     (*plan).next = server::switch_area().add((*slot).switches as usize);
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
@@ -151,6 +154,11 @@ unsafe fn take_tail() {
         _ => return,
     };
     (*WALK.ptr()).begin(style, (*slot).seed);
+}
+
+/// Threads that there can be.
+pub(crate) unsafe fn max_threads() -> u32 {
+    (*PLAN.ptr()).max_threads.min(MAX_THREADS as u32)
 }
 
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.

@@ -2,7 +2,9 @@
 
 use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, misuse, real};
 use crate::fiber;
-use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
+use crate::schedule::{
+    BY_CANCEL, End, Waiting, acquire, decide_and_switch, max_threads, now, point, refresh, yield_after,
+};
 use crate::signals::{cancel, send};
 use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
@@ -10,7 +12,7 @@ use crate::thread::{
 };
 use crate::{afterlife, clock, escapes, log, outcome, time};
 use core::arch::global_asm;
-use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
+use racehunter_event::control::OUTCOME_TOO_MANY_THREADS;
 use racehunter_event::{Cause, Kind, Misuse, Wait, path_of};
 
 interpose! {
@@ -52,7 +54,7 @@ unsafe fn has_stack(attributes: *const u8) -> bool {
 /// Makes a thread that is not ready yet. An error is that of `pthread_create`.
 pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
     let number = COUNT.get();
-    if number as usize >= MAX_THREADS {
+    if number >= max_threads() {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
     }
     let t = thread(number);
@@ -104,8 +106,15 @@ pub(super) unsafe extern "C" fn create(
     log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
     make_ready(t);
     *handle = (*t).handle;
+    // Whoever makes threads without end would make all that there can be before the first of them runs.
+    if (*current()).children.is_multiple_of(MANY_CHILDREN) {
+        yield_now(code);
+    }
     0
 }
+
+/// So often somebody who makes threads gives way to them.
+const MANY_CHILDREN: u32 = 32;
 
 /// A thread is joined or detached for which that must not be done, or that does not exist.
 unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
