@@ -92,6 +92,8 @@ struct Run<'a> {
     races: usize,
     touches: HashMap<u64, Touches>,
     watch: Watch,
+    /// Who was held until its partner came, and the event at which it goes on.
+    partner: Option<(u32, u64)>,
 }
 
 /// Who touched a variable so far.
@@ -127,6 +129,7 @@ impl<'a> Run<'a> {
             races: 0,
             touches: HashMap::new(),
             watch: Watch::new(plan.provoke.as_deref()),
+            partner: None,
         }
     }
 
@@ -197,6 +200,7 @@ impl<'a> Run<'a> {
         let meeting = self.watch.meets(&access);
         if let Some(held) = meeting {
             self.log.extend(Watch::race_records(&held, &access));
+            self.partner = Some((held.thread, self.state.events + 2));
             self.tell(held.thread, self.state.events);
         }
         let path = self.state.path(self.current);
@@ -225,7 +229,8 @@ impl<'a> Run<'a> {
             let is_point = self.state.at_point(self.current, |site| self.is_point(site));
             let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && others;
             let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
-            if able && !forced && !random && !turn_over && !yields {
+            let met = self.partner_at(n).is_some();
+            if able && !forced && !random && !turn_over && !yields && !met {
                 return Ok(());
             }
             let cause = match (able, able && yields) {
@@ -253,7 +258,7 @@ impl<'a> Run<'a> {
         } else if n < self.plan.tail_from {
             return Err(Outcome::Diverged(n));
         } else {
-            self.choose(able, cause).ok_or(Outcome::Deadlock)?
+            self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or(Outcome::Deadlock)?
         };
         if able && to == from && cause == Cause::Strategy {
             return Ok(());
@@ -274,6 +279,11 @@ impl<'a> Run<'a> {
         // Should it turn out not to be able to go on, that is because it is blocked.
         self.cause = Cause::Blocked;
         Ok(())
+    }
+
+    /// Who goes on at event `n` because the pair that was provoked has met: see the runtime.
+    fn partner_at(&self, n: u64) -> Option<u32> {
+        self.partner.filter(|&(thread, at)| at == n && self.status(thread) == Status::Ready).map(|(thread, _)| thread)
     }
 
     fn possible(&self, thread: u32) -> bool {

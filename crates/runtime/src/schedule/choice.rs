@@ -1,6 +1,6 @@
 //! Who goes on when the plan does not say.
 
-use super::{PLAN, WALK, flags};
+use super::{PLAN, WALK, flags, partner_at};
 use crate::thread::{LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
 use crate::{hold, io, outcome, signals, sync, watchdog};
 use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
@@ -45,6 +45,9 @@ pub(super) unsafe fn waits_outside(number: u32) -> bool {
 /// Who goes on when the plan does not say.
 pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
+    if let Some(partner) = partner_at(n) {
+        return partner;
+    }
     if let Some(left) = watchdog::overdue(n) {
         return left;
     }

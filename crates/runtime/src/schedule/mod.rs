@@ -44,6 +44,9 @@ struct Plan {
     fair_limit: u64,
     max_events: u64,
     max_threads: u32,
+    /// Thread that goes on at event `partner_at`, if it can.
+    partner: u32,
+    partner_at: u64,
     snapshot_at: u64,
     /// Last event number for which a decision was made.
     decided: u64,
@@ -63,6 +66,8 @@ static PLAN: Global<Plan> = Global::new(Plan {
     fair_limit: 0,
     max_events: 0,
     max_threads: u32::MAX,
+    partner: 0,
+    partner_at: 0,
     snapshot_at: 0,
     decided: 0,
     turn_began: 0,
@@ -106,6 +111,7 @@ pub(crate) unsafe fn begin() {
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
+    (*plan).partner_at = 0;
     (*plan).running = true;
     HORIZON.set(0);
     RH_BUDGET.set(0);
@@ -161,6 +167,20 @@ pub(crate) unsafe fn max_threads() -> u32 {
     (*PLAN.ptr()).max_threads.min(MAX_THREADS as u32)
 }
 
+/// The thread goes on as soon as the running one has performed its next event.
+pub(crate) unsafe fn goes_after_next(thread: u32) {
+    let plan = PLAN.ptr();
+    ((*plan).partner, (*plan).partner_at) = (thread, now() + 2);
+    arm();
+}
+
+/// Who goes on at event `n` for that reason.
+unsafe fn partner_at(n: u64) -> Option<u32> {
+    let plan = PLAN.ptr();
+    let partner = (*plan).partner;
+    ((*plan).partner_at == n && (*thread(partner)).state == State::Ready).then_some(partner)
+}
+
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
 pub(crate) unsafe fn leave_open() {
     let plan = PLAN.ptr();
@@ -203,6 +223,9 @@ unsafe fn arm() {
     }
     if (*plan).max_events != 0 {
         horizon = horizon.min((*plan).max_events);
+    }
+    if (*plan).partner_at > now {
+        horizon = horizon.min((*plan).partner_at);
     }
     if (*plan).snapshot_at > now {
         horizon = horizon.min((*plan).snapshot_at);
@@ -320,7 +343,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
             snapshot(n);
         }
     }
-    let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n;
+    let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n || partner_at(n).is_some();
     let random = is_point && (*plan).tail != TAIL_MIN_SWITCHES && n >= (*plan).tail_from && READY_COUNT.get() > 1;
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
