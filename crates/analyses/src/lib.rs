@@ -9,11 +9,13 @@
 mod context_bound;
 mod simplify;
 mod trie;
+mod variable_bound;
 mod walks;
 mod watchpoint;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
 pub use simplify::simplify;
+pub use variable_bound::{Bounds, VariableBound};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
 
@@ -34,6 +36,8 @@ pub enum Technique {
     Random,
     /// Watchpoints on conflicting accesses.
     Watchpoint,
+    /// Context bounding, ranked by variables and threads.
+    VariableBound,
     /// Probabilistic concurrency testing.
     Pct,
     /// Partial order sampling.
@@ -51,22 +55,38 @@ pub struct Options {
     pub strategy: Strategy,
     /// Ordering constraints of the bugs that PCT looks for.
     pub depth: u32,
+    /// Variables at which threads are preempted, at most.
+    pub variables: u32,
+    /// Threads that take part in preemptions, at most.
+    pub threads: u32,
+    /// Iterations of a loop whose blocks of the heap are told apart, at most.
+    pub iterations: Option<u32>,
     /// Source of all random choices.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { bound: 2, bound_kind: BoundKind::Preemptions, strategy: Strategy::MinSwitches, depth: 3, seed: 1 }
+        Self {
+            bound: 2,
+            bound_kind: BoundKind::Preemptions,
+            strategy: Strategy::MinSwitches,
+            depth: 3,
+            variables: 2,
+            threads: 4,
+            iterations: None,
+            seed: 1,
+        }
     }
 }
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 7] = [
+    pub const NAMES: [(&'static str, Self); 8] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
+        ("variable-bound", Self::VariableBound),
         ("dfs", Self::Dfs),
         ("random", Self::Random),
         ("pct", Self::Pct),
@@ -76,13 +96,17 @@ impl Technique {
     /// The analyses that make up the technique.
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
-        let Options { bound, bound_kind, strategy, depth, seed } = *options;
+        let Options { bound, bound_kind, strategy, depth, variables, threads, iterations, seed } = *options;
         let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed);
         match self {
             Self::ContextBound => Portfolio::of(context_bound),
             Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
+            Self::VariableBound => {
+                let bounds = Bounds { variables, threads, preemptions: bound, iterations };
+                Portfolio::of(VariableBound::new(bounds, strategy))
+            }
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
@@ -102,7 +126,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, dfs, random, pct, pos",
+            expected: "auto, context-bound, watchpoint, variable-bound, dfs, random, pct, pos",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

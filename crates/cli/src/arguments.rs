@@ -57,12 +57,21 @@ pub struct Hunt {
     /// How schedules are chosen
     #[arg(long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
-    /// Last bound that context bounding explores
+    /// Preemptions, at most, for the analyses that are bounded
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub bound: u32,
     /// What the bound counts
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
+    /// Variables at which threads are preempted, at most (variable-bound)
+    #[arg(long, value_name = "V", default_value_t = 2)]
+    pub variables: u32,
+    /// Threads that take part in preemptions, at most (variable-bound)
+    #[arg(long, value_name = "T", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..))]
+    pub threads: u32,
+    /// Leave blocks alone that a loop allocates after so many iterations (variable-bound)
+    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
     /// Ordering constraints of the bugs that `--analysis pct` looks for
     #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
@@ -138,6 +147,9 @@ impl Hunt {
             },
             strategy: self.strategy,
             depth: self.depth,
+            variables: self.variables,
+            threads: self.threads,
+            iterations: self.iterations,
             seed: self.seed,
         }
     }

@@ -19,8 +19,9 @@ pub mod model;
 mod plan;
 mod points;
 mod portfolio;
+mod variables;
 
-pub use analysis::Analysis;
+pub use analysis::{Analysis, Rank};
 pub use campaign::{Budget, Campaign, Counts, Escaped, Found, Progress, Stop, Summary};
 pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
@@ -32,3 +33,4 @@ pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
 pub use racehunter_event::{Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, Wait};
 pub use racehunter_walk::Style;
+pub use variables::{LastVariables, Variable, Variables};

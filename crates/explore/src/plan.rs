@@ -26,6 +26,8 @@ pub struct Plan {
     pub explain: Option<(u64, u64)>,
     /// Take call stacks at every point.
     pub stacks: bool,
+    /// Log what is allocated, so that the log can be read with [`crate::Variables`].
+    pub allocations: bool,
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
     /// else can run. A pair that meets is a race, and logged as one.
     pub provoke: Option<Box<Pair>>,
@@ -76,6 +78,7 @@ impl Default for Plan {
             detect_races: true,
             explain: None,
             stacks: false,
+            allocations: false,
             provoke: None,
             max_events: 200_000_000,
         }

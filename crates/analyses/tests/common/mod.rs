@@ -1,6 +1,8 @@
 //! What the tests of the search share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod figures;
+
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, order};
 use racehunter_explore::{
@@ -51,7 +53,7 @@ pub fn hunt(executor: ModelExecutor, technique: Technique, options: &Options, bu
     let mut recorder = Recorder::new(executor);
     let mut stages = Vec::new();
     let mut progress = |progress: Progress<'_>| match progress {
-        Progress::Stage { bound, executions, complete } => stages.push((bound, executions, complete)),
+        Progress::Stage { bound, executions, complete, .. } => stages.push((bound, executions, complete)),
         Progress::Points { .. } => stages.clear(),
         Progress::Execution { .. } | Progress::Bug { .. } => {}
     };
