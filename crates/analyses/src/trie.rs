@@ -67,6 +67,13 @@ impl Trie {
         Some(index)
     }
 
+    /// Somebody else holds this prefix, too.
+    pub fn hold(&mut self, index: u32) {
+        if index != ROOT {
+            self.node_mut(index).holders += 1;
+        }
+    }
+
     /// The caller no longer holds this prefix.
     pub fn release(&mut self, mut index: u32) {
         while index != ROOT {

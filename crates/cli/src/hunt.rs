@@ -107,7 +107,11 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>> {
 fn budget(arguments: &Hunt) -> Budget {
     let ends = matches!(
         arguments.analysis,
-        Technique::ContextBound | Technique::VariableBound | Technique::Dfs | Technique::Watchpoint
+        Technique::ContextBound
+            | Technique::VariableBound
+            | Technique::ThreadBound
+            | Technique::Dfs
+            | Technique::Watchpoint
     );
     let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {

@@ -6,6 +6,7 @@
 //! long as each thread does the same.
 
 use crate::{Execution, Kind, Record};
+use racehunter_event::control::ALLOCATED_STACK;
 use racehunter_event::{MAIN_PATH, path_of};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
@@ -38,6 +39,15 @@ pub enum Variable {
     File(u64),
 }
 
+/// A variable as it can be recognised while a program runs: all blocks that are allocated by the same call are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tracked {
+    /// What [`Record::variable`] is.
+    At(u64),
+    /// Blocks of the heap, by the call that allocates them.
+    AllocatedAt(u64),
+}
+
 /// Reads a log from its beginning, and knows at each event what it is about.
 #[derive(Default)]
 pub struct Variables {
@@ -56,10 +66,8 @@ impl Variables {
         match record.kind {
             Kind::Create => self.create(record),
             Kind::Allocated => self.allocate(execution, record),
-            kind if kind.is_access() => return Some(self.at(record.object)),
-            Kind::Io => return Some(Variable::File(if record.extra == 0 { record.object } else { record.extra })),
-            kind if is_synchronisation(kind) => return Some(self.at(record.object)),
-            _ => {}
+            Kind::Io => return record.variable().map(Variable::File),
+            _ => return record.variable().map(|address| self.at(address)),
         }
         None
     }
@@ -98,7 +106,7 @@ impl Variables {
     fn allocate(&mut self, execution: &Execution, record: &Record) {
         let (start, size) = (record.object, record.extra.max(1));
         let path = self.path(record.thread);
-        let beginning = if record.detail == STACK {
+        let beginning = if record.detail == ALLOCATED_STACK {
             Variable::Stack { path, offset: 0 }
         } else {
             let mut hasher = FxHasher::default();
@@ -124,36 +132,6 @@ impl Variables {
     }
 }
 
-/// [`Record::detail`] of a [`Kind::Allocated`] that tells of the stack of a thread.
-pub(crate) const STACK: u8 = 1;
-
-const fn is_synchronisation(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Lock
-            | Kind::Unlock
-            | Kind::TryLock
-            | Kind::ReadLock
-            | Kind::WriteLock
-            | Kind::TryReadLock
-            | Kind::TryWriteLock
-            | Kind::RwUnlock
-            | Kind::Wait
-            | Kind::WaitEnd
-            | Kind::Signal
-            | Kind::Broadcast
-            | Kind::SemWait
-            | Kind::SemPost
-            | Kind::SemTryWait
-            | Kind::BarrierWait
-            | Kind::BarrierPass
-            | Kind::Once
-            | Kind::FutexWait
-            | Kind::FutexWake
-            | Kind::Lifetime
-    )
-}
-
 /// What each thread of an execution was about last. Asked for in the order of the events.
 pub struct LastVariables<'e> {
     execution: &'e Execution,
@@ -168,6 +146,13 @@ impl<'e> LastVariables<'e> {
     #[must_use]
     pub fn new(execution: &'e Execution) -> Self {
         Self { execution, variables: Variables::default(), next: 0, last: Vec::new() }
+    }
+
+    /// Identity of a thread that does not depend on the schedule, of those that were there before the last event that was
+    /// asked about.
+    #[must_use]
+    pub fn path(&self, thread: u32) -> u64 {
+        self.variables.path(thread)
     }
 
     /// The variable of the last point of a thread before event `at`: what a preemption there is counted against. `None`
@@ -256,7 +241,7 @@ mod tests {
     #[test]
     fn stacks_are_named_by_the_path_of_their_thread() {
         let create = Record { object: 1, kind: Kind::Create, ..Record::default() };
-        let stack = Record { detail: STACK, thread: 1, ..block(1, 0x1000, 64, 0, 0) };
+        let stack = Record { detail: ALLOCATED_STACK, thread: 1, ..block(1, 0x1000, 64, 0, 0) };
         let names = all(vec![create, stack, event(1, 0, Kind::Write, 0x1010)], Vec::new());
         assert_eq!(names[2], Some(Variable::Stack { path: path_of(MAIN_PATH, 1), offset: 16 }));
     }
