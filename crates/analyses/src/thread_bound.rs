@@ -14,10 +14,11 @@ use crate::Strategy;
 use crate::trie::{ROOT, Trie};
 use crate::variable_bound::Bounds;
 use racehunter_explore::{
-    Analysis, Decision, Execution, Going, LastVariables, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS, Plan, Rank, Step,
-    Style, Tail, Variable, decisions, part_priority, path_priority,
+    Analysis, Causes, Decision, Execution, Going, LastVariables, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS, Plan,
+    Rank, Step, Style, Tail, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// Where a rider comes in the search. The order of the fields is the order of the search.
@@ -28,7 +29,7 @@ struct Place {
 }
 
 /// An order, and where threads are preempted in it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 struct Rider {
     /// What the order follows from.
     seed: u64,
@@ -78,6 +79,18 @@ pub struct Target {
     riders: Rc<Vec<Rider>>,
 }
 
+/// What the rest of an execution depends on, besides priorities.
+#[derive(Default)]
+struct State {
+    /// The events so far, as [`Causes`] has them.
+    causes: u64,
+    /// The threads that are not over, with their paths, and the paths of all that were there so far.
+    live: Vec<(u32, u64)>,
+    known: Vec<u64>,
+    /// Who comes after all others.
+    last: Vec<u32>,
+}
+
 /// The analysis. See the documentation of the module.
 pub struct ThreadBound {
     bounds: Bounds,
@@ -99,6 +112,13 @@ pub struct ThreadBound {
     unpredicted: bool,
     /// There were other choices than those of priorities: early time-outs, spurious wake-ups.
     unfair: bool,
+    /// Some thread had to give way.
+    exhausted: bool,
+    /// Whether riders are dropped that would only repeat what others do.
+    prunes: bool,
+    /// What riders have begun with, see [`ThreadBound::is_new`].
+    begun: HashSet<u64>,
+    pruned: u64,
 }
 
 /// Random orders that are needed so that any `few` of `all` have each order in one of them, with this confidence.
@@ -144,7 +164,41 @@ impl ThreadBound {
             dropped: false,
             unpredicted: false,
             unfair: false,
+            exhausted: false,
+            prunes: true,
+            begun: HashSet::new(),
+            pruned: 0,
         }
+    }
+
+    /// Every schedule, also those that differ from others only in the order of independent events.
+    #[must_use]
+    pub fn without_pruning(self) -> Self {
+        Self { prunes: false, ..self }
+    }
+
+    /// Whether nobody has begun like this: after the same events in any order that makes no difference, with the same
+    /// priorities, and with as much left of the bounds. Whatever follows would be the same.
+    fn is_new(&mut self, state: &State, rider: &Rider) -> bool {
+        // How long a thread has had its turn depends on the order of all events.
+        if !self.prunes || self.exhausted {
+            return true;
+        }
+        let mut variables = rider.variables.clone();
+        variables.sort_unstable();
+        let used = rider.preempted.len() as u32;
+        let live = state.live.iter().map(|&(thread, path)| (rider.priority(thread, path), path));
+        let to_come = self.paths.iter().filter(|path| !state.known.contains(path));
+        let to_come = to_come.map(|&path| (path_priority(rider.seed, path), path));
+        let parts = (used..self.bounds.preemptions).map(|part| (part_priority(rider.seed, part), u64::from(part) << 1));
+        let mut order: Vec<(u64, u64)> = live.chain(to_come).chain(parts).collect();
+        order.sort_unstable();
+        let order: Vec<u64> = order.into_iter().map(|(_, part)| part).collect();
+        let mut hasher = DefaultHasher::new();
+        (state.causes, &state.last, used, order, variables).hash(&mut hasher);
+        let is_new = self.begun.insert(hasher.finish());
+        self.pruned += u64::from(!is_new);
+        is_new
     }
 
     /// Parts that an order is about: threads, and what follows preemptions.
@@ -181,6 +235,7 @@ impl ThreadBound {
         self.trie = Trie::new();
         self.later = BTreeMap::new();
         self.more_paths = false;
+        self.begun = HashSet::new();
         vec![Target { prefix: ROOT, at: 0, riders: Rc::new(vec![self.rider(0)]) }]
     }
 
@@ -214,6 +269,7 @@ impl ThreadBound {
     fn follow(&mut self, target: &Target, execution: &Execution, mut riders: Vec<Rider>) -> Vec<Target> {
         let mut now = Vec::new();
         let mut last_variables = LastVariables::new(execution);
+        let mut causes = Causes::new(execution);
         let mut yields: HashMap<u32, u32> = HashMap::new();
         let mut last: Vec<u32> = Vec::new();
         let mut prefix = target.prefix;
@@ -230,6 +286,7 @@ impl ThreadBound {
             }
             if decision.going == Going::Exhausted {
                 last.push(decision.from);
+                self.exhausted = true;
             }
             if decision.at < target.at {
                 continue;
@@ -243,15 +300,30 @@ impl ThreadBound {
                 self.unpredicted |= predicted != Some(decision.to);
                 // At the decision where the target begins, those who are preempted there are among the riders.
                 let may_preempt = decision.going == Going::Ready && decision.at > target.at;
+                let begins = decision.at > target.at;
+                let mut state = State::default();
+                if self.prunes && begins {
+                    state.causes = causes.before(decision.at);
+                    state.live = causes.live().map(|thread| (thread, last_variables.path(thread))).collect();
+                    state.known = (0..execution.threads).map(|thread| last_variables.path(thread)).collect();
+                    state.last.clone_from(&last);
+                }
                 let mut parting: BTreeMap<u32, Vec<Rider>> = BTreeMap::new();
                 let mut staying = Vec::with_capacity(riders.len());
                 for rider in riders {
                     let preempting = may_preempt.then(|| self.preempting(&rider, &decision, variable)).flatten();
-                    for rider in std::iter::once(rider).chain(preempting) {
-                        match rider.choose(&ready, &last) {
-                            Some(choice) if Some(choice) != predicted => parting.entry(choice).or_default().push(rider),
-                            _ => staying.push(rider),
-                        }
+                    let preempting = preempting.filter(|rider| self.is_new(&state, rider));
+                    let parts = |rider: &Rider| rider.choose(&ready, &last).filter(|&choice| Some(choice) != predicted);
+                    // The pilot stays, and stays the first.
+                    match parts(&rider) {
+                        Some(_) if begins && !self.is_new(&state, &rider) => {}
+                        Some(choice) => parting.entry(choice).or_default().push(rider),
+                        None => staying.push(rider),
+                    }
+                    let Some(rider) = preempting else { continue };
+                    match parts(&rider) {
+                        Some(choice) => parting.entry(choice).or_default().push(rider),
+                        None => staying.push(rider),
                     }
                 }
                 riders = staying;
@@ -300,7 +372,8 @@ impl Analysis for ThreadBound {
     type Target = Target;
 
     fn initial_targets(&mut self) -> Vec<Target> {
-        *self = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
+        let new = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
+        *self = Self { prunes: self.prunes, ..new };
         self.begin()
     }
 
@@ -346,7 +419,7 @@ impl Analysis for ThreadBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.dropped || self.unpredicted {
+        if self.dropped || self.unpredicted || self.exhausted && self.pruned > 0 {
             return None;
         }
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
@@ -356,6 +429,12 @@ impl Analysis for ThreadBound {
         words += &format!(" at <= {}", count(u64::from(variables), "variable"));
         if self.unfair {
             words += " and no early time-outs";
+        }
+        if self.pruned > 0 {
+            words += ", up to the order of independent events";
+        }
+        if let (true, Some(limit)) = (self.exhausted, self.strategy.fair_limit()) {
+            words += &format!(", and at most {limit} events of a thread in a row while others wait");
         }
         if let Some(limit) = self.bounds.iterations.filter(|_| self.late_iterations) {
             let iterations = if limit == 1 { "iteration" } else { "iterations" };

@@ -4,13 +4,13 @@
 mod common;
 
 use common::figures::figures;
-use common::{SMALL, WIDER, config, found, hunt};
+use common::{Recorder, SMALL, WIDER, config, found, hunt, hunt_with};
 use proptest::prelude::*;
-use racehunter_analyses::{Options, Technique, nth_order, orders_needed};
+use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};
 use racehunter_explore::{
-    Budget, Bug, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Plan, Points, Style, Switch, Tail, Variable,
-    decisions, part_priority, path_priority,
+    Budget, Bug, Campaign, Causes, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Plan, Points, Portfolio,
+    Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,18 +79,24 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
         executor
     };
     let options = options(bound, variables, 2);
-    let hunt = hunt(make(&program), Technique::ThreadBound, &options, budget());
+    let analysis = || {
+        let bounds = Bounds { variables, threads: 2, preemptions: bound, iterations: None };
+        ThreadBound::new(bounds, options.confidence, Strategy::MinSwitches, options.seed)
+    };
+    let hunt = hunt_with(make(&program), Portfolio::of(analysis().without_pruning()), budget());
     prop_assert!(hunt.summary.coverage.complete, "{}", hunt.summary.coverage.guarantee);
     let threads = program.bodies.len() as u32;
     let orders = orders_needed(threads + bound, 2 + bound, options.confidence);
-    let claimed = hunt.summary.coverage.guarantee;
+    let claimed = &hunt.summary.coverage.guarantee;
     prop_assert!(claimed.starts_with(&format!("all schedules of {orders} priority orders with")), "{}", claimed);
     let mut expected = BTreeSet::new();
+    let mut classes = BTreeSet::new();
     let mut executor = make(&program);
     let mut all_threads_at_once = true;
     for number in 0..orders {
         let mut see = |execution: Execution| {
             all_threads_at_once &= number > 0 || execution.threads == threads;
+            classes.insert(Causes::new(&execution).before(u64::MAX));
             expected.insert(order(&execution));
         };
         let bounds = (bound as usize, variables as usize);
@@ -100,6 +106,20 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     prop_assert_eq!(&run, &expected);
     // Who turns out to be blocked, and an order that has to be extended, cost executions.
     prop_assert!(lazy || !all_threads_at_once || run.len() == hunt.orders.len(), "a schedule was run twice");
+
+    // With pruning: no schedule that is not among them, the same bugs, and for each schedule one that differs from it only
+    // in the order of independent events.
+    let mut recorder = Recorder::new(make(&program));
+    let mut progress = |_: Progress<'_>| {};
+    let portfolio = Portfolio::of(analysis());
+    let summary = Campaign::new(portfolio, budget(), &mut progress).run(&mut recorder, &mut || false);
+    prop_assert!(summary.coverage.complete);
+    prop_assert_eq!(found(&summary), found(&hunt.summary));
+    let executions = || recorder.runs.iter().map(|(_, execution)| execution);
+    prop_assert!(executions().all(|execution| expected.contains(&order(execution))));
+    let kept: BTreeSet<u64> = executions().map(|execution| Causes::new(execution).before(u64::MAX)).collect();
+    prop_assert_eq!(kept, classes);
+    prop_assert!(summary.counts.executions <= hunt.summary.counts.executions);
     Ok(())
 }
 
@@ -163,12 +183,12 @@ fn the_figures_need_the_threads_that_the_paper_says() {
             let mut order: Vec<(u64, usize)> = priorities.zip(0..).collect();
             order.sort_unstable_by(|a, b| b.cmp(a));
             let order: Vec<usize> = order.into_iter().map(|(_, part)| part).collect();
-            if !fails.contains_key(&order) {
+            fails.entry(order).or_insert_with(|| {
                 let mut failed = false;
                 let mut see = |execution: Execution| failed |= matches!(execution.outcome, Outcome::Asserted { .. });
                 algorithm_1(&mut executor, seed, (changes, variables as usize), &mut see);
-                fails.insert(order, failed);
-            }
+                failed
+            });
             if fails.len() == wanted {
                 break;
             }
@@ -188,6 +208,23 @@ fn the_figures_need_the_threads_that_the_paper_says() {
         let least = (1..=count as u32).find(|&size| subsets(size).any(|set| is_enough(&members(set))));
         assert_eq!(least, Some(threads), "figure {}", figure.number);
     }
+}
+
+/// Threads that mind their own business: all their orders are one.
+#[test]
+fn pruning_spares_executions() {
+    use racehunter_explore::model::{Op, Value};
+    let own = |variable| vec![Op::Write(variable, Value::Const(1)); 3];
+    let program = Program::bare(vec![own(0), own(1), own(2)]);
+    let bounds = Bounds { variables: 2, threads: 2, preemptions: 2, iterations: None };
+    let analysis = || ThreadBound::new(bounds, 0.9, Strategy::MinSwitches, 1);
+    let count = |analysis: ThreadBound| {
+        let hunt = hunt_with(ModelExecutor::new(program.clone()), Portfolio::of(analysis), budget());
+        (hunt.summary.counts.executions, hunt.summary.coverage.guarantee)
+    };
+    let ((all, plain), (few, pruned)) = (count(analysis().without_pruning()), count(analysis()));
+    assert!(few * 2 < all, "{few} of {all}");
+    assert!(pruned.contains("up to the order of independent events") && !plain.contains("independent"), "{pruned}");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 
 mod analysis;
 mod campaign;
+mod causes;
 mod conflicts;
 mod decisions;
 mod execution;
@@ -23,6 +24,7 @@ mod variables;
 
 pub use analysis::{Analysis, Rank};
 pub use campaign::{Budget, Campaign, Counts, Escaped, Found, Progress, Stop, Summary};
+pub use causes::Causes;
 pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
