@@ -103,6 +103,8 @@ pub struct ThreadBound {
     /// The threads that the orders are for, by their paths, and how many orders there are.
     paths: Vec<u64>,
     orders: u64,
+    /// How many of them are different.
+    distinct: u64,
     /// Threads that came later: the orders are too few.
     more_paths: bool,
     /// Some preemption was left out because of the bounds, or because of the iteration of a loop.
@@ -159,6 +161,7 @@ impl ThreadBound {
             later: BTreeMap::new(),
             paths: Vec::new(),
             orders: 0,
+            distinct: 0,
             more_paths: false,
             late_iterations: false,
             dropped: false,
@@ -227,7 +230,9 @@ impl ThreadBound {
             order.sort_unstable();
             known.insert(order.into_iter().map(|(_, part)| part).collect::<Vec<usize>>())
         };
-        riders.filter(is_new).collect()
+        let riders: Vec<Rider> = riders.filter(is_new).collect();
+        self.distinct = riders.len() as u64;
+        riders
     }
 
     fn begin(&mut self) -> Vec<Target> {
@@ -419,12 +424,19 @@ impl Analysis for ThreadBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.dropped || self.unpredicted || self.exhausted && self.pruned > 0 {
+        if self.dropped || self.unpredicted || self.more_paths || self.exhausted && self.pruned > 0 {
             return None;
         }
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
         let Place { variables, preemptions } = self.covered();
-        let mut words = format!("all schedules of {}", count(self.orders, "priority order"));
+        let all: f64 = (1..=self.parts()).map(f64::from).product();
+        let mut words = if all == self.distinct as f64 {
+            format!("all schedules of all {}", count(self.distinct, "priority order"))
+        } else {
+            let (threads, confidence) = (count(u64::from(self.bounds.threads), "thread"), self.confidence);
+            let orders = count(self.orders, "priority order");
+            format!("all schedules of {orders} (all orders of any {threads} with a chance of {confidence})")
+        };
         words += &format!(" with <= {}", count(u64::from(preemptions), "preemption"));
         words += &format!(" at <= {}", count(u64::from(variables), "variable"));
         if self.unfair {
@@ -439,13 +451,6 @@ impl Analysis for ThreadBound {
         if let Some(limit) = self.bounds.iterations.filter(|_| self.late_iterations) {
             let iterations = if limit == 1 { "iteration" } else { "iterations" };
             words += &format!(" (blocks of the heap: those of the first {limit} {iterations} of a loop)");
-        }
-        if !self.more_paths {
-            let (few, parts) = (self.few().min(self.parts()), self.parts());
-            let (threads, confidence) = (count(u64::from(self.bounds.threads), "thread"), self.confidence);
-            words += &format!(
-                ", which with a chance of {confidence} are all orders of any {few} of {parts} parts of threads ({threads}),"
-            );
         }
         Some(words)
     }
