@@ -10,7 +10,7 @@
 //! current bound waits for its stage.
 
 use crate::trie::{ROOT, Trie};
-use racehunter_explore::{Analysis, Execution, Going, Kind, Outcome, Plan, Step, Tail, decisions};
+use racehunter_explore::{Analysis, Execution, Going, Outcome, Plan, Step, Tail, decisions};
 use std::str::FromStr;
 
 /// What the bound counts.
@@ -33,6 +33,16 @@ pub enum Strategy {
     MinSwitches,
     /// The same thread, but not for more than so many events in a row.
     Fair(u64),
+}
+
+/// Events in a row that a thread has at most when the strategy does not say: enough for any loop that ends.
+const PATIENCE: u64 = 100_000;
+
+impl Strategy {
+    /// Events in a row after which a thread must give way.
+    pub(crate) fn fair_limit(self) -> Option<u64> {
+        Some(if let Self::Fair(limit) = self { limit } else { PATIENCE })
+    }
 }
 
 /// A word of the command line that means nothing here.
@@ -95,9 +105,6 @@ pub struct ContextBound {
     exhausted: bool,
 }
 
-/// Events in a row that a thread has at most when the strategy does not say: enough for any loop that ends.
-const PATIENCE: u64 = 100_000;
-
 impl ContextBound {
     /// Bounds 0, 1, 2, ... up to `last_bound`, each finished before the next.
     #[must_use]
@@ -124,10 +131,6 @@ impl ContextBound {
         Self { first_bound: u32::MAX, ..Self::iterative(u32::MAX, BoundKind::Preemptions, strategy, seed) }
     }
 
-    fn fair_limit(&self) -> Option<u64> {
-        Some(if let Strategy::Fair(limit) = self.strategy { limit } else { PATIENCE })
-    }
-
     fn cost_of(&self, step: Step) -> u32 {
         u32::from(match self.kind {
             BoundKind::Preemptions => matches!(step, Step::Preemption | Step::Unfair),
@@ -148,19 +151,6 @@ impl ContextBound {
         }
         self.later[stage].push(target);
     }
-
-    /// A thread that was chosen turned out to need a time-out first: the target is the same choice once more.
-    fn after_time_out(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
-        let mut waits =
-            execution.records.iter().rev().filter(|record| matches!(record.kind, Kind::Blocked | Kind::Suspended));
-        let waits = waits.next().filter(|record| record.kind == Kind::Suspended);
-        let again = waits.and_then(|record| {
-            let (at, to, cost) = (self.trie.at(target), self.trie.to(target), self.trie.cost(target));
-            self.trie.child(target, at, to, record.code, cost)
-        });
-        self.trie.release(target);
-        again.into_iter().collect()
-    }
 }
 
 impl Analysis for ContextBound {
@@ -179,20 +169,18 @@ impl Analysis for ContextBound {
             Strategy::Random => Tail::random(self.seed ^ (u64::from(target) << 32) ^ self.trie.at(target)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
-        let switches = self.trie.switches(target);
-        let tail_from = switches.last().map_or(0, |last| last.at + 1);
-        Plan { switches, tail_from, tail, fair_limit: self.fair_limit(), ..Plan::default() }
+        Plan { tail, fair_limit: self.strategy.fair_limit(), ..self.trie.plan(target) }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
-            return self.after_time_out(target, execution);
+            return self.trie.after_time_out(target, execution).into_iter().collect();
         }
         let mut targets = Vec::new();
         let mut cost = self.trie.cost(target);
         // The prefix of the path so far; held while walking on.
         let mut prefix = target;
-        let mut decisions = decisions(execution, self.fair_limit());
+        let mut decisions = decisions(execution, self.strategy.fair_limit());
         while let Some(decision) = decisions.next() {
             if decision.at <= self.trie.at(target) {
                 continue;
@@ -254,7 +242,7 @@ impl Analysis for ContextBound {
         if self.unfair && !self.covers_everything() {
             words += " (ignored yields and early time-outs count)";
         }
-        if let (true, Some(limit)) = (self.exhausted, self.fair_limit()) {
+        if let (true, Some(limit)) = (self.exhausted, self.strategy.fair_limit()) {
             words += &format!(" and at most {limit} events of a thread in a row while others wait");
         }
         Some(words)

@@ -7,13 +7,18 @@
 #![forbid(unsafe_code)]
 
 mod context_bound;
+mod profile;
 mod simplify;
+mod thread_bound;
 mod trie;
+mod variable_bound;
 mod walks;
 mod watchpoint;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
 pub use simplify::simplify;
+pub use thread_bound::{ThreadBound, nth_order, orders_needed};
+pub use variable_bound::{Bounds, VariableBound};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
 
@@ -34,14 +39,20 @@ pub enum Technique {
     Random,
     /// Watchpoints on conflicting accesses.
     Watchpoint,
+    /// Context bounding, ranked by variables and threads.
+    VariableBound,
+    /// Strict priorities in as many orders as any few threads need.
+    ThreadBound,
     /// Probabilistic concurrency testing.
     Pct,
+    /// Probabilistic concurrency testing, with variable bounding.
+    PctVb,
     /// Partial order sampling.
     Pos,
 }
 
 /// What the techniques can be told. Each takes what concerns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// The last bound to explore.
     pub bound: u32,
@@ -51,39 +62,64 @@ pub struct Options {
     pub strategy: Strategy,
     /// Ordering constraints of the bugs that PCT looks for.
     pub depth: u32,
+    /// Variables at which threads are preempted, at most.
+    pub variables: u32,
+    /// Threads that take part in preemptions, at most.
+    pub threads: u32,
+    /// With what chance thread bounding has all orders of so many threads.
+    pub confidence: f64,
+    /// Iterations of a loop whose blocks of the heap are told apart, at most.
+    pub iterations: Option<u32>,
     /// Source of all random choices.
     pub seed: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { bound: 2, bound_kind: BoundKind::Preemptions, strategy: Strategy::MinSwitches, depth: 3, seed: 1 }
+        Self {
+            bound: 2,
+            bound_kind: BoundKind::Preemptions,
+            strategy: Strategy::MinSwitches,
+            depth: 3,
+            variables: 2,
+            threads: 4,
+            confidence: 0.99,
+            iterations: None,
+            seed: 1,
+        }
     }
 }
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 7] = [
+    pub const NAMES: [(&'static str, Self); 10] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
+        ("variable-bound", Self::VariableBound),
+        ("thread-bound", Self::ThreadBound),
         ("dfs", Self::Dfs),
         ("random", Self::Random),
         ("pct", Self::Pct),
+        ("pct-vb", Self::PctVb),
         ("pos", Self::Pos),
     ];
 
     /// The analyses that make up the technique.
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
-        let Options { bound, bound_kind, strategy, depth, seed } = *options;
+        let Options { bound, bound_kind, strategy, depth, variables, threads, confidence, iterations, seed } = *options;
+        let bounds = Bounds { variables, threads, preemptions: bound, iterations };
         let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed);
         match self {
             Self::ContextBound => Portfolio::of(context_bound),
             Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
+            Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy)),
+            Self::ThreadBound => Portfolio::of(ThreadBound::new(bounds, confidence, strategy, seed)),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
+            Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the two kinds of walks are lucky with different programs.
@@ -102,7 +138,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, dfs, random, pct, pos",
+            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

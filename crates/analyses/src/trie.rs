@@ -1,6 +1,6 @@
 //! Schedule prefixes that share their beginnings.
 
-use racehunter_explore::Switch;
+use racehunter_explore::{Execution, Kind, Plan, Switch};
 
 /// The empty prefix.
 pub(crate) const ROOT: u32 = 0;
@@ -67,6 +67,13 @@ impl Trie {
         Some(index)
     }
 
+    /// Somebody else holds this prefix, too.
+    pub fn hold(&mut self, index: u32) {
+        if index != ROOT {
+            self.node_mut(index).holders += 1;
+        }
+    }
+
     /// The caller no longer holds this prefix.
     pub fn release(&mut self, mut index: u32) {
         while index != ROOT {
@@ -107,6 +114,25 @@ impl Trie {
         }
         switches.reverse();
         switches
+    }
+
+    /// The plan that forces a prefix and leaves the rest open.
+    pub fn plan(&self, index: u32) -> Plan {
+        let switches = self.switches(index);
+        let tail_from = switches.last().map_or(0, |last| last.at + 1);
+        Plan { switches, tail_from, ..Plan::default() }
+    }
+
+    /// The last choice of a prefix, which the caller holds no longer, fell on a thread that turned out to wait. Where a
+    /// time-out can end that, the same choice once more is a prefix.
+    pub fn after_time_out(&mut self, index: u32, execution: &Execution) -> Option<u32> {
+        let mut waits =
+            execution.records.iter().rev().filter(|record| matches!(record.kind, Kind::Blocked | Kind::Suspended));
+        let waits = waits.next().filter(|record| record.kind == Kind::Suspended);
+        let (at, to, cost) = (self.at(index), self.to(index), self.cost(index));
+        let again = waits.and_then(|record| self.child(index, at, to, record.code, cost));
+        self.release(index);
+        again
     }
 }
 

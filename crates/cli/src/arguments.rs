@@ -58,13 +58,26 @@ pub struct Hunt {
     /// How schedules are chosen
     #[arg(long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
-    /// Last bound that context bounding explores
+    /// Preemptions, at most, for the analyses that are bounded
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub bound: u32,
     /// What the bound counts
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
-    /// Ordering constraints of the bugs that `--analysis pct` looks for
+    /// Variables at which threads are preempted, at most (variable-bound, thread-bound, pct-vb)
+    #[arg(long, value_name = "V", default_value_t = 2)]
+    pub variables: u32,
+    /// Threads that a bug is about, at most: that take part in preemptions (variable-bound), or that have to come in a
+    /// certain order (thread-bound) [default: 4, thread-bound: 2]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
+    pub threads: Option<u32>,
+    /// Chance with which thread bounding has all orders of so many threads (thread-bound)
+    #[arg(long, value_name = "P", default_value_t = 0.99, value_parser = chance)]
+    pub confidence: f64,
+    /// Leave blocks alone that a loop allocates after so many iterations (variable-bound, thread-bound)
+    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Ordering constraints of the bugs that pct and pct-vb look for
     #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
@@ -152,9 +165,18 @@ impl Hunt {
             },
             strategy: self.strategy,
             depth: self.depth,
+            variables: self.variables,
+            threads: self.threads.unwrap_or(if self.analysis == Technique::ThreadBound { 2 } else { 4 }),
+            confidence: self.confidence,
+            iterations: self.iterations,
             seed: self.seed,
         }
     }
+}
+
+fn chance(word: &str) -> Result<f64, String> {
+    let chance = word.parse::<f64>().ok().filter(|chance| (0.0..1.0).contains(chance));
+    chance.ok_or_else(|| "a number from 0 to 1, and not 1".to_owned())
 }
 
 fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {

@@ -105,7 +105,14 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>> {
 }
 
 fn budget(arguments: &Hunt) -> Budget {
-    let ends = matches!(arguments.analysis, Technique::ContextBound | Technique::Dfs | Technique::Watchpoint);
+    let ends = matches!(
+        arguments.analysis,
+        Technique::ContextBound
+            | Technique::VariableBound
+            | Technique::ThreadBound
+            | Technique::Dfs
+            | Technique::Watchpoint
+    );
     let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
@@ -190,8 +197,10 @@ impl Hunter<'_> {
                     self.trouble.get_or_insert(error);
                 }
             }
-            Progress::Stage { bound, executions, complete } => {
-                let result = self.meter.suspend(|| self.reporter.bound(&Bound { bound, executions, complete }));
+            Progress::Stage { bound, rank, executions, complete } => {
+                let (variables, threads) = (rank.map(|rank| rank.variables), rank.map(|rank| rank.threads));
+                let bound = Bound { bound, variables, threads, executions, complete };
+                let result = self.meter.suspend(|| self.reporter.bound(&bound));
                 if let Err(error) = result {
                     self.trouble.get_or_insert(error.into());
                 }

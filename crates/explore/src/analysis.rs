@@ -2,6 +2,15 @@
 
 use crate::{Execution, Plan};
 
+/// Further bounds of a stage, besides the number of preemptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Variables at which threads are preempted.
+    pub variables: u32,
+    /// Threads that take part in preemptions.
+    pub threads: u32,
+}
+
 /// A technique of exploration, in the form of the RaceHunter framework (2025): it has targets, says how to run for a
 /// target, and derives new targets from what happened. The [`crate::Campaign`] does the rest.
 ///
@@ -42,6 +51,11 @@ pub trait Analysis {
 
     /// The bound that the current stage explores, for techniques that have one.
     fn bound(&self) -> Option<u32> {
+        None
+    }
+
+    /// The other bounds of the current stage, for techniques that have them.
+    fn rank(&self) -> Option<Rank> {
         None
     }
 

@@ -3,7 +3,7 @@
 use crate::patience::{Patience, Worth};
 use crate::portfolio::Fate;
 use crate::{
-    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Switch,
+    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Rank, Switch,
     decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
@@ -72,6 +72,8 @@ pub enum Progress<'a> {
     Stage {
         /// Its bound.
         bound: u32,
+        /// Its other bounds, if it has any.
+        rank: Option<Rank>,
         /// Executions that it and the stages before it took, since the last growth of the set of points.
         executions: u64,
         /// Nothing in it was left open.
@@ -313,7 +315,7 @@ impl<'a> Campaign<'a> {
             while !self.members[index].finished && self.portfolio.member(index).waiting() == 0 {
                 let complete = self.is_clean();
                 let queue = self.portfolio.member(index);
-                let (bound, guarantee) = (queue.bound(), queue.guarantee());
+                let (bound, rank, guarantee) = (queue.bound(), queue.rank(), queue.guarantee());
                 let finished = !queue.next_stage();
                 let member = &mut self.members[index];
                 member.finished = finished;
@@ -322,7 +324,7 @@ impl<'a> Campaign<'a> {
                 }
                 let executions = member.executions;
                 if let Some(bound) = bound {
-                    (self.progress)(Progress::Stage { bound, executions, complete });
+                    (self.progress)(Progress::Stage { bound, rank, executions, complete });
                 }
             }
         }

@@ -118,6 +118,14 @@ impl<'a> Decisions<'a> {
         })
     }
 
+    /// The threads that were ready at the decision that came last, in order of their numbers. Who had to give way is not
+    /// among them.
+    pub fn ready(&self) -> impl Iterator<Item = u32> + '_ {
+        let gives_way =
+            self.decision.filter(|decision| decision.going == Going::Exhausted).map(|decision| decision.from);
+        self.threads.possible().filter(move |&thread| self.threads.is_ready(thread) && Some(thread) != gives_way)
+    }
+
     /// Whether [`Decisions::others`] has anything; cheaper than asking it.
     #[must_use]
     pub fn has_others(&self) -> bool {

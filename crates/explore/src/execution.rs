@@ -167,6 +167,18 @@ impl Execution {
         self.records.iter().any(|record| record.kind == Kind::Blocked && record.size != 0)
     }
 
+    /// The callers of the function that a record's event is in, innermost first; none where no stack was taken.
+    #[must_use]
+    pub fn callers(&self, record: &Record) -> &[u64] {
+        let at = record.stack as usize;
+        if at == 0 {
+            return &[];
+        }
+        let frames = self.stacks.get(at).map_or(0, |&frames| frames as usize);
+        // The first frame is the event itself.
+        self.stacks.get(at + 3..at + 2 + frames).unwrap_or_default()
+    }
+
     /// The data races that the detector saw.
     #[must_use]
     pub fn races(&self) -> Vec<Race> {

@@ -10,6 +10,7 @@
 
 mod analysis;
 mod campaign;
+mod causes;
 mod conflicts;
 mod decisions;
 mod execution;
@@ -20,9 +21,11 @@ mod patience;
 mod plan;
 mod points;
 mod portfolio;
+mod variables;
 
-pub use analysis::Analysis;
+pub use analysis::{Analysis, Rank};
 pub use campaign::{Budget, Campaign, Counts, Escaped, Found, Progress, Stop, Summary};
+pub use causes::Causes;
 pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
@@ -32,5 +35,8 @@ pub use patience::THREADS;
 pub use plan::{Observe, Plan, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
+pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED};
 pub use racehunter_event::{Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, Wait};
 pub use racehunter_walk::Style;
+pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
+pub use variables::{LastVariables, Tracked, Variable, Variables};

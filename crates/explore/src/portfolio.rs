@@ -1,6 +1,6 @@
 //! Several analyses in one campaign.
 
-use crate::{Analysis, Execution, Plan};
+use crate::{Analysis, Execution, Plan, Rank};
 use std::collections::VecDeque;
 
 /// Analyses that share the executions of a campaign, each with its own waitlist.
@@ -105,6 +105,8 @@ pub(crate) trait Queue {
     fn chance(&self) -> Option<String>;
     /// See [`Analysis::bound`].
     fn bound(&self) -> Option<u32>;
+    /// See [`Analysis::rank`].
+    fn rank(&self) -> Option<Rank>;
     /// See [`Analysis::covers_everything`].
     fn covers_everything(&self) -> bool;
 }
@@ -159,6 +161,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn bound(&self) -> Option<u32> {
         self.analysis.bound()
+    }
+
+    fn rank(&self) -> Option<Rank> {
+        self.analysis.rank()
     }
 
     fn covers_everything(&self) -> bool {

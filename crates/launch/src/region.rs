@@ -1,12 +1,13 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS,
-    Library, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
-    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+    FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
+    LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
+    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
+    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, Tracked,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
-use racehunter_explore::{Descriptor, Observe, Plan, Style, Tail};
+use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -132,13 +133,31 @@ impl Region {
             Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
             Tail::Walk { style: Style::Even, seed } => (TAIL_RANDOM, seed),
             Tail::Walk { style: Style::Pct { .. }, seed } => (TAIL_PCT, seed),
+            Tail::Walk { style: Style::PctVariables { .. }, seed } => (TAIL_PCT_VARIABLES, seed),
+            Tail::Walk { style: Style::Order { .. }, seed } => (TAIL_ORDER, seed),
             Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
         };
         let (depth, length) = match plan.tail {
-            Tail::Walk { style: Style::Pct { depth, length }, .. } => (depth, length),
+            Tail::Walk { style: Style::Pct { depth, length } | Style::PctVariables { depth, length }, .. } => {
+                (depth, length)
+            }
             Tail::Walk { .. } | Tail::MinSwitches => (0, 0),
         };
+        let (changed, changed_count) = match plan.tail {
+            Tail::Walk { style: Style::Order { changed, count }, .. } => (changed, count),
+            Tail::Walk { .. } | Tail::MinSwitches => ([0; MOST_CHANGED], 0),
+        };
+        let mut tracked = [Tracked::default(); MOST_TRACKED];
+        for (to, from) in tracked.iter_mut().zip(&plan.track) {
+            *to = match *from {
+                explore::Tracked::At(object) => Tracked { object, allocated_at: 0 },
+                explore::Tracked::AllocatedAt(code) => Tracked { object: 0, allocated_at: code },
+            };
+        }
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        if plan.allocations {
+            flags |= FLAG_ALLOCATIONS;
+        }
         if plan.spurious {
             flags |= FLAG_SPURIOUS;
         }
@@ -162,6 +181,9 @@ impl Region {
             (*slot).seed = seed;
             (*slot).depth = depth;
             (*slot).length = length;
+            (*slot).tracked = tracked;
+            (*slot).changed = changed;
+            (*slot).changed_count = changed_count;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
             (*slot).max_events = plan.max_events;
             (*slot).max_threads = plan.max_threads;

@@ -76,6 +76,10 @@ impl FromStr for Format {
 pub struct Bound {
     /// The bound.
     pub bound: u32,
+    /// Variables at which threads are preempted, where that is bounded too.
+    pub variables: Option<u32>,
+    /// Threads that take part in preemptions, where that is bounded too.
+    pub threads: Option<u32>,
     /// Executions that it took.
     pub executions: u64,
     /// Everything within the bound was explored.

@@ -50,6 +50,7 @@ mod sys;
 mod thread;
 mod time;
 mod timers;
+mod track;
 mod tsan;
 mod watchdog;
 

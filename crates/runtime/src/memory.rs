@@ -5,7 +5,8 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, log, outcome, schedule, server, sys};
+use crate::{afterlife, log, outcome, schedule, server, sys, track};
+use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Kind, Record};
 
 unsafe extern "C" {
@@ -58,7 +59,14 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
             // All of it: `free` checks all of it too.
             shadow::clear(block as usize, malloc_usable_size(block));
         }
-        if schedule::running() && server::watches(block as usize, size) {
+        if !schedule::running() {
+            return block;
+        }
+        let names = schedule::flags() & FLAG_ALLOCATIONS != 0;
+        // A call from a library, such as that of `operator new`, is where the program has called the library.
+        let code = if in_program(code) || !names { code } else { caller_of(code) };
+        track::begins(block as usize, size, code);
+        if names || server::watches(block as usize, size) {
             let t = current();
             (*t).code = code;
             log::put(Record {
@@ -152,6 +160,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
         return new;
     }
     objects::forget_range(block as usize, old);
+    track::ends(block as usize);
     if detects() {
         if let Some(access) = last_access(code) {
             shadow::check(block as usize, old, access);
@@ -193,6 +202,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
     // What was never allocated is the C library's to complain about.
     let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
+    track::ends(block as usize);
     if detects() && size != 0 {
         log_free(block as usize, size, code);
         afterlife::free(block as usize, size, code, last_access(code).as_ref());

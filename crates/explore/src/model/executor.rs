@@ -4,7 +4,9 @@ use super::clocks::Clocks;
 use super::program::Program;
 use super::state::{State, Status};
 use super::watch::Watch;
-use crate::{Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Wait};
+use crate::{
+    Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Tracked, Wait,
+};
 use racehunter_walk::Walk;
 use std::collections::{HashMap, HashSet};
 
@@ -135,12 +137,10 @@ impl<'a> Run<'a> {
 
     fn run(mut self) -> Execution {
         for thread in 1..self.state.threads() {
-            self.log.push(Record {
-                object: u64::from(thread),
-                code: self.program.code(0, 0),
-                kind: Kind::Create,
-                ..Record::default()
-            });
+            let (object, code) = (u64::from(thread), self.program.code(0, 0));
+            let record = Record { object, code, kind: Kind::Create, ..Record::default() };
+            self.log.push(record);
+            self.count(&record);
             self.known.push(Status::Ready);
         }
         for thread in 0..self.state.threads() {
@@ -214,6 +214,9 @@ impl<'a> Run<'a> {
             // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
             let planned = n >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at == n);
             let yields = std::mem::take(&mut self.yielded) && others && planned;
+            if yields && matches!(self.plan.tail, Tail::Walk { .. }) {
+                self.walk.yields(self.current);
+            }
             if !yields && self.status(self.current) == Status::Ready {
                 // Nothing keeps it from getting to its next operation.
                 self.state.arrive(self.current);
@@ -302,11 +305,13 @@ impl<'a> Run<'a> {
             .map(|(_, thread)| thread);
         let ready: Vec<u32> = (0..count).filter(|&thread| self.status(thread) == Status::Ready).collect();
         if matches!(self.plan.tail, Tail::Walk { .. }) && !ready.is_empty() {
-            if matches!(cause, Cause::Yield | Cause::Fair) {
-                self.walk.gives_way(self.current);
+            match cause {
+                Cause::Fair => self.walk.gives_way(self.current),
+                Cause::Yield if !able => self.walk.sleeps(self.current),
+                _ => {}
             }
             // A time-out is a possible choice too, but a rare one.
-            if earliest.is_some() && self.walk.below(16) == 0 {
+            if earliest.is_some() && self.walk.rarely(16) {
                 return earliest;
             }
             let state = &self.state;
@@ -333,6 +338,7 @@ impl<'a> Run<'a> {
         let logged = !plain || self.is_point(record.site);
         if logged {
             self.log.push(record);
+            self.count(&record);
         }
         let created = self.state.threads() > before;
         if created {
@@ -364,6 +370,17 @@ impl<'a> Run<'a> {
             _ if self.status(thread) == Status::Over => Cause::Exit,
             _ => Cause::Blocked,
         };
+    }
+
+    /// Tells the walk of accesses to the variables that it tracks, once there is a second thread, and of new threads.
+    fn count(&mut self, record: &Record) {
+        let tracked = record.variable().is_some_and(|object| self.plan.track.contains(&Tracked::At(object)));
+        if tracked && self.state.threads() > 1 {
+            self.walk.accessed(record.thread);
+        }
+        if record.kind == Kind::Create && !self.plan.track.is_empty() {
+            self.walk.accessed(record.object as u32);
+        }
     }
 
     /// Logs what has changed about a thread.

@@ -29,7 +29,7 @@ pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
 unsafe fn spurious_wakeup() -> Option<u32> {
     const ONE_IN: u64 = 16;
     let walk = WALK.ptr();
-    if !chooses_wakeups() || (*walk).below(ONE_IN) != 0 {
+    if !chooses_wakeups() || !(*walk).rarely(ONE_IN) {
         return None;
     }
     let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
@@ -54,13 +54,15 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     let ready = READY_COUNT.get();
     if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
         let walk = WALK.ptr();
-        if matches!(cause, Cause::Yield | Cause::Fair) {
-            (*walk).gives_way(from);
+        match cause {
+            Cause::Fair => (*walk).gives_way(from),
+            Cause::Yield if !able => (*walk).sleeps(from),
+            _ => {}
         }
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
         const ONE_IN: u64 = 16;
         if LIVE.get() > ready
-            && (*walk).below(ONE_IN) == 0
+            && (*walk).rarely(ONE_IN)
             && let Some(late) = next_suspended()
         {
             return late;
@@ -70,7 +72,8 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         }
         let next = |position: u32| {
             let t = thread(ready_thread(position));
-            Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
+            let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
+            Next { thread: (*t).number, path: (*t).path, object, changes }
         };
         // Whoever had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;

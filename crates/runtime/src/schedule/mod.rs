@@ -17,9 +17,11 @@ pub(crate) use waiting::{
 };
 
 use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
-use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, time, watchdog};
+use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
 use choice::{choose, may_wake, possible, waits_outside};
-use racehunter_event::control::{MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM};
+use racehunter_event::control::{
+    MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
+};
 use racehunter_event::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Style, Walk};
 
@@ -108,6 +110,7 @@ pub(crate) unsafe fn begin() {
     take_switches();
     take_tail();
     hold::begin();
+    track::begin();
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
@@ -155,6 +158,8 @@ unsafe fn take_tail() {
     (*PLAN.ptr()).tail = (*slot).tail;
     let style = match (*slot).tail {
         TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
+        TAIL_PCT_VARIABLES => Style::PctVariables { depth: (*slot).depth, length: (*slot).length },
+        TAIL_ORDER => Style::Order { changed: (*slot).changed, count: (*slot).changed_count },
         TAIL_POS => Style::Pos,
         TAIL_RANDOM => Style::Even,
         _ => return,
@@ -179,6 +184,11 @@ unsafe fn partner_at(n: u64) -> Option<u32> {
     let plan = PLAN.ptr();
     let partner = (*plan).partner;
     ((*plan).partner_at == n && (*thread(partner)).state == State::Ready).then_some(partner)
+}
+
+/// A thread has accessed a variable that the walk counts.
+pub(crate) unsafe fn accessed(thread: u32) {
+    (*WALK.ptr()).accessed(thread);
 }
 
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
@@ -423,6 +433,9 @@ pub(crate) unsafe fn yield_after() {
     // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
     let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
     if READY_COUNT.get() > 1 && planned {
+        if (*plan).tail != TAIL_MIN_SWITCHES {
+            (*WALK.ptr()).yields(CURRENT.get());
+        }
         decide_and_switch(n, true, Cause::Yield);
     }
 }
