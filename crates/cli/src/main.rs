@@ -10,6 +10,7 @@ mod exit;
 mod hunt;
 mod predict;
 mod progress;
+mod record;
 mod replay;
 mod store;
 mod target;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         _ => match Arguments::parse().command {
             Command::Hunt(arguments) => hunt::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
+            Command::Record(arguments) => record::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
             Command::Trace(arguments) => trace::run(&arguments),
             Command::Cc { arguments } => compile(Language::C, arguments),

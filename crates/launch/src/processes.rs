@@ -141,6 +141,20 @@ impl Processes {
         &self.cpu
     }
 
+    pub(crate) fn first_worker(&mut self) -> &mut Worker {
+        &mut self.workers[0]
+    }
+
+    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupted)
+    }
+
+    /// Writes a plan that is to run alone.
+    pub(crate) fn request_one(&mut self, plan: &Plan) -> Request {
+        let (backend, pool, preparatory) = (self.backend, self.pool, self.preparatory);
+        Request::write(&mut self.workers[0], std::slice::from_ref(plan), backend, pool, preparatory)
+    }
+
     /// Runs a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
     /// `None`.
     fn run_chunk(
@@ -269,12 +283,16 @@ impl Executor for Processes {
 }
 
 /// What the slots of a request stand for.
-struct Request {
+pub(crate) struct Request {
     /// For each slot the plan of the chunk, or nothing for the common beginning of a snapshot.
     slots: Vec<Option<usize>>,
 }
 
 impl Request {
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Writes as many plans as fit.
     fn write(worker: &mut Worker, chunk: &[Plan], backend: Backend, pool: u32, preparatory: u32) -> Self {
         let header = worker.region.header();
