@@ -11,11 +11,13 @@ mod simplify;
 mod trie;
 mod walks;
 mod watchpoint;
+mod witness;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
 pub use simplify::simplify;
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
+pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Portfolio;
 use std::str::FromStr;

@@ -5,10 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod confirm;
 mod doctor;
 mod exit;
 mod hunt;
 mod predict;
+mod predictions;
 mod progress;
 mod record;
 mod replay;

@@ -126,9 +126,10 @@ impl Recorded {
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let how = &arguments.how;
     let mut subject = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1)?;
-    let path = arguments.output.clone().unwrap_or_else(|| {
-        PathBuf::from(arguments.target.file_name().unwrap_or_default()).with_extension("rht")
-    });
+    let path = arguments
+        .output
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(arguments.target.file_name().unwrap_or_default()).with_extension("rht"));
     let cannot = || format!("cannot write `{}`", path.display());
     // Under its name only when it is whole.
     let unfinished = path.with_extension(format!("rht.{}", std::process::id()));

@@ -71,6 +71,9 @@ pub struct Converter<'n, S> {
     missing: FxHashMap<u32, u64>,
 }
 
+/// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
+const INITIALISED: u8 = 2;
+
 /// What a thread has done when it goes on.
 #[derive(Clone, Copy)]
 struct Unsaid {
@@ -177,9 +180,9 @@ impl<'n, S: Sink> Converter<'n, S> {
             Kind::Join => Op::Join,
             Kind::Lock | Kind::WriteLock => Op::Acquire,
             Kind::Unlock => Op::Release,
-            Kind::TryLock | Kind::TryWriteLock => tried(Op::Acquire),
+            Kind::TryLock | Kind::TryWriteLock => tried(Op::TryAcquire),
             Kind::ReadLock => Op::AcquireShared,
-            Kind::TryReadLock => tried(Op::AcquireShared),
+            Kind::TryReadLock => tried(Op::TryAcquireShared),
             Kind::RwUnlock => self.reader_leaves(record),
             Kind::Wait => {
                 let mutex = self.object(Subject::Lock, record.extra)?;
@@ -199,11 +202,23 @@ impl<'n, S: Sink> Converter<'n, S> {
             Kind::Broadcast => Op::Broadcast,
             Kind::SemWait | Kind::SemTryWait => Op::Down,
             Kind::SemPost => Op::Post,
+            Kind::Once if record.detail == INITIALISED => {
+                let object = self.object(Subject::Order, record.object)?;
+                self.operation(record, Op::Order, object)?;
+                // The compiler's code looks at the first byte of a guard before it calls the library.
+                return match self.layout.pieces((record.object, record.object + 1)) {
+                    pieces if self.layout.is_touched(pieces.start) && !pieces.is_empty() => {
+                        let location = self.location(pieces.start)?;
+                        self.push(record.thread, record.code, Op::AtomicWrite, location, Some(0))
+                    }
+                    _ => Ok(()),
+                };
+            }
             Kind::Once | Kind::FutexWait | Kind::FutexWake | Kind::Io => Op::Order,
             Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer => Op::Order,
             _ => Op::Local,
         };
-        if op == Op::AcquireShared {
+        if op.shares() {
             *self.readers.entry((record.thread, record.object)).or_default() += 1;
         }
         let object = match (op.subject(), record.kind) {
