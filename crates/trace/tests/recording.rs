@@ -172,6 +172,43 @@ fn a_wake_up_comes_after_its_signal() {
 }
 
 #[test]
+fn locks_are_what_changes_who_has_them() {
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        // An error of the program, which does not hold it.
+        record(2, 0, Kind::Unlock, 0x10, 0),
+        record(3, 1, Kind::Lock, 0x10, 0),
+        record(4, 1, Kind::Exit, 0, 0),
+        // Nobody has released it: it is robust, say.
+        record(5, 0, Kind::Lock, 0x10, 0),
+        record(6, 0, Kind::Unlock, 0x10, 0),
+        record(7, 0, Kind::ReadLock, 0x20, 0),
+        record(8, 0, Kind::ReadLock, 0x20, 0),
+        record(9, 0, Kind::RwUnlock, 0x20, 0),
+        record(10, 0, Kind::RwUnlock, 0x20, 0),
+        record(11, 0, Kind::RwUnlock, 0x20, 0),
+    ];
+    let trace = trace(&log);
+    let events: Vec<(Op, u32)> = trace.events().map(|event| (event.op, event.object)).collect();
+    let none = u32::MAX;
+    assert_eq!(
+        events[1..],
+        [
+            (Op::Local, none),
+            (Op::Acquire, 0),
+            (Op::Local, none),
+            (Op::Acquire, 1),
+            (Op::Release, 1),
+            (Op::AcquireShared, 2),
+            (Op::AcquireShared, 2),
+            (Op::ReleaseShared, 2),
+            (Op::ReleaseShared, 2),
+            (Op::Local, none),
+        ]
+    );
+}
+
+#[test]
 fn passing_a_barrier_comes_after_all_arrivals() {
     let log = [
         record(1, 0, Kind::Create, 1, 0),

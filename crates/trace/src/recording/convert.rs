@@ -1,5 +1,6 @@
 //! The second look at a log: its events, one after the other.
 
+use super::locks::Locks;
 use super::survey::{Layout, range};
 use crate::{Error, Event, NO_OBJECT, Object, Op, Subject};
 use racehunter_event::{Kind, Record};
@@ -61,8 +62,7 @@ pub struct Converter<'n, S> {
     object_count: u32,
     sites: FxHashMap<u64, u32>,
     objects: FxHashMap<(Subject, u64), u32>,
-    /// How often a thread holds a reader-writer lock as a reader.
-    readers: FxHashMap<(u32, u64), u32>,
+    locks: Locks,
     /// What threads have left unsaid: it shows by what they do next.
     unsaid: FxHashMap<u32, Unsaid>,
     /// The thread that runs, the next event, and how many events of each thread were not in the log.
@@ -96,7 +96,7 @@ impl<'n, S: Sink> Converter<'n, S> {
             object_count: 0,
             sites: FxHashMap::default(),
             objects: FxHashMap::default(),
-            readers: FxHashMap::default(),
+            locks: Locks::default(),
             unsaid: FxHashMap::default(),
             running: 0,
             next: 1,
@@ -183,10 +183,14 @@ impl<'n, S: Sink> Converter<'n, S> {
             Kind::TryLock | Kind::TryWriteLock => tried(Op::TryAcquire),
             Kind::ReadLock => Op::AcquireShared,
             Kind::TryReadLock => tried(Op::TryAcquireShared),
-            Kind::RwUnlock => self.reader_leaves(record),
+            Kind::RwUnlock => Op::Release,
             Kind::Wait => {
                 let mutex = self.object(Subject::Lock, record.extra)?;
-                self.operation(record, Op::Release, mutex)?;
+                let (op, mutex) = match self.locks.release(record.extra, record.thread) {
+                    Some(op) => (op, mutex),
+                    None => (Op::Local, NO_OBJECT),
+                };
+                self.operation(record, op, mutex)?;
                 let object = self.object(Subject::Condition, record.object)?;
                 self.unsaid.insert(record.thread, Unsaid { op: Op::Wake, object, code: record.code });
                 return self.push(record.thread, record.code, Op::Wait, object, Some(0));
@@ -218,9 +222,17 @@ impl<'n, S: Sink> Converter<'n, S> {
             Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer => Op::Order,
             _ => Op::Local,
         };
-        if op.shares() {
-            *self.readers.entry((record.thread, record.object)).or_default() += 1;
-        }
+        let op = if op.acquires() {
+            let (op, is_new) = self.locks.acquire(record.object, record.thread, op);
+            if is_new {
+                self.objects.remove(&(Subject::Lock, record.object));
+            }
+            op
+        } else if op == Op::Release {
+            self.locks.release(record.object, record.thread).unwrap_or(Op::Local)
+        } else {
+            op
+        };
         let object = match (op.subject(), record.kind) {
             (Subject::Nothing, _) => NO_OBJECT,
             (Subject::Thread, _) => record.object as u32,
@@ -232,17 +244,6 @@ impl<'n, S: Sink> Converter<'n, S> {
             (subject, _) => self.object(subject, record.object)?,
         };
         self.operation(record, op, object)
-    }
-
-    /// What an unlock of a reader-writer lock releases.
-    fn reader_leaves(&mut self, record: &Record) -> Op {
-        match self.readers.get_mut(&(record.thread, record.object)) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                Op::ReleaseShared
-            }
-            _ => Op::Release,
-        }
     }
 
     fn access(&mut self, record: &Record, op: Op) -> Result<(), Error> {

@@ -8,6 +8,8 @@
 //! * **Memory.** Accesses overlap in any way, but locations of a trace are equal or different. So memory is cut wherever
 //!   any access begins or ends, and an access to several pieces is several events. Memory that was freed and is used
 //!   again is other memory: in another order the allocator would have given out another address.
+//! * **Locks.** What does not change who has a lock is no operation on it: a program may release what it does not hold, and
+//!   get an error. A lock whose holder is over, and that another thread gets, is another lock from then on.
 //! * **Conditions.** A wait is the release of the mutex and the begin of the wait, in one operation. That a signal ended
 //!   it shows in the log only by the acquisition of the mutex that follows: the wake-up is made up then, as a part of
 //!   the wait.
@@ -21,6 +23,7 @@
 //! not with its events. [`Recording::of`] does both for a log that is in memory.
 
 mod convert;
+mod locks;
 mod schedule;
 mod survey;
 
