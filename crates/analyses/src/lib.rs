@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod context_bound;
+mod predict;
 mod simplify;
 mod trie;
 mod walks;
@@ -14,6 +15,7 @@ mod watchpoint;
 mod witness;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
+pub use predict::Predict;
 pub use simplify::simplify;
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
@@ -40,6 +42,8 @@ pub enum Technique {
     Pct,
     /// Partial order sampling.
     Pos,
+    /// Predictions from the logs of executions.
+    Predict,
 }
 
 /// What the techniques can be told. Each takes what concerns it.
@@ -65,7 +69,7 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 7] = [
+    pub const NAMES: [(&'static str, Self); 8] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
@@ -73,6 +77,7 @@ impl Technique {
         ("random", Self::Random),
         ("pct", Self::Pct),
         ("pos", Self::Pos),
+        ("predict", Self::Predict),
     ];
 
     /// The analyses that make up the technique.
@@ -87,11 +92,14 @@ impl Technique {
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
+            Self::Predict => Portfolio::of(Predict::new(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the two kinds of walks are lucky with different programs.
             Self::Auto => {
                 let walks = [Walks::pos(seed), Walks::pct(depth, seed)];
-                walks.into_iter().fold(Portfolio::of(context_bound), |portfolio, walk| portfolio.with(1, walk))
+                let others = walks.into_iter().fold(Portfolio::of(context_bound), |all, walk| all.with(1, walk));
+                // What any of them runs may tell more than it shows.
+                others.with(1, Predict::from_others())
             }
         }
     }
@@ -104,7 +112,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, dfs, random, pct, pos",
+            expected: "auto, context-bound, watchpoint, dfs, random, pct, pos, predict",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }
