@@ -7,9 +7,10 @@ use crate::target;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
+use racehunter_flow::{Flow, Flows};
 use racehunter_launch::{Limits, Processes, Program};
 use racehunter_symbols::{Symbols, own_frame};
-use racehunter_trace::recording::{Converter, Names, Survey};
+use racehunter_trace::recording::{Converter, Knowledge, Known, Names, Survey};
 use racehunter_trace::{Origin, Subject, file};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -111,9 +112,13 @@ impl Recorded {
             survey.add(&records);
         }
         let names = SourceNames { symbols: &self.symbols, load_address, given: RefCell::default() };
-        let mut writer = file::Writer::new(out, false, false)?;
+        let code = racehunter_ir::read_program(&self.path).ok().map(|modules| Code(Flows::of_program(&modules)));
+        let mut writer = file::Writer::new(out, false, code.is_some())?;
         writer.set_origin(&self.origin)?;
         let mut converter = Converter::new(survey.finish(), &names, writer)?;
+        if let Some(code) = &code {
+            converter = converter.knowing(code);
+        }
         for records in log.drain() {
             converter.add(&records)?;
         }
@@ -205,6 +210,16 @@ impl Line {
             text += &format!("   Next     racehunter predict {}\n", self.file);
         }
         text
+    }
+}
+
+/// What the code of the program tells about its accesses.
+struct Code(Flows);
+
+impl Knowledge for Code {
+    fn of(&self, site: u32) -> Option<Known<'_>> {
+        let Flow { reads, writes, bytes, decisive, ref address, ref value } = *self.0.of(site)?;
+        Some(Known { reads, writes, bytes, decisive, address, value })
     }
 }
 

@@ -4,7 +4,7 @@ use super::{
     BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, MAGIC, ORIGIN, checksum, shape_of, varint,
 };
 use crate::recording::Sink;
-use crate::{Error, Event, NO_OBJECT, Object, Op, Origin, Subject, Via};
+use crate::{Error, Event, Object, Origin, Subject, Via};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
@@ -270,11 +270,11 @@ impl<W: Write> Sink for Writer<W> {
         self.add_site(&name)
     }
 
-    /// What the log does not have must have concerned no other thread.
-    fn event(&mut self, event: Event, skipped: u64) -> Result<(), Error> {
-        for _ in 0..skipped {
-            self.push(Event { op: Op::Local, part: false, object: NO_OBJECT, ..event }, &[])?;
-        }
-        self.push(event, &[])
+    fn fills_gaps(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: Event, _skipped: u64, reads: &[(u32, Via)]) -> Result<(), Error> {
+        self.push(event, reads)
     }
 }

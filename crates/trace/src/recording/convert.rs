@@ -1,8 +1,9 @@
 //! The second look at a log: its events, one after the other.
 
+use super::depend::{Backs, Dependences, Knowledge};
 use super::locks::Locks;
 use super::survey::{Layout, range};
-use crate::{Error, Event, NO_OBJECT, Object, Op, Subject};
+use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Via};
 use racehunter_event::{Kind, Record};
 use rustc_hash::FxHashMap;
 
@@ -24,11 +25,16 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be taken.
     fn site(&mut self, name: String) -> Result<(), Error>;
-    /// The next event. So many events of its thread, directly before it, are not in the log.
+    /// The next event. So many events of its thread, directly before it, are not in the log; and it depends on reads of
+    /// its thread that lie so many events back, in this way.
     ///
     /// # Errors
     /// When it cannot be taken.
-    fn event(&mut self, event: Event, skipped: u64) -> Result<(), Error>;
+    fn event(&mut self, event: Event, skipped: u64, reads: &[(u32, Via)]) -> Result<(), Error>;
+    /// Whether events that are not in the log are to be made up, as such that concern no other thread.
+    fn fills_gaps(&self) -> bool {
+        false
+    }
 }
 
 /// What people call things.
@@ -69,6 +75,9 @@ pub struct Converter<'n, S> {
     running: u32,
     next: u64,
     missing: FxHashMap<u32, u64>,
+    dependences: Option<Dependences<'n>>,
+    /// What the next event depends on.
+    reads: Backs,
 }
 
 /// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
@@ -101,6 +110,8 @@ impl<'n, S: Sink> Converter<'n, S> {
             running: 0,
             next: 1,
             missing: FxHashMap::default(),
+            dependences: None,
+            reads: Backs::new(),
         };
         for name in std::mem::take(&mut converter.layout.threads) {
             converter.sink.thread(name)?;
@@ -113,6 +124,13 @@ impl<'n, S: Sink> Converter<'n, S> {
             }
         }
         Ok(converter)
+    }
+
+    /// Says on which reads events depend, from what the code of the program tells.
+    #[must_use]
+    pub fn knowing(mut self, knowledge: &'n dyn Knowledge) -> Self {
+        self.dependences = Some(Dependences::new(knowledge));
+        self
     }
 
     /// Converts the next records of the log.
@@ -168,6 +186,14 @@ impl<'n, S: Sink> Converter<'n, S> {
             if record.kind != Kind::WaitEnd {
                 self.push(record.thread, unsaid.code, unsaid.op, unsaid.object, Some(0))?;
             }
+        }
+        if self.sink.fills_gaps() {
+            for _ in 0..self.missing.remove(&record.thread).unwrap_or(0) {
+                self.push(record.thread, record.code, Op::Local, NO_OBJECT, None)?;
+            }
+        }
+        if let Some(dependences) = &mut self.dependences {
+            self.reads = dependences.begin(record);
         }
         self.convert(record)
     }
@@ -254,6 +280,9 @@ impl<'n, S: Sink> Converter<'n, S> {
         let pieces = self.layout.pieces(range(record));
         for piece in pieces.clone() {
             let location = self.location(piece)?;
+            if let Some(dependences) = self.dependences.as_mut().filter(|_| op.writes()) {
+                self.reads.extend(dependences.values(record));
+            }
             if piece == pieces.start {
                 self.operation(record, op, location)?;
             } else {
@@ -264,6 +293,9 @@ impl<'n, S: Sink> Converter<'n, S> {
                 *times += 1;
                 *now = None;
             }
+        }
+        if let Some(dependences) = &mut self.dependences {
+            dependences.end(record, pieces.len() as u32);
         }
         Ok(())
     }
@@ -320,7 +352,11 @@ impl<'n, S: Sink> Converter<'n, S> {
             }
         };
         let skipped = part.unwrap_or_else(|| self.missing.remove(&thread).unwrap_or(0));
+        if let Some(dependences) = &mut self.dependences {
+            dependences.happened(thread);
+        }
         let thread = u16::try_from(thread).map_err(|_| Error::TooMany("threads"))?;
-        self.sink.event(Event { thread, op, part: part.is_some(), object, site }, skipped)
+        let reads = std::mem::take(&mut self.reads);
+        self.sink.event(Event { thread, op, part: part.is_some(), object, site }, skipped, &reads)
     }
 }

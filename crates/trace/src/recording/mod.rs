@@ -18,20 +18,24 @@
 //! * **The rest.** What the predictor has no finer model of (once-only initialisation, futexes, input and output,
 //!   signals) is [`Op::Order`]: it stays in order with all else on the same object.
 //!
+//! With [`Knowledge`] of the program's code, events also say which reads they depend on.
+//!
 //! A log is looked at twice, because what is cut where is known at its end: [`Survey`], then [`Converter`]. Both take it
 //! in pieces, so that it need not be in memory at once; what they hold grows with the memory that the program touches,
 //! not with its events. [`Recording::of`] does both for a log that is in memory.
 
 mod convert;
+mod depend;
 mod locks;
 mod schedule;
 mod survey;
 
 pub use convert::{Converter, Names, PlainNames, Sink};
+pub use depend::{Knowledge, Known};
 pub use schedule::Schedule;
 pub use survey::{Layout, Survey};
 
-use crate::{Error, Event, Op, Trace, TraceBuilder};
+use crate::{Error, Event, Op, Trace, TraceBuilder, Via};
 use racehunter_event::Record;
 
 /// A trace, with what it takes to turn a reordering of it into a schedule.
@@ -91,7 +95,7 @@ impl Sink for Columns {
         self.builder.add_site(name).map(drop)
     }
 
-    fn event(&mut self, event: Event, skipped: u64) -> Result<(), Error> {
+    fn event(&mut self, event: Event, skipped: u64, _reads: &[(u32, Via)]) -> Result<(), Error> {
         self.skipped.push(u32::try_from(skipped).map_err(|_| Error::TooMany("events"))?);
         self.builder.push(event).map(drop)
     }
