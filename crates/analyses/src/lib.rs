@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod context_bound;
+mod predict;
 mod profile;
 mod simplify;
 mod thread_bound;
@@ -14,13 +15,16 @@ mod trie;
 mod variable_bound;
 mod walks;
 mod watchpoint;
+mod witness;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
+pub use predict::Predict;
 pub use simplify::simplify;
 pub use thread_bound::{ThreadBound, nth_order, orders_needed};
 pub use variable_bound::{Bounds, VariableBound};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
+pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Portfolio;
 use std::str::FromStr;
@@ -49,6 +53,8 @@ pub enum Technique {
     PctVb,
     /// Partial order sampling.
     Pos,
+    /// Predictions from the logs of executions.
+    Predict,
 }
 
 /// What the techniques can be told. Each takes what concerns it.
@@ -92,7 +98,7 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 10] = [
+    pub const NAMES: [(&'static str, Self); 11] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
@@ -103,6 +109,7 @@ impl Technique {
         ("pct", Self::Pct),
         ("pct-vb", Self::PctVb),
         ("pos", Self::Pos),
+        ("predict", Self::Predict),
     ];
 
     /// The analyses that make up the technique.
@@ -121,11 +128,14 @@ impl Technique {
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
+            Self::Predict => Portfolio::of(Predict::new(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the two kinds of walks are lucky with different programs.
             Self::Auto => {
                 let walks = [Walks::pos(seed), Walks::pct(depth, seed)];
-                walks.into_iter().fold(Portfolio::of(context_bound), |portfolio, walk| portfolio.with(1, walk))
+                let others = walks.into_iter().fold(Portfolio::of(context_bound), |all, walk| all.with(1, walk));
+                // What any of them runs may tell more than it shows.
+                others.with(1, Predict::from_others())
             }
         }
     }
@@ -138,7 +148,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos",
+            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, predict",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

@@ -29,6 +29,8 @@ pub enum Command {
     Hunt(Hunt),
     /// Show a finding again
     Replay(Replay),
+    /// Run a program once, and write down what its threads do
+    Record(crate::record::Arguments),
     /// Predict from one trace what other schedules can do
     Predict(crate::predict::Arguments),
     /// Say what is in a trace, or write it in another form

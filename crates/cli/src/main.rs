@@ -5,11 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod confirm;
 mod doctor;
 mod exit;
 mod hunt;
 mod predict;
+mod predictions;
 mod progress;
+mod record;
 mod replay;
 mod store;
 mod target;
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         _ => match Arguments::parse().command {
             Command::Hunt(arguments) => hunt::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
+            Command::Record(arguments) => record::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
             Command::Trace(arguments) => trace::run(&arguments),
             Command::Cc { arguments } => compile(Language::C, arguments),

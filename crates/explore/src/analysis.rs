@@ -31,6 +31,17 @@ pub trait Analysis {
     /// log then ends with that.
     fn new_targets(&mut self, target: &Self::Target, execution: &Execution) -> Vec<Self::Target>;
 
+    /// Targets that an execution opens up which another analysis of the portfolio has run.
+    fn other_targets(&mut self, _execution: &Execution) -> Vec<Self::Target> {
+        Vec::new()
+    }
+
+    /// Whether plans are guesses, not schedules that are known to be possible. One that cannot be followed then says
+    /// nothing about the program, and is not tried again.
+    fn guesses(&self) -> bool {
+        false
+    }
+
     /// The waitlist is empty: go on to the next stage (a higher bound) or `None` when there is none. The targets of
     /// the stage are returned.
     fn next_stage(&mut self) -> Option<Vec<Self::Target>> {

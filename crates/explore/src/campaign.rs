@@ -369,6 +369,10 @@ impl<'a> Campaign<'a> {
                 self.counts.impossible += 1;
                 Fate::Explored(execution)
             }
+            Outcome::Diverged(_) if self.portfolio.member(running.member).guesses() => {
+                self.counts.impossible += 1;
+                Fate::Nothing
+            }
             Outcome::Diverged(_) => {
                 self.counts.diverged += 1;
                 if running.tries < RETRIES {
@@ -392,6 +396,9 @@ impl<'a> Campaign<'a> {
             }
         };
         self.portfolio.member(running.member).tell(running.tries, fate);
+        for other in (0..self.members.len()).filter(|&other| other != running.member) {
+            self.portfolio.member(other).overhear(execution);
+        }
         self.note_bugs(plan, execution);
         let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
         (self.progress)(Progress::Execution { number, waiting });

@@ -97,6 +97,10 @@ pub(crate) trait Queue {
     fn take(&mut self) -> Option<(u32, Plan)>;
     /// Tells what became of the target that was taken first among those not yet told about.
     fn tell(&mut self, tries: u32, fate: Fate<'_>);
+    /// Tells of an execution of another member.
+    fn overhear(&mut self, execution: &Execution);
+    /// See [`Analysis::guesses`].
+    fn guesses(&self) -> bool;
     /// Goes on to the next stage, if there is one.
     fn next_stage(&mut self) -> bool;
     /// See [`Analysis::guarantee`].
@@ -145,6 +149,14 @@ impl<A: Analysis> Queue for Waitlist<A> {
             Fate::Again => self.retries.push((tries + 1, target)),
             Fate::Nothing => {}
         }
+    }
+
+    fn overhear(&mut self, execution: &Execution) {
+        self.waiting.extend(self.analysis.other_targets(execution));
+    }
+
+    fn guesses(&self) -> bool {
+        self.analysis.guesses()
     }
 
     fn next_stage(&mut self) -> bool {

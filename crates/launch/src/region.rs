@@ -240,17 +240,29 @@ impl Region {
         Some((words(at + 2, frames)?, words(at + 2 + frames as usize, locks)?))
     }
 
+    /// Gives back the memory of the records `first .. end`, which were read.
+    pub(crate) fn forget(&self, first: u64, end: u64) {
+        const PAGE: usize = 4096;
+        let byte = |record: u64| LOG_OFFSET + (record as usize).min(LOG_RECORDS) * size_of::<Record>();
+        // The page at the end has records that were not read yet.
+        let (from, to) = (byte(first) / PAGE * PAGE, byte(end) / PAGE * PAGE);
+        if from < to {
+            self.punch(from.max(LOG_OFFSET), to);
+        }
+    }
+
+    fn punch(&self, from: usize, to: usize) {
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: the file is ours; within it the range is that of the log.
+        unsafe { libc::fallocate(self.fd(), mode, from as i64, (to - from) as i64) };
+    }
+
     /// Gives back the memory of a log that has become large.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 64 << 20;
-        // SAFETY: plain reads of our own mapping; the file is ours.
-        unsafe {
-            let header = self.read_header();
-            if header.log_used as usize * size_of::<Record>() > KEEP {
-                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-                let (from, len) = (LOG_OFFSET + KEEP, LOG_RECORDS * size_of::<Record>() - KEEP);
-                libc::fallocate(self.fd(), mode, from as i64, len as i64);
-            }
+        let used = LOG_OFFSET + self.read_header().log_used as usize * size_of::<Record>();
+        if used > LOG_OFFSET + KEEP {
+            self.punch(LOG_OFFSET + KEEP, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
         }
     }
 }

@@ -12,9 +12,14 @@ use racehunter_explore::{Execution, Outcome, THREADS};
 pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
     let mut records = region.read_log(slot.log, slot.log_count);
     let stacks = take_stacks(region, &mut records);
+    Execution { records, stacks, ..read_without_log(slot, stopped, output) }
+}
+
+/// Reads all but the log.
+pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
     Execution {
-        records,
-        stacks,
+        records: Vec::new(),
+        stacks: Vec::new(),
         outcome: outcome(slot, stopped),
         events: slot.events,
         threads: slot.threads,

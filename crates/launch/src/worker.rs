@@ -90,6 +90,9 @@ pub enum LaunchError {
     /// The runtime in the program cannot work.
     #[error("{0}")]
     Trouble(String),
+    /// A schedule that does not fit.
+    #[error("a schedule of {0} switches is too long to be followed")]
+    PlanTooLong(usize),
     /// The server died again and again.
     #[error("`{0}` kills its own fork server: the process that started it was ended {1} times")]
     Dies(String, u32),

@@ -4,9 +4,10 @@
 //! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
 
 use racehunter_explore::model::{ModelExecutor, Program, Shape, schedules};
-use racehunter_explore::{Bug, Execution, Observe, Plan, Switch, Tail};
+use racehunter_explore::{Bug, Execution, Observe, Plan, Tail};
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, Prediction, predict};
-use racehunter_trace::{EventId, Trace, recording};
+use racehunter_trace::recording::{Recording, code_of};
+use racehunter_trace::{EventId, Trace};
 use std::collections::HashSet;
 
 fn programs() -> u64 {
@@ -15,10 +16,7 @@ fn programs() -> u64 {
 
 /// The places in the code of some events: that is what sites are named by.
 fn codes(trace: &Trace, events: &[EventId]) -> Vec<u64> {
-    let code = |&event: &EventId| {
-        let name = &trace.sites()[trace.site(event) as usize];
-        u64::from_str_radix(name.trim_start_matches("0x"), 16).unwrap()
-    };
+    let code = |&event: &EventId| code_of(&trace.sites()[trace.site(event) as usize]).unwrap();
     let mut codes: Vec<u64> = events.iter().map(code).collect();
     codes.sort_unstable();
     codes
@@ -37,21 +35,11 @@ fn is_shown(trace: &Trace, prediction: &Prediction, bugs: &HashSet<Bug>) -> bool
 }
 
 /// Carries out the witness of a prediction, and then what it leads to.
-fn replay(executor: &mut ModelExecutor, trace: &Trace, prediction: &Prediction) -> Execution {
-    let mut order = recording::schedule(trace, prediction.witness.events());
+fn replay(executor: &mut ModelExecutor, recording: &Recording, prediction: &Prediction) -> Execution {
     // Those who are about to acquire locks of each other come to it by themselves.
-    if prediction.kind == Kind::Race {
-        order.extend(prediction.events.iter().map(|&event| u32::from(trace.thread(event))));
-    }
-    let mut running = 0;
-    let mut switches = Vec::new();
-    for (at, to) in (1..).zip(order) {
-        if to != running {
-            switches.push(Switch { at, to, from: running, code: 0 });
-            running = to;
-        }
-    }
-    executor.run_one(&Plan { observe: Observe::Everything, ..Plan::replay(switches) })
+    let then = if prediction.kind == Kind::Race { &prediction.events[..] } else { &[] };
+    let schedule = recording.schedule(prediction.witness.events(), then);
+    executor.run_one(&Plan { observe: Observe::Everything, ..Plan::replay(schedule.switches) })
 }
 
 #[test]
@@ -68,8 +56,9 @@ fn predictions_from_one_execution_are_shown_by_another() {
         for tail in [Tail::MinSwitches, Tail::random(seed), Tail::random(seed + 1)] {
             let plan = Plan { tail, observe: Observe::Everything, ..Plan::default() };
             let execution = executor.run_one(&plan);
-            let trace = recording::trace(&execution.records).unwrap();
-            let index = Index::new(&trace).unwrap_or_else(|error| panic!("program {seed}: {error}"));
+            let recording = Recording::of(&execution.records).unwrap();
+            let trace = &recording.trace;
+            let index = Index::new(trace).unwrap_or_else(|error| panic!("program {seed}: {error}"));
             let options = Options {
                 policy: Policy::M2,
                 effort: Effort::exhaustive(),
@@ -80,18 +69,18 @@ fn predictions_from_one_execution_are_shown_by_another() {
             let seen: HashSet<Bug> = execution.bugs().into_iter().collect();
             for prediction in predict(&index, &options, &|| false).predictions {
                 assert!(
-                    is_shown(&trace, &prediction, &bugs),
+                    is_shown(trace, &prediction, &bugs),
                     "program {seed}, {tail:?}: {prediction:?}\n{bugs:?}\n{:#?}",
                     executor.program()
                 );
-                let shown = replay(&mut executor, &trace, &prediction);
+                let shown = replay(&mut executor, &recording, &prediction);
                 assert!(
-                    is_shown(&trace, &prediction, &shown.bugs().into_iter().collect()),
+                    is_shown(trace, &prediction, &shown.bugs().into_iter().collect()),
                     "program {seed}, {tail:?}: {prediction:?}\n{shown:#?}"
                 );
                 races += usize::from(prediction.kind == Kind::Race);
                 deadlocks += usize::from(prediction.kind == Kind::Deadlock);
-                new += usize::from(!is_shown(&trace, &prediction, &seen));
+                new += usize::from(!is_shown(trace, &prediction, &seen));
             }
         }
     }
