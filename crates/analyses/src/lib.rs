@@ -7,8 +7,11 @@
 #![forbid(unsafe_code)]
 
 mod context_bound;
+mod past;
+mod reduction;
 mod simplify;
 mod trie;
+mod visited;
 mod walks;
 mod watchpoint;
 
@@ -53,11 +56,14 @@ pub struct Options {
     pub depth: u32,
     /// Source of all random choices.
     pub seed: u64,
+    /// Leave out schedules that show nothing new. Only for executors that log every access to shared memory.
+    pub reduce: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { bound: 2, bound_kind: BoundKind::Preemptions, strategy: Strategy::MinSwitches, depth: 3, seed: 1 }
+        let (bound_kind, strategy) = (BoundKind::Preemptions, Strategy::MinSwitches);
+        Self { bound: 2, bound_kind, strategy, depth: 3, seed: 1, reduce: true }
     }
 }
 
@@ -76,11 +82,11 @@ impl Technique {
     /// The analyses that make up the technique.
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
-        let Options { bound, bound_kind, strategy, depth, seed } = *options;
-        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed);
+        let Options { bound, bound_kind, strategy, depth, seed, reduce } = *options;
+        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduce);
         match self {
             Self::ContextBound => Portfolio::of(context_bound),
-            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed)),
+            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed).reduced(reduce)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),

@@ -10,7 +10,7 @@
 //!
 //! None covers anything for certain, but all reach far corners of large programs early.
 
-use racehunter_explore::{Analysis, Execution, Going, Plan, Style, Tail, decisions};
+use racehunter_explore::{Analysis, Execution, Going, Loader, Part, Plan, Saver, Style, Tail, Unusable, decisions};
 
 /// What kind of walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ enum Kind {
 pub struct Walks {
     kind: Kind,
     seed: u64,
+    part: Part,
     next: u64,
     /// Walks that were made.
     made: u64,
@@ -37,7 +38,7 @@ const AHEAD: u64 = 64;
 
 impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
-        Self { kind, seed, next: 0, made: 0, choices: 1, threads: 1 }
+        Self { kind, seed, part: Part::WHOLE, next: 0, made: 0, choices: 1, threads: 1 }
     }
 
     /// Random walks that all derive from one seed.
@@ -71,7 +72,8 @@ impl Analysis for Walks {
 
     fn plan(&self, target: &u64) -> Plan {
         // An odd factor, so that no two walks have the same seed.
-        let seed = self.seed.wrapping_add(target.wrapping_mul(0xD134_2543_DE82_EF95));
+        let number = target * u64::from(self.part.of()) + u64::from(self.part.number() - 1);
+        let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
         let style = match self.kind {
             Kind::Random => Style::Even,
             Kind::Pct { depth } => Style::Pct { depth, length: self.choices },
@@ -104,6 +106,27 @@ impl Analysis for Walks {
             count(self.threads, "thread"),
             count(self.choices, "choice"),
         ))
+    }
+
+    /// Each part makes the walks whose numbers are its own.
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &u64>, out: &mut Saver<'_>) {
+        [self.next, self.made, self.choices, self.threads].into_iter().for_each(|number| out.number(number));
+        let targets: Vec<u64> = targets.copied().collect();
+        out.numbers(targets.into_iter());
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u64>, Unusable> {
+        for number in [&mut self.next, &mut self.made, &mut self.choices, &mut self.threads] {
+            *number = input.number()?;
+        }
+        input.numbers()
     }
 }
 

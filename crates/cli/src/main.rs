@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod campaign;
 mod doctor;
 mod exit;
 mod hunt;
+mod merge;
 mod predict;
 mod progress;
 mod replay;
@@ -31,7 +33,8 @@ fn main() -> ExitCode {
         "racehunter-cc" => compile(Language::C, words.collect()),
         "racehunter-c++" => compile(Language::Cxx, words.collect()),
         _ => match Arguments::parse().command {
-            Command::Hunt(arguments) => hunt::run(&arguments),
+            Command::Hunt(arguments) => hunt(arguments),
+            Command::Merge(arguments) => merge::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
             Command::Trace(arguments) => trace::run(&arguments),
@@ -46,6 +49,18 @@ fn main() -> ExitCode {
             eprint!("{}", exit::render(&error));
             Exit::Error.into()
         }
+    }
+}
+
+/// Hunts; without a target it goes on with the last hunt, as that was started.
+fn hunt(arguments: arguments::Hunt) -> anyhow::Result<Exit> {
+    if let Some(target) = &arguments.target {
+        return hunt::run(&arguments, target);
+    }
+    let words = campaign::recall(&arguments.out)?;
+    match Arguments::parse_from(["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words)).command {
+        Command::Hunt(arguments @ arguments::Hunt { target: Some(_), .. }) => hunt(arguments),
+        _ => anyhow::bail!("the last campaign in `{}` does not say what it hunts", arguments.out.display()),
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Path {
     pub outcome: Outcome,
     /// What it shows.
     pub bugs: Vec<Bug>,
+    /// What it writes: see [`Execution::output`].
+    pub output: Vec<u8>,
 }
 
 /// All schedules of a program when these sites and all synchronisation are points; `None` when there are more than
@@ -40,6 +42,7 @@ pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Opti
         switch_cost: 0,
         outcome: Outcome::Exited(0),
         bugs: Vec::new(),
+        output: Vec::new(),
     };
     search.walk(State::new(program, false), 0, false, start).then_some(search.paths)
 }
@@ -130,6 +133,7 @@ impl Search<'_> {
         path.bugs.sort();
         path.bugs.dedup();
         path.outcome = outcome;
+        path.output = state.output();
         self.paths.push(path);
     }
 }
