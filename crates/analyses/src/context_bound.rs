@@ -373,6 +373,10 @@ impl Analysis for ContextBound {
         known.then(|| (all as u64).saturating_sub(executions).max(waiting as u64))
     }
 
+    fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true

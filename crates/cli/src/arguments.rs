@@ -93,6 +93,9 @@ pub struct Hunt {
     /// Let waits on condition variables end without a signal, and signals wake any waiter
     #[arg(long)]
     pub spurious: bool,
+    /// Report an exit status or output that depends on the schedule
+    #[arg(long)]
+    pub check_output: bool,
     /// Also run schedules that differ from others only in the order of independent operations
     #[arg(long)]
     pub no_reduction: bool,
@@ -184,8 +187,9 @@ impl Hunt {
             confidence: self.confidence,
             iterations: self.iterations,
             seed: self.seed,
-            // Without the accesses to shared memory it is not known what is independent.
-            reduce: !self.no_reduction && Points::from(self.points) != Points::Sync,
+            // Without the accesses to shared memory it is not known what is independent; and nothing tells when
+            // something is written.
+            reduce: !self.no_reduction && !self.check_output && Points::from(self.points) != Points::Sync,
         }
     }
 }

@@ -35,8 +35,8 @@ pub struct Identity {
 impl Identity {
     /// The campaign that these arguments ask for.
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
-        let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, no_reduction, .. } = arguments;
-        let Hunt { variables, threads, confidence, iterations, .. } = arguments;
+        let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
+        let Hunt { variables, threads, confidence, iterations, no_reduction, check_output, .. } = arguments;
         let options = vec![
             format!("--analysis {analysis:?}"),
             format!("--bound {bound}"),
@@ -51,6 +51,7 @@ impl Identity {
             format!("--spurious {spurious}"),
             format!("--seed {seed}"),
             format!("--no-reduction {no_reduction}"),
+            format!("--check-output {check_output}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());
         Self { program, arguments: arguments.arguments.clone(), input, options }
@@ -179,7 +180,21 @@ impl Keeper {
             ));
         }
         self.before = kept.elapsed;
+        self.tidy();
         Ok((kept, state))
+    }
+
+    /// Removes what a run of the command left behind that was killed while it wrote.
+    fn tidy(&self) {
+        let (Some(directory), Some(stem)) = (self.path.parent(), self.path.file_stem()) else { return };
+        let stem = stem.to_string_lossy();
+        for path in std::fs::read_dir(directory).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.starts_with(&*stem) && name.ends_with(".unfinished") {
+                // Best effort: it is in nobody's way.
+                let _ = std::fs::remove_file(&path);
+            }
+        }
     }
 
     /// When it is time to write again.

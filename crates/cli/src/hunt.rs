@@ -154,6 +154,7 @@ fn budget(arguments: &Hunt) -> Budget {
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
         spurious: arguments.spurious,
+        check_output: arguments.check_output,
         part: arguments.partition,
         ..Budget::default()
     }

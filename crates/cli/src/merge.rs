@@ -59,9 +59,12 @@ fn join(findings: &mut BTreeMap<String, Stored>, new: Stored) {
         .or_insert(new);
 }
 
-/// The parts by their numbers, each with its directory, and how many there should be.
-fn parts(arguments: &Merge) -> Result<(BTreeMap<u32, (PathBuf, Kept)>, u32)> {
-    let mut parts: BTreeMap<u32, (PathBuf, Kept)> = BTreeMap::new();
+/// Parts by their numbers, each with its directory.
+type Parts = BTreeMap<u32, (PathBuf, Kept)>;
+
+/// The parts, and how many there should be.
+fn parts(arguments: &Merge) -> Result<(Parts, u32)> {
+    let mut parts = Parts::new();
     let mut first: Option<Kept> = None;
     for directory in &arguments.directories {
         let paths = campaign::all(directory)?;
@@ -144,6 +147,7 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
         points,
         threads: most(|coverage| coverage.threads),
         events: most(|coverage| coverage.events),
+        left_out: sum(|coverage| coverage.left_out),
         uncontrolled: uncontrolled(parts),
     }
 }

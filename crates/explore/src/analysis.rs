@@ -86,6 +86,11 @@ pub trait Analysis {
         None
     }
 
+    /// Targets that were left out because others show the same.
+    fn left_out(&self) -> u64 {
+        0
+    }
+
     /// Takes over one part of the work: from now on only targets of that part are given out, and those that all parts
     /// need. The parts together must cover what the whole would. False when the work cannot be split; each part does
     /// all of it then.

@@ -24,6 +24,8 @@ pub struct Budget {
     pub points: Points,
     /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
     pub spurious: bool,
+    /// Whether a status or output that depends on the schedule is a bug.
+    pub check_output: bool,
     /// Which part of the work is done, where it can be divided.
     pub part: Part,
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
@@ -42,6 +44,7 @@ impl Default for Budget {
             stop_on_first: false,
             points: Points::Shared,
             spurious: false,
+            check_output: false,
             part: Part::WHOLE,
             batch: 32,
             max_events: u64::MAX,
@@ -213,6 +216,8 @@ pub struct Campaign<'a> {
     /// How many of them were told about.
     told: usize,
     known: FxHashSet<Bug>,
+    /// The execution in which nothing is preempted, when others are compared with it.
+    reference: Option<Execution>,
     /// Sites that the executor was told about.
     sites: FxHashSet<u32>,
     /// Places in the code at which a decision was possible.
@@ -260,6 +265,7 @@ impl<'a> Campaign<'a> {
             found: Vec::new(),
             told: 0,
             known: FxHashSet::default(),
+            reference: None,
             sites: FxHashSet::default(),
             places: FxHashSet::default(),
             threads: 0,
@@ -310,8 +316,24 @@ impl<'a> Campaign<'a> {
         for member in 0..self.members.len() {
             self.portfolio.member(member).start();
         }
+        self.look_at_reference(executor)?;
         if self.budget.points == Points::Shared {
-            self.monitor(executor, Plan { spurious: self.budget.spurious, ..Plan::default() }, &[])?;
+            self.monitor(executor, self.reference_plan(), &[])?;
+        }
+        Ok(())
+    }
+
+    /// The plan in which nothing is preempted.
+    fn reference_plan(&self) -> Plan {
+        Plan { spurious: self.budget.spurious, ..Plan::default() }
+    }
+
+    /// Runs what others are to be compared with. Not counted, and run again by a campaign that is resumed.
+    fn look_at_reference(&mut self, executor: &mut dyn Executor) -> Result<(), ExecutorError> {
+        if self.budget.check_output && self.reference.is_none() {
+            let execution = executor.run(&[self.reference_plan()])?.pop();
+            // Nothing but its end is needed.
+            self.reference = execution.map(|execution| Execution { records: Vec::new(), ..execution });
         }
         Ok(())
     }
@@ -324,6 +346,7 @@ impl<'a> Campaign<'a> {
         if !self.started {
             self.start(executor)?;
         }
+        self.look_at_reference(executor)?;
         let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
         self.finish_stages();
         if let Some(stop) = self.reason_to_stop(left, should_stop) {
@@ -486,7 +509,15 @@ impl<'a> Campaign<'a> {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return;
         }
-        for bug in execution.bugs() {
+        let mut bugs = execution.bugs();
+        let known = |known: &Bug| matches!(known, Bug::ExitStatus(_) | Bug::Output(_));
+        if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
+            && !self.known.iter().any(known)
+        {
+            // Once it is known to depend on the schedule, further values say nothing new.
+            bugs.push(difference);
+        }
+        for bug in bugs {
             if !self.known.insert(bug.clone()) {
                 continue;
             }

@@ -68,6 +68,11 @@ impl Portfolio {
         self.members.iter().find_map(|share| share.queue.remaining())
     }
 
+    /// See [`Analysis::left_out`].
+    pub(crate) fn left_out(&self) -> u64 {
+        self.members.iter().map(|share| share.queue.left_out()).sum()
+    }
+
     pub(crate) fn save(&self, out: &mut Saver<'_>) {
         out.count(self.members.len());
         for Share { queue, credit, .. } in &self.members {
@@ -156,6 +161,8 @@ pub(crate) trait Queue {
     fn split(&mut self, part: Part);
     /// See [`Analysis::remaining`].
     fn remaining(&self) -> Option<u64>;
+    /// See [`Analysis::left_out`].
+    fn left_out(&self) -> u64;
     /// Writes everything; no target is running.
     fn save(&self, out: &mut Saver<'_>);
     /// Takes over what was written. False when it has to start again.
@@ -260,6 +267,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn remaining(&self) -> Option<u64> {
         self.analysis.remaining(self.waiting())
+    }
+
+    fn left_out(&self) -> u64 {
+        self.analysis.left_out()
     }
 
     fn save(&self, out: &mut Saver<'_>) {

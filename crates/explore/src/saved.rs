@@ -142,6 +142,8 @@ impl<'a> Saver<'a> {
                 self.numbers(std::iter::once(3).chain(places.iter().copied()).collect::<Vec<_>>().into_iter())
             }
             Bug::Crash(signal, code) => self.numbers([4, u64::from(*signal), *code].into_iter()),
+            Bug::ExitStatus(status) => self.numbers([6, u64::from(*status as u32)].into_iter()),
+            Bug::Output(hash) => self.numbers([7, *hash].into_iter()),
             Bug::Assertion(message, file, line) => {
                 self.numbers([5, u64::from(*line)].into_iter());
                 self.text(message);
@@ -314,6 +316,8 @@ impl<'a> Loader<'a> {
             [3, ref places @ ..] => Bug::Deadlock(places.to_vec()),
             [4, signal, code] => Bug::Crash(small(signal)?, code),
             [5, line] => Bug::Assertion(self.text()?, self.text()?, small(line)?),
+            [6, status] => Bug::ExitStatus(small(status)? as i32),
+            [7, hash] => Bug::Output(hash),
             _ => return Err(Unusable::Damaged),
         })
     }

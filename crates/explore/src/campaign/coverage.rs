@@ -38,6 +38,7 @@ impl Campaign<'_> {
             points,
             threads: u64::from(self.threads),
             events: self.events,
+            left_out: self.portfolio.left_out(),
             uncontrolled: Vec::new(),
         }
     }
@@ -64,7 +65,11 @@ impl Campaign<'_> {
             }
             Points::All => "points = every access".to_owned(),
         };
-        vec!["this input".to_owned(), "sequential consistency".to_owned(), points]
+        let mut assumes = vec!["this input".to_owned(), "sequential consistency".to_owned(), points];
+        if self.portfolio.left_out() > 0 {
+            assumes.push("the order of operations on different objects does not matter".to_owned());
+        }
+        assumes
     }
 
     fn missed(&self, stop: &Stop, complete: bool) -> Vec<String> {
