@@ -58,7 +58,7 @@ fn bounds_count_what_they_are_told_to() {
     let target = Path::new("targets/data-race/lost_update.fixed.c");
     let workshop = Workshop::new();
     let executions = |kind, bound| {
-        let options = ["--analysis", "context-bound", "--bound-kind", kind, "--bound", bound];
+        let options = ["--analysis", "context-bound", "--no-reduction", "--bound-kind", kind, "--bound", bound];
         let hunted = workshop.hunt(target, &options).expect(0);
         assert!(hunted.summary().complete, "{:?}", hunted.summary());
         assert_eq!(hunted.bounds.len(), bound.parse::<usize>().map_or(0, |bound| bound + 1));
@@ -160,4 +160,63 @@ fn progress_is_on_standard_error_and_can_be_silenced() {
     let (workshop, program) = Workshop::with_program(TWO_RACES);
     let hunted = workshop.hunt(&program, &["--runs", "20"]).expect(1);
     assert_eq!(hunted.ended.stderr, "");
+}
+
+/// Two threads add to a variable, one step at a time; what is lost shows in the status, or in what is written.
+fn lossy(end: &str) -> String {
+    format!(
+        r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+atomic_int n;
+
+static void *add(void *unused) {{
+    int seen = atomic_load(&n);
+    atomic_store(&n, seen + 1);
+    return unused;
+}}
+
+int main(void) {{
+    pthread_t first, second;
+    pthread_create(&first, NULL, add, NULL);
+    pthread_create(&second, NULL, add, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    puts("done");
+    {end}
+}}
+"#
+    )
+}
+
+#[test]
+fn status_and_output_are_compared_when_asked() {
+    let cases = [
+        ("exit-status", "return n == 2 ? 0 : 3;", "ends with status 3", "without a preemption it ends with status 0"),
+        (
+            "output",
+            r#"printf("n = %d\n", n); return 0;"#,
+            "what the program writes",
+            "it writes `n = 1` where it writes `n = 2`",
+        ),
+    ];
+    for (kind, end, message, note) in cases {
+        let (workshop, program) = Workshop::with_program(&lossy(end));
+        let options = ["--analysis", "context-bound"];
+        let _ = workshop.hunt(&program, &options).expect(0);
+        let hunted = workshop.hunt(&program, &[&options[..], &["--check-output"]].concat()).expect(1);
+        let [finding] = &hunted.findings[..] else { panic!("{:?}", hunted.overview()) };
+        assert_eq!((finding.kind.as_str(), finding.preemptions, finding.replayed), (kind, 1, [5, 5]));
+        assert!(finding.message.contains(message), "{}", finding.message);
+        let line = hunted.repeatable.iter().find(|line| line["reason"] == "finding").expect("there is one");
+        assert!(line["notes"].to_string().contains(note), "{line}");
+        assert!(hunted.summary().complete, "{:?}", hunted.summary());
+        let _ = workshop.replay(&finding.id).expect(0);
+        // The same status and output in all schedules is no finding.
+        let fixed = lossy(end).replace("int seen = atomic_load(&n);", "").replace("atomic_store(&n, seen + 1)", "n++");
+        let (workshop, program) = Workshop::with_program(&fixed);
+        let _ = workshop.hunt(&program, &[&options[..], &["--check-output"]].concat()).expect(0);
+    }
 }

@@ -59,6 +59,13 @@ pub fn on_one_processor(command: &mut Command) -> &mut Command {
     }
 }
 
+/// Resident memory of this process, in bytes.
+pub fn resident() -> Result<f64> {
+    let text = std::fs::read_to_string("/proc/self/statm").context("cannot read /proc/self/statm")?;
+    let pages: f64 = text.split(' ').nth(1).and_then(|pages| pages.parse().ok()).context("no number of pages")?;
+    Ok(pages * 4096.0)
+}
+
 /// Processor time of this process so far.
 pub fn own_cpu() -> f64 {
     usage_of(libc::RUSAGE_SELF)

@@ -1,5 +1,6 @@
 //! The rows of the table, one module per kind.
 
+mod campaign;
 mod hooks;
 mod long;
 mod predict;
@@ -56,4 +57,6 @@ pub const ALL: &[(&str, Measure)] = &[
     ("accesses", long::rows),
     ("hooks", hooks::rows),
     ("predict", predict::rows),
+    ("pending", campaign::pending),
+    ("million", campaign::million),
 ];

@@ -68,6 +68,8 @@ pub struct Summary {
     pub points: u64,
     pub threads: u64,
     pub events: u64,
+    pub left_out: u64,
+    pub guarantee: String,
     pub missed: Vec<String>,
     pub uncontrolled: Vec<Uncontrolled>,
 }

@@ -87,6 +87,15 @@ impl Workshop {
         Hunted::new(run(&mut self.hunt_command(target, options)))
     }
 
+    /// `racehunter merge` of directories of this workshop, with `--message-format json`; the findings go to its own.
+    #[track_caller]
+    #[must_use]
+    pub fn merge(&self, directories: &[&str], options: &[&str]) -> Hunted {
+        let mut command = racehunter(["merge", "--message-format", "json", "--out"]);
+        command.arg(self.out()).args(options).args(directories.iter().map(|name| self.path(name)));
+        Hunted::new(run(&mut command))
+    }
+
     /// `racehunter replay` with the findings of this workshop.
     #[track_caller]
     #[must_use]

@@ -7,10 +7,18 @@
 //! A target is a schedule prefix. Its execution repeats the prefix and goes on by the strategy; at every decision
 //! after the prefix, each thread that could have been chosen instead gives a new target. So each schedule is the
 //! execution of one target, and no set of visited schedules is needed. A target whose prefix costs more than the
-//! current bound waits for its stage.
+//! current bound waits for its stage. What can be left out without missing anything is in [`crate::reduction`].
+//!
+//! A divided search: the schedules without a preemption are common to all parts. Where a schedule has its first one, its
+//! past and the thread that goes on say whose it is, with everything behind it.
 
-use crate::trie::{ROOT, Trie};
-use racehunter_explore::{Analysis, Execution, Going, Outcome, Plan, Step, Tail, decisions};
+use crate::reduction::Way;
+use crate::trie::{Last, ROOT, Trie};
+use crate::visited::Visited;
+use racehunter_explore::{
+    Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, Tail, Unusable,
+    decisions,
+};
 use std::str::FromStr;
 
 /// What the bound counts.
@@ -91,10 +99,28 @@ pub struct ContextBound {
     /// First and last bound to explore.
     first_bound: u32,
     last_bound: u32,
+    part: Part,
+    /// Schedules that show nothing new are to be left out.
+    reduce: bool,
+    /// Where the search has been, while it leaves something out.
+    visited: Option<Visited>,
     bound: u32,
     trie: Trie,
     /// Targets of later stages, by their cost.
     later: Vec<Vec<u32>>,
+    /// What was seen on the way.
+    seen: Seen,
+    /// It has to start again.
+    again: bool,
+    /// Executions of this stage, and the share of the stage that they are, by estimate.
+    done: (u64, f64),
+    /// Targets that were left out since they show nothing new.
+    left_out: u64,
+}
+
+/// What limits the guarantee.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
     /// Some schedule costs more than the last bound.
     cut_off: bool,
     /// There are more targets than can be numbered; some were dropped.
@@ -115,14 +141,24 @@ impl ContextBound {
             seed,
             first_bound: 0,
             last_bound,
+            part: Part::WHOLE,
+            reduce: false,
+            visited: None,
             bound: 0,
             trie: Trie::new(),
             later: Vec::new(),
-            cut_off: false,
-            dropped: false,
-            unfair: false,
-            exhausted: false,
+            seen: Seen::default(),
+            again: false,
+            done: (0, 0.0),
+            left_out: 0,
         }
+    }
+
+    /// Leaves out schedules that differ from others only in the order of operations that have nothing to do with each
+    /// other. For executors that log every access to memory that threads share.
+    #[must_use]
+    pub fn reduced(self, reduce: bool) -> Self {
+        Self { reduce, ..self }
     }
 
     /// All schedules, in one stage.
@@ -140,7 +176,7 @@ impl ContextBound {
 
     /// A target now or later, as its cost says.
     fn add(&mut self, target: u32, now: &mut Vec<u32>) {
-        let cost = self.trie.cost(target);
+        let cost = self.trie.last(target).cost;
         if cost <= self.bound {
             now.push(target);
             return;
@@ -151,6 +187,74 @@ impl ContextBound {
         }
         self.later[stage].push(target);
     }
+
+    /// An execution of this stage is behind us, and with it this share.
+    fn finished(&mut self, share: f32) {
+        self.done = (self.done.0 + 1, self.done.1 + f64::from(share));
+    }
+
+    /// The way of an execution, where it is needed: to see what shows nothing new, and to divide the search.
+    fn way<'e>(&self, target: u32, execution: &'e Execution) -> Option<Way<'e>> {
+        (self.visited.is_some() || !self.part.is_whole()).then(|| Way::new(execution, self.trie.early(target)))
+    }
+
+    /// Whether there is something new to explore at a moment.
+    fn is_new(&mut self, key: Option<u128>, way: Option<&Way<'_>>, cost: u32) -> bool {
+        let (Some(visited), Some(key), Some(way)) = (&mut self.visited, key, way) else { return true };
+        // Without a bound nothing is too expensive.
+        let cost = if self.last_bound == u32::MAX { 0 } else { cost };
+        let new = visited.enter(key, cost, way.asleep());
+        self.left_out += u64::from(!new);
+        new
+    }
+
+    /// The other choices at a decision that are to be explored, each as the last switch of a prefix.
+    fn choices(
+        &mut self,
+        prefix: Last,
+        (decision, decisions): (&Decision, &Decisions<'_>),
+        way: Option<&Way<'_>>,
+        key: Option<u128>,
+    ) -> Vec<Last> {
+        let mut choices = Vec::new();
+        let went_on = way.is_some_and(|way| way.went_on(decision));
+        for (thread, step) in decisions.others() {
+            let cost = prefix.cost + self.cost_of(step);
+            let begins = !prefix.own && matches!(step, Step::Preemption | Step::Unfair);
+            if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
+                continue;
+            }
+            self.seen.unfair |= step == Step::Unfair;
+            if cost > self.last_bound {
+                self.seen.cut_off = true;
+            } else if self.visited.is_some() && way.is_some_and(|way| way.is_asleep(thread)) {
+                self.left_out += 1;
+            } else {
+                let (at, code, own) = (decision.at, decision.code, prefix.own || begins);
+                let early = went_on && step == Step::Preemption;
+                choices.push(Last { at, to: thread, code, cost, own, early, share: 0.0 });
+            }
+        }
+        choices
+    }
+
+    /// Makes targets of choices; what is left of the share goes to the choice that was made.
+    fn targets(&mut self, prefix: u32, choices: Vec<Last>, share: f32, now: &mut Vec<u32>) -> f32 {
+        let in_stage = choices.iter().filter(|choice| choice.cost <= self.bound).count();
+        let share = share / (in_stage + 1) as f32;
+        for choice in choices {
+            match self.trie.child(prefix, Last { share, ..choice }) {
+                Some(child) => self.add(child, now),
+                None => self.seen.dropped = true,
+            }
+        }
+        share
+    }
+}
+
+/// What says whose a schedule is that goes on with this thread from a moment.
+fn of_part(key: u128, thread: u32) -> u64 {
+    (key >> 64) as u64 ^ key as u64 ^ u64::from(thread)
 }
 
 impl Analysis for ContextBound {
@@ -159,58 +263,80 @@ impl Analysis for ContextBound {
     fn initial_targets(&mut self) -> Vec<u32> {
         self.bound = self.first_bound;
         self.trie = Trie::new();
+        self.visited = self.reduce.then(Visited::new);
         self.later = Vec::new();
-        (self.cut_off, self.dropped, self.unfair, self.exhausted) = (false, false, false, false);
+        self.seen = Seen::default();
+        self.done = (0, 0.0);
+        self.left_out = 0;
         vec![ROOT]
     }
 
     fn plan(&self, &target: &u32) -> Plan {
+        let plan = self.trie.plan(target);
         let tail = match self.strategy {
-            Strategy::Random => Tail::random(self.seed ^ (u64::from(target) << 32) ^ self.trie.at(target)),
+            Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
-        Plan { tail, fair_limit: self.strategy.fair_limit(), ..self.trie.plan(target) }
+        Plan { tail, fair_limit: self.strategy.fair_limit(), ..plan }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
-            return self.trie.after_time_out(target, execution).into_iter().collect();
+            let share = self.trie.last(target).share;
+            let again = self.trie.after_time_out(target, execution);
+            if again.is_none() {
+                self.finished(share);
+            }
+            return again.into_iter().collect();
         }
         let mut targets = Vec::new();
-        let mut cost = self.trie.cost(target);
-        // The prefix of the path so far; held while walking on.
-        let mut prefix = target;
+        let start = self.trie.last(target);
+        // The prefix of the path so far, and what goes with it; held while walking on.
+        let (mut prefix, mut last) = (target, start);
+        let mut way = self.way(target, execution);
         let mut decisions = decisions(execution, self.strategy.fair_limit());
         while let Some(decision) = decisions.next() {
-            if decision.at <= self.trie.at(target) {
-                continue;
+            if let Some(way) = &mut way {
+                way.reach(decision.at);
             }
-            self.exhausted |= decision.going == Going::Exhausted;
-            if cost == self.last_bound && decision.going == Going::Ready && decision.step == Step::Stay {
-                // The usual case at the last bound: whatever else could be chosen costs too much.
-                self.cut_off |= decisions.has_others();
-            } else {
-                for (thread, step) in decisions.others() {
-                    let cost = cost + self.cost_of(step);
-                    self.unfair |= step == Step::Unfair;
-                    if cost > self.last_bound {
-                        self.cut_off = true;
-                    } else if let Some(child) = self.trie.child(prefix, decision.at, thread, decision.code, cost) {
-                        self.add(child, &mut targets);
-                    } else {
-                        self.dropped = true;
+            if decision.at > start.at {
+                let key = way.as_ref().map(|way| way.key(&decision, &decisions, self.tells_who_runs()));
+                if !self.is_new(key, way.as_ref(), last.cost) {
+                    break;
+                }
+                self.exhausted(&decision);
+                if last.cost == self.last_bound && decision.going == Going::Ready && decision.step == Step::Stay {
+                    // The usual case at the last bound: whatever else could be chosen costs too much.
+                    self.seen.cut_off |= decisions.has_others();
+                } else {
+                    let choices = self.choices(last, (&decision, &decisions), way.as_ref(), key);
+                    last.share = self.targets(prefix, choices, last.share, &mut targets);
+                }
+                last.cost += self.cost_of(decision.step);
+                if !last.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
+                    last.own = true;
+                    if key.is_some_and(|key| !self.part.owns(of_part(key, decision.to))) {
+                        // The strategy went on into another part.
+                        break;
                     }
                 }
+                if last.cost > self.last_bound {
+                    // The strategy went beyond the bound; so does everything that follows.
+                    self.seen.cut_off = true;
+                    break;
+                }
             }
-            cost += self.cost_of(decision.step);
-            if cost > self.last_bound {
-                // The strategy went beyond the bound; so does everything that follows.
-                self.cut_off = true;
-                break;
+            if let Some(way) = &mut way {
+                if decision.at >= start.at && self.visited.is_some() && way.is_asleep(decision.to) {
+                    self.left_out += 1;
+                    break;
+                }
+                way.decide(&decision, decisions.time_passes());
             }
-            if decision.logged {
-                let Some(child) = self.trie.child(prefix, decision.at, decision.to, decision.code, cost) else {
-                    self.dropped = true;
+            if decision.at > start.at && decision.logged {
+                let on = Last { at: decision.at, to: decision.to, code: decision.code, early: false, ..last };
+                let Some(child) = self.trie.child(prefix, on) else {
+                    self.seen.dropped = true;
                     break;
                 };
                 self.trie.release(prefix);
@@ -218,7 +344,12 @@ impl Analysis for ContextBound {
             }
         }
         self.trie.release(prefix);
+        self.finished(last.share);
         targets
+    }
+
+    fn starts_again(&mut self) -> bool {
+        std::mem::take(&mut self.again)
     }
 
     fn next_stage(&mut self) -> Option<Vec<u32>> {
@@ -226,11 +357,37 @@ impl Analysis for ContextBound {
             return None;
         }
         self.bound += 1;
-        Some(self.later.get_mut(self.bound as usize).map(std::mem::take).unwrap_or_default())
+        let targets = self.later.get_mut(self.bound as usize).map(std::mem::take).unwrap_or_default();
+        for &target in &targets {
+            self.trie.set_share(target, 1.0 / targets.len() as f32);
+        }
+        self.done = (0, 0.0);
+        Some(targets)
+    }
+
+    fn remaining(&self, waiting: usize) -> Option<u64> {
+        let (executions, share) = self.done;
+        let all = executions as f64 / share.clamp(f64::MIN_POSITIVE, 1.0);
+        // Beyond that nobody can tell.
+        let known = executions > 0 && all < 1e15;
+        known.then(|| (all as u64).saturating_sub(executions).max(waiting as u64))
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    fn is_common(&self, &target: &u32) -> bool {
+        !self.trie.last(target).own
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.dropped {
+        if self.seen.dropped {
             return None;
         }
         let bound = self.bound;
@@ -239,10 +396,10 @@ impl Analysis for ContextBound {
             BoundKind::Preemptions => format!("all schedules with <= {bound} {}", plural(bound, "preemption")),
             BoundKind::Switches => format!("all schedules with <= {bound} {}", plural(bound, "switch")),
         };
-        if self.unfair && !self.covers_everything() {
+        if self.seen.unfair && !self.covers_everything() {
             words += " (ignored yields and early time-outs count)";
         }
-        if let (true, Some(limit)) = (self.exhausted, self.strategy.fair_limit()) {
+        if let (true, Some(limit)) = (self.seen.exhausted, self.strategy.fair_limit()) {
             words += &format!(" and at most {limit} events of a thread in a row while others wait");
         }
         Some(words)
@@ -254,8 +411,67 @@ impl Analysis for ContextBound {
 
     fn covers_everything(&self) -> bool {
         let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
-        !self.cut_off && !self.dropped && !left
+        !self.seen.cut_off && !self.seen.dropped && !left
     }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
+        out.number(self.bound);
+        let Seen { cut_off, dropped, unfair, exhausted } = self.seen;
+        [self.reduce, cut_off, dropped, unfair, exhausted].into_iter().for_each(|flag| out.number(flag));
+        [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
+        self.trie.save(out);
+        out.count(self.later.len());
+        self.later.iter().for_each(|stage| out.numbers(stage.iter().copied()));
+        out.number(self.visited.is_some());
+        self.visited.iter().for_each(|visited| visited.save(out));
+        for &target in targets {
+            out.number(u64::from(target) + 1);
+        }
+        out.number(0_u8);
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
+        self.bound = input.small()?;
+        self.reduce = input.flag()?;
+        let (cut_off, dropped) = (input.flag()?, input.flag()?);
+        self.seen = Seen { cut_off, dropped, unfair: input.flag()?, exhausted: input.flag()? };
+        self.done = (input.number()?, f64::from_bits(input.number()?));
+        self.left_out = input.number()?;
+        self.trie = Trie::load(input)?;
+        self.later = (0..input.number()?).map(|_| input.numbers()).collect::<Result<_, _>>()?;
+        self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
+        let mut targets = Vec::new();
+        while let Some(target) = input.number()?.checked_sub(1) {
+            targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
+        }
+        let held = self.later.iter().flatten().chain(&targets).all(|&target| self.trie.hold(target));
+        if held && self.trie.all_held() { Ok(targets) } else { Err(Unusable::Damaged) }
+    }
+}
+
+impl ContextBound {
+    /// Whether it matters for what lies ahead who is running: it does not where nothing has a price.
+    fn tells_who_runs(&self) -> bool {
+        self.last_bound != u32::MAX || !self.part.is_whole()
+    }
+
+    /// Takes note of a thread that had to give way. What can be done from a moment then depends on how long the running
+    /// thread has been running, so nothing may be left out.
+    fn exhausted(&mut self, decision: &Decision) {
+        if decision.going == Going::Exhausted {
+            self.seen.exhausted = true;
+            self.again |= self.reduce;
+            self.reduce = false;
+        }
+    }
+}
+
+/// A seed that a schedule prefix always has.
+fn seed_of(seed: u64, switches: &[Switch]) -> u64 {
+    let mix = |hash: u64, number: u64| (hash.rotate_left(23) ^ number).wrapping_mul(0xD134_2543_DE82_EF95);
+    switches.iter().fold(seed, |hash, switch| mix(mix(hash, switch.at), u64::from(switch.to)))
 }
 
 fn plural(count: u32, noun: &str) -> String {

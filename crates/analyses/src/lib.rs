@@ -7,12 +7,15 @@
 #![forbid(unsafe_code)]
 
 mod context_bound;
+mod past;
 mod predict;
 mod profile;
+mod reduction;
 mod simplify;
 mod thread_bound;
 mod trie;
 mod variable_bound;
+mod visited;
 mod walks;
 mod watchpoint;
 mod witness;
@@ -78,6 +81,8 @@ pub struct Options {
     pub iterations: Option<u32>,
     /// Source of all random choices.
     pub seed: u64,
+    /// Leave out schedules that show nothing new. Only for executors that log every access to shared memory.
+    pub reduce: bool,
 }
 
 impl Default for Options {
@@ -92,6 +97,7 @@ impl Default for Options {
             confidence: 0.99,
             iterations: None,
             seed: 1,
+            reduce: true,
         }
     }
 }
@@ -112,15 +118,29 @@ impl Technique {
         ("predict", Self::Predict),
     ];
 
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, technique)| *technique == self).map_or("auto", |(name, _)| name)
+    }
+
+    /// Whether its work can be divided. The ranks of variable bounding, and the orders of thread bounding, do not say
+    /// what the parts of a search cover together.
+    #[must_use]
+    pub const fn divides(self) -> bool {
+        !matches!(self, Self::VariableBound | Self::ThreadBound)
+    }
+
     /// The analyses that make up the technique.
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
-        let Options { bound, bound_kind, strategy, depth, variables, threads, confidence, iterations, seed } = *options;
+        let Options { bound, bound_kind, strategy, depth, variables, threads, .. } = *options;
+        let Options { confidence, iterations, seed, reduce, .. } = *options;
         let bounds = Bounds { variables, threads, preemptions: bound, iterations };
-        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed);
+        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduce);
         match self {
             Self::ContextBound => Portfolio::of(context_bound),
-            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed)),
+            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed).reduced(reduce)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy)),

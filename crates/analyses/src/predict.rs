@@ -8,16 +8,18 @@
 //! cannot be followed means that the guess was wrong, and nothing else.
 
 use crate::witness::{codes, witness};
-use racehunter_explore::{Analysis, Bug, Execution, Outcome, Plan, Style, Tail};
+use racehunter_explore::{Analysis, Bug, Execution, Loader, Outcome, Part, Plan, Saver, Style, Tail, Unusable};
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, predict};
 use racehunter_trace::recording::Recording;
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// The analysis.
 pub struct Predict {
     /// Runs the program itself when it has nothing to try; otherwise it lives on what others run.
     active: bool,
     seed: u64,
+    part: Part,
     /// Executions whose logs were seen.
     seen: u64,
     /// What was predicted, or has shown.
@@ -40,7 +42,7 @@ impl Predict {
     /// An analysis that stands for itself.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { active: true, seed, seen: 0, known: HashSet::new() }
+        Self { active: true, seed, part: Part::WHOLE, seen: 0, known: HashSet::new() }
     }
 
     /// An analysis that looks at the executions of others, and has targets only where it predicts something.
@@ -49,8 +51,9 @@ impl Predict {
         Self { active: false, ..Self::new(0) }
     }
 
-    /// The predictions from a log that are not known, as targets.
-    fn predictions(&mut self, execution: &Execution) -> Vec<Target> {
+    /// The predictions from a log that are not known, as targets. `part`: whose they must be; the others are left to
+    /// those who see the same log.
+    fn predictions(&mut self, execution: &Execution, part: Part) -> Vec<Target> {
         if execution.threads < 2
             || execution.records.len() > LONGEST
             || matches!(execution.outcome, Outcome::Diverged(_) | Outcome::Lost(_))
@@ -66,7 +69,8 @@ impl Predict {
         for prediction in predict(&index, &options, &|| false).predictions {
             let Some(mut places) = codes(&recording, &prediction) else { continue };
             places.sort_unstable();
-            if prediction.kind != Kind::Atomicity && self.known.insert((prediction.kind, places)) {
+            let is_own = part.owns(hash(&places));
+            if prediction.kind != Kind::Atomicity && self.known.insert((prediction.kind, places)) && is_own {
                 targets.extend(witness(&recording, &prediction).into_iter().map(|(plan, _)| Target::Show(plan.into())));
             }
         }
@@ -82,7 +86,7 @@ impl Predict {
         }
         self.seen += 1;
         // Executions of one program are much alike: fewer and fewer are worth the time.
-        if self.seen.is_power_of_two() { self.predictions(execution) } else { Vec::new() }
+        if self.seen.is_power_of_two() { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
     }
 }
 
@@ -97,6 +101,9 @@ impl Analysis for Predict {
         match target {
             Target::Look(0) => Plan::default(),
             Target::Look(number) => {
+                // Each part makes the walks whose numbers are its own.
+                let number =
+                    (number - 1).wrapping_mul(u64::from(self.part.of())).wrapping_add(self.part.number().into());
                 let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
                 Plan { tail: Tail::Walk { style: Style::Pos, seed }, ..Plan::default() }
             }
@@ -107,7 +114,9 @@ impl Analysis for Predict {
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         let Target::Look(number) = target else { return Vec::new() };
         let mut targets = vec![Target::Look(number + 1)];
-        targets.extend(self.predictions(execution));
+        // All parts make the first execution.
+        let part = if *number == 0 { self.part } else { Part::WHOLE };
+        targets.extend(self.predictions(execution, part));
         targets
     }
 
@@ -118,4 +127,76 @@ impl Analysis for Predict {
     fn guesses(&self) -> bool {
         true
     }
+
+    /// Each part predicts from the executions that it makes.
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    fn is_common(&self, target: &Target) -> bool {
+        *target == Target::Look(0)
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        out.number(self.seen);
+        out.count(self.known.len());
+        for (kind, places) in &self.known {
+            out.number(match kind {
+                Kind::Race => 0_u8,
+                Kind::Deadlock => 1,
+                Kind::Atomicity => 2,
+            });
+            out.numbers(places.iter().copied());
+        }
+        let targets: Vec<&Target> = targets.collect();
+        out.count(targets.len());
+        for target in targets {
+            match target {
+                Target::Look(number) => {
+                    out.number(false);
+                    out.number(*number);
+                }
+                // The rest of such a plan is always the same: see `witness`.
+                Target::Show(plan) => {
+                    out.number(true);
+                    out.switches(&plan.switches);
+                    out.number(plan.tail_from);
+                }
+            }
+        }
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.seen = input.number()?;
+        for _ in 0..input.number()? {
+            let kind = match input.number()? {
+                0 => Kind::Race,
+                1 => Kind::Deadlock,
+                2 => Kind::Atomicity,
+                _ => return Err(Unusable::Damaged),
+            };
+            self.known.insert((kind, input.numbers()?));
+        }
+        let mut targets = Vec::new();
+        for _ in 0..input.number()? {
+            let shows = input.flag()?;
+            targets.push(if shows {
+                let (switches, tail_from) = (input.switches()?, input.number()?);
+                Target::Show(Plan { switches, tail_from, ..Plan::default() }.into())
+            } else {
+                Target::Look(input.number()?)
+            });
+        }
+        Ok(targets)
+    }
+}
+
+/// The same in every run.
+fn hash(places: &[u64]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    places.hash(&mut hasher);
+    hasher.finish()
 }

@@ -1,6 +1,8 @@
 //! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
 
-use racehunter_explore::{Execution, Going, Kind, MOST_TRACKED, Tracked, Variable, Variables, decisions};
+use racehunter_explore::{
+    Execution, Going, Kind, Loader, MOST_TRACKED, Saver, Tracked, Unusable, Variable, Variables, decisions,
+};
 use std::collections::BTreeMap;
 
 /// The largest numbers of any execution so far.
@@ -120,10 +122,39 @@ impl Profile {
         for known in self.accesses.values_mut() {
             known.most = known.most.max(std::mem::take(&mut known.now));
         }
-        let shared = self.accesses.iter().filter(|(_, known)| known.shared);
-        let shared: Vec<(Tracked, u64)> = shared.map(|(&variable, known)| (variable, known.most)).collect();
-        let grew = shared != self.shared;
-        self.shared = shared;
+        let before = std::mem::take(&mut self.shared);
+        self.find_shared();
+        let grew = before != self.shared;
         self.note_threads(execution) || grew
+    }
+
+    fn find_shared(&mut self) {
+        let shared = self.accesses.iter().filter(|(_, known)| known.shared);
+        self.shared = shared.map(|(&variable, known)| (variable, known.most)).collect();
+    }
+
+    /// Writes all of it.
+    pub fn save(&self, out: &mut Saver<'_>) {
+        out.number(self.threads);
+        out.number(self.choices);
+        out.count(self.accesses.len());
+        for (&variable, &Accesses { most, thread, shared, .. }) in &self.accesses {
+            out.tracked(variable);
+            out.number(most);
+            out.number(thread);
+            out.number(shared);
+        }
+    }
+
+    /// Reads what was written.
+    pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        let mut profile = Self { threads: input.number()?, choices: input.number()?, ..Self::default() };
+        for _ in 0..input.number()? {
+            let variable = input.tracked()?;
+            let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);
+            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0 });
+        }
+        profile.find_shared();
+        Ok(profile)
     }
 }

@@ -10,12 +10,14 @@
 //! So a target is the beginning of a schedule with all riders that take it, and where they part, new targets begin. Each
 //! schedule is run once, however many riders it has.
 
+mod keep;
+
 use crate::Strategy;
-use crate::trie::{ROOT, Trie};
+use crate::trie::{Last, ROOT, Trie};
 use crate::variable_bound::Bounds;
 use racehunter_explore::{
-    Analysis, Causes, Decision, Execution, Going, LastVariables, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS, Plan,
-    Rank, Step, Style, Tail, Variable, decisions, part_priority, path_priority,
+    Analysis, Causes, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS,
+    Plan, Rank, Saver, Step, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -338,7 +340,8 @@ impl ThreadBound {
                 }
             }
             if decision.logged {
-                let Some(child) = self.trie.child(prefix, decision.at, decision.to, decision.code, 0) else {
+                let choice = Last::new(decision.at, decision.to, decision.code, 0);
+                let Some(child) = self.trie.child(prefix, choice) else {
                     self.dropped = true;
                     break;
                 };
@@ -461,5 +464,15 @@ impl Analysis for ThreadBound {
 
     fn rank(&self) -> Option<Rank> {
         Some(Rank { variables: self.place.variables, threads: self.bounds.threads })
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        self.write(&targets.collect::<Vec<_>>(), out);
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.read(input)
     }
 }

@@ -1,6 +1,7 @@
 //! Schedule prefixes that share their beginnings.
 
-use racehunter_explore::{Execution, Kind, Plan, Switch};
+use racehunter_explore::{Execution, Kind, Loader, Plan, Saver, Switch, Unusable};
+use std::collections::HashMap;
 
 /// The empty prefix.
 pub(crate) const ROOT: u32 = 0;
@@ -12,28 +13,65 @@ pub(crate) struct Trie {
     chunks: Vec<Vec<Node>>,
     /// First node that was given back; the others follow by their `parent`. `ROOT` when there is none.
     free: u32,
+    /// Code addresses, which nodes name by their numbers: there are few.
+    codes: Vec<u64>,
+    numbers: HashMap<u64, u32>,
 }
 
 /// One switch of a prefix. Who was running before it is the `to` of the parent.
 #[derive(Clone, Copy)]
 struct Node {
-    at: u64,
-    code: u64,
-    to: u32,
+    at: u32,
+    code: u32,
     parent: u32,
-    cost: u32,
     holders: u32,
+    /// See [`Last::share`].
+    share: f32,
+    cost: u16,
+    to: u16,
 }
 
-const _: () = assert!(size_of::<Node>() <= 32);
+const _: () = assert!(size_of::<Node>() <= 24);
 
 const CHUNK: usize = 1 << 16;
+
+/// The last switch of a prefix, and what goes with the prefix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Last {
+    /// Number of the event that the switch is about.
+    pub at: u64,
+    /// The thread that it chooses.
+    pub to: u32,
+    /// Where the thread stood that was running, 0 when that is not known.
+    pub code: u64,
+    /// What the prefix costs.
+    pub cost: u32,
+    /// Which share of a stage lies behind the prefix, by estimate.
+    pub share: f32,
+    /// The prefix is in the part of a divided search that is done here; else it is common to all parts.
+    pub own: bool,
+    /// The switch is a preemption of a thread whose next operation, as it would have been there, does not end the
+    /// program.
+    pub early: bool,
+}
+
+impl Last {
+    /// A switch of a search that is neither divided nor estimated.
+    pub fn new(at: u64, to: u32, code: u64, cost: u32) -> Self {
+        Self { at, to, code, cost, share: 0.0, own: false, early: false }
+    }
+}
+
+/// In `Node::to`: see [`Last::own`] and [`Last::early`].
+const OWN: u16 = 1 << 15;
+const EARLY: u16 = 1 << 14;
+const FLAGS: u16 = OWN | EARLY;
 
 impl Trie {
     /// The trie with the empty prefix alone.
     pub fn new() -> Self {
-        let root = Node { at: 0, code: 0, to: 0, parent: ROOT, cost: 0, holders: 1 };
-        Self { chunks: vec![vec![root]], free: ROOT }
+        let root = Node { at: 0, code: 0, parent: ROOT, holders: 1, share: 1.0, cost: 0, to: 0 };
+        Self { chunks: vec![vec![root]], free: ROOT, codes: Vec::new(), numbers: HashMap::new() }
     }
 
     fn node(&self, index: u32) -> &Node {
@@ -44,19 +82,40 @@ impl Trie {
         &mut self.chunks[index as usize / CHUNK][index as usize % CHUNK]
     }
 
-    /// The prefix that goes on from `parent` with thread `to` at event `at`. The caller holds it. `None` when there are
-    /// more prefixes than can be numbered.
-    pub fn child(&mut self, parent: u32, at: u64, to: u32, code: u64, cost: u32) -> Option<u32> {
-        let node = Node { at, code, to, parent, cost, holders: 1 };
+    fn len(&self) -> usize {
+        (self.chunks.len() - 1) * CHUNK + self.chunks.last().map_or(0, Vec::len)
+    }
+
+    fn push(&mut self, node: Node) -> Option<u32> {
+        let index = u32::try_from(self.len()).ok()?;
+        let chunk = self.chunks.len() - 1;
+        self.chunks[chunk].push(node);
+        if self.chunks[chunk].len() == CHUNK {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        Some(index)
+    }
+
+    fn number_of(&mut self, code: u64) -> Option<u32> {
+        if let Some(&number) = self.numbers.get(&code) {
+            return Some(number);
+        }
+        let number = u32::try_from(self.codes.len()).ok()?;
+        self.codes.push(code);
+        self.numbers.insert(code, number);
+        Some(number)
+    }
+
+    /// The prefix that goes on from `parent`. The caller holds it. `None` when a number is too large to be kept: there
+    /// are more prefixes, events, threads or switches than that.
+    pub fn child(&mut self, parent: u32, last: Last) -> Option<u32> {
+        let flags = if last.own { OWN } else { 0 } | if last.early { EARLY } else { 0 };
+        let to = u16::try_from(last.to).ok().filter(|to| to & FLAGS == 0)? | flags;
+        let (at, cost) = (u32::try_from(last.at).ok()?, u16::try_from(last.cost).ok()?);
+        let code = self.number_of(last.code)?;
+        let node = Node { at, code, parent, holders: 1, share: last.share, cost, to };
         let index = if self.free == ROOT {
-            let chunk = self.chunks.len() - 1;
-            let position = self.chunks[chunk].len();
-            let index = u32::try_from(chunk * CHUNK + position).ok()?;
-            self.chunks[chunk].push(node);
-            if position + 1 == CHUNK {
-                self.chunks.push(Vec::with_capacity(CHUNK));
-            }
-            index
+            self.push(node)?
         } else {
             let index = self.free;
             self.free = self.node(index).parent;
@@ -65,13 +124,6 @@ impl Trie {
         };
         self.node_mut(parent).holders += 1;
         Some(index)
-    }
-
-    /// Somebody else holds this prefix, too.
-    pub fn hold(&mut self, index: u32) {
-        if index != ROOT {
-            self.node_mut(index).holders += 1;
-        }
     }
 
     /// The caller no longer holds this prefix.
@@ -89,28 +141,32 @@ impl Trie {
         }
     }
 
-    /// Number of the event that the last switch is about.
-    pub fn at(&self, index: u32) -> u64 {
-        self.node(index).at
+    /// The last switch of a prefix. That of the empty one is about no event.
+    pub fn last(&self, index: u32) -> Last {
+        let node = self.node(index);
+        Last {
+            at: u64::from(node.at),
+            to: u32::from(node.to & !FLAGS),
+            code: if index == ROOT { 0 } else { self.codes[node.code as usize] },
+            cost: u32::from(node.cost),
+            share: node.share,
+            own: node.to & OWN != 0,
+            early: node.to & EARLY != 0,
+        }
     }
 
-    /// The thread that the last switch chooses.
-    pub fn to(&self, index: u32) -> u32 {
-        self.node(index).to
-    }
-
-    /// What the prefix costs.
-    pub fn cost(&self, index: u32) -> u32 {
-        self.node(index).cost
+    /// Changes which share of a stage lies behind a prefix.
+    pub fn set_share(&mut self, index: u32, share: f32) {
+        self.node_mut(index).share = share;
     }
 
     /// The switches of a prefix, in order.
     pub fn switches(&self, mut index: u32) -> Vec<Switch> {
         let mut switches = Vec::new();
         while index != ROOT {
-            let node = self.node(index);
-            switches.push(Switch { at: node.at, to: node.to, from: self.to(node.parent), code: node.code });
-            index = node.parent;
+            let (last, parent) = (self.last(index), self.node(index).parent);
+            switches.push(Switch { at: last.at, to: last.to, from: self.last(parent).to, code: last.code });
+            index = parent;
         }
         switches.reverse();
         switches
@@ -129,10 +185,102 @@ impl Trie {
         let mut waits =
             execution.records.iter().rev().filter(|record| matches!(record.kind, Kind::Blocked | Kind::Suspended));
         let waits = waits.next().filter(|record| record.kind == Kind::Suspended);
-        let (at, to, cost) = (self.at(index), self.to(index), self.cost(index));
-        let again = waits.and_then(|record| self.child(index, at, to, record.code, cost));
+        let last = self.last(index);
+        let again = waits.and_then(|record| self.child(index, Last { code: record.code, ..last }));
         self.release(index);
         again
+    }
+
+    /// The events at which a prefix has an [early](Last::early) preemption, the last one first.
+    pub fn early(&self, index: u32) -> Vec<u64> {
+        let path = std::iter::successors(Some(index), |&index| Some(self.node(index).parent));
+        let path = path.take_while(|&index| index != ROOT).map(|index| self.node(index));
+        path.filter(|node| node.to & EARLY != 0).map(|node| u64::from(node.at)).collect()
+    }
+
+    /// Writes all prefixes. Who holds them besides each other is not written.
+    pub fn save(&self, out: &mut Saver<'_>) {
+        out.numbers(self.codes.iter().copied());
+        out.count(self.len());
+        for node in self.chunks.iter().flatten().skip(1) {
+            out.number(node.holders > 0);
+            if node.holders > 0 {
+                let Node { at, code, parent, share, cost, to, .. } = *node;
+                [at, code, parent, share.to_bits(), u32::from(cost), u32::from(to)]
+                    .into_iter()
+                    .for_each(|number| out.number(number));
+            }
+        }
+    }
+
+    /// Reads what was written. Then each prefix must be [held](Self::hold) by whoever held it.
+    pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        let mut trie = Self::new();
+        trie.codes = input.numbers()?;
+        trie.numbers = (0..).zip(&trie.codes).map(|(number, &code)| (code, number)).collect();
+        let len: u32 = input.small()?;
+        for _ in 1..len {
+            let mut node = Node { at: 0, code: 0, parent: ROOT, holders: 0, share: 0.0, cost: 0, to: 0 };
+            if input.flag()? {
+                (node.at, node.code, node.parent) = (input.small()?, input.small()?, input.small()?);
+                node.share = f32::from_bits(input.small()?);
+                (node.cost, node.to) = (input.small()?, input.small()?);
+                node.holders = 1;
+                if node.code as usize >= trie.codes.len() || node.parent >= len {
+                    return Err(Unusable::Damaged);
+                }
+            }
+            trie.push(node).ok_or(Unusable::Damaged)?;
+        }
+        trie.stand()?;
+        Ok(trie)
+    }
+
+    /// Counts for each prefix how many stand on it, after loading. An error when one stands on itself.
+    fn stand(&mut self) -> Result<(), Unusable> {
+        let len = self.len() as u32;
+        let live: Vec<bool> = (0..len).map(|index| self.node(index).holders > 0).collect();
+        // Whether a prefix is known to end at the root.
+        let mut sound = vec![false; len as usize];
+        sound[ROOT as usize] = true;
+        for start in (1..len).filter(|&index| live[index as usize]) {
+            let (mut index, mut way) = (start, Vec::new());
+            while !sound[index as usize] {
+                if !live[index as usize] || way.len() > len as usize {
+                    return Err(Unusable::Damaged);
+                }
+                way.push(index);
+                index = self.node(index).parent;
+            }
+            way.into_iter().for_each(|index| sound[index as usize] = true);
+        }
+        for index in 1..len {
+            self.node_mut(index).holders = 0;
+            if !live[index as usize] {
+                self.node_mut(index).parent = std::mem::replace(&mut self.free, index);
+            }
+        }
+        for index in (1..len).filter(|&index| live[index as usize]) {
+            let parent = self.node(index).parent;
+            self.node_mut(parent).holders += 1;
+        }
+        Ok(())
+    }
+
+    /// Somebody else holds this prefix, too. False when there is no such prefix.
+    pub fn hold(&mut self, index: u32) -> bool {
+        let known = (index as usize) < self.len();
+        if known {
+            self.node_mut(index).holders += 1;
+        }
+        known
+    }
+
+    /// Whether somebody holds every prefix, as it must be after loading.
+    pub fn all_held(&self) -> bool {
+        let free = std::iter::successors(Some(self.free), |&index| Some(self.node(index).parent));
+        let unheld = (1..self.len() as u32).filter(|&index| self.node(index).holders == 0);
+        free.take_while(|&index| index != ROOT).count() == unheld.count()
     }
 }
 
@@ -140,36 +288,73 @@ impl Trie {
 mod tests {
     use super::*;
 
+    fn last(at: u64, to: u32, code: u64, cost: u32) -> Last {
+        Last { at, to, code, cost, share: 0.5, own: cost > 1, early: cost == 1 }
+    }
+
     #[test]
     fn prefixes_share_and_are_reused() {
         let mut trie = Trie::new();
-        let a = trie.child(ROOT, 3, 1, 10, 1).unwrap();
-        let b = trie.child(a, 5, 2, 20, 1).unwrap();
-        let c = trie.child(a, 6, 0, 30, 2).unwrap();
+        let a = trie.child(ROOT, last(3, 1, 10, 1)).unwrap();
+        let b = trie.child(a, last(5, 2, 20, 1)).unwrap();
+        let c = trie.child(a, last(6, 0, 30, 2)).unwrap();
         let switch = |at, to, from, code| Switch { at, to, from, code };
         assert_eq!(trie.switches(b), [switch(3, 1, 0, 10), switch(5, 2, 1, 20)]);
         assert_eq!(trie.switches(c), [switch(3, 1, 0, 10), switch(6, 0, 1, 30)]);
-        assert_eq!((trie.at(c), trie.to(c), trie.cost(c)), (6, 0, 2));
+        assert_eq!(trie.last(c), last(6, 0, 30, 2));
+        assert_eq!((trie.early(b), trie.early(c)), (vec![5, 3], vec![3]));
         trie.release(a);
         trie.release(b);
         assert_eq!(trie.switches(c), [switch(3, 1, 0, 10), switch(6, 0, 1, 30)], "still stands on its parent");
         trie.release(c);
-        let reused: Vec<u32> = (0..3).map(|n| trie.child(ROOT, n, 1, 0, 0).unwrap()).collect();
+        let reused: Vec<u32> = (0..3).map(|n| trie.child(ROOT, last(n, 1, 0, 0)).unwrap()).collect();
         let mut sorted = reused.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, [a, b, c]);
-        assert_eq!(trie.child(ROOT, 9, 1, 0, 0), Some(4));
+        assert_eq!(trie.child(ROOT, last(9, 1, 0, 0)), Some(4));
     }
 
     #[test]
     fn more_nodes_than_one_chunk_holds() {
         let mut trie = Trie::new();
-        let mut last = ROOT;
+        let mut index = ROOT;
         for at in 1..=(2 * CHUNK as u64) {
-            last = trie.child(last, at, 1, 0, 0).unwrap();
+            index = trie.child(index, last(at, 1, 0, 0)).unwrap();
         }
-        let switches = trie.switches(last);
+        let switches = trie.switches(index);
         assert_eq!(switches.len(), 2 * CHUNK);
         assert!(switches.windows(2).all(|pair| pair[0].at + 1 == pair[1].at));
+    }
+
+    #[test]
+    fn what_is_too_large_to_be_kept_is_refused() {
+        let mut trie = Trie::new();
+        assert_eq!(trie.child(ROOT, last(1 << 32, 1, 0, 0)), None);
+        assert_eq!(trie.child(ROOT, last(1, 1 << 14, 0, 0)), None);
+        assert_eq!(trie.child(ROOT, last(1, 1, 0, 1 << 16)), None);
+    }
+
+    #[test]
+    fn prefixes_survive_on_disk() {
+        let mut trie = Trie::new();
+        let a = trie.child(ROOT, last(3, 1, 10, 1)).unwrap();
+        let gone = trie.child(ROOT, last(4, 1, 10, 1)).unwrap();
+        let b = trie.child(a, last(5, 2, 20, 2)).unwrap();
+        trie.release(a);
+        trie.release(gone);
+        let mut bytes = Vec::new();
+        let mut out = Saver::new(&mut bytes);
+        trie.save(&mut out);
+        out.finish().unwrap();
+        let mut input = &bytes[..];
+        let mut loaded = Trie::load(&mut Loader::new(&mut input)).unwrap();
+        assert!(!loaded.all_held());
+        assert!(loaded.hold(b) && !loaded.hold(99) && loaded.all_held());
+        assert_eq!(loaded.switches(b), trie.switches(b));
+        assert_eq!(loaded.last(b), trie.last(b));
+        let free: Vec<u32> = (0..2).map(|n| loaded.child(ROOT, last(n, 1, 7, 0)).unwrap()).collect();
+        assert_eq!(free, [gone, 4]);
+        loaded.release(b);
+        assert_eq!(loaded.node(a).holders, 0, "only what was held stood on it");
     }
 }

@@ -10,9 +10,10 @@
 //! two sets of variables.
 
 use crate::Strategy;
-use crate::trie::{ROOT, Trie};
+use crate::trie::{Last, ROOT, Trie};
 use racehunter_explore::{
-    Analysis, Decision, Execution, Going, LastVariables, Outcome, Plan, Rank, Step, Variable, decisions,
+    Analysis, Decision, Execution, Going, LastVariables, Loader, Outcome, Plan, Rank, Saver, Step, Unusable, Variable,
+    decisions,
 };
 use std::collections::BTreeMap;
 
@@ -35,6 +36,16 @@ struct Place {
     variables: u32,
     threads: u32,
     preemptions: u32,
+}
+
+impl Place {
+    fn save(self, out: &mut Saver<'_>) {
+        [self.variables, self.threads, self.preemptions].into_iter().for_each(|number| out.number(number));
+    }
+
+    fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        Ok(Self { variables: input.small()?, threads: input.small()?, preemptions: input.small()? })
+    }
 }
 
 /// The analysis. See the documentation of the module.
@@ -131,7 +142,7 @@ impl VariableBound {
         let mut prefix = target;
         let mut decisions = decisions(execution, self.strategy.fair_limit());
         while let Some(decision) = decisions.next() {
-            let is_open = decision.at > self.trie.at(target);
+            let is_open = decision.at > self.trie.last(target).at;
             let has_choice = is_open && decisions.has_others();
             if !has_choice && decision.step == Step::Stay {
                 continue;
@@ -158,7 +169,8 @@ impl VariableBound {
                         self.cut_off = true;
                         continue;
                     }
-                    match self.trie.child(prefix, decision.at, thread, decision.code, place.preemptions) {
+                    let choice = Last::new(decision.at, thread, decision.code, place.preemptions);
+                    match self.trie.child(prefix, choice) {
                         Some(child) if place == self.place => targets.push(child),
                         Some(child) => self.later.entry(place).or_default().push(child),
                         None => self.dropped = true,
@@ -167,8 +179,8 @@ impl VariableBound {
             }
             deeds = deeds.with(&decision, decision.step, decision.to, variable);
             if is_open && decision.logged {
-                let cost = deeds.preemptions;
-                let Some(child) = self.trie.child(prefix, decision.at, decision.to, decision.code, cost) else {
+                let choice = Last::new(decision.at, decision.to, decision.code, deeds.preemptions);
+                let Some(child) = self.trie.child(prefix, choice) else {
                     self.dropped = true;
                     break;
                 };
@@ -264,5 +276,35 @@ impl Analysis for VariableBound {
 
     fn covers_everything(&self) -> bool {
         !self.cut_off && !self.dropped && !self.late_iterations && self.later.is_empty()
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
+        self.place.save(out);
+        let flags = [self.cut_off, self.late_iterations, self.dropped, self.unfair, self.exhausted];
+        flags.into_iter().for_each(|flag| out.number(flag));
+        self.trie.save(out);
+        out.count(self.later.len());
+        for (place, targets) in &self.later {
+            place.save(out);
+            out.numbers(targets.iter().copied());
+        }
+        let targets: Vec<u32> = targets.copied().collect();
+        out.numbers(targets.into_iter());
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
+        self.place = Place::load(input)?;
+        (self.cut_off, self.late_iterations, self.dropped) = (input.flag()?, input.flag()?, input.flag()?);
+        (self.unfair, self.exhausted) = (input.flag()?, input.flag()?);
+        self.trie = Trie::load(input)?;
+        for _ in 0..input.number()? {
+            let (place, targets) = (Place::load(input)?, input.numbers()?);
+            self.later.insert(place, targets);
+        }
+        let targets: Vec<u32> = input.numbers()?;
+        let held = self.later.values().flatten().chain(&targets).all(|&target| self.trie.hold(target));
+        if held && self.trie.all_held() { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }

@@ -14,7 +14,7 @@
 //! None covers anything for certain, but all reach far corners of large programs early.
 
 use crate::profile::Profile;
-use racehunter_explore::{Analysis, Execution, Plan, Style, Tail};
+use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Unusable};
 use std::cell::Cell;
 
 /// What kind of walk.
@@ -30,6 +30,7 @@ enum Kind {
 pub struct Walks {
     kind: Kind,
     seed: u64,
+    part: Part,
     next: u64,
     /// What executions are like, as far as they were seen.
     profile: Profile,
@@ -52,7 +53,7 @@ const AHEAD: u64 = 64;
 
 impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
-        Self { kind, seed, next: 0, profile: Profile::default(), generation: 0, made: 0 }
+        Self { kind, seed, part: Part::WHOLE, next: 0, profile: Profile::default(), generation: 0, made: 0 }
     }
 
     /// Random walks that all derive from one seed.
@@ -116,7 +117,9 @@ impl Analysis for Walks {
     fn plan(&self, target: &Target) -> Plan {
         target.generation.set(self.generation);
         // An odd factor, so that no two walks have the same seed.
-        let seed = self.seed.wrapping_add(target.number.wrapping_mul(0xD134_2543_DE82_EF95));
+        let number =
+            target.number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
+        let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
         let walk = |style| Plan { tail: Tail::Walk { style, seed }, ..Plan::default() };
         match self.kind {
             Kind::Random => walk(Style::Even),
@@ -169,5 +172,30 @@ impl Analysis for Walks {
                 format!("a bug of depth {depth} had a chance of at least {all:.2} ({walks}, {threads}, {choices})")
             }
         })
+    }
+
+    /// Each part makes the walks whose numbers are its own.
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        [self.next, self.made, self.generation].into_iter().for_each(|number| out.number(number));
+        self.profile.save(out);
+        // What they know they get when they are planned.
+        let numbers: Vec<u64> = targets.map(|target| target.number).collect();
+        out.numbers(numbers.into_iter());
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        for number in [&mut self.next, &mut self.made, &mut self.generation] {
+            *number = input.number()?;
+        }
+        self.profile = Profile::load(input)?;
+        let numbers: Vec<u64> = input.numbers()?;
+        Ok(numbers.into_iter().map(|number| Target { number, generation: Cell::new(0) }).collect())
     }
 }

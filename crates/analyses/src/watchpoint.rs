@@ -7,12 +7,14 @@
 //!
 //! What meets is a race whatever the program synchronises with. Pairs that do not meet may still race in other schedules.
 
-use racehunter_explore::{Analysis, Execution, Outcome, Pair, Plan, conflicts};
+use racehunter_explore::{Analysis, Execution, Loader, Outcome, Pair, Part, Plan, Saver, Unusable, conflicts};
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// The analysis.
 #[derive(Default)]
 pub struct Watchpoint {
+    part: Part,
     known: HashSet<Pair>,
     provoked: u64,
 }
@@ -58,7 +60,9 @@ impl Analysis for Watchpoint {
         }
         let mut targets: Vec<Target> = Vec::new();
         for pair in conflicts(execution) {
-            if self.known.insert(pair.clone()) {
+            // What is seen while a pair is provoked belongs to whoever provokes that pair.
+            let is_own = *target != Target::Monitor || self.part.owns(hash(&pair));
+            if self.known.insert(pair.clone()) && is_own {
                 targets.push(Target::Provoke(Box::new(pair)));
             }
         }
@@ -70,4 +74,51 @@ impl Analysis for Watchpoint {
         let plural = if pairs == 1 { "pair" } else { "pairs" };
         Some(format!("{pairs} {plural} of conflicting accesses seen, each provoked,"))
     }
+
+    fn remaining(&self, waiting: usize) -> Option<u64> {
+        Some(waiting as u64)
+    }
+
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    fn is_common(&self, target: &Target) -> bool {
+        *target == Target::Monitor
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        out.number(self.provoked);
+        out.count(self.known.len());
+        self.known.iter().for_each(|pair| out.pair(pair));
+        let targets: Vec<&Target> = targets.collect();
+        out.count(targets.len());
+        for target in targets {
+            out.number(matches!(target, Target::Provoke(_)));
+            if let Target::Provoke(pair) = target {
+                out.pair(pair);
+            }
+        }
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.provoked = input.number()?;
+        self.known = (0..input.number()?).map(|_| input.pair()).collect::<Result<_, _>>()?;
+        let mut targets = Vec::new();
+        for _ in 0..input.number()? {
+            let provoke = input.flag()?;
+            targets.push(if provoke { Target::Provoke(Box::new(input.pair()?)) } else { Target::Monitor });
+        }
+        Ok(targets)
+    }
+}
+
+/// The same in every run.
+fn hash(pair: &Pair) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    pair.hash(&mut hasher);
+    hasher.finish()
 }

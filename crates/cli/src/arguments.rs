@@ -3,7 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explain::PATIENCE;
-use racehunter_explore::Points;
+use racehunter_explore::{Part, Points};
 use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
@@ -29,6 +29,8 @@ pub enum Command {
     Hunt(Hunt),
     /// Show a finding again
     Replay(Replay),
+    /// Join the parts of a divided hunt
+    Merge(Merge),
     /// Run a program once, and write down what its threads do
     Record(crate::record::Arguments),
     /// Predict from one trace what other schedules can do
@@ -55,7 +57,7 @@ pub enum Command {
 
 /// Arguments of `hunt`.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Hunt {
     /// How schedules are chosen
     #[arg(long, value_parser = technique(), default_value = "auto")]
@@ -91,6 +93,18 @@ pub struct Hunt {
     /// Let waits on condition variables end without a signal, and signals wake any waiter
     #[arg(long)]
     pub spurious: bool,
+    /// Report an exit status or output that depends on the schedule
+    #[arg(long)]
+    pub check_output: bool,
+    /// Also run schedules that differ from others only in the order of independent operations
+    #[arg(long)]
+    pub no_reduction: bool,
+    /// Go on with a hunt that ended early: the one with these options, or without a target the last one
+    #[arg(long)]
+    pub resume: bool,
+    /// Do only part K of N of the work; `racehunter merge` joins the parts
+    #[arg(long, value_name = "K/N", default_value_t = Part::WHOLE, hide_default_value = true)]
+    pub partition: Part,
     /// Executions, at most [default: 2000 where nothing else ends the hunt]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
@@ -137,7 +151,8 @@ pub struct Hunt {
     #[arg(long, short)]
     pub quiet: bool,
     /// The program, or a C or C++ file
-    pub target: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    pub target: Option<PathBuf>,
     /// Arguments of the program
     #[arg(last = true)]
     pub arguments: Vec<String>,
@@ -172,6 +187,9 @@ impl Hunt {
             confidence: self.confidence,
             iterations: self.iterations,
             seed: self.seed,
+            // Without the accesses to shared memory it is not known what is independent; and nothing tells when
+            // something is written.
+            reduce: !self.no_reduction && !self.check_output && Points::from(self.points) != Points::Sync,
         }
     }
 }
@@ -294,6 +312,27 @@ pub struct Replay {
     /// What the threads of the program are meanwhile
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
+    /// Form of the results
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// Arguments of `merge`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct Merge {
+    /// What was given as --out to the hunts
+    #[arg(value_name = "DIR", required = true)]
+    pub directories: Vec<PathBuf>,
+    /// Where the findings of all parts are kept
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+    /// Exit with 3 when not everything that was asked for could be explored
+    #[arg(long)]
+    pub require_complete: bool,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

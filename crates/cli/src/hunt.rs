@@ -1,21 +1,24 @@
 //! `racehunter hunt`
 
 use crate::arguments::{Hunt, MessageFormat};
+use crate::campaign::{Identity, Keeper, Kept, Told};
 use crate::exit::{Exit, advise};
 use crate::progress::Meter;
 use crate::store::{self, Stored};
-use crate::target;
+use crate::target as targets;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Technique;
 use racehunter_explain::{Explainer, uncontrolled};
-use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop};
-use racehunter_finding::Finding;
+use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop, Summary};
+use racehunter_finding::{Coverage, Finding};
 use racehunter_launch::{Limits, Processes, Program};
 use racehunter_report::{Bound, ColorChoice, Reporter};
 use racehunter_symbols::Symbols;
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::{IsTerminal as _, Stdout, stdout};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -24,10 +27,11 @@ use std::time::Instant;
 const DEFAULT_RUNS: u64 = 2000;
 
 /// Hunts, reports, and says how it went.
-pub fn run(arguments: &Hunt) -> Result<Exit> {
+pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
     let began = Instant::now();
-    let path = target::prepare(&arguments.target, arguments.cflags.as_deref(), &arguments.out)?;
-    let mut symbols = target::symbols(&path)?;
+    refuse_to_divide(arguments)?;
+    let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
+    let mut symbols = targets::symbols(&path)?;
     let interrupted = catch_interrupts()?;
     let program =
         Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
@@ -40,12 +44,14 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     if arguments.points.is_all() {
         processes.make_all_points();
     }
-    if let Some(exit) = nothing_to_explore(&mut processes, arguments)? {
+    if let Some(exit) = nothing_to_explore(&mut processes, target)? {
         return Ok(exit);
     }
 
     let budget = budget(arguments);
-    let mut hunter = Hunter {
+    let build = symbols.binary().identity.clone();
+    let mut keeper = Keeper::new(&arguments.out, Identity::new(&path, arguments), &build, arguments.partition, began);
+    let hunter = RefCell::new(Hunter {
         arguments,
         program,
         symbols,
@@ -53,17 +59,41 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
         reporter: reporter(arguments.message_format, arguments.color.into()),
         meter: Meter::new(arguments.quiet, budget.runs),
         ids: HashSet::new(),
-        unconfirmed: Vec::new(),
-        confirmed: 0,
+        told: Told::default(),
         trouble: None,
-    };
+    });
     let deadline = arguments.time.map(|time| began + time);
     let mut should_stop =
         || interrupted.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let portfolio = arguments.analysis.portfolio(&arguments.options());
-    let mut on_progress = |progress: Progress<'_>| hunter.tell(progress);
-    let summary = Campaign::new(portfolio, budget, &mut on_progress).run(&mut processes, &mut should_stop);
+    let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
+    let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
+    if arguments.resume {
+        let (kept, mut state) = keeper.open()?;
+        campaign.resume(&mut state, &mut processes).context("the campaign cannot be resumed")?;
+        hunter.borrow_mut().recall(kept)?;
+    }
+    let mut keep = |campaign: &Campaign<'_>, stop: Stop, processes: &Processes| {
+        let mut hunter = hunter.borrow_mut();
+        let summary = campaign.summary(stop);
+        let coverage = hunter.coverage(&summary, processes, interrupted.load(Ordering::Relaxed));
+        keeper.save(campaign, &summary, coverage.clone(), &hunter.told);
+        (summary, coverage, keeper.due())
+    };
+    let mut due = Instant::now();
+    let stop = loop {
+        if Instant::now() >= due {
+            (_, _, due) = keep(&campaign, Stop::Asked, &processes);
+        }
+        if let Some(stop) = campaign.advance(&mut processes, &mut should_stop) {
+            break stop;
+        }
+    };
+    let (summary, coverage, _) = keep(&campaign, stop, &processes);
+    drop(campaign);
+    let mut hunter = hunter.into_inner();
     hunter.meter.finish();
+    let confirmed = hunter.told.findings.len();
     hunter.tell_unconfirmed();
     if let Some(error) = hunter.trouble {
         return Err(error);
@@ -71,21 +101,26 @@ pub fn run(arguments: &Hunt) -> Result<Exit> {
     if let Stop::Failed(error) = summary.stop {
         return Err(error.into());
     }
-    let mut coverage = summary.coverage;
-    add_libraries(&mut hunter.symbols, &processes);
-    coverage.uncontrolled = uncontrolled(&hunter.symbols, &summary.escaped);
-    coverage.assumes.push(format!("seed {}", arguments.seed));
-    if interrupted.load(Ordering::Relaxed) {
-        coverage.missed.insert(0, "interrupted before the end".to_owned());
-    }
-    hunter.reporter.summary(&coverage, began.elapsed()).context("cannot write the results")?;
-    Ok(if hunter.confirmed > 0 {
+    hunter.reporter.summary(&coverage, keeper.elapsed()).context("cannot write the results")?;
+    Ok(if confirmed > 0 {
         Exit::Findings
     } else if arguments.require_complete && !coverage.complete {
         Exit::Incomplete
     } else {
         Exit::Clean
     })
+}
+
+/// What cannot be divided would be done as a whole by every part.
+fn refuse_to_divide(arguments: &Hunt) -> Result<()> {
+    if arguments.partition.is_whole() || arguments.analysis.divides() {
+        return Ok(());
+    }
+    let name = arguments.analysis.name();
+    Err(advise(
+        format!("the work of `--analysis {name}` cannot be divided"),
+        "hunt without --partition, or divide another analysis, such as context-bound",
+    ))
 }
 
 /// Arguments as the system wants them.
@@ -119,6 +154,8 @@ fn budget(arguments: &Hunt) -> Budget {
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
         spurious: arguments.spurious,
+        check_output: arguments.check_output,
+        part: arguments.partition,
         ..Budget::default()
     }
 }
@@ -130,7 +167,7 @@ pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
 }
 
 /// Makes the libraries of the process known.
-pub fn add_modules(symbols: &mut Symbols, processes: &Processes, executable: &std::path::Path) {
+pub fn add_modules(symbols: &mut Symbols, processes: &Processes, executable: &Path) {
     for mapping in processes.mappings().into_iter().filter(|mapping| mapping.path != executable) {
         symbols.add_module(mapping.start.saturating_sub(mapping.offset), mapping.end, mapping.path);
     }
@@ -147,12 +184,12 @@ pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
 const LOOK: u64 = 4_000_000;
 
 /// One execution, to see whether there is anything to explore.
-fn nothing_to_explore(processes: &mut Processes, arguments: &Hunt) -> Result<Option<Exit>> {
+fn nothing_to_explore(processes: &mut Processes, target: &Path) -> Result<Option<Exit>> {
     let Some(first) = processes.run(&[Plan { max_events: LOOK, ..Plan::default() }])?.pop() else { return Ok(None) };
     if first.threads > 1 {
         return Ok(None);
     }
-    let name = arguments.target.display();
+    let name = target.display();
     let output = String::from_utf8_lossy(&first.output);
     let last = output.lines().last().unwrap_or_default().trim().to_owned();
     let said = if last.is_empty() { String::new() } else { format!("; the last it wrote: {last}") };
@@ -181,17 +218,18 @@ struct Hunter<'a> {
     load_address: u64,
     reporter: Reporter<Stdout>,
     meter: Meter,
+    /// All findings, confirmed or not.
     ids: HashSet<String>,
-    /// What could not be shown again. It is told at the end, unless a later execution confirms it.
-    unconfirmed: Vec<Finding>,
-    confirmed: usize,
+    told: Told,
     trouble: Option<anyhow::Error>,
 }
 
 impl Hunter<'_> {
     fn tell(&mut self, progress: Progress<'_>) {
         match progress {
-            Progress::Execution { number, waiting } => self.meter.execution(number, waiting, self.ids.len()),
+            Progress::Execution { number, waiting, remaining } => {
+                self.meter.execution(number, waiting, remaining, self.ids.len());
+            }
             Progress::Bug { found, executor } => {
                 if let Err(error) = self.report(found, executor) {
                     self.trouble.get_or_insert(error);
@@ -200,6 +238,7 @@ impl Hunter<'_> {
             Progress::Stage { bound, rank, executions, complete } => {
                 let (variables, threads) = (rank.map(|rank| rank.variables), rank.map(|rank| rank.threads));
                 let bound = Bound { bound, variables, threads, executions, complete };
+                self.told.bounds.push(bound);
                 let result = self.meter.suspend(|| self.reporter.bound(&bound));
                 if let Err(error) = result {
                     self.trouble.get_or_insert(error.into());
@@ -218,25 +257,54 @@ impl Hunter<'_> {
         if self.ids.contains(&finding.id) {
             return Ok(());
         }
-        self.unconfirmed.retain(|known| known.id != finding.id);
+        self.told.unconfirmed.retain(|known| known.id != finding.id);
         if finding.confirmed {
+            self.told.findings.push(finding.id.clone());
             return self.print(finding);
         }
-        self.unconfirmed.push(finding);
+        // It is told at the end, unless a later execution confirms it.
+        self.told.unconfirmed.push(finding);
         Ok(())
     }
 
     fn tell_unconfirmed(&mut self) {
-        for finding in std::mem::take(&mut self.unconfirmed) {
+        for finding in std::mem::take(&mut self.told.unconfirmed) {
             if let Err(error) = self.print(finding) {
                 self.trouble.get_or_insert(error);
             }
         }
     }
 
+    /// Goes on where the hunt was, and tells again what it has told.
+    fn recall(&mut self, kept: Kept) -> Result<()> {
+        for bound in kept.bounds {
+            self.told.bounds.push(bound);
+            self.reporter.bound(&bound).context("cannot write the results")?;
+        }
+        for id in kept.findings {
+            let stored = store::load(&self.arguments.out, &id)?;
+            self.reporter.finding(&stored.finding).context("cannot write the results")?;
+            self.ids.insert(id.clone());
+            self.told.findings.push(id);
+        }
+        self.told.unconfirmed = kept.unconfirmed;
+        Ok(())
+    }
+
+    /// What was explored, in the terms of the source.
+    fn coverage(&mut self, summary: &Summary, executor: &dyn Executor, interrupted: bool) -> Coverage {
+        add_libraries(&mut self.symbols, executor);
+        let mut coverage = summary.coverage.clone();
+        coverage.uncontrolled = uncontrolled(&self.symbols, &summary.escaped);
+        coverage.assumes.push(format!("seed {}", self.arguments.seed));
+        if interrupted {
+            coverage.missed.insert(0, "interrupted before the end".to_owned());
+        }
+        coverage
+    }
+
     fn print(&mut self, finding: Finding) -> Result<()> {
         self.ids.insert(finding.id.clone());
-        self.confirmed += usize::from(finding.confirmed);
         let stored = Stored {
             version: store::VERSION,
             program: self.program.path.clone(),

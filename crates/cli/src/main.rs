@@ -5,10 +5,12 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod campaign;
 mod confirm;
 mod doctor;
 mod exit;
 mod hunt;
+mod merge;
 mod predict;
 mod predictions;
 mod progress;
@@ -34,7 +36,8 @@ fn main() -> ExitCode {
         "racehunter-cc" => compile(Language::C, words.collect()),
         "racehunter-c++" => compile(Language::Cxx, words.collect()),
         _ => match Arguments::parse().command {
-            Command::Hunt(arguments) => hunt::run(&arguments),
+            Command::Hunt(arguments) => hunt(arguments),
+            Command::Merge(arguments) => merge::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
             Command::Record(arguments) => record::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
@@ -50,6 +53,18 @@ fn main() -> ExitCode {
             eprint!("{}", exit::render(&error));
             Exit::Error.into()
         }
+    }
+}
+
+/// Hunts; without a target it goes on with the last hunt, as that was started.
+fn hunt(arguments: arguments::Hunt) -> anyhow::Result<Exit> {
+    if let Some(target) = &arguments.target {
+        return hunt::run(&arguments, target);
+    }
+    let words = campaign::recall(&arguments.out)?;
+    match Arguments::parse_from(["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words)).command {
+        Command::Hunt(arguments @ arguments::Hunt { target: Some(_), .. }) => hunt(arguments),
+        _ => anyhow::bail!("the last campaign in `{}` does not say what it hunts", arguments.out.display()),
     }
 }
 

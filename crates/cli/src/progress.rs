@@ -11,6 +11,8 @@ pub struct Meter {
     began: Instant,
     last: Instant,
     budget: Option<u64>,
+    /// Executions before the first that was told: those of earlier runs of the command.
+    first: Option<u64>,
 }
 
 const EVERY: Duration = Duration::from_secs(5);
@@ -30,16 +32,18 @@ impl Meter {
             }
             bar
         });
-        Self { bar, quiet, began: Instant::now(), last: Instant::now(), budget }
+        Self { bar, quiet, began: Instant::now(), last: Instant::now(), budget, first: None }
     }
 
     /// An execution was done.
-    pub fn execution(&mut self, number: u64, waiting: usize, findings: usize) {
+    pub fn execution(&mut self, number: u64, waiting: usize, remaining: Option<u64>, findings: usize) {
         if self.quiet {
             return;
         }
-        let rate = number as f64 / self.began.elapsed().as_secs_f64().max(1e-6);
-        let text = || format!("runs, {rate:.0}/s, {waiting} waiting, {findings} findings");
+        let done = number - *self.first.get_or_insert(number - 1);
+        let rate = done as f64 / self.began.elapsed().as_secs_f64().max(1e-6);
+        let left = || remaining.map_or_else(String::new, |remaining| left(remaining, rate));
+        let text = || format!("runs, {rate:.0}/s, {waiting} waiting{}, {findings} findings", left());
         if let Some(bar) = &self.bar {
             bar.set_position(number);
             bar.set_message(text());
@@ -63,5 +67,29 @@ impl Meter {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// What is probably left of the current stage.
+fn left(remaining: u64, rate: f64) -> String {
+    let seconds = (remaining as f64 / rate.max(1e-6)).min(1e9) as u64;
+    let time = match seconds {
+        0..60 => format!("{seconds}s"),
+        60..7200 => format!("{}m", seconds / 60),
+        7200..172_800 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    };
+    format!(", about {remaining} to go ({time})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left;
+
+    #[test]
+    fn what_is_left_reads_well() {
+        assert_eq!(left(300, 100.0), ", about 300 to go (3s)");
+        assert_eq!(left(600_000, 100.0), ", about 600000 to go (100m)");
+        assert_eq!(left(u64::MAX, 0.0), ", about 18446744073709551615 to go (11574d)");
     }
 }

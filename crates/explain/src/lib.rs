@@ -68,6 +68,9 @@ impl Explainer<'_> {
         };
         let explained = self.replay(executor, &plan, bug)?;
         let mut finding = self.describe(&explained, bug);
+        if let Bug::ExitStatus(_) | Bug::Output(_) = bug {
+            compare(&explained, &reference(executor, &plan)?, &mut finding);
+        }
         finding.replayed = [shown, REPLAYS];
         finding.confirmed = shown == REPLAYS;
         finding.execution = execution;
@@ -83,7 +86,12 @@ impl Explainer<'_> {
         plan: &Plan,
         known: &Finding,
     ) -> Result<Option<Finding>, ExecutorError> {
-        for bug in run_one(executor, plan)?.bugs() {
+        let execution = run_one(executor, plan)?;
+        let mut bugs = execution.bugs();
+        if matches!(known.kind, racehunter_finding::Kind::ExitStatus | racehunter_finding::Kind::Output) {
+            bugs.extend(execution.difference(&reference(executor, plan)?));
+        }
+        for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
             let mut finding = self.describe(&explained, &bug);
             if finding.id == known.id {
@@ -134,6 +142,8 @@ impl Explainer<'_> {
             Bug::Deadlock(_) => describe_deadlock(&places, &mut finding),
             Bug::Assertion(message, file, line) => describe_assertion(&places, message, file, *line, &mut finding),
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
+            Bug::ExitStatus(_) => describe_end(&places, racehunter_finding::Kind::ExitStatus, &mut finding),
+            Bug::Output(_) => describe_end(&places, racehunter_finding::Kind::Output, &mut finding),
         };
         finding.steps = steps::steps(&places, culprit);
         // The name of a file without its directory: how a path is written depends on where the hunt was started.
@@ -309,6 +319,49 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Fin
     site.access = "crash".to_owned();
     finding.sites.push(site);
     Culprit::state(record.index)
+}
+
+/// The execution in which nothing is preempted.
+fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, ExecutorError> {
+    run_one(executor, &Plan { spurious: plan.spurious, ..Plan::default() })
+}
+
+/// A program whose status or output depends on the schedule: the last place that was seen stands for its end.
+fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
+    finding.kind = kind;
+    finding.message = match (kind, &places.execution.outcome) {
+        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status),
+        _ => messages::output(),
+    };
+    let events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
+    if let Some(last) = events.last() {
+        let mut site = places.site(last, last.kind, 0);
+        site.access = "exit".to_owned();
+        finding.sites.push(site);
+    }
+    None
+}
+
+/// Says how the end of an execution differs from that without preemptions.
+fn compare(execution: &Execution, reference: &Execution, finding: &mut Finding) {
+    if let (Outcome::Exited(status), Outcome::Exited(other)) = (&execution.outcome, &reference.outcome)
+        && status != other
+    {
+        finding.notes.push(messages::other_status(*other));
+    }
+    let [here, there] = [execution, reference].map(|of| String::from_utf8_lossy(&of.output).into_owned());
+    let (mut here, mut there) = (here.lines(), there.lines());
+    loop {
+        let lines = (here.next(), there.next());
+        match lines {
+            (None, None) => break,
+            (ours, theirs) if ours != theirs => {
+                finding.notes.push(messages::other_output(ours, theirs));
+                break;
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Memory that nothing is known about.

@@ -1,6 +1,6 @@
 //! How the next schedules are chosen.
 
-use crate::{Execution, Plan};
+use crate::{Execution, Loader, Part, Plan, Saver, Unusable};
 
 /// Further bounds of a stage, besides the number of preemptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,12 @@ pub trait Analysis {
         false
     }
 
+    /// Whether what was seen last takes the ground from what was done so far, so that it has to start again. Asked after
+    /// [`Analysis::new_targets`].
+    fn starts_again(&mut self) -> bool {
+        false
+    }
+
     /// The waitlist is empty: go on to the next stage (a higher bound) or `None` when there is none. The targets of
     /// the stage are returned.
     fn next_stage(&mut self) -> Option<Vec<Self::Target>> {
@@ -73,5 +79,42 @@ pub trait Analysis {
     /// True when no schedule at all is left once the targets so far are explored: nothing was cut off by a bound.
     fn covers_everything(&self) -> bool {
         false
+    }
+
+    /// Executions that are probably left in the current stage, given how many targets wait.
+    fn remaining(&self, _waiting: usize) -> Option<u64> {
+        None
+    }
+
+    /// Targets that were left out because others show the same.
+    fn left_out(&self) -> u64 {
+        0
+    }
+
+    /// Takes over one part of the work: from now on only targets of that part are given out, and those that all parts
+    /// need. The parts together must cover what the whole would. False when the work cannot be split; each part does
+    /// all of it then.
+    fn split(&mut self, _part: Part) -> bool {
+        false
+    }
+
+    /// Whether every part runs this target; only asked of those that [`Analysis::split`].
+    fn is_common(&self, _target: &Self::Target) -> bool {
+        false
+    }
+
+    /// Whether [`Analysis::save`] and [`Analysis::load`] are there. An analysis without them starts again when its
+    /// campaign is resumed.
+    const SAVES: bool = false;
+
+    /// Writes its state and its targets, which are those that wait.
+    fn save(&self, _targets: &mut dyn Iterator<Item = &Self::Target>, _out: &mut Saver<'_>) {}
+
+    /// Takes over a state; returns the targets that were saved with it.
+    ///
+    /// # Errors
+    /// When it is none.
+    fn load(&mut self, _input: &mut Loader<'_>) -> Result<Vec<Self::Target>, Unusable> {
+        Err(Unusable::Other)
     }
 }

@@ -1,10 +1,13 @@
 //! The loop that joins analyses and an executor.
 
+mod coverage;
+mod keep;
+
 use crate::patience::{Patience, Worth};
-use crate::portfolio::Fate;
+use crate::portfolio::{Fate, Taken};
 use crate::{
-    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Points, Portfolio, Rank, Switch,
-    decisions, reported_sites, shared_sites,
+    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio, Rank,
+    Switch, decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
@@ -21,6 +24,10 @@ pub struct Budget {
     pub points: Points,
     /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
     pub spurious: bool,
+    /// Whether a status or output that depends on the schedule is a bug.
+    pub check_output: bool,
+    /// Which part of the work is done, where it can be divided.
+    pub part: Part,
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
     /// the result does not either.
     pub batch: usize,
@@ -37,6 +44,8 @@ impl Default for Budget {
             stop_on_first: false,
             points: Points::Shared,
             spurious: false,
+            check_output: false,
+            part: Part::WHOLE,
             batch: 32,
             max_events: u64::MAX,
             max_threads: u32::MAX,
@@ -59,6 +68,8 @@ pub enum Progress<'a> {
         number: u64,
         /// Targets that wait.
         waiting: usize,
+        /// Executions that are probably left in the current stage, if anybody has an idea.
+        remaining: Option<u64>,
     },
     /// A bug that was not known. The executor is free at this moment: it can be used to look at the bug more closely,
     /// which does not count.
@@ -93,8 +104,6 @@ pub struct Found {
     pub bug: Bug,
     /// Number of the execution, from 1.
     pub execution: u64,
-    /// The plan of the execution.
-    pub plan: Plan,
     /// The switches of the execution.
     pub switches: Vec<Switch>,
     /// The plan that repeats it exactly.
@@ -154,6 +163,21 @@ pub struct Counts {
     pub growths: u64,
     /// Executions since it last did.
     pub stable_for: u64,
+    /// Executions for targets that every part of a divided campaign runs.
+    pub common: u64,
+}
+
+/// What a finished stage of an analysis guarantees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The bound of the stage, for analyses that have one.
+    pub bound: Option<u32>,
+    /// In words, of the whole.
+    pub words: String,
+    /// No schedule at all is left.
+    pub everything: bool,
+    /// It holds for one part of the work only.
+    pub divided: bool,
 }
 
 /// The result of a campaign.
@@ -169,6 +193,12 @@ pub struct Summary {
     pub counts: Counts,
     /// What was not under control, each once.
     pub escaped: Vec<Escaped>,
+    /// What the finished stages of the analysis guarantee that says most. Empty when anything went wrong.
+    pub claims: Vec<Claim>,
+    /// Sites that are points because memory is shared there; sorted.
+    pub sites: Vec<u32>,
+    /// Places in the code at which a decision was possible; sorted.
+    pub places: Vec<u64>,
 }
 
 /// The exploration of one program.
@@ -179,12 +209,15 @@ pub struct Campaign<'a> {
     portfolio: Portfolio,
     members: Vec<Member>,
     budget: Budget,
+    started: bool,
     progress: &'a mut dyn FnMut(Progress<'_>),
     counts: Counts,
     found: Vec<Found>,
     /// How many of them were told about.
     told: usize,
     known: FxHashSet<Bug>,
+    /// The execution in which nothing is preempted, when others are compared with it.
+    reference: Option<Execution>,
     /// Sites that the executor was told about.
     sites: FxHashSet<u32>,
     /// Places in the code at which a decision was possible.
@@ -201,8 +234,8 @@ pub struct Campaign<'a> {
 struct Member {
     /// Executions since it started.
     executions: u64,
-    /// What the last finished stage guarantees.
-    guarantee: Option<String>,
+    /// What the finished stages guarantee.
+    claims: Vec<Claim>,
     finished: bool,
 }
 
@@ -210,23 +243,29 @@ struct Member {
 struct Running {
     member: usize,
     tries: u32,
+    common: bool,
     /// Events that its plan allowed before [`Patience`] had its say.
     full: u64,
 }
 
 impl<'a> Campaign<'a> {
     /// A campaign that has not started.
-    pub fn new(portfolio: Portfolio, budget: Budget, progress: &'a mut dyn FnMut(Progress<'_>)) -> Self {
+    pub fn new(mut portfolio: Portfolio, budget: Budget, progress: &'a mut dyn FnMut(Progress<'_>)) -> Self {
+        if !budget.part.is_whole() {
+            portfolio.split(budget.part);
+        }
         let members = vec![Member::default(); portfolio.len()];
         Self {
             portfolio,
             members,
             budget,
+            started: false,
             progress,
             counts: Counts::default(),
             found: Vec::new(),
             told: 0,
             known: FxHashSet::default(),
+            reference: None,
             sites: FxHashSet::default(),
             places: FxHashSet::default(),
             threads: 0,
@@ -238,61 +277,112 @@ impl<'a> Campaign<'a> {
 
     /// Explores until there is nothing left, the budget is used up, or `should_stop` says so.
     pub fn run(mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Summary {
-        let stop = self.explore(executor, should_stop).unwrap_or_else(Stop::Failed);
+        let stop = loop {
+            if let Some(stop) = self.advance(executor, should_stop) {
+                break stop;
+            }
+        };
+        self.summary(stop)
+    }
+
+    /// Explores a little further: one batch of targets. Returns why not, when that is the end. Between two calls
+    /// nothing is running, and the campaign can be saved.
+    pub fn advance(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
+        let stop = self.explore(executor, should_stop).unwrap_or_else(|error| Some(Stop::Failed(error)));
+        if stop.is_some() {
+            // What was taken and not looked at waits again.
+            (0..self.members.len()).for_each(|member| self.portfolio.member(member).put_back());
+        }
+        stop
+    }
+
+    /// What came of it so far.
+    #[must_use]
+    pub fn summary(&self, stop: Stop) -> Summary {
         let coverage = self.coverage(&stop);
-        let escaped = self.escaped.into_iter();
-        let escaped = escaped.map(|((what, code, object), executions)| Escaped { what, code, object, executions });
-        Summary { stop, found: self.found, coverage, counts: self.counts, escaped: escaped.collect() }
+        let escaped = self.escaped.iter();
+        let escaped = escaped.map(|(&(what, code, object), &executions)| Escaped { what, code, object, executions });
+        let escaped = escaped.collect();
+        let mut sites: Vec<u32> = self.sites.iter().copied().collect();
+        sites.sort_unstable();
+        let mut places: Vec<u64> = self.places.iter().copied().collect();
+        places.sort_unstable();
+        let (claims, found) = (self.claims(), self.found.clone());
+        Summary { stop, found, coverage, counts: self.counts, escaped, claims, sites, places }
+    }
+
+    fn start(&mut self, executor: &mut dyn Executor) -> Result<(), ExecutorError> {
+        self.started = true;
+        for member in 0..self.members.len() {
+            self.portfolio.member(member).start();
+        }
+        self.look_at_reference(executor)?;
+        if self.budget.points == Points::Shared {
+            self.monitor(executor, self.reference_plan(), &[])?;
+        }
+        Ok(())
+    }
+
+    /// The plan in which nothing is preempted.
+    fn reference_plan(&self) -> Plan {
+        Plan { spurious: self.budget.spurious, ..Plan::default() }
+    }
+
+    /// Runs what others are to be compared with. Not counted, and run again by a campaign that is resumed.
+    fn look_at_reference(&mut self, executor: &mut dyn Executor) -> Result<(), ExecutorError> {
+        if self.budget.check_output && self.reference.is_none() {
+            let execution = executor.run(&[self.reference_plan()])?.pop();
+            // Nothing but its end is needed.
+            self.reference = execution.map(|execution| Execution { records: Vec::new(), ..execution });
+        }
+        Ok(())
     }
 
     fn explore(
         &mut self,
         executor: &mut dyn Executor,
         should_stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Stop, ExecutorError> {
-        for member in 0..self.members.len() {
-            self.portfolio.member(member).start();
+    ) -> Result<Option<Stop>, ExecutorError> {
+        if !self.started {
+            self.start(executor)?;
         }
-        if self.budget.points == Points::Shared {
-            self.monitor(executor, Plan { spurious: self.budget.spurious, ..Plan::default() }, &[])?;
+        self.look_at_reference(executor)?;
+        let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
+        self.finish_stages();
+        if let Some(stop) = self.reason_to_stop(left, should_stop) {
+            return Ok(Some(stop));
         }
-        loop {
-            let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
-            self.finish_stages();
-            if let Some(stop) = self.reason_to_stop(left, should_stop) {
-                return Ok(stop);
+        let (running, plans) = self.take_batch(left);
+        let executions = executor.run(&plans)?;
+        if executions.len() != plans.len() {
+            let (got, wanted) = (executions.len(), plans.len());
+            return Err(ExecutorError(format!("{got} executions for {wanted} plans")));
+        }
+        let mut unknown_sharing = Vec::new();
+        for ((running, plan), execution) in running.iter().zip(&plans).zip(&executions) {
+            self.fold(running, plan, execution);
+            self.tell_bugs(executor);
+            if self.budget.stop_on_first && !self.found.is_empty() {
+                return Ok(Some(Stop::FirstBug));
             }
-            let (running, plans) = self.take_batch(left);
-            let executions = executor.run(&plans)?;
-            if executions.len() != plans.len() {
-                let (got, wanted) = (executions.len(), plans.len());
-                return Err(ExecutorError(format!("{got} executions for {wanted} plans")));
-            }
-            let mut unknown_sharing = Vec::new();
-            for ((running, plan), execution) in running.iter().zip(&plans).zip(&executions) {
-                self.fold(running, plan, execution);
-                self.tell_bugs(executor);
-                if self.budget.stop_on_first && !self.found.is_empty() {
-                    return Ok(Stop::FirstBug);
-                }
-                if self.budget.points == Points::Shared {
-                    let reported = reported_sites(execution);
-                    if reported.iter().any(|site| !self.sites.contains(site)) {
-                        unknown_sharing.push((execution.repeat(), reported));
-                    }
-                }
-            }
-            let mut grew = 0;
-            for (repeat, reported) in unknown_sharing {
-                // One monitor run often explains the reports of several executions.
+            if self.budget.points == Points::Shared {
+                let reported = reported_sites(execution);
                 if reported.iter().any(|site| !self.sites.contains(site)) {
-                    grew += self.monitor(executor, repeat, &reported)?;
+                    unknown_sharing.push((execution.repeat(), reported));
                 }
             }
-            if grew > 0 {
-                self.points_grew(grew);
+        }
+        let mut grew = 0;
+        for (repeat, reported) in unknown_sharing {
+            // One monitor run often explains the reports of several executions.
+            if reported.iter().any(|site| !self.sites.contains(site)) {
+                grew += self.monitor(executor, repeat, &reported)?;
             }
         }
+        if grew > 0 {
+            self.points_grew(grew);
+        }
+        Ok(None)
     }
 
     fn reason_to_stop(&mut self, left: u64, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
@@ -315,12 +405,13 @@ impl<'a> Campaign<'a> {
             while !self.members[index].finished && self.portfolio.member(index).waiting() == 0 {
                 let complete = self.is_clean();
                 let queue = self.portfolio.member(index);
-                let (bound, rank, guarantee) = (queue.bound(), queue.rank(), queue.guarantee());
+                let (bound, rank, words) = (queue.bound(), queue.rank(), queue.guarantee());
+                let (everything, divided) = (queue.covers_everything(), queue.splits());
                 let finished = !queue.next_stage();
                 let member = &mut self.members[index];
                 member.finished = finished;
                 if complete {
-                    member.guarantee = guarantee;
+                    member.claims.extend(words.map(|words| Claim { bound, words, everything, divided }));
                 }
                 let executions = member.executions;
                 if let Some(bound) = bound {
@@ -339,7 +430,7 @@ impl<'a> Campaign<'a> {
         let mut plans = Vec::with_capacity(width);
         while plans.len() < width {
             let Some(member) = self.portfolio.choose() else { break };
-            let Some((tries, mut plan)) = self.portfolio.member(member).take() else { break };
+            let Some(Taken { tries, mut plan, common }) = self.portfolio.member(member).take() else { break };
             plan.spurious = self.budget.spurious;
             if self.budget.points == Points::All {
                 plan.observe = Observe::Everything;
@@ -348,7 +439,7 @@ impl<'a> Campaign<'a> {
             plan.max_events = full;
             plan.max_threads = plan.max_threads.min(self.budget.max_threads);
             self.patience.limit(&mut plan);
-            running.push(Running { member, tries, full });
+            running.push(Running { member, tries, common, full });
             plans.push(plan);
         }
         (running, plans)
@@ -358,6 +449,7 @@ impl<'a> Campaign<'a> {
         self.counts.executions += 1;
         self.counts.stable_for += 1;
         self.counts.partial += u64::from(execution.partial);
+        self.counts.common += u64::from(running.common);
         self.members[running.member].executions += 1;
         self.threads = self.threads.max(execution.threads);
         self.events = self.events.max(execution.events);
@@ -395,13 +487,16 @@ impl<'a> Campaign<'a> {
                 Fate::Explored(execution)
             }
         };
-        self.portfolio.member(running.member).tell(running.tries, fate);
+        if self.portfolio.member(running.member).tell(running.tries, fate) {
+            self.members[running.member] = Member::default();
+        }
         for other in (0..self.members.len()).filter(|&other| other != running.member) {
             self.portfolio.member(other).overhear(execution);
         }
         self.note_bugs(plan, execution);
         let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
-        (self.progress)(Progress::Execution { number, waiting });
+        let remaining = self.portfolio.remaining();
+        (self.progress)(Progress::Execution { number, waiting, remaining });
     }
 
     fn note_escapes(&mut self, execution: &Execution, count: u64) {
@@ -414,13 +509,20 @@ impl<'a> Campaign<'a> {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return;
         }
-        for bug in execution.bugs() {
+        let mut bugs = execution.bugs();
+        let known = |known: &Bug| matches!(known, Bug::ExitStatus(_) | Bug::Output(_));
+        if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
+            && !self.known.iter().any(known)
+        {
+            // Once it is known to depend on the schedule, further values say nothing new.
+            bugs.push(difference);
+        }
+        for bug in bugs {
             if !self.known.insert(bug.clone()) {
                 continue;
             }
             self.found.push(Found {
                 execution: self.counts.executions.max(1),
-                plan: plan.clone(),
                 switches: execution.switches(),
                 repeat: Plan { max_threads: self.patience.threads(), ..execution.repeat_to(&bug) },
                 bug,
@@ -472,82 +574,6 @@ impl<'a> Campaign<'a> {
         }
         (self.progress)(Progress::Points { added });
     }
-
-    /// Nothing happened that takes the ground from a claim of completeness.
-    fn is_clean(&self) -> bool {
-        let Counts { diverged, limited, lost, partial, .. } = self.counts;
-        diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
-    }
-
-    fn coverage(&mut self, stop: &Stop) -> Coverage {
-        let counts = self.counts;
-        let points = self.places.len() as u64;
-        let claims = |(index, _): &(usize, &Member)| self.portfolio.guarantee(*index).is_some();
-        let claiming: Vec<&Member> = self.members.iter().enumerate().filter(claims).map(|(_, member)| member).collect();
-        let finished = !claiming.is_empty() && claiming.iter().all(|member| member.finished);
-        // With several claims the first member's is the one that the portfolio is built around.
-        let guarantee = claiming.iter().find_map(|member| member.guarantee.clone()).filter(|_| self.is_clean());
-        let complete = finished && guarantee.is_some();
-        Coverage {
-            executions: counts.executions,
-            diverged: counts.diverged,
-            timed_out: counts.limited,
-            complete,
-            guarantee: match guarantee {
-                Some(what) => {
-                    let wakeups =
-                        if self.budget.spurious { ", with wake-ups as choices (spurious ones count)" } else { "" };
-                    format!("{what} over {points} {}{wakeups}", plural(points, "point"))
-                }
-                None => "some schedules; no claim about the others".to_owned(),
-            },
-            // Chances count only where nothing is certain.
-            chance: if complete { None } else { self.portfolio.chance().filter(|_| self.is_clean()) },
-            assumes: self.assumptions(),
-            missed: self.missed(stop, complete),
-            points,
-            threads: u64::from(self.threads),
-            events: self.events,
-            uncontrolled: Vec::new(),
-        }
-    }
-
-    fn assumptions(&self) -> Vec<String> {
-        let points = match self.budget.points {
-            Points::Sync => "points = synchronisation and atomics only".to_owned(),
-            Points::Shared => {
-                let stable = self.counts.stable_for;
-                format!("points = shared accesses, stable for {stable} {}", plural(stable, "execution"))
-            }
-            Points::All => "points = every access".to_owned(),
-        };
-        vec!["this input".to_owned(), "sequential consistency".to_owned(), points]
-    }
-
-    fn missed(&self, stop: &Stop, complete: bool) -> Vec<String> {
-        let counts = self.counts;
-        let waiting = self.portfolio.waiting() as u64;
-        let mut missed = Vec::new();
-        let mut say = |count: u64, what: &str, why: &str| {
-            if count > 0 {
-                missed.push(format!("{count} {} {why}", plural(count, what)));
-            }
-        };
-        if !complete {
-            say(waiting, "target", "still waiting");
-        }
-        say(counts.diverged, "execution", "diverged from the plan");
-        say(counts.given_up, "target", "given up after diverging again");
-        say(counts.limited, "execution", "stopped by a limit");
-        say(counts.lost, "execution", "killed from outside");
-        say(counts.partial, "execution", "not wholly under control");
-        match stop {
-            Stop::Failed(error) => missed.push(format!("the campaign broke off: {error}")),
-            Stop::FirstBug => missed.push("the campaign stopped at its first finding".to_owned()),
-            Stop::Exhausted | Stop::Runs | Stop::Asked => {}
-        }
-        missed
-    }
 }
 
 /// The last choice of the plan fell on a thread that turned out to wait. The log cannot know that of a thread which has
@@ -559,8 +585,4 @@ fn chose_a_waiting_thread(plan: &Plan, execution: &Execution, at: u64) -> bool {
     let waits = end.next().filter(|record| record.kind != Kind::Switch && record.thread == last.to);
     let chosen = end.next().filter(|record| record.kind == Kind::Switch && record.object == u64::from(last.to));
     waits.zip(chosen).is_some_and(|(waits, chosen)| waits.index == at && chosen.index == at)
-}
-
-fn plural(count: u64, noun: &str) -> String {
-    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
 }

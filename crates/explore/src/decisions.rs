@@ -137,6 +137,18 @@ impl<'a> Decisions<'a> {
         })
     }
 
+    /// Whether the thread that was chosen at the decision that came last goes on by a time-out: the clock moves on.
+    #[must_use]
+    pub fn time_passes(&self) -> bool {
+        self.decision.is_some_and(|decision| self.threads.status(decision.to) == Status::Suspended)
+    }
+
+    /// What was known about each thread at the decision that came last, in order of their numbers. Equal numbers mean
+    /// the same.
+    pub fn situation(&self) -> impl Iterator<Item = u8> + '_ {
+        self.threads.status.iter().map(|&status| status as u8)
+    }
+
     fn step(&self, from: u32, going: Going, to: u32) -> Step {
         let others_ready = self.threads.ready_besides(from);
         match going {

@@ -94,6 +94,10 @@ pub enum Bug {
     Assertion(String, String, u32),
     /// A fatal signal at a place.
     Crash(u32, u64),
+    /// The program ends with this status, and with another one when nothing is preempted.
+    ExitStatus(i32),
+    /// The program writes what has this hash, and something else when nothing is preempted.
+    Output(u64),
 }
 
 impl Execution {
@@ -157,7 +161,7 @@ impl Execution {
                 let is_it = |record: &&Record| record.kind == Kind::Misuse && record.code == code;
                 self.records.iter().find(is_it).map(|record| record.index)
             }
-            Bug::Deadlock(_) | Bug::Assertion(..) | Bug::Crash(..) => None,
+            Bug::Deadlock(_) | Bug::Assertion(..) | Bug::Crash(..) | Bug::ExitStatus(_) | Bug::Output(_) => None,
         }
     }
 
@@ -211,7 +215,37 @@ impl Execution {
         escapes
     }
 
-    /// The bugs that the execution showed, each once.
+    /// A hash of what the program wrote, the same in every run.
+    #[must_use]
+    pub fn output_hash(&self) -> u64 {
+        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.output.iter().fold(0xcbf2_9ce4_8422_2325, step)
+    }
+
+    /// How the execution differs from that of the program without any preemption, if both came to a regular end.
+    #[must_use]
+    pub fn difference(&self, reference: &Self) -> Option<Bug> {
+        match (&self.outcome, &reference.outcome) {
+            (Outcome::Exited(status), Outcome::Exited(other)) if status != other => Some(Bug::ExitStatus(*status)),
+            (Outcome::Exited(_), Outcome::Exited(_)) if self.output != reference.output => {
+                Some(Bug::Output(self.output_hash()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the execution showed a bug.
+    #[must_use]
+    pub fn shows(&self, bug: &Bug) -> bool {
+        match (bug, &self.outcome) {
+            (_, Outcome::Diverged(_)) => false,
+            (Bug::ExitStatus(status), outcome) => *outcome == Outcome::Exited(*status),
+            (Bug::Output(hash), outcome) => matches!(outcome, Outcome::Exited(_)) && self.output_hash() == *hash,
+            _ => self.bugs().contains(bug),
+        }
+    }
+
+    /// The bugs that the execution shows by itself, each once.
     #[must_use]
     pub fn bugs(&self) -> Vec<Bug> {
         let mut bugs: Vec<Bug> = self

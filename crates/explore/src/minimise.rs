@@ -1,16 +1,12 @@
 //! Making a failing schedule sure, and simple.
 
-use crate::{Bug, Execution, Executor, ExecutorError, Outcome, Plan, Step, Switch, decisions};
+use crate::{Bug, Execution, Executor, ExecutorError, Plan, Step, Switch, decisions};
 use rustc_hash::FxHashMap;
 
 /// Runs a plan several times; returns how often the bug showed.
 pub fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug, times: u32) -> Result<u32, ExecutorError> {
     let executions = executor.run(&vec![plan.clone(); times as usize])?;
-    Ok(executions.iter().filter(|execution| shows(execution, bug)).count() as u32)
-}
-
-fn shows(execution: &Execution, bug: &Bug) -> bool {
-    !matches!(execution.outcome, Outcome::Diverged(_)) && execution.bugs().contains(bug)
+    Ok(executions.iter().filter(|execution| execution.shows(bug)).count() as u32)
 }
 
 /// What it may cost to simplify a schedule.
@@ -131,7 +127,7 @@ impl Search<'_> {
     }
 
     fn keep_if_better(&mut self, execution: Option<Execution>) -> bool {
-        let Some(execution) = execution.filter(|execution| shows(execution, self.bug)) else { return false };
+        let Some(execution) = execution.filter(|execution| execution.shows(self.bug)) else { return false };
         let (cost, rules) = self.describe(&execution);
         let better = self.best.as_ref().is_none_or(|best| cost < best.cost);
         if better {

@@ -4,7 +4,7 @@
 //! executions are cut early at first. One that was cut is no result: it is run again without, alone, and either ends,
 //! then its like are let run as long; or it does not, and from then on all are cut.
 
-use crate::{Execution, Outcome, Plan};
+use crate::{Execution, Loader, Outcome, Plan, Saver, Unusable};
 
 /// The limit of an execution that made too many threads, in words.
 pub const THREADS: &str = "threads";
@@ -76,6 +76,30 @@ impl Patience {
             State::Endless => room.max(ENDLESS),
         };
         plan.max_events = plan.max_events.min(events.max(plan.tail_from.saturating_add(ENDLESS)));
+    }
+
+    /// Writes what is known.
+    pub(crate) fn save(&self, out: &mut Saver<'_>) {
+        out.number(self.longest);
+        out.number(self.most);
+        out.number(match self.state {
+            State::Short => 0_u8,
+            State::Probing => 1,
+            State::Endless => 2,
+        });
+        out.number(self.teeming);
+    }
+
+    /// What was written.
+    pub(crate) fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        let (longest, most) = (input.number()?, input.small()?);
+        let state = match input.number()? {
+            0 => State::Short,
+            1 => State::Probing,
+            2 => State::Endless,
+            _ => return Err(Unusable::Damaged),
+        };
+        Ok(Self { longest, most, state, teeming: input.flag()? })
     }
 
     /// Learns from an execution of a plan; `full` is how long the plan would have been let run without this.
@@ -165,6 +189,19 @@ mod tests {
         let mut plan = Plan { tail_from: 1_000_000, ..Plan::default() };
         patience.limit(&mut plan);
         assert_eq!(plan.max_events, 1_050_000);
+    }
+
+    #[test]
+    fn what_is_known_survives_on_disk() {
+        for state in [State::Short, State::Probing, State::Endless] {
+            let patience = Patience { longest: 1 << 40, most: 300, state, teeming: state == State::Endless };
+            let mut bytes = Vec::new();
+            let mut out = Saver::new(&mut bytes);
+            patience.save(&mut out);
+            out.finish().unwrap();
+            let mut input = &bytes[..];
+            assert_eq!(Patience::load(&mut Loader::new(&mut input)).unwrap(), patience);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Several analyses in one campaign.
 
-use crate::{Analysis, Execution, Plan, Rank};
+use crate::{Analysis, Execution, Loader, Part, Plan, Rank, Saver, Unusable};
 use std::collections::VecDeque;
 
 /// Analyses that share the executions of a campaign, each with its own waitlist.
@@ -29,7 +29,8 @@ impl Portfolio {
     /// Adds a member that gets executions in proportion to its weight, as long as it has targets.
     #[must_use]
     pub fn with<A: Analysis + 'static>(mut self, weight: u32, analysis: A) -> Self {
-        let queue = Waitlist { analysis, waiting: Vec::new(), retries: Vec::new(), running: VecDeque::new() };
+        let queue =
+            Waitlist { analysis, waiting: Vec::new(), retries: Vec::new(), running: VecDeque::new(), splits: false };
         self.members.push(Share { queue: Box::new(queue), weight: i64::from(weight.max(1)), credit: 0 });
         self
     }
@@ -54,6 +55,46 @@ impl Portfolio {
 
     pub(crate) fn waiting(&self) -> usize {
         self.members.iter().map(|share| share.queue.waiting()).sum()
+    }
+
+    /// Divides the work of every member that can be divided.
+    pub(crate) fn split(&mut self, part: Part) {
+        self.members.iter_mut().for_each(|share| share.queue.split(part));
+    }
+
+    /// See [`Analysis::remaining`], of the first member that has an idea. It is the one that the portfolio is built
+    /// around.
+    pub(crate) fn remaining(&self) -> Option<u64> {
+        self.members.iter().find_map(|share| share.queue.remaining())
+    }
+
+    /// See [`Analysis::left_out`].
+    pub(crate) fn left_out(&self) -> u64 {
+        self.members.iter().map(|share| share.queue.left_out()).sum()
+    }
+
+    pub(crate) fn save(&self, out: &mut Saver<'_>) {
+        out.count(self.members.len());
+        for Share { queue, credit, .. } in &self.members {
+            // Credits are small, of either sign.
+            out.number(credit.unsigned_abs() << 1 | u64::from(*credit < 0));
+            queue.save(out);
+        }
+    }
+
+    /// Takes over what was written; returns of each member whether it goes on, rather than start again.
+    pub(crate) fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<bool>, Unusable> {
+        let mut resumed = Vec::new();
+        if input.number()? != self.members.len() as u64 {
+            return Err(Unusable::Other);
+        }
+        for Share { queue, credit, .. } in &mut self.members {
+            let number = input.number()?;
+            let size = (number >> 1) as i64;
+            *credit = if number & 1 == 0 { size } else { -size };
+            resumed.push(queue.load(input)?);
+        }
+        Ok(resumed)
     }
 
     /// Whose target is next: of the members that have one, the one that is owed most.
@@ -93,14 +134,17 @@ pub(crate) trait Queue {
     fn start(&mut self);
     /// Number of targets that wait.
     fn waiting(&self) -> usize;
-    /// Takes the next target: how often it was tried before, and its plan.
-    fn take(&mut self) -> Option<(u32, Plan)>;
-    /// Tells what became of the target that was taken first among those not yet told about.
-    fn tell(&mut self, tries: u32, fate: Fate<'_>);
+    /// Takes the next target.
+    fn take(&mut self) -> Option<Taken>;
+    /// Tells what became of the target that was taken first among those not yet told about. True when everything starts
+    /// again because of that.
+    fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool;
     /// Tells of an execution of another member.
     fn overhear(&mut self, execution: &Execution);
     /// See [`Analysis::guesses`].
     fn guesses(&self) -> bool;
+    /// Takes back the targets that were taken and not told about.
+    fn put_back(&mut self);
     /// Goes on to the next stage, if there is one.
     fn next_stage(&mut self) -> bool;
     /// See [`Analysis::guarantee`].
@@ -113,6 +157,28 @@ pub(crate) trait Queue {
     fn rank(&self) -> Option<Rank>;
     /// See [`Analysis::covers_everything`].
     fn covers_everything(&self) -> bool;
+    /// See [`Analysis::split`].
+    fn split(&mut self, part: Part);
+    /// See [`Analysis::remaining`].
+    fn remaining(&self) -> Option<u64>;
+    /// See [`Analysis::left_out`].
+    fn left_out(&self) -> u64;
+    /// Writes everything; no target is running.
+    fn save(&self, out: &mut Saver<'_>);
+    /// Takes over what was written. False when it has to start again.
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<bool, Unusable>;
+    /// Whether the work is divided.
+    fn splits(&self) -> bool;
+}
+
+/// A target that is to be run.
+pub(crate) struct Taken {
+    /// How often it was tried before.
+    pub tries: u32,
+    /// How to run for it.
+    pub plan: Plan,
+    /// Every part of a divided campaign runs it.
+    pub common: bool,
 }
 
 /// Depth first: the target that came last is run first.
@@ -122,6 +188,8 @@ struct Waitlist<A: Analysis> {
     /// Targets to try again, with how often that was done. Kept apart because there are few.
     retries: Vec<(u32, A::Target)>,
     running: VecDeque<A::Target>,
+    /// The work is divided.
+    splits: bool,
 }
 
 impl<A: Analysis> Queue for Waitlist<A> {
@@ -135,20 +203,30 @@ impl<A: Analysis> Queue for Waitlist<A> {
         self.waiting.len() + self.retries.len()
     }
 
-    fn take(&mut self) -> Option<(u32, Plan)> {
+    fn take(&mut self) -> Option<Taken> {
         let (tries, target) = self.retries.pop().or_else(|| self.waiting.pop().map(|target| (0, target)))?;
         let plan = self.analysis.plan(&target);
+        let common = !self.splits || self.analysis.is_common(&target);
         self.running.push_back(target);
-        Some((tries, plan))
+        Some(Taken { tries, plan, common })
     }
 
-    fn tell(&mut self, tries: u32, fate: Fate<'_>) {
-        let Some(target) = self.running.pop_front() else { return };
+    fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool {
+        let Some(target) = self.running.pop_front() else { return false };
         match fate {
             Fate::Explored(execution) => self.waiting.extend(self.analysis.new_targets(&target, execution)),
             Fate::Again => self.retries.push((tries + 1, target)),
             Fate::Nothing => {}
         }
+        let again = self.analysis.starts_again();
+        if again {
+            self.start();
+        }
+        again
+    }
+
+    fn put_back(&mut self) {
+        self.waiting.extend(self.running.drain(..).rev());
     }
 
     fn overhear(&mut self, execution: &Execution) {
@@ -181,5 +259,44 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn covers_everything(&self) -> bool {
         self.analysis.covers_everything()
+    }
+
+    fn split(&mut self, part: Part) {
+        self.splits = self.analysis.split(part);
+    }
+
+    fn remaining(&self) -> Option<u64> {
+        self.analysis.remaining(self.waiting())
+    }
+
+    fn left_out(&self) -> u64 {
+        self.analysis.left_out()
+    }
+
+    fn save(&self, out: &mut Saver<'_>) {
+        out.number(A::SAVES);
+        if A::SAVES {
+            out.numbers(self.retries.iter().map(|(tries, _)| *tries));
+            self.analysis.save(&mut self.waiting.iter().chain(self.retries.iter().map(|(_, target)| target)), out);
+        }
+    }
+
+    fn splits(&self) -> bool {
+        self.splits
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<bool, Unusable> {
+        if input.flag()? != A::SAVES {
+            return Err(Unusable::Other);
+        }
+        if !A::SAVES {
+            self.start();
+            return Ok(false);
+        }
+        let tries: Vec<u32> = input.numbers()?;
+        self.waiting = self.analysis.load(input)?;
+        let first = self.waiting.len().checked_sub(tries.len()).ok_or(Unusable::Damaged)?;
+        self.retries = tries.into_iter().zip(self.waiting.drain(first..)).collect();
+        Ok(true)
     }
 }

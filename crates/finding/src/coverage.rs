@@ -29,6 +29,9 @@ pub struct Coverage {
     /// Most events that an execution had: memory accesses and synchronisation operations.
     #[serde(default)]
     pub events: u64,
+    /// Schedules that were left out because others show the same, counted where they begin to differ.
+    #[serde(default)]
+    pub left_out: u64,
     /// What was not under control, each once. Any of it takes the guarantee away.
     #[serde(default)]
     pub uncontrolled: Vec<Uncontrolled>,

@@ -71,6 +71,7 @@ struct SummaryLine<'a> {
     missed: &'a [String],
     events: u64,
     uncontrolled: Vec<UncontrolledFields<'a>>,
+    left_out: u64,
 }
 
 #[derive(Serialize)]
@@ -139,6 +140,7 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         missed: &coverage.missed,
         events: coverage.events,
         uncontrolled: coverage.uncontrolled.iter().map(uncontrolled).collect(),
+        left_out: coverage.left_out,
     })
 }
 

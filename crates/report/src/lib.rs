@@ -72,7 +72,7 @@ impl FromStr for Format {
 }
 
 /// One iterative bound that was finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bound {
     /// The bound.
     pub bound: u32,

@@ -50,6 +50,31 @@ pub fn assertion(expression: &str) -> String {
     if expression.is_empty() { "assertion failed".to_owned() } else { format!("assertion `{expression}` failed") }
 }
 
+/// A status that depends on the schedule.
+#[must_use]
+pub fn exit_status(status: i32) -> String {
+    format!("the program ends with status {status}, which depends on the schedule")
+}
+
+/// The status without preemptions.
+#[must_use]
+pub fn other_status(status: i32) -> String {
+    format!("without a preemption it ends with status {status}")
+}
+
+/// Output that depends on the schedule.
+#[must_use]
+pub fn output() -> String {
+    "what the program writes depends on the schedule".to_owned()
+}
+
+/// The first line of output that differs from that without preemptions.
+#[must_use]
+pub fn other_output(line: Option<&str>, other: Option<&str>) -> String {
+    let quote = |line: Option<&str>| line.map_or_else(|| "nothing".to_owned(), |line| format!("`{}`", line.trim_end()));
+    format!("it writes {} where it writes {} without a preemption", quote(line), quote(other))
+}
+
 /// A fatal signal, and the address that could not be accessed.
 #[must_use]
 pub fn crash(signal: u32, fault: Option<u64>) -> String {

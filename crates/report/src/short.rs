@@ -68,7 +68,10 @@ pub(crate) fn is_proof(coverage: &Coverage, findings: u64) -> bool {
 
 /// The guarantee and the work it took.
 pub(crate) fn extent(coverage: &Coverage) -> String {
-    let executions = count(coverage.executions, "execution");
+    let mut executions = count(coverage.executions, "execution");
+    if coverage.left_out > 0 {
+        executions += &format!(", {} like others left out", coverage.left_out);
+    }
     let incomplete = if coverage.complete { "" } else { " (incomplete)" };
     match clean(&coverage.guarantee) {
         guarantee if guarantee.is_empty() => format!("{executions}{incomplete}"),

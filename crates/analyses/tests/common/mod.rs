@@ -48,6 +48,8 @@ pub struct Hunt {
     pub stages: Vec<(u32, u64, bool)>,
     /// The points at the end.
     pub points: HashSet<u32>,
+    /// How the schedules of the last pass ended, and what they wrote.
+    pub ends: BTreeSet<(String, Vec<u8>)>,
 }
 
 pub fn hunt(executor: ModelExecutor, technique: Technique, options: &Options, budget: Budget) -> Hunt {
@@ -68,18 +70,26 @@ pub fn hunt_with(executor: ModelExecutor, portfolio: Portfolio, budget: Budget) 
         let monitor = budget.points == Points::Shared && plan.observe == Observe::Everything;
         !monitor && !matches!(execution.outcome, Outcome::Diverged(_))
     });
-    let mut orders: Vec<_> = explored.map(|(_, execution)| order(execution)).collect();
+    let explored: Vec<_> = explored.map(|(_, execution)| execution).collect();
     let last_pass = summary.counts.stable_for - summary.counts.impossible.min(summary.counts.stable_for);
-    orders.drain(..orders.len().saturating_sub(last_pass as usize));
+    let last_pass = &explored[explored.len().saturating_sub(last_pass as usize)..];
+    let orders: Vec<_> = last_pass.iter().map(|execution| order(execution)).collect();
+    let ends = last_pass.iter().map(|execution| (format!("{:?}", execution.outcome), execution.output.clone()));
+    let ends = ends.collect();
     let points = match budget.points {
         Points::All => recorder.inner.program().access_sites().into_iter().collect(),
         Points::Sync | Points::Shared => recorder.inner.points().clone(),
     };
-    Hunt { summary, orders, stages, points }
+    Hunt { summary, orders, stages, points, ends }
 }
 
 pub fn bugs_of<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<Bug> {
     paths.flat_map(|path| path.bugs.iter().cloned()).collect()
+}
+
+/// How schedules end, and what they write.
+pub fn ends_of<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<(String, Vec<u8>)> {
+    paths.map(|path| (format!("{:?}", path.outcome), path.output.clone())).collect()
 }
 
 pub fn found(summary: &Summary) -> BTreeSet<Bug> {

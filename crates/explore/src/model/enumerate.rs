@@ -26,6 +26,8 @@ pub struct Path {
     pub outcome: Outcome,
     /// What it shows.
     pub bugs: Vec<Bug>,
+    /// What it writes: see [`Execution::output`].
+    pub output: Vec<u8>,
 }
 
 /// One preemption of a schedule.
@@ -71,6 +73,7 @@ pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Opti
         preempted: Vec::new(),
         outcome: Outcome::Exited(0),
         bugs: Vec::new(),
+        output: Vec::new(),
     };
     search.walk(State::new(program, false), 0, false, start).then_some(search.paths)
 }
@@ -180,6 +183,7 @@ impl Search<'_> {
         path.bugs.sort();
         path.bugs.dedup();
         path.outcome = outcome;
+        path.output = state.output();
         self.paths.push(path);
     }
 }

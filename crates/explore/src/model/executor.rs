@@ -173,7 +173,7 @@ impl<'a> Run<'a> {
             events: self.state.events,
             threads: self.state.threads(),
             partial: false,
-            output: Vec::new(),
+            output: self.state.output(),
         }
     }
 

@@ -114,6 +114,13 @@ impl<'a> State<'a> {
         number
     }
 
+    /// What the program would write at its end: its variables, and for each thread where it is and its registers.
+    pub fn output(&self) -> Vec<u8> {
+        let threads: Vec<_> =
+            self.threads.iter().map(|thread| (thread.body, thread.position, thread.registers)).collect();
+        format!("{:?} {threads:?}", self.variables).into_bytes()
+    }
+
     /// Threads that exist or existed.
     pub fn threads(&self) -> u32 {
         self.threads.len() as u32

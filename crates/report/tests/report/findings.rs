@@ -193,6 +193,7 @@ pub fn coverage() -> Coverage {
         points: 14,
         threads: 3,
         events: 52,
+        left_out: 0,
         uncontrolled: Vec::new(),
     }
 }

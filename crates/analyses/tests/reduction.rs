@@ -1,0 +1,215 @@
+//! Leaving out schedules that show nothing new: whatever some schedule within the bound leads to is still reached.
+
+mod common;
+
+use common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
+use proptest::prelude::*;
+use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
+use racehunter_explore::{Budget, Points};
+use std::collections::{BTreeSet, HashSet};
+
+const LIMIT: usize = 600;
+
+fn options(bound: u32, bound_kind: BoundKind, strategy: Strategy) -> Options {
+    Options { bound, bound_kind, strategy, seed: 7, reduce: true, ..Options::default() }
+}
+
+fn everything() -> Budget {
+    Budget { points: Points::All, ..Budget::default() }
+}
+
+fn cost(path: &Path, kind: BoundKind) -> u32 {
+    match kind {
+        BoundKind::Preemptions => path.preemption_cost,
+        BoundKind::Switches => path.switch_cost,
+    }
+}
+
+fn all_points(program: &Program) -> HashSet<u32> {
+    program.access_sites().into_iter().collect()
+}
+
+/// Everything that schedules within the bound lead to was reached, by schedules that exist, none of them twice.
+fn check(hunt: &Hunt, all: &[Path], bound: u32, kind: BoundKind, exceeds: bool) -> Result<(), TestCaseError> {
+    let run: BTreeSet<&Vec<u32>> = hunt.orders.iter().collect();
+    prop_assert_eq!(run.len(), hunt.orders.len(), "a schedule was run twice");
+    let known: BTreeSet<&Vec<u32>> = all.iter().map(|path| &path.order).collect();
+    prop_assert!(run.is_subset(&known), "a schedule that brute force does not know");
+    let within = || all.iter().filter(|path| cost(path, kind) <= bound);
+    let ends = ends_of(within());
+    prop_assert!(hunt.ends.is_superset(&ends), "missed {:?}", ends.difference(&hunt.ends).next());
+    let bugs = bugs_of(within());
+    prop_assert!(found(&hunt.summary).is_superset(&bugs), "missed {:?}", bugs.difference(&found(&hunt.summary)).next());
+    if !exceeds {
+        prop_assert_eq!(&hunt.ends, &ends);
+        prop_assert_eq!(found(&hunt.summary), bugs);
+        prop_assert!(run.len() <= within().count());
+    }
+    prop_assert!(hunt.summary.coverage.complete);
+    // "All" is claimed when nothing is left that would show anything new.
+    if hunt.summary.coverage.guarantee.starts_with("all schedules over") {
+        prop_assert!(hunt.ends.is_superset(&ends_of(all.iter())));
+        prop_assert!(found(&hunt.summary).is_superset(&bugs_of(all.iter())));
+    }
+    Ok(())
+}
+
+/// A random program; in every other one a thread fails unless it reads what it expects, which ends the program while
+/// others are in the middle of something.
+fn program_of(seed: u64, shape: Shape) -> Program {
+    let mut program = Program::random(seed, shape);
+    if seed & 1 == 0 {
+        let body = 1 + (seed >> 1) as usize % 2;
+        program.bodies[body].extend([Op::Read((seed >> 2) as usize % 2, 3), Op::Assert(3, (seed >> 3) as i64 % 2)]);
+    }
+    program
+}
+
+fn shapes() -> BoxedStrategy<Shape> {
+    use proptest::strategy::Strategy;
+    let more = Shape { threads: 3, statements: 3, timing: true };
+    prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER), Just(more)].boxed()
+}
+
+proptest! {
+    #![proptest_config(config(700))]
+
+    #[test]
+    fn preemption_bound(seed: u64, shape in shapes(), bound in 0_u32..=3) {
+        let program = program_of(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let kind = BoundKind::Preemptions;
+        let options = options(bound, kind, Strategy::MinSwitches);
+        let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
+        check(&hunt, &all, bound, kind, false)?;
+    }
+
+    #[test]
+    fn switch_bound(seed: u64, shape in shapes(), bound in 0_u32..=6) {
+        let program = program_of(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let kind = BoundKind::Switches;
+        let options = options(bound, kind, Strategy::MinSwitches);
+        let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
+        check(&hunt, &all, bound, kind, true)?;
+    }
+
+    #[test]
+    fn random_strategy(seed: u64, shape in shapes(), bound in 0_u32..=3, switches: bool) {
+        let program = program_of(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
+        let options = options(bound, kind, Strategy::Random);
+        let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
+        check(&hunt, &all, bound, kind, true)?;
+    }
+
+    #[test]
+    fn without_bound(seed: u64, shape in shapes(), random: bool, lazy: bool) {
+        let program = program_of(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
+        let options = options(0, BoundKind::Preemptions, strategy);
+        let executor = if lazy { ModelExecutor::lazy(program) } else { ModelExecutor::new(program) };
+        let hunt = hunt(executor, Technique::Dfs, &options, everything());
+        check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false)?;
+    }
+
+    /// With points that are found on the way; and what can be seen at these points is all there is.
+    #[test]
+    fn shared_points(seed: u64, shape in shapes(), bound in 0_u32..=2) {
+        let program = program_of(seed, shape);
+        let kind = BoundKind::Preemptions;
+        let budget = Budget { runs: Some(20_000), ..Budget::default() };
+        let options = options(bound, kind, Strategy::MinSwitches);
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget);
+        let Some(all) = schedules(&program, &hunt.points, LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        check(&hunt, &all, bound, kind, false)?;
+    }
+
+    #[test]
+    fn threads_that_turn_out_to_be_blocked(seed: u64, wide: bool, bound in 0_u32..=3) {
+        let program = program_of(seed, if wide { WIDER } else { SMALL });
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let kind = BoundKind::Preemptions;
+        let options = options(bound, kind, Strategy::MinSwitches);
+        let hunt = hunt(ModelExecutor::lazy(program), Technique::ContextBound, &options, everything());
+        check(&hunt, &all, bound, kind, false)?;
+    }
+}
+
+/// Executions of a search over these threads, reduced and not.
+fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 2] {
+    [true, false].map(|reduce| {
+        let options = Options { reduce, ..options(2, BoundKind::Preemptions, Strategy::MinSwitches) };
+        let executor = ModelExecutor::new(Program::fork_join(bodies.clone(), vec![]));
+        hunt(executor, technique, &options, everything()).summary.counts.executions
+    })
+}
+
+/// Threads that have nothing to do with each other.
+#[test]
+fn what_has_nothing_to_do_with_each_other_is_not_interleaved() {
+    let thread = |variable: usize| vec![Op::AtomicAdd(variable, 1, 0); 3];
+    let [reduced, all] = executions(Technique::ContextBound, vec![thread(0), thread(1), thread(2)]);
+    assert!(reduced * 6 < all, "{reduced} of {all}");
+}
+
+#[test]
+fn what_conflicts_is_interleaved() {
+    let thread = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
+    let [reduced, all] = executions(Technique::ContextBound, vec![thread.clone(), thread]);
+    assert!(reduced < all, "{reduced} of {all}");
+}
+
+/// Random programs have little that does not conflict; even so most schedules need not be run.
+#[test]
+fn fewer_schedules_over_many_programs() {
+    for (technique, part) in [(Technique::ContextBound, 2), (Technique::Dfs, 4)] {
+        let mut sums = [0, 0];
+        for seed in 0..300 {
+            let program = Program::random(seed, WIDER);
+            if schedules(&program, &all_points(&program), LIMIT).is_none() {
+                continue;
+            }
+            for (sum, reduce) in sums.iter_mut().zip([true, false]) {
+                let options = Options { reduce, ..options(2, BoundKind::Preemptions, Strategy::MinSwitches) };
+                let hunt = hunt(ModelExecutor::new(program.clone()), technique, &options, everything());
+                *sum += hunt.summary.counts.executions;
+            }
+        }
+        let [reduced, all] = sums;
+        println!("{technique:?}: {reduced} of {all}");
+        assert!(reduced * part < all, "{technique:?}: {reduced} of {all}");
+    }
+}
+
+/// A thread that spins has to give way, and then it matters how long it was running: nothing is left out.
+#[test]
+fn a_thread_that_must_give_way_ends_the_reduction() {
+    let wait = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0), Op::AtomicAdd(1, 1, 1)];
+    let set = vec![Op::AtomicAdd(1, 1, 1), Op::AtomicWrite(0, Value::Const(1))];
+    let program = Program::fork_join(vec![wait, set], vec![]);
+    let hunted = [true, false].map(|reduce| {
+        let options = Options { reduce, ..options(2, BoundKind::Preemptions, Strategy::Fair(6)) };
+        hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, everything())
+    });
+    let [reduced, all] = hunted;
+    assert!(all.summary.coverage.guarantee.contains("at most 6 events of a thread in a row"));
+    assert_eq!(reduced.summary.coverage.guarantee, all.summary.coverage.guarantee);
+    assert_eq!(reduced.ends, all.ends);
+    assert!(reduced.summary.counts.executions >= all.summary.counts.executions, "it started again");
+}

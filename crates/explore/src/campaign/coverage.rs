@@ -1,0 +1,119 @@
+//! What a campaign may say about what it explored.
+
+use super::{Campaign, Claim, Counts, Member, Stop};
+use crate::{Part, Points};
+use racehunter_finding::Coverage;
+
+impl Campaign<'_> {
+    /// Nothing happened that takes the ground from a claim of completeness.
+    pub(super) fn is_clean(&self) -> bool {
+        let Counts { diverged, limited, lost, partial, .. } = self.counts;
+        diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
+    }
+
+    pub(super) fn coverage(&self, stop: &Stop) -> Coverage {
+        let counts = self.counts;
+        let points = self.places.len() as u64;
+        let finished = self.claiming().next().is_some() && self.claiming().all(|member| member.finished);
+        let guarantee = self.claims().pop();
+        let complete = finished && guarantee.is_some();
+        Coverage {
+            executions: counts.executions,
+            diverged: counts.diverged,
+            timed_out: counts.limited,
+            complete,
+            guarantee: match guarantee {
+                Some(claim) => {
+                    let what = claim.of_part(self.budget.part);
+                    let wakeups =
+                        if self.budget.spurious { ", with wake-ups as choices (spurious ones count)" } else { "" };
+                    format!("{what} over {points} {}{wakeups}", plural(points, "point"))
+                }
+                None => "some schedules; no claim about the others".to_owned(),
+            },
+            // Chances count only where nothing is certain.
+            chance: if complete { None } else { self.portfolio.chance().filter(|_| self.is_clean()) },
+            assumes: self.assumptions(),
+            missed: self.missed(stop, complete),
+            points,
+            threads: u64::from(self.threads),
+            events: self.events,
+            left_out: self.portfolio.left_out(),
+            uncontrolled: Vec::new(),
+        }
+    }
+
+    /// The members of the portfolio that claim something when they are done.
+    fn claiming(&self) -> impl Iterator<Item = &Member> {
+        let members = self.members.iter().enumerate();
+        members.filter(|(index, _)| self.portfolio.guarantee(*index).is_some()).map(|(_, member)| member)
+    }
+
+    /// What may be claimed so far. With several members that claim something, the first one is what the portfolio is
+    /// built around.
+    pub(super) fn claims(&self) -> Vec<Claim> {
+        let first = self.claiming().find(|member| !member.claims.is_empty()).filter(|_| self.is_clean());
+        first.map(|member| member.claims.clone()).unwrap_or_default()
+    }
+
+    fn assumptions(&self) -> Vec<String> {
+        let points = match self.budget.points {
+            Points::Sync => "points = synchronisation and atomics only".to_owned(),
+            Points::Shared => {
+                let stable = self.counts.stable_for;
+                format!("points = shared accesses, stable for {stable} {}", plural(stable, "execution"))
+            }
+            Points::All => "points = every access".to_owned(),
+        };
+        let mut assumes = vec!["this input".to_owned(), "sequential consistency".to_owned(), points];
+        if self.portfolio.left_out() > 0 {
+            assumes.push("the order of operations on different objects does not matter".to_owned());
+        }
+        assumes
+    }
+
+    fn missed(&self, stop: &Stop, complete: bool) -> Vec<String> {
+        let counts = self.counts;
+        let waiting = self.portfolio.waiting() as u64;
+        let mut missed = Vec::new();
+        let mut say = |count: u64, what: &str, why: &str| {
+            if count > 0 {
+                missed.push(format!("{count} {} {why}", plural(count, what)));
+            }
+        };
+        if !complete {
+            say(waiting, "target", "still waiting");
+            if let Some(remaining) = self.portfolio.remaining().filter(|&remaining| remaining > waiting) {
+                say(remaining, "execution", "to go in this stage, by estimate");
+            }
+        }
+        say(counts.diverged, "execution", "diverged from the plan");
+        say(counts.given_up, "target", "given up after diverging again");
+        say(counts.limited, "execution", "stopped by a limit");
+        say(counts.lost, "execution", "killed from outside");
+        say(counts.partial, "execution", "not wholly under control");
+        match stop {
+            Stop::Failed(error) => missed.push(format!("the campaign broke off: {error}")),
+            Stop::FirstBug => missed.push("the campaign stopped at its first finding".to_owned()),
+            Stop::Exhausted | Stop::Runs | Stop::Asked => {}
+        }
+        missed
+    }
+}
+
+impl Claim {
+    /// In words, for whoever did this part.
+    #[must_use]
+    pub fn of_part(&self, part: Part) -> String {
+        let (words, number, of) = (&self.words, part.number(), part.of());
+        match words.strip_prefix("all ") {
+            _ if part.is_whole() || !self.divided => words.clone(),
+            Some(_) => format!("part {number} of {of} of {words}"),
+            None => format!("{words} as part {number} of {of}"),
+        }
+    }
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}

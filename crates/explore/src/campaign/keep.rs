@@ -1,0 +1,142 @@
+//! Saving a campaign, and going on with it.
+
+use super::{Campaign, Claim, Counts, Found, Member};
+use crate::patience::Patience;
+use crate::{Escape, Executor, Loader, Plan, Saver, Unusable};
+use std::io::{self, Read, Write};
+
+/// The first number of a state: changes with its form.
+const VERSION: u64 = 1;
+
+impl Campaign<'_> {
+    /// Writes everything that is needed to go on later. To be called between two calls of [`Campaign::advance`].
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut out = Saver::new(out);
+        out.number(VERSION);
+        out.number(self.started);
+        out.numbers(numbers(&self.counts).into_iter());
+        out.count(self.found.len());
+        for Found { bug, execution, switches, repeat, preemptions } in &self.found {
+            out.bug(bug);
+            out.number(*execution);
+            out.switches(switches);
+            // Only as much of them as it takes to see the bug.
+            out.switches(&repeat.switches);
+            out.number(repeat.tail_from);
+            out.number(repeat.max_events);
+            out.number(repeat.max_threads);
+            out.number(repeat.spurious);
+            out.number(*preemptions);
+        }
+        out.numbers(self.sites.iter().copied());
+        out.numbers(self.places.iter().copied());
+        out.numbers([u64::from(self.threads), self.events].into_iter());
+        out.count(self.escaped.len());
+        for (&(what, code, object), &executions) in &self.escaped {
+            out.numbers([u64::from(what as u8), code, object, executions].into_iter());
+        }
+        self.patience.save(&mut out);
+        for Member { executions, claims, finished } in &self.members {
+            out.number(*executions);
+            out.number(*finished);
+            out.count(claims.len());
+            for Claim { bound, words, everything, divided } in claims {
+                out.optional(bound.map(u64::from));
+                out.text(words);
+                out.number(*everything);
+                out.number(*divided);
+            }
+        }
+        self.portfolio.save(&mut out);
+        out.finish()
+    }
+
+    /// Goes on where a saved campaign was: one of the same analyses with the same options on the same program. Nothing
+    /// may have been run before.
+    ///
+    /// # Errors
+    /// When the state is not one, or not of this campaign. The campaign is of no use then.
+    pub fn resume(&mut self, input: &mut dyn Read, executor: &mut dyn Executor) -> Result<(), Unusable> {
+        let mut input = Loader::new(input);
+        if input.number()? != VERSION {
+            return Err(Unusable::Other);
+        }
+        self.started = input.flag()?;
+        self.counts = counts(&input.numbers::<u64>()?).ok_or(Unusable::Damaged)?;
+        for _ in 0..input.number()? {
+            let (bug, execution, switches) = (input.bug()?, input.number()?, input.switches()?);
+            let repeat = Plan {
+                switches: input.switches()?,
+                tail_from: input.number()?,
+                max_events: input.number()?,
+                max_threads: input.small()?,
+                spurious: input.flag()?,
+                ..Plan::default()
+            };
+            self.known.insert(bug.clone());
+            self.found.push(Found { bug, execution, switches, repeat, preemptions: input.number()? });
+        }
+        self.told = self.found.len();
+        self.sites = input.numbers()?.into_iter().collect();
+        self.places = input.numbers()?.into_iter().collect();
+        let [threads, events] = input.numbers::<u64>()?[..] else { return Err(Unusable::Damaged) };
+        self.threads = threads.try_into().map_err(|_| Unusable::Damaged)?;
+        self.events = events;
+        for _ in 0..input.number()? {
+            let [what, code, object, executions] = input.numbers::<u64>()?[..] else { return Err(Unusable::Damaged) };
+            let what = u8::try_from(what).ok().and_then(Escape::from_byte).ok_or(Unusable::Damaged)?;
+            self.escaped.insert((what, code, object), executions);
+        }
+        self.patience = Patience::load(&mut input)?;
+        for member in &mut self.members {
+            member.executions = input.number()?;
+            member.finished = input.flag()?;
+            for _ in 0..input.number()? {
+                let bound = input.optional()?.map(u32::try_from).transpose().map_err(|_| Unusable::Damaged)?;
+                let (words, everything, divided) = (input.text()?, input.flag()?, input.flag()?);
+                member.claims.push(Claim { bound, words, everything, divided });
+            }
+        }
+        let resumed = self.portfolio.load(&mut input)?;
+        input.finish()?;
+        for (member, resumed) in self.members.iter_mut().zip(resumed) {
+            if !resumed {
+                *member = Member::default();
+            }
+        }
+        let mut sites: Vec<u32> = self.sites.iter().copied().collect();
+        sites.sort_unstable();
+        executor.add_points(&sites);
+        Ok(())
+    }
+}
+
+fn numbers(counts: &Counts) -> [u64; 11] {
+    let Counts { executions, diverged, given_up, impossible, limited, lost, partial, .. } = *counts;
+    let Counts { monitors, growths, stable_for, common, .. } = *counts;
+    [executions, diverged, given_up, impossible, limited, lost, partial, monitors, growths, stable_for, common]
+}
+
+fn counts(numbers: &[u64]) -> Option<Counts> {
+    let &[executions, diverged, given_up, impossible, limited, lost, partial, monitors, growths, stable_for, common] =
+        numbers
+    else {
+        return None;
+    };
+    Some(Counts {
+        executions,
+        diverged,
+        given_up,
+        impossible,
+        limited,
+        lost,
+        partial,
+        monitors,
+        growths,
+        stable_for,
+        common,
+    })
+}

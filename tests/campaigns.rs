@@ -1,0 +1,271 @@
+//! Hunts that are interrupted and go on, and hunts that are divided.
+
+use racehunter_e2e::processes::{eventually, expect_none};
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Hunted, Started, Workshop, racehunter, root, run};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// Three threads with a race, a deadlock and a failing assertion between them, and many schedules.
+const BUSY: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+atomic_int step, sum;
+int plain;
+
+static void *one(void *unused) {
+    for (int i = 0; i < 3; i++)
+        atomic_fetch_add(&sum, 1);
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    plain++;
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    int seen = atomic_load(&step);
+    atomic_store(&step, seen + 1);
+    return unused;
+}
+
+static void *two(void *unused) {
+    for (int i = 0; i < 3; i++)
+        atomic_fetch_add(&sum, 1);
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    plain++;
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+    int seen = atomic_load(&step);
+    atomic_store(&step, seen + 1);
+    return unused;
+}
+
+static void *three(void *unused) {
+    for (int i = 0; i < 3; i++)
+        atomic_fetch_add(&sum, 1);
+    plain++;
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    pthread_create(&threads[0], NULL, one, NULL);
+    pthread_create(&threads[1], NULL, two, NULL);
+    pthread_create(&threads[2], NULL, three, NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    assert(atomic_load(&step) == 2);
+    return 0;
+}
+"#;
+
+/// What does not depend on how a hunt came to its end: findings and bounds in any order, and the summary.
+fn essence(hunted: &Hunted) -> Vec<String> {
+    let mut lines: Vec<String> = hunted.repeatable.iter().map(Value::to_string).collect();
+    lines.sort();
+    lines
+}
+
+fn campaigns(out: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(out.join("campaigns")) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "rhc")).collect()
+}
+
+#[test]
+fn a_hunt_that_is_killed_goes_on() {
+    let (workshop, program) = Workshop::with_program(BUSY);
+    let options = ["--analysis", "context-bound", "--bound", "2", "--no-reduction", "--jobs", "1"];
+    let whole = Workshop::new().hunt(&program, &options).expect(1);
+    assert!(whole.findings.len() >= 3, "{:#?}", whole.overview());
+    assert!(whole.summary().executions > 3_000, "{:?}", whole.summary());
+    let resumed: Vec<&str> = options.iter().copied().chain(["--resume"]).collect();
+    let mut kills = 0;
+    let hunted = loop {
+        let options = if kills == 0 { &options[..] } else { &resumed[..] };
+        let hunt = Started::new(&mut workshop.hunt_command(&program, options));
+        if kills < 4 {
+            // The first one dies as soon as there is something to go on with, the others some time later.
+            eventually("nothing is kept", || !campaigns(&workshop.out()).is_empty());
+            thread::sleep(Duration::from_millis(700 * kills));
+            hunt.signal(Signal::KILL);
+            drop(hunt);
+            expect_none(&program);
+            kills += 1;
+            continue;
+        }
+        break Hunted::new(hunt.finish());
+    };
+    let hunted = hunted.expect(1);
+    assert_eq!(essence(&hunted), essence(&whole));
+    // Nothing is left over but the campaign.
+    let left = fs::read_dir(workshop.out().join("campaigns")).unwrap().count();
+    assert_eq!((left, campaigns(&workshop.out()).len()), (1, 1));
+    // It is over, and stays so.
+    let again = workshop.hunt(&program, &resumed).expect(1);
+    assert_eq!(essence(&again), essence(&whole));
+    for finding in &whole.findings {
+        let _ = workshop.replay(&finding.id).expect(0);
+    }
+}
+
+#[test]
+fn a_hunt_that_is_interrupted_goes_on_with_more_executions() {
+    let (workshop, program) = Workshop::with_program(BUSY);
+    let whole = Workshop::new().hunt(&program, &["--runs", "700"]).expect(1);
+    for runs in ["100", "300", "500"] {
+        let resume = if runs == "100" { None } else { Some("--resume") };
+        let options: Vec<&str> = ["--runs", runs].into_iter().chain(resume).collect();
+        let part = workshop.hunt(&program, &options).expect(1);
+        assert_eq!(part.summary().executions.to_string(), runs);
+    }
+    // Without a target it is the last one, as it was started.
+    let mut command = racehunter(["hunt", "--resume", "--runs", "700", "--out"]);
+    let last = Hunted::new(run(command.arg(workshop.out()))).expect(1);
+    assert_eq!(last.summary().executions, 700);
+    let findings = |hunted: &Hunted| {
+        let mut ids: Vec<_> = hunted.findings.iter().map(|finding| (finding.id.clone(), finding.execution)).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(findings(&last), findings(&whole));
+}
+
+#[test]
+fn only_the_same_hunt_goes_on() {
+    let (workshop, program) = Workshop::with_program(BUSY);
+    let resume = |options: &[&str]| workshop.hunt(&program, &[options, &["--resume"]].concat());
+    let nothing = resume(&["--runs", "10"]).expect(2);
+    nothing.ended.says("there is no campaign of").says("without --resume");
+    let _ = workshop.hunt(&program, &["--runs", "10", "--seed", "4"]);
+    resume(&["--runs", "20", "--seed", "5"]).expect(2).ended.says("there is no campaign of");
+    assert_eq!(resume(&["--runs", "20", "--seed", "4"]).summary().executions, 20);
+    // A program that was built again is another one.
+    let source =
+        workshop.write("program.c", &BUSY.replace("i < 3; i++)\n        atomic", "i < 2; i++)\n        atomic"));
+    workshop.cc(["-O1", "-pthread", "-Wall", &text(&source), "-o", &text(&program)]).expect(0);
+    resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("built again since");
+    // And what is damaged is of no use.
+    let [kept] = &campaigns(&workshop.out())[..] else { panic!("one campaign") };
+    let _ = workshop.hunt(&program, &["--runs", "10", "--seed", "4"]);
+    let mut bytes = fs::read(kept).unwrap();
+    let last = bytes.len() - 9;
+    bytes[last] ^= 1;
+    fs::write(kept, bytes).unwrap();
+    resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("damaged");
+}
+
+/// Hunts all parts, each into a directory of its own; returns their names.
+fn parts(workshop: &Workshop, target: &Path, of: u32, options: &[&str]) -> Vec<(String, Hunted)> {
+    let part = |number: u32| {
+        let name = format!("part-{number}");
+        let mut command = racehunter(["hunt", "--message-format", "json", "--quiet", "--out"]);
+        command.arg(workshop.path(&name)).args(["--partition", &format!("{number}/{of}")]).args(options).arg(target);
+        (name, Hunted::new(run(&mut command)))
+    };
+    (1..=of).map(part).collect()
+}
+
+#[test]
+fn four_parts_are_the_whole() {
+    for reduction in [&["--no-reduction"][..], &[]] {
+        let (workshop, program) = Workshop::with_program(BUSY);
+        let options = [&["--analysis", "context-bound", "--bound", "1"], reduction].concat();
+        let whole = Workshop::new().hunt(&program, &options).expect(1);
+        let parts = parts(&workshop, &program, 4, &options);
+        for (number, (_, part)) in (1..).zip(&parts) {
+            let summary = part.summary();
+            assert!(summary.complete, "{summary:?}");
+            assert!(summary.guarantee.starts_with(&format!("part {number} of 4 of all schedules")), "{summary:?}");
+            assert!(summary.executions < whole.summary().executions, "{summary:?}");
+        }
+        let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
+        let merged = workshop.merge(&names, &["--require-complete"]).expect(1);
+        let ids = |hunted: &Hunted| {
+            let mut ids: Vec<String> = hunted.findings.iter().map(|finding| finding.id.clone()).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(&merged), ids(&whole));
+        assert!(merged.summary().complete, "{:?}", merged.summary());
+        assert_eq!(merged.summary().guarantee, whole.summary().guarantee);
+        assert_eq!(merged.summary().points, whole.summary().points);
+        if !reduction.is_empty() {
+            assert_eq!(merged.summary().executions, whole.summary().executions);
+        }
+        for finding in &merged.findings {
+            let _ = workshop.replay(&finding.id).expect(0);
+        }
+        // Without one of them nothing is claimed, but what the others found is still there.
+        let three = workshop.merge(&names[1..], &[]).expect(1);
+        assert!(!three.summary().complete);
+        assert!(three.summary().guarantee.starts_with("some schedules"), "{:?}", three.summary());
+        assert!(three.summary().missed.contains(&"part 1 of 4 is not here".to_owned()), "{:?}", three.summary());
+    }
+}
+
+#[test]
+fn parts_of_a_clean_program_prove_the_whole() {
+    let target = Path::new("targets/data-race/lost_update.fixed.c");
+    let workshop = Workshop::new();
+    let options = ["--analysis", "context-bound"];
+    let whole = workshop.hunt(target, &options).expect(0);
+    let parts = parts(&workshop, target, 3, &options);
+    let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
+    let merged = workshop.merge(&names, &["--require-complete"]).expect(0);
+    assert_eq!(merged.summary().guarantee, whole.summary().guarantee);
+    let _ = workshop.merge(&names[..2], &["--require-complete"]).expect(3);
+}
+
+#[test]
+fn what_does_not_belong_together_is_not_merged() {
+    let (workshop, program) = Workshop::with_program(BUSY);
+    for (seed, name) in [("1", "a"), ("2", "b")] {
+        let mut command = racehunter(["hunt", "--runs", "5", "--quiet", "--seed", seed, "--out"]);
+        let _ = run(command.arg(workshop.path(name)).arg(&program)).expect(1);
+    }
+    workshop.merge(&["a", "b"], &[]).expect(2).ended.says("is not a part of the same campaign: `--seed 1` there");
+    workshop.merge(&["nowhere"], &[]).expect(2).ended.says("there are no campaigns in");
+    for word in ["0/3", "4/3", "x"] {
+        let hunted = workshop.hunt(&program, &["--partition", word]);
+        hunted.expect(2).ended.says("K from 1 to N");
+    }
+}
+
+/// Leaving out what shows nothing new leaves out no finding, on programs of all kinds.
+#[test]
+fn reduction_loses_no_finding() {
+    let (mut reduced, mut all) = (0, 0);
+    for target in racehunter_e2e::annotations::targets().into_iter().step_by(4) {
+        let bound = target.bug.as_ref().map_or(1, |bug| bug.preemptions.min(2)).to_string();
+        let mut options = target.options();
+        options.extend(["--analysis", "context-bound", "--bound", &bound, "--runs", "400"]);
+        let workshop = Workshop::new();
+        let less = workshop.hunt(&root().join(&target.path), &options);
+        options.push("--no-reduction");
+        let more = workshop.hunt(&root().join(&target.path), &options);
+        let (Some(less_summary), Some(more_summary)) = (&less.summary, &more.summary) else { continue };
+        if !more_summary.complete {
+            continue;
+        }
+        let ids = |hunted: &Hunted| {
+            let mut ids: Vec<String> = hunted.findings.iter().map(|finding| finding.id.clone()).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(ids(&less), ids(&more), "{}", target.path);
+        assert!(less_summary.complete, "{}: {less_summary:?}", target.path);
+        assert!(less_summary.executions <= more_summary.executions, "{}", target.path);
+        reduced += less_summary.executions;
+        all += more_summary.executions;
+    }
+    println!("{reduced} of {all}");
+    assert!(reduced < all, "{reduced} of {all}");
+}
