@@ -1,6 +1,6 @@
 //! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
 
-use racehunter_explore::{Execution, Going, Kind, MOST_TRACKED, Tracked, Variable, Variables, decisions};
+use racehunter_explore::{Execution, Going, Kind, MOST_TRACKED, Record, Tracked, Variable, Variables, decisions};
 use std::collections::BTreeMap;
 
 /// The largest numbers of any execution so far.
@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Profile {
     threads: u64,
     choices: u64,
+    /// Some thread could go on by a time-out, or by a spurious wake-up. Walks choose that at random.
+    chancy: bool,
     /// Accesses of each variable, from the creation of the first thread on.
     accesses: BTreeMap<Tracked, Accesses>,
     /// The same without variables that one thread has to itself: what can be drawn.
@@ -28,6 +30,11 @@ impl Profile {
     /// Threads of an execution.
     pub fn threads(&self) -> u64 {
         self.threads.max(1)
+    }
+
+    /// Whether more is left to luck than priorities.
+    pub fn is_chancy(&self) -> bool {
+        self.chancy
     }
 
     /// Decisions at which more than one thread could go on.
@@ -85,10 +92,13 @@ impl Profile {
         }
         let grew = choices > self.choices;
         self.choices = self.choices.max(choices);
-        self.note_threads(execution) || grew
+        self.note_common(execution) || grew
     }
 
-    fn note_threads(&mut self, execution: &Execution) -> bool {
+    fn note_common(&mut self, execution: &Execution) -> bool {
+        let by_luck =
+            |record: &Record| record.kind == Kind::Suspended || record.kind == Kind::Blocked && record.size != 0;
+        self.chancy |= execution.records.iter().any(by_luck);
         let threads = u64::from(execution.threads);
         let grew = threads > self.threads;
         self.threads = self.threads.max(threads);
@@ -124,6 +134,6 @@ impl Profile {
         let shared: Vec<(Tracked, u64)> = shared.map(|(&variable, known)| (variable, known.most)).collect();
         let grew = shared != self.shared;
         self.shared = shared;
-        self.note_threads(execution) || grew
+        self.note_common(execution) || grew
     }
 }

@@ -315,7 +315,7 @@ impl ThreadBound {
             if decision.at < target.at {
                 continue;
             }
-            self.unfair |= decisions.others().any(|(_, step)| step == Step::Unfair);
+            self.unfair |= decisions.others().any(|(thread, _)| !ready.contains(&thread) && thread != decision.from);
             if ready.len() > 1 {
                 let variable = last_variables.before(decision.at, decision.from);
                 let ready: Vec<(u32, u64)> =
