@@ -15,7 +15,7 @@ use crate::trie::{ROOT, Trie};
 use crate::variable_bound::Bounds;
 use racehunter_explore::{
     Analysis, Causes, Decision, Execution, Going, LastVariables, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS, Plan,
-    Rank, Step, Style, Tail, Variable, decisions, part_priority, path_priority,
+    Rank, Style, Tail, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
