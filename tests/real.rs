@@ -1,4 +1,4 @@
-//! Libraries that everybody uses, under control: every execution writes what the plain build writes, nothing is
+//! Libraries that everybody uses, and a server, under control: every execution writes what the plain build writes, nothing is
 //! reported, and a bug that was planted is found. `cargo xtask real` shows the same with more executions.
 
 use racehunter_e2e::run;
@@ -25,4 +25,9 @@ fn zstd() {
 #[test]
 fn xz() {
     expect_control("xz");
+}
+
+#[test]
+fn server() {
+    expect_control("server");
 }

@@ -2,6 +2,8 @@
 // The other thread must take the same block and be interrupted before it gives it back.
 //
 // preemptions: 2
+// variables: 1
+// threads: 2
 //
 // The twin is right because the block is found, checked and marked in one critical section.
 

@@ -1,6 +1,8 @@
 // Figure 8 of the variable-bounding paper: three threads, and the check fails only after both of the others.
 //
 // preemptions: 0
+// variables: 0
+// threads: 3
 //
 // The twin is right because the check is over before the second change starts.
 

@@ -2,6 +2,8 @@
 // interrupted at the same variable for the two reads to disagree.
 //
 // preemptions: 2
+// variables: 1
+// threads: 2
 //
 // The twin is right because a lock is held over both reads and over both writes.
 

@@ -1,6 +1,8 @@
 // Figure 2 of the variable-bounding paper: two reads of one variable are expected to agree.
 //
 // preemptions: 1
+// variables: 1
+// threads: 2
 //
 // The twin is right because a lock is held over both reads, and by the writer.
 

@@ -2,6 +2,8 @@
 // order of the threads, but no preemption.
 //
 // preemptions: 0
+// variables: 0
+// threads: 2
 //
 // The twin is right because the check is over before the other thread starts.
 

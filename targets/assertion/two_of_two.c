@@ -2,6 +2,8 @@
 // different variables.
 //
 // preemptions: 2
+// variables: 2
+// threads: 3
 //
 // The twin is right because a lock is held over all four reads, and by the writers.
 

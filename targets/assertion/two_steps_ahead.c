@@ -2,6 +2,8 @@
 // takes one preemption and two other threads.
 //
 // preemptions: 1
+// variables: 1
+// threads: 3
 //
 // The twin is right because a lock is held over both reads, and by the writers.
 

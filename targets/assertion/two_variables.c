@@ -1,6 +1,8 @@
 // Figure 4 of the variable-bounding paper: one preemption at each of two variables is needed.
 //
 // preemptions: 2
+// variables: 2
+// threads: 2
 //
 // The twin is right because a lock makes the three writes one step.
 

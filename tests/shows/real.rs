@@ -1,4 +1,4 @@
-//! `cargo xtask real [--runs N] [NAME...]`: libraries that everybody uses, under control.
+//! `cargo xtask real [--runs N] [NAME...]`: libraries that everybody uses, and a server, under control.
 //!
 //! For each: every execution writes what the plain build writes; what is reported; how many events and executions there
 //! are; and whether a bug that was planted in it is found.
@@ -12,8 +12,10 @@ use racehunter_launch::{Limits, Processes, Program};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Executions of each, and executions in which a planted bug must be found, unless somebody says otherwise.
+/// Executions of each, unless somebody says otherwise.
 const RUNS: u64 = 50;
+/// Executions in which a planted bug must be found.
+const HUNT: u64 = 200;
 
 /// Prints the table of the programs with these names, or of all; says whether all is well.
 pub fn show(words: &[&str]) -> Result<bool, String> {
@@ -32,14 +34,14 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
         ("rate", 7, Align::Right),
         ("output", 9, Align::Left),
         ("reported", 9, Align::Left),
-        ("planted bug", 32, Align::Left),
+        ("planted bug", 38, Align::Left),
         ("found", 0, Align::Left),
     ]);
     println!("{}", table.heading());
     let mut good = true;
     for real in REAL.iter().filter(|real| names.is_empty() || names.contains(&real.name)) {
         let ran = explore(real, runs)?;
-        let found = hunt(real, runs)?;
+        let found = hunt(real)?;
         println!("{}", table.row(cells(real, &ran, found.as_deref())));
         for remark in &ran.remarks {
             println!("    {remark}");
@@ -133,10 +135,10 @@ fn explore(real: &Real, runs: u64) -> Result<Ran, String> {
 }
 
 /// Hunts the program with the planted bug, as a user would; says where it was found.
-fn hunt(real: &Real, runs: u64) -> Result<Option<String>, String> {
+fn hunt(real: &Real) -> Result<Option<String>, String> {
     let workshop = Workshop::new();
     let program = real.build(Build::Planted);
-    let runs = runs.to_string();
+    let runs = HUNT.to_string();
     let options = ["--analysis", "random", "--runs", &runs, "--stop-on-first", "--timeout", "60s"];
     let mut command = workshop.hunt_command(&program, &options);
     let hunted = Hunted::new(run(command.arg("--").args(real.arguments)));

@@ -1,4 +1,4 @@
-//! Real programs: libraries with threads, and small programs of ours that use them.
+//! Real programs: libraries with threads and small programs of ours that use them, and a server.
 //!
 //! Their sources come from packages that bundle them; `tests/sources` says which. Objects are kept in the target
 //! directory under a hash of everything that they are made from, so that the tests and shows of one run compile a library
@@ -17,8 +17,8 @@ use std::thread;
 pub struct Real {
     /// What it is called.
     pub name: &'static str,
-    /// The package that has the library.
-    package: &'static str,
+    /// The package that has the library, if it uses one.
+    package: Option<&'static str>,
     /// Directories of the package with sources; or single files.
     sources: &'static [&'static str],
     /// Files of those directories that are not part of the library, by the end of their names.
@@ -44,10 +44,10 @@ pub struct Planted {
 }
 
 /// All of them.
-pub const REAL: [Real; 3] = [
+pub const REAL: [Real; 4] = [
     Real {
         name: "sqlite3",
-        package: "libsqlite3-sys",
+        package: Some("libsqlite3-sys"),
         sources: &["sqlite3/sqlite3.c"],
         without: &[],
         headers: &["sqlite3"],
@@ -66,7 +66,7 @@ pub const REAL: [Real; 3] = [
     },
     Real {
         name: "zstd",
-        package: "zstd-sys",
+        package: Some("zstd-sys"),
         sources: &["zstd/lib/common", "zstd/lib/compress", "zstd/lib/decompress"],
         without: &[],
         headers: &["zstd/lib"],
@@ -86,7 +86,7 @@ pub const REAL: [Real; 3] = [
     },
     Real {
         name: "xz",
-        package: "lzma-sys",
+        package: Some("lzma-sys"),
         sources: &[
             "xz-5.2/src/liblzma/common",
             "xz-5.2/src/liblzma/lzma",
@@ -123,6 +123,24 @@ pub const REAL: [Real; 3] = [
             )],
         },
     },
+    Real {
+        name: "server",
+        package: None,
+        sources: &[],
+        without: &[],
+        headers: &[],
+        flags: &[],
+        driver: "tests/programs/epoll_server.c",
+        arguments: &[],
+        planted: Planted {
+            what: "a worker without the lock of the table",
+            file: "epoll_server.c",
+            changes: &[
+                ("        pthread_mutex_lock(&table_lock);\n", ""),
+                ("        pthread_mutex_unlock(&table_lock);\n", ""),
+            ],
+        },
+    },
 ];
 
 /// The one with this name.
@@ -149,7 +167,7 @@ impl Real {
     /// When something does not compile, or a planted bug finds no soil.
     #[must_use]
     pub fn build(&self, build: Build) -> PathBuf {
-        let package = package(self.package);
+        let package = self.package.map(package).unwrap_or_default();
         let store = Store::new();
         let mut files: Vec<PathBuf> =
             self.sources.iter().flat_map(|source| self.files(&package.join(source))).collect();

@@ -45,6 +45,10 @@ pub struct Frame {
 #[expect(missing_docs, reason = "the contract documents them")]
 pub struct Bound {
     pub bound: u32,
+    #[serde(default)]
+    pub variables: Option<u32>,
+    #[serde(default)]
+    pub threads: Option<u32>,
     pub executions: u64,
     pub complete: bool,
 }
@@ -57,6 +61,9 @@ pub struct Summary {
     pub diverged: u64,
     pub timed_out: u64,
     pub complete: bool,
+    pub guarantee: String,
+    #[serde(default)]
+    pub chance: Option<String>,
     pub findings: u64,
     pub points: u64,
     pub threads: u64,

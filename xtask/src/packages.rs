@@ -16,6 +16,10 @@ const fn need_of(program: &'static str, package: &'static str) -> Need {
     Need { program, package }
 }
 
+/// The runtimes of clang's sanitizers, which our programs may be compiled with too.
+const SANITIZERS: Need =
+    need_of("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev");
+
 /// To build: the C++ compiler for the plugin's shim.
 pub const BUILD: &[Need] = &[need_of("g++", "g++"), need_of("ar", "binutils"), need_of("make", "make")];
 /// To test: every LLVM that there is a plugin for, and the build systems that the wrappers must work with.
@@ -24,13 +28,13 @@ pub const TEST: &[Need] = &[
     need_of("llvm-config-22", "llvm-22-dev"),
     need_of("clang-19", "clang-19"),
     need_of("llvm-config-19", "llvm-19-dev"),
+    SANITIZERS,
     need_of("cmake", "cmake"),
     need_of("autoconf", "autoconf"),
     need_of("automake", "automake"),
 ];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
-pub const BENCH: &[Need] =
-    &[need_of("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev")];
+pub const BENCH: &[Need] = &[SANITIZERS];
 
 /// The LLVM versions that there is a plugin for, the preferred one first.
 pub const LLVM_VERSIONS: [u32; 2] = [22, 19];

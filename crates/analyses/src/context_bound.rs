@@ -16,8 +16,8 @@ use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
 use crate::visited::Visited;
 use racehunter_explore::{
-    Analysis, Decision, Decisions, Execution, Going, Kind, Loader, Outcome, Part, Plan, Saver, Step, Switch, Tail,
-    Unusable, decisions,
+    Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, Tail, Unusable,
+    decisions,
 };
 use std::str::FromStr;
 
@@ -41,6 +41,16 @@ pub enum Strategy {
     MinSwitches,
     /// The same thread, but not for more than so many events in a row.
     Fair(u64),
+}
+
+/// Events in a row that a thread has at most when the strategy does not say: enough for any loop that ends.
+const PATIENCE: u64 = 100_000;
+
+impl Strategy {
+    /// Events in a row after which a thread must give way.
+    pub(crate) fn fair_limit(self) -> Option<u64> {
+        Some(if let Self::Fair(limit) = self { limit } else { PATIENCE })
+    }
 }
 
 /// A word of the command line that means nothing here.
@@ -121,9 +131,6 @@ struct Seen {
     exhausted: bool,
 }
 
-/// Events in a row that a thread has at most when the strategy does not say: enough for any loop that ends.
-const PATIENCE: u64 = 100_000;
-
 impl ContextBound {
     /// Bounds 0, 1, 2, ... up to `last_bound`, each finished before the next.
     #[must_use]
@@ -160,10 +167,6 @@ impl ContextBound {
         Self { first_bound: u32::MAX, ..Self::iterative(u32::MAX, BoundKind::Preemptions, strategy, seed) }
     }
 
-    fn fair_limit(&self) -> Option<u64> {
-        Some(if let Strategy::Fair(limit) = self.strategy { limit } else { PATIENCE })
-    }
-
     fn cost_of(&self, step: Step) -> u32 {
         u32::from(match self.kind {
             BoundKind::Preemptions => matches!(step, Step::Preemption | Step::Unfair),
@@ -183,20 +186,6 @@ impl ContextBound {
             self.later.resize_with(stage + 1, Vec::new);
         }
         self.later[stage].push(target);
-    }
-
-    /// A thread that was chosen turned out to need a time-out first: the target is the same choice once more.
-    fn after_time_out(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
-        let mut waits =
-            execution.records.iter().rev().filter(|record| matches!(record.kind, Kind::Blocked | Kind::Suspended));
-        let waits = waits.next().filter(|record| record.kind == Kind::Suspended);
-        let last = self.trie.last(target);
-        let again = waits.and_then(|record| self.trie.child(target, Last { code: record.code, ..last }));
-        if again.is_none() {
-            self.finished(last.share);
-        }
-        self.trie.release(target);
-        again.into_iter().collect()
     }
 
     /// An execution of this stage is behind us, and with it this share.
@@ -283,25 +272,29 @@ impl Analysis for ContextBound {
     }
 
     fn plan(&self, &target: &u32) -> Plan {
-        let switches = self.trie.switches(target);
+        let plan = self.trie.plan(target);
         let tail = match self.strategy {
-            Strategy::Random => Tail::random(seed_of(self.seed, &switches)),
+            Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
-        let tail_from = switches.last().map_or(0, |last| last.at + 1);
-        Plan { switches, tail_from, tail, fair_limit: self.fair_limit(), ..Plan::default() }
+        Plan { tail, fair_limit: self.strategy.fair_limit(), ..plan }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
         if matches!(execution.outcome, Outcome::Diverged(_)) {
-            return self.after_time_out(target, execution);
+            let share = self.trie.last(target).share;
+            let again = self.trie.after_time_out(target, execution);
+            if again.is_none() {
+                self.finished(share);
+            }
+            return again.into_iter().collect();
         }
         let mut targets = Vec::new();
         let start = self.trie.last(target);
         // The prefix of the path so far, and what goes with it; held while walking on.
         let (mut prefix, mut last) = (target, start);
         let mut way = self.way(target, execution);
-        let mut decisions = decisions(execution, self.fair_limit());
+        let mut decisions = decisions(execution, self.strategy.fair_limit());
         while let Some(decision) = decisions.next() {
             if let Some(way) = &mut way {
                 way.reach(decision.at);
@@ -406,7 +399,7 @@ impl Analysis for ContextBound {
         if self.seen.unfair && !self.covers_everything() {
             words += " (ignored yields and early time-outs count)";
         }
-        if let (true, Some(limit)) = (self.seen.exhausted, self.fair_limit()) {
+        if let (true, Some(limit)) = (self.seen.exhausted, self.strategy.fair_limit()) {
             words += &format!(" and at most {limit} events of a thread in a row while others wait");
         }
         Some(words)

@@ -8,17 +8,26 @@
 
 mod context_bound;
 mod past;
+mod predict;
+mod profile;
 mod reduction;
 mod simplify;
+mod thread_bound;
 mod trie;
+mod variable_bound;
 mod visited;
 mod walks;
 mod watchpoint;
+mod witness;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
+pub use predict::Predict;
 pub use simplify::simplify;
+pub use thread_bound::{ThreadBound, nth_order, orders_needed};
+pub use variable_bound::{Bounds, VariableBound};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
+pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Portfolio;
 use std::str::FromStr;
@@ -37,14 +46,22 @@ pub enum Technique {
     Random,
     /// Watchpoints on conflicting accesses.
     Watchpoint,
+    /// Context bounding, ranked by variables and threads.
+    VariableBound,
+    /// Strict priorities in as many orders as any few threads need.
+    ThreadBound,
     /// Probabilistic concurrency testing.
     Pct,
+    /// Probabilistic concurrency testing, with variable bounding.
+    PctVb,
     /// Partial order sampling.
     Pos,
+    /// Predictions from the logs of executions.
+    Predict,
 }
 
 /// What the techniques can be told. Each takes what concerns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// The last bound to explore.
     pub bound: u32,
@@ -54,6 +71,14 @@ pub struct Options {
     pub strategy: Strategy,
     /// Ordering constraints of the bugs that PCT looks for.
     pub depth: u32,
+    /// Variables at which threads are preempted, at most.
+    pub variables: u32,
+    /// Threads that take part in preemptions, at most.
+    pub threads: u32,
+    /// With what chance thread bounding has all orders of so many threads.
+    pub confidence: f64,
+    /// Iterations of a loop whose blocks of the heap are told apart, at most.
+    pub iterations: Option<u32>,
     /// Source of all random choices.
     pub seed: u64,
     /// Leave out schedules that show nothing new. Only for executors that log every access to shared memory.
@@ -62,40 +87,75 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let (bound_kind, strategy) = (BoundKind::Preemptions, Strategy::MinSwitches);
-        Self { bound: 2, bound_kind, strategy, depth: 3, seed: 1, reduce: true }
+        Self {
+            bound: 2,
+            bound_kind: BoundKind::Preemptions,
+            strategy: Strategy::MinSwitches,
+            depth: 3,
+            variables: 2,
+            threads: 4,
+            confidence: 0.99,
+            iterations: None,
+            seed: 1,
+            reduce: true,
+        }
     }
 }
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 7] = [
+    pub const NAMES: [(&'static str, Self); 11] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
+        ("variable-bound", Self::VariableBound),
+        ("thread-bound", Self::ThreadBound),
         ("dfs", Self::Dfs),
         ("random", Self::Random),
         ("pct", Self::Pct),
+        ("pct-vb", Self::PctVb),
         ("pos", Self::Pos),
+        ("predict", Self::Predict),
     ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, technique)| *technique == self).map_or("auto", |(name, _)| name)
+    }
+
+    /// Whether its work can be divided. The ranks of variable bounding, and the orders of thread bounding, do not say
+    /// what the parts of a search cover together.
+    #[must_use]
+    pub const fn divides(self) -> bool {
+        !matches!(self, Self::VariableBound | Self::ThreadBound)
+    }
 
     /// The analyses that make up the technique.
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
-        let Options { bound, bound_kind, strategy, depth, seed, reduce } = *options;
+        let Options { bound, bound_kind, strategy, depth, variables, threads, .. } = *options;
+        let Options { confidence, iterations, seed, reduce, .. } = *options;
+        let bounds = Bounds { variables, threads, preemptions: bound, iterations };
         let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduce);
         match self {
             Self::ContextBound => Portfolio::of(context_bound),
             Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed).reduced(reduce)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
+            Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy)),
+            Self::ThreadBound => Portfolio::of(ThreadBound::new(bounds, confidence, strategy, seed)),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
+            Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
+            Self::Predict => Portfolio::of(Predict::new(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the two kinds of walks are lucky with different programs.
             Self::Auto => {
                 let walks = [Walks::pos(seed), Walks::pct(depth, seed)];
-                walks.into_iter().fold(Portfolio::of(context_bound), |portfolio, walk| portfolio.with(1, walk))
+                let others = walks.into_iter().fold(Portfolio::of(context_bound), |all, walk| all.with(1, walk));
+                // What any of them runs may tell more than it shows.
+                others.with(1, Predict::from_others())
             }
         }
     }
@@ -108,7 +168,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, dfs, random, pct, pos",
+            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, predict",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

@@ -2,7 +2,8 @@
 
 use crate::{BoundKind, ContextBound, Strategy};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress, Stop, minimise,
+    Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress, Stop,
+    minimise, room,
 };
 use std::cell::RefCell;
 
@@ -12,10 +13,11 @@ pub fn simplify(
     executor: &mut dyn Executor,
     plan: &Plan,
     bug: &Bug,
-    max_runs: u64,
+    effort: Effort<'_>,
 ) -> Result<Option<Minimised>, ExecutorError> {
-    let Some(first) = minimise(executor, plan, bug, max_runs / 2)? else { return Ok(None) };
-    let left = max_runs.saturating_sub(first.runs);
+    let half = Effort { runs: effort.runs / 2, ..effort };
+    let Some(first) = minimise(executor, plan, bug, half)? else { return Ok(None) };
+    let left = effort.runs.saturating_sub(first.runs);
     let Some(below) = first.preemptions.checked_sub(1).filter(|_| left > 0) else { return Ok(Some(first)) };
     let bound = u32::try_from(below).unwrap_or(u32::MAX - 1);
     let better: RefCell<Option<Plan>> = RefCell::new(None);
@@ -28,15 +30,24 @@ pub fn simplify(
     };
     let analysis = ContextBound::iterative(bound, BoundKind::Preemptions, Strategy::MinSwitches, 0);
     // The points are those that the executor has.
-    let budget = Budget { runs: Some(left), points: Points::Sync, spurious: plan.spurious, ..Budget::default() };
-    let summary =
-        Campaign::new(Portfolio::of(analysis), budget, &mut progress).run(executor, &mut || better.borrow().is_some());
+    let budget = Budget {
+        runs: Some(left),
+        points: Points::Sync,
+        spurious: plan.spurious,
+        max_events: room(plan),
+        max_threads: plan.max_threads,
+        ..Budget::default()
+    };
+    let mut is_done = || better.borrow().is_some() || !(effort.goes_on)();
+    let summary = Campaign::new(Portfolio::of(analysis), budget, &mut progress).run(executor, &mut is_done);
     if let Stop::Failed(error) = summary.stop {
         return Err(error);
     }
     let runs = first.runs + summary.counts.executions;
     let simpler = match better.into_inner() {
-        Some(plan) => minimise(executor, &plan, bug, max_runs.saturating_sub(runs).max(1))?,
+        Some(plan) => {
+            minimise(executor, &plan, bug, Effort { runs: effort.runs.saturating_sub(runs).max(1), ..effort })?
+        }
         None => None,
     };
     Ok(Some(match simpler {

@@ -1,6 +1,6 @@
 //! Schedule prefixes that share their beginnings.
 
-use racehunter_explore::{Loader, Saver, Switch, Unusable};
+use racehunter_explore::{Execution, Kind, Loader, Plan, Saver, Switch, Unusable};
 use std::collections::HashMap;
 
 /// The empty prefix.
@@ -25,7 +25,7 @@ struct Node {
     code: u32,
     parent: u32,
     holders: u32,
-    /// See [`Trie::share`].
+    /// See [`Last::share`].
     share: f32,
     cost: u16,
     to: u16,
@@ -53,6 +53,13 @@ pub(crate) struct Last {
     /// The switch is a preemption of a thread whose next operation, as it would have been there, does not end the
     /// program.
     pub early: bool,
+}
+
+impl Last {
+    /// A switch of a search that is neither divided nor estimated.
+    pub fn new(at: u64, to: u32, code: u64, cost: u32) -> Self {
+        Self { at, to, code, cost, share: 0.0, own: false, early: false }
+    }
 }
 
 /// In `Node::to`: see [`Last::own`] and [`Last::early`].
@@ -165,6 +172,25 @@ impl Trie {
         switches
     }
 
+    /// The plan that forces a prefix and leaves the rest open.
+    pub fn plan(&self, index: u32) -> Plan {
+        let switches = self.switches(index);
+        let tail_from = switches.last().map_or(0, |last| last.at + 1);
+        Plan { switches, tail_from, ..Plan::default() }
+    }
+
+    /// The last choice of a prefix, which the caller holds no longer, fell on a thread that turned out to wait. Where a
+    /// time-out can end that, the same choice once more is a prefix.
+    pub fn after_time_out(&mut self, index: u32, execution: &Execution) -> Option<u32> {
+        let mut waits =
+            execution.records.iter().rev().filter(|record| matches!(record.kind, Kind::Blocked | Kind::Suspended));
+        let waits = waits.next().filter(|record| record.kind == Kind::Suspended);
+        let last = self.last(index);
+        let again = waits.and_then(|record| self.child(index, Last { code: record.code, ..last }));
+        self.release(index);
+        again
+    }
+
     /// The events at which a prefix has an [early](Last::early) preemption, the last one first.
     pub fn early(&self, index: u32) -> Vec<u64> {
         let path = std::iter::successors(Some(index), |&index| Some(self.node(index).parent));
@@ -241,7 +267,7 @@ impl Trie {
         Ok(())
     }
 
-    /// One more holds this prefix. False when there is no such prefix.
+    /// Somebody else holds this prefix, too. False when there is no such prefix.
     pub fn hold(&mut self, index: u32) -> bool {
         let known = (index as usize) < self.len();
         if known {

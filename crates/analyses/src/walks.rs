@@ -5,18 +5,24 @@
 //! *PCT* (S. Burckhardt, P. Kothari, M. Musuvathi, S. Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees
 //! of Finding Bugs", 2010): priorities that change at few points. States a chance: see [`Walks::chance`].
 //!
+//! *PCT with variable bounding* (S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of
+//! Multithreaded Programs", 2013): priorities change at accesses of few variables, which are drawn for every walk.
+//!
 //! *POS* (X. Yuan, J. Yang, R. Gu, "Partial Order Aware Concurrency Sampling", 2018): priorities of operations, drawn
 //! again for those that conflict with what was done.
 //!
 //! None covers anything for certain, but all reach far corners of large programs early.
 
-use racehunter_explore::{Analysis, Execution, Going, Loader, Part, Plan, Saver, Style, Tail, Unusable, decisions};
+use crate::profile::Profile;
+use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Unusable};
+use std::cell::Cell;
 
 /// What kind of walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Random,
     Pct { depth: u32 },
+    PctVariables { depth: u32, variables: u32 },
     Pos,
 }
 
@@ -26,11 +32,20 @@ pub struct Walks {
     seed: u64,
     part: Part,
     next: u64,
-    /// Walks that were made.
+    /// What executions are like, as far as they were seen.
+    profile: Profile,
+    /// Grows when the profile does.
+    generation: u64,
+    /// Walks that were made with all that is known now.
     made: u64,
-    /// Most choices and threads that an execution had so far.
-    choices: u64,
-    threads: u64,
+}
+
+/// One walk.
+#[derive(Clone, Debug)]
+pub struct Target {
+    number: u64,
+    /// What was known when it was planned.
+    generation: Cell<u64>,
 }
 
 /// Walks that wait at any time, so that a batch can be filled.
@@ -38,7 +53,7 @@ const AHEAD: u64 = 64;
 
 impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
-        Self { kind, seed, part: Part::WHOLE, next: 0, made: 0, choices: 1, threads: 1 }
+        Self { kind, seed, part: Part::WHOLE, next: 0, profile: Profile::default(), generation: 0, made: 0 }
     }
 
     /// Random walks that all derive from one seed.
@@ -53,59 +68,111 @@ impl Walks {
         Self::new(Kind::Pct { depth: depth.max(1) }, seed)
     }
 
+    /// The same for bugs whose preemptions are at accesses of so many variables.
+    #[must_use]
+    pub fn pct_variables(depth: u32, variables: u32, seed: u64) -> Self {
+        let (depth, most) = (depth.max(1), racehunter_explore::MOST_TRACKED as u32);
+        // There are no more preemptions than that, so no more variables either.
+        Self::new(Kind::PctVariables { depth, variables: variables.clamp(1, most).min(depth - 1) }, seed)
+    }
+
     /// Partial order sampling.
     #[must_use]
     pub fn pos(seed: u64) -> Self {
         Self::new(Kind::Pos, seed)
     }
+
+    fn targets(&mut self, until: u64) -> Vec<Target> {
+        let first = std::mem::replace(&mut self.next, until);
+        (first..until).rev().map(|number| Target { number, generation: Cell::new(0) }).collect()
+    }
+
+    /// The least chance of one walk to show a given bug, for walks that promise one.
+    #[must_use]
+    pub fn chance_of_one(&self) -> Option<f64> {
+        let threads = self.profile.threads() as f64;
+        match self.kind {
+            Kind::Random | Kind::Pos => None,
+            Kind::Pct { depth } => Some(1.0 / (threads * (self.profile.choices() as f64).powi(depth as i32 - 1))),
+            // As long as no variables are known, nothing is known.
+            Kind::PctVariables { depth: 2.., .. } if self.profile.variables() == 0 => None,
+            Kind::PctVariables { depth, variables } => {
+                let (sets, accesses) = (self.profile.sets(variables), self.profile.most_accesses(variables));
+                let changes = (accesses + self.profile.begins()) as f64;
+                Some(1.0 / (sets * threads * changes.powi(depth as i32 - 1)))
+            }
+        }
+    }
 }
 
 impl Analysis for Walks {
-    /// Number of the walk.
-    type Target = u64;
+    type Target = Target;
 
-    fn initial_targets(&mut self) -> Vec<u64> {
+    fn initial_targets(&mut self) -> Vec<Target> {
+        self.next = 0;
         // The first walk of PCT tells how long executions are; without that the others would change priorities in vain.
-        self.next = if matches!(self.kind, Kind::Pct { .. }) { 1 } else { AHEAD };
-        (0..self.next).rev().collect()
+        self.targets(if matches!(self.kind, Kind::Random | Kind::Pos) { AHEAD } else { 1 })
     }
 
-    fn plan(&self, target: &u64) -> Plan {
+    fn plan(&self, target: &Target) -> Plan {
+        target.generation.set(self.generation);
         // An odd factor, so that no two walks have the same seed.
-        let number = target * u64::from(self.part.of()) + u64::from(self.part.number() - 1);
+        let number =
+            target.number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
         let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
-        let style = match self.kind {
-            Kind::Random => Style::Even,
-            Kind::Pct { depth } => Style::Pct { depth, length: self.choices },
-            Kind::Pos => Style::Pos,
-        };
-        Plan { tail: Tail::Walk { style, seed }, ..Plan::default() }
+        let walk = |style| Plan { tail: Tail::Walk { style, seed }, ..Plan::default() };
+        match self.kind {
+            Kind::Random => walk(Style::Even),
+            Kind::Pct { depth } => walk(Style::Pct { depth, length: self.profile.choices() }),
+            Kind::PctVariables { depth, variables } => {
+                let (track, length) = self.profile.draw(variables, seed);
+                Plan { track, allocations: true, ..walk(Style::PctVariables { depth, length }) }
+            }
+            Kind::Pos => walk(Style::Pos),
+        }
     }
 
-    fn new_targets(&mut self, _target: &u64, execution: &Execution) -> Vec<u64> {
-        self.made += 1;
-        if matches!(self.kind, Kind::Pct { .. }) {
-            self.choices = self.choices.max(choices(execution));
-            self.threads = self.threads.max(u64::from(execution.threads));
+    fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
+        let grew = match self.kind {
+            Kind::Random | Kind::Pos => false,
+            Kind::Pct { .. } => self.profile.note_choices(execution),
+            Kind::PctVariables { .. } => self.profile.note_variables(execution),
+        };
+        if grew {
+            // Walks that knew less may have had less of a chance.
+            self.generation += 1;
+            self.made = 0;
         }
-        let first = self.next;
-        self.next += if first < AHEAD { AHEAD - first } else { 1 };
-        (first..self.next).rev().collect()
+        self.made += u64::from(target.generation.get() == self.generation);
+        self.targets((self.next + 1).max(AHEAD))
     }
 
     /// For PCT: the chance with which the walks so far have shown any given bug of the depth. It is 1 / (n k^(d - 1))
-    /// for each walk, with n threads and k choices.
+    /// for each walk, with n threads and k choices; with variable bounding k is the number of accesses of the variables
+    /// and of threads that begin, and the variables have to be the right ones, too.
     fn chance(&self) -> Option<String> {
-        let Kind::Pct { depth } = self.kind else { return None };
-        let each = 1.0 / (self.threads as f64 * (self.choices as f64).powi(depth as i32 - 1));
+        // Whoever waits for time goes on early once in a while, and that is no part of the sum.
+        let each = self.chance_of_one().filter(|_| !self.profile.is_chancy())?;
         let all = 1.0 - (1.0 - each).powf(self.made as f64);
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-        Some(format!(
-            "a bug of depth {depth} had a chance of at least {all:.2} ({}, {}, {})",
-            count(self.made, "walk"),
-            count(self.threads, "thread"),
-            count(self.choices, "choice"),
-        ))
+        let (walks, threads) = (count(self.made, "walk"), count(self.profile.threads(), "thread"));
+        Some(match self.kind {
+            Kind::PctVariables { depth, variables } => {
+                let (known, accesses) = (self.profile.variables(), self.profile.most_accesses(variables));
+                let at = count(u64::from(variables), "variable");
+                let accesses = if accesses == 1 { "1 access".to_owned() } else { format!("{accesses} accesses") };
+                format!(
+                    "a bug of depth {depth} at <= {at} had a chance of at least {all:.2} ({walks}, {threads}, {}, \
+                     <= {accesses} of {variables})",
+                    count(known, "variable"),
+                )
+            }
+            _ => {
+                let depth = if let Kind::Pct { depth } = self.kind { depth } else { 1 };
+                let choices = count(self.profile.choices(), "choice");
+                format!("a bug of depth {depth} had a chance of at least {all:.2} ({walks}, {threads}, {choices})")
+            }
+        })
     }
 
     /// Each part makes the walks whose numbers are its own.
@@ -116,26 +183,20 @@ impl Analysis for Walks {
 
     const SAVES: bool = true;
 
-    fn save(&self, targets: &mut dyn Iterator<Item = &u64>, out: &mut Saver<'_>) {
-        [self.next, self.made, self.choices, self.threads].into_iter().for_each(|number| out.number(number));
-        let targets: Vec<u64> = targets.copied().collect();
-        out.numbers(targets.into_iter());
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        [self.next, self.made, self.generation].into_iter().for_each(|number| out.number(number));
+        self.profile.save(out);
+        // What they know they get when they are planned.
+        let numbers: Vec<u64> = targets.map(|target| target.number).collect();
+        out.numbers(numbers.into_iter());
     }
 
-    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u64>, Unusable> {
-        for number in [&mut self.next, &mut self.made, &mut self.choices, &mut self.threads] {
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        for number in [&mut self.next, &mut self.made, &mut self.generation] {
             *number = input.number()?;
         }
-        input.numbers()
+        self.profile = Profile::load(input)?;
+        let numbers: Vec<u64> = input.numbers()?;
+        Ok(numbers.into_iter().map(|number| Target { number, generation: Cell::new(0) }).collect())
     }
-}
-
-/// Decisions of an execution at which more than one thread could go on.
-fn choices(execution: &Execution) -> u64 {
-    let mut decisions = decisions(execution, None);
-    let mut count = 0;
-    while let Some(decision) = decisions.next() {
-        count += u64::from(decision.going != Going::Over && decisions.has_others());
-    }
-    count
 }

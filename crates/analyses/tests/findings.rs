@@ -6,7 +6,7 @@ use common::{SMALL, TIMED, WIDER, config, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique, simplify};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
-use racehunter_explore::{Budget, Bug, Execution, Plan, Points, confirm, decisions, minimise};
+use racehunter_explore::{Budget, Bug, Effort, Execution, Plan, Points, confirm, decisions, minimise};
 
 fn executor(program: &Program, lazy: bool) -> ModelExecutor {
     if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) }
@@ -46,7 +46,7 @@ proptest! {
         let mut executor = executor(&program, lazy);
         executor.add_all_points();
         for found in &hunt.summary.found {
-            let least = minimise(&mut executor, &found.repeat, &found.bug, 500).unwrap();
+            let least = minimise(&mut executor, &found.repeat, &found.bug, Effort::of(500)).unwrap();
             prop_assert!(least.is_some());
             let least = least.unwrap();
             prop_assert!(least.runs <= 500);
@@ -81,11 +81,11 @@ fn minimising_reaches_the_fewest_preemptions() {
         for found in &hunt.summary.found {
             let showing = all.iter().filter(|path| path.bugs.contains(&found.bug));
             let fewest = showing.map(|path| u64::from(path.preemptions)).min().unwrap();
-            let least = minimise(&mut executor, &found.repeat, &found.bug, 500).unwrap().unwrap();
+            let least = minimise(&mut executor, &found.repeat, &found.bug, Effort::of(500)).unwrap().unwrap();
             assert!(least.preemptions >= fewest);
             tried += 1;
             reached += u32::from(least.preemptions == fewest);
-            let simplest = simplify(&mut executor, &found.repeat, &found.bug, 5_000).unwrap().unwrap();
+            let simplest = simplify(&mut executor, &found.repeat, &found.bug, Effort::of(5_000)).unwrap().unwrap();
             assert_eq!(simplest.preemptions, fewest, "seed {seed}, {:?}", found.bug);
             assert!(simplest.execution.bugs().contains(&found.bug));
             assert_eq!(confirm(&mut executor, &simplest.plan, &found.bug, 5).unwrap(), 5);
@@ -107,7 +107,7 @@ fn a_long_schedule_shrinks_to_one_preemption() {
     assert!(found.preemptions > 30, "{}", found.preemptions);
     let mut executor = executor(&program, false);
     executor.add_all_points();
-    let least = minimise(&mut executor, &found.repeat, &found.bug, 100).unwrap().unwrap();
+    let least = minimise(&mut executor, &found.repeat, &found.bug, Effort::of(100)).unwrap().unwrap();
     assert_eq!(least.preemptions, 1);
     // `main` gives way once, each thread ends once, and one of them is interrupted.
     assert_eq!(least.switches.len(), 6);

@@ -1,20 +1,46 @@
 //! Walks find what they promise to find, as often as they promise it.
 
+mod common;
+
+use common::figures::figures;
 use racehunter_analyses::Walks;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
-use racehunter_explore::{Analysis, Execution, Outcome, Plan, Style, Tail};
+use racehunter_explore::{Analysis, Execution, Kind, Outcome, Plan, Style, Tail, Tracked};
+
+fn failed(execution: &Execution) -> bool {
+    matches!(execution.outcome, Outcome::Asserted { .. } | Outcome::Deadlock)
+}
 
 /// A walk after the analysis has learnt how long executions are.
 fn hits(program: &Program, style: Style, walks: u64) -> u64 {
+    hits_at(program, style, &[], walks)
+}
+
+/// The same, with these variables.
+fn hits_at(program: &Program, style: Style, track: &[Tracked], walks: u64) -> u64 {
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
-    let failed = |execution: &Execution| matches!(execution.outcome, Outcome::Asserted { .. } | Outcome::Deadlock);
     (0..walks)
         .filter(|&seed| {
             let tail = Tail::Walk { style, seed: seed.wrapping_mul(0x9E37_79B9) };
-            failed(&executor.run_one(&Plan { tail, ..Plan::default() }))
+            failed(&executor.run_one(&Plan { tail, track: track.to_vec(), ..Plan::default() }))
         })
         .count() as u64
+}
+
+/// How many of the walks of an analysis fail.
+fn made(mut analysis: Walks, program: &Program, walks: u64) -> (Walks, u64) {
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let mut waiting = analysis.initial_targets();
+    let mut hits = 0;
+    for _ in 0..walks {
+        let target = waiting.pop().unwrap();
+        let execution = executor.run_one(&analysis.plan(&target));
+        hits += u64::from(failed(&execution));
+        waiting.extend(analysis.new_targets(&target, &execution));
+    }
+    (analysis, hits)
 }
 
 /// The least number of hits that is not a scandal: the expectation less four standard deviations.
@@ -99,19 +125,82 @@ fn order_sampling_is_even_where_a_random_walk_is_not() {
 
 #[test]
 fn the_chance_is_told() {
-    let program = between(2);
-    let mut executor = ModelExecutor::new(program);
-    executor.add_all_points();
-    let mut walks = Walks::pct(2, 1);
-    let mut waiting = walks.initial_targets();
-    for _ in 0..40 {
-        let target = waiting.pop().unwrap();
-        let execution = executor.run_one(&walks.plan(&target));
-        waiting.extend(walks.new_targets(&target, &execution));
-    }
+    let (walks, _) = made(Walks::pct(2, 1), &between(2), 40);
     let said = walks.chance().unwrap();
     // 7 operations, of which those after the end of the other thread are no choices.
     assert!(said.starts_with("a bug of depth 2 had a chance of at least 0.9"), "{said}");
-    assert!(said.contains("40 walks, 2 threads"), "{said}");
+    // The first walks did not know yet how long executions are.
+    let counted: u64 = said.split(['(', ' ']).find_map(|word| word.parse().ok().filter(|&n: &u64| n > 2)).unwrap();
+    assert!((20..40).contains(&counted) && said.contains(&format!("({counted} walks, 2 threads, ")), "{said}");
     assert_eq!(Walks::random(1).chance(), None);
+    // Where time-outs can end early, which walks choose at random, nothing is promised.
+    let mut program = between(2);
+    program.bodies[0].insert(0, Op::Sleep(1));
+    for analysis in [Walks::pct(2, 1), Walks::pct_variables(2, 1, 1)] {
+        assert_eq!(made(analysis, &program, 40).0.chance(), None);
+    }
+}
+
+/// The variable with this number, as the log has it.
+fn variable(number: usize) -> Tracked {
+    let program = Program::bare(vec![vec![Op::AtomicRead(number, 0)]]);
+    let execution = ModelExecutor::new(program).run_one(&Plan::default());
+    let record = execution.records.iter().find(|record| record.kind == Kind::AtomicRead).expect("the access");
+    Tracked::At(record.object)
+}
+
+#[test]
+fn with_the_right_variable_pct_needs_to_know_its_accesses_only() {
+    const WALKS: u64 = 4000;
+    let program = between(30);
+    // Three accesses of the variable, among 63 operations, and the beginning of a thread.
+    let promised = 1.0 / (2.0 * 4.0);
+    let hits = hits_at(&program, Style::PctVariables { depth: 2, length: 4 }, &[variable(0)], WALKS);
+    assert!(hits as f64 >= least(WALKS, promised), "{hits} of {WALKS}");
+    // Without a change, or at a variable that has nothing to do with it, nothing comes between the writes.
+    assert_eq!(hits_at(&program, Style::PctVariables { depth: 1, length: 3 }, &[variable(0)], WALKS), 0);
+    assert_eq!(hits_at(&program, Style::PctVariables { depth: 2, length: 15 }, &[variable(8)], WALKS), 0);
+    assert_eq!(hits_at(&program, Style::PctVariables { depth: 2, length: 3 }, &[], WALKS), 0);
+}
+
+#[test]
+fn pct_with_variables_hits_as_often_as_it_promises() {
+    let mut cases: Vec<(String, Program, u32, u32)> = vec![
+        ("between".to_owned(), between(6), 2, 1),
+        ("abba".to_owned(), abba(), 2, 1),
+        ("order".to_owned(), order(5), 1, 1),
+    ];
+    for figure in figures() {
+        let (preemptions, variables, _) = figure.needs;
+        // In figure 10 the third thread has to be held back as well.
+        let depth = preemptions + 1 + u32::from(figure.number == 10);
+        cases.push((format!("figure {}", figure.number), figure.program, depth, variables.max(1)));
+    }
+    for (name, program, depth, variables) in cases {
+        let (walks, _) = made(Walks::pct_variables(depth, variables, 7), &program, 500);
+        // So many that 100 hits are promised.
+        let count = (100.0 / walks.chance_of_one().unwrap()).ceil() as u64;
+        let (walks, hits) = made(Walks::pct_variables(depth, variables, 7), &program, count);
+        let (said, promised) = (walks.chance().unwrap(), walks.chance_of_one().unwrap());
+        let least = least(count, promised);
+        assert!(least > 50.0 && hits as f64 >= least, "{name}: {hits} of {count}, promised {promised}: {said}");
+        let (_, hits) = made(Walks::pct_variables(depth - 1, variables, 7), &program, 1000);
+        assert!(depth == 1 || hits == 0, "{name}: {hits} of 1000 with too small a depth");
+    }
+}
+
+/// Figure 6 of the paper: the rarer the variable of the bug is accessed among others, the more it helps to draw variables
+/// first.
+#[test]
+fn rare_variables_are_found_more_often_than_by_their_share_of_the_accesses() {
+    const WALKS: u64 = 3000;
+    let ratio = |filler: usize| {
+        let program = between(filler);
+        let (_, plain) = made(Walks::pct(2, 3), &program, WALKS);
+        let (_, bounded) = made(Walks::pct_variables(2, 1, 3), &program, WALKS);
+        (plain.max(1), bounded)
+    };
+    let ((few_plain, few_bounded), (many_plain, many_bounded)) = (ratio(4), ratio(60));
+    assert!(many_bounded > 3 * many_plain, "{many_bounded} against {many_plain}");
+    assert!(many_bounded * few_plain > few_bounded * many_plain, "the more the rarer");
 }

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_explain::PATIENCE;
 use racehunter_explore::{Part, Points};
 use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
@@ -30,6 +31,8 @@ pub enum Command {
     Replay(Replay),
     /// Join the parts of a divided hunt
     Merge(Merge),
+    /// Run a program once, and write down what its threads do
+    Record(crate::record::Arguments),
     /// Predict from one trace what other schedules can do
     Predict(crate::predict::Arguments),
     /// Say what is in a trace, or write it in another form
@@ -59,13 +62,26 @@ pub struct Hunt {
     /// How schedules are chosen
     #[arg(long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
-    /// Last bound that context bounding explores
+    /// Preemptions, at most, for the analyses that are bounded
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub bound: u32,
     /// What the bound counts
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
-    /// Ordering constraints of the bugs that `--analysis pct` looks for
+    /// Variables at which threads are preempted, at most (variable-bound, thread-bound, pct-vb)
+    #[arg(long, value_name = "V", default_value_t = 2)]
+    pub variables: u32,
+    /// Threads that a bug is about, at most: that take part in preemptions (variable-bound), or that have to come in a
+    /// certain order (thread-bound) [default: 4, thread-bound: 2]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
+    pub threads: Option<u32>,
+    /// Chance with which thread bounding has all orders of so many threads (thread-bound)
+    #[arg(long, value_name = "P", default_value_t = 0.99, value_parser = chance)]
+    pub confidence: f64,
+    /// Leave blocks alone that a loop allocates after so many iterations (variable-bound, thread-bound)
+    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
+    pub iterations: Option<u32>,
+    /// Ordering constraints of the bugs that pct and pct-vb look for
     #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
@@ -116,9 +132,9 @@ pub struct Hunt {
     /// File for the program's standard input [default: nothing]
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Time that one execution may take
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "10s")]
-    pub timeout: Duration,
+    /// Time that one execution may take [default: 10s, or an eighth of --time if that is less]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub timeout: Option<Duration>,
     /// Memory that one execution may take, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
@@ -143,6 +159,19 @@ pub struct Hunt {
 }
 
 impl Hunt {
+    /// Time that one execution may take.
+    pub fn timeout(&self) -> Duration {
+        const USUAL: Duration = Duration::from_secs(10);
+        const LEAST: Duration = Duration::from_millis(500);
+        let share = self.time.map_or(USUAL, |time| (time / 8).clamp(LEAST, USUAL));
+        self.timeout.unwrap_or(share)
+    }
+
+    /// Time that it may take to find a simple schedule for a finding: a tenth of all.
+    pub fn patience(&self) -> Duration {
+        self.time.map_or(PATIENCE, |time| (time / 10).min(PATIENCE))
+    }
+
     /// What concerns the analyses.
     pub fn options(&self) -> Options {
         Options {
@@ -153,12 +182,21 @@ impl Hunt {
             },
             strategy: self.strategy,
             depth: self.depth,
+            variables: self.variables,
+            threads: self.threads.unwrap_or(if self.analysis == Technique::ThreadBound { 2 } else { 4 }),
+            confidence: self.confidence,
+            iterations: self.iterations,
             seed: self.seed,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduce: !self.no_reduction && !self.check_output && Points::from(self.points) != Points::Sync,
         }
     }
+}
+
+fn chance(word: &str) -> Result<f64, String> {
+    let chance = word.parse::<f64>().ok().filter(|chance| (0.0..1.0).contains(chance));
+    chance.ok_or_else(|| "a number from 0 to 1, and not 1".to_owned())
 }
 
 fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {

@@ -36,11 +36,15 @@ impl Identity {
     /// The campaign that these arguments ask for.
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
         let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
-        let Hunt { no_reduction, check_output, .. } = arguments;
+        let Hunt { variables, threads, confidence, iterations, no_reduction, check_output, .. } = arguments;
         let options = vec![
             format!("--analysis {analysis:?}"),
             format!("--bound {bound}"),
             format!("--bound-kind {bound_kind:?}"),
+            format!("--variables {variables}"),
+            format!("--threads {threads:?}"),
+            format!("--confidence {confidence}"),
+            format!("--iterations {iterations:?}"),
             format!("--depth {depth}"),
             format!("--strategy {strategy:?}"),
             format!("--points {points:?}"),
@@ -72,8 +76,8 @@ pub struct Kept {
     pub findings: Vec<String>,
     /// Findings that no replay has confirmed so far.
     pub unconfirmed: Vec<Finding>,
-    /// The bounds that are finished: bound, executions, complete.
-    pub bounds: Vec<(u32, u64, bool)>,
+    /// The bounds that are finished.
+    pub bounds: Vec<Bound>,
     /// What was explored.
     pub coverage: Coverage,
     /// What finished stages guarantee: bound, words, whether nothing is left, whether it is for the part alone.
@@ -222,7 +226,7 @@ impl Keeper {
             elapsed: self.elapsed(),
             findings: told.findings.clone(),
             unconfirmed: told.unconfirmed.clone(),
-            bounds: told.bounds.iter().map(|bound| (bound.bound, bound.executions, bound.complete)).collect(),
+            bounds: told.bounds.clone(),
             coverage,
             claims,
             sites,

@@ -29,13 +29,14 @@ const DEFAULT_RUNS: u64 = 2000;
 /// Hunts, reports, and says how it went.
 pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
     let began = Instant::now();
+    refuse_to_divide(arguments)?;
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
     let mut symbols = targets::symbols(&path)?;
     let interrupted = catch_interrupts()?;
     let program =
         Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let limits = Limits { time: arguments.timeout, memory_kib: arguments.memory << 10, ..Limits::default() };
+    let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
     processes.stop_when(Arc::clone(&interrupted));
@@ -110,6 +111,18 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
     })
 }
 
+/// What cannot be divided would be done as a whole by every part.
+fn refuse_to_divide(arguments: &Hunt) -> Result<()> {
+    if arguments.partition.is_whole() || arguments.analysis.divides() {
+        return Ok(());
+    }
+    let name = arguments.analysis.name();
+    Err(advise(
+        format!("the work of `--analysis {name}` cannot be divided"),
+        "hunt without --partition, or divide another analysis, such as context-bound",
+    ))
+}
+
 /// Arguments as the system wants them.
 pub fn words(arguments: &[String]) -> Vec<OsString> {
     arguments.iter().map(OsString::from).collect()
@@ -127,7 +140,14 @@ fn catch_interrupts() -> Result<Arc<AtomicBool>> {
 }
 
 fn budget(arguments: &Hunt) -> Budget {
-    let ends = matches!(arguments.analysis, Technique::ContextBound | Technique::Dfs | Technique::Watchpoint);
+    let ends = matches!(
+        arguments.analysis,
+        Technique::ContextBound
+            | Technique::VariableBound
+            | Technique::ThreadBound
+            | Technique::Dfs
+            | Technique::Watchpoint
+    );
     let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
@@ -160,9 +180,12 @@ pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
     }
 }
 
+/// Events in which a program creates its first thread, or is taken to be one that will.
+const LOOK: u64 = 4_000_000;
+
 /// One execution, to see whether there is anything to explore.
 fn nothing_to_explore(processes: &mut Processes, target: &Path) -> Result<Option<Exit>> {
-    let Some(first) = processes.run(&[Plan::default()])?.pop() else { return Ok(None) };
+    let Some(first) = processes.run(&[Plan { max_events: LOOK, ..Plan::default() }])?.pop() else { return Ok(None) };
     if first.threads > 1 {
         return Ok(None);
     }
@@ -212,8 +235,9 @@ impl Hunter<'_> {
                     self.trouble.get_or_insert(error);
                 }
             }
-            Progress::Stage { bound, executions, complete } => {
-                let bound = Bound { bound, executions, complete };
+            Progress::Stage { bound, rank, executions, complete } => {
+                let (variables, threads) = (rank.map(|rank| rank.variables), rank.map(|rank| rank.threads));
+                let bound = Bound { bound, variables, threads, executions, complete };
                 self.told.bounds.push(bound);
                 let result = self.meter.suspend(|| self.reporter.bound(&bound));
                 if let Err(error) = result {
@@ -227,7 +251,8 @@ impl Hunter<'_> {
     /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
     fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
         add_libraries(&mut self.symbols, executor);
-        let explainer = Explainer { symbols: &self.symbols, load_address: self.load_address };
+        let explainer =
+            Explainer { symbols: &self.symbols, load_address: self.load_address, patience: self.arguments.patience() };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
         if self.ids.contains(&finding.id) {
             return Ok(());
@@ -252,8 +277,7 @@ impl Hunter<'_> {
 
     /// Goes on where the hunt was, and tells again what it has told.
     fn recall(&mut self, kept: Kept) -> Result<()> {
-        for (bound, executions, complete) in kept.bounds {
-            let bound = Bound { bound, executions, complete };
+        for bound in kept.bounds {
             self.told.bounds.push(bound);
             self.reporter.bound(&bound).context("cannot write the results")?;
         }

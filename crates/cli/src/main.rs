@@ -6,12 +6,15 @@
 
 mod arguments;
 mod campaign;
+mod confirm;
 mod doctor;
 mod exit;
 mod hunt;
 mod merge;
 mod predict;
+mod predictions;
 mod progress;
+mod record;
 mod replay;
 mod store;
 mod target;
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
             Command::Hunt(arguments) => hunt(arguments),
             Command::Merge(arguments) => merge::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
+            Command::Record(arguments) => record::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
             Command::Trace(arguments) => trace::run(&arguments),
             Command::Cc { arguments } => compile(Language::C, arguments),

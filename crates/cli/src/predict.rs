@@ -1,16 +1,19 @@
 //! `racehunter predict`
 
 use crate::arguments::{Color, EXIT_CODES, MessageFormat};
-use crate::exit::Exit;
+use crate::confirm::{Confirmer, Verdict};
+use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
-use anyhow::{Context as _, Result};
+use crate::predictions::{FindingLine, Summary, finding};
+use crate::record::{How, Recorded};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
-use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, Thread, fingerprint};
-use racehunter_predict::{Index, Options, Prediction, Report};
-use racehunter_trace::{EventId, Op, Subject, Trace};
-use serde::Serialize;
-use std::io::Write as _;
-use std::path::PathBuf;
+use racehunter_predict::{Index, Options};
+use racehunter_trace::recording::Recording;
+use racehunter_trace::{Trace, file};
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Arguments of `predict`.
@@ -38,8 +41,17 @@ pub struct Arguments {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     color: Color,
-    /// The trace, FILE.rht or FILE.std
-    trace: PathBuf,
+    /// Try each prediction on this program, from which the trace was recorded
+    #[arg(long, value_name = "EXE")]
+    confirm: Option<PathBuf>,
+    #[command(flatten)]
+    how: How,
+    /// The trace, FILE.rht or FILE.std; or a program, or a C or C++ file, that is recorded first and tried then
+    #[arg(value_name = "TRACE|PROGRAM")]
+    target: PathBuf,
+    /// Arguments of the program [default: those that it was recorded with]
+    #[arg(last = true)]
+    arguments: Vec<String>,
 }
 
 /// What must stay as it was in a reordering.
@@ -63,41 +75,123 @@ impl From<Policy> for racehunter_predict::Policy {
     }
 }
 
-/// Steps of a witness that a report shows.
-const STEPS: usize = 40;
+/// What predictions are made from, and the program to try them on.
+struct Material {
+    trace: Trace,
+    program: Option<Recorded>,
+}
 
-/// Predicts from a trace.
+impl Arguments {
+    fn material(&self, workers: usize) -> Result<Material> {
+        if is_program(&self.target)? {
+            if self.confirm.is_some() {
+                bail!("`{}` is a program: it is recorded, and tried, without --confirm", self.target.display());
+            }
+            let mut program = self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers)?;
+            let mut bytes = Vec::new();
+            program.record(&self.how, &mut bytes)?;
+            let trace = file::Reader::new(bytes).and_then(|reader| reader.read())?;
+            return Ok(Material { trace, program: Some(program) });
+        }
+        let trace = crate::trace::load(&self.target)?;
+        let Some(path) = &self.confirm else {
+            if !self.arguments.is_empty() {
+                bail!("arguments are for a program: name it with --confirm");
+            }
+            return Ok(Material { trace, program: None });
+        };
+        let Some(origin) = trace.origin().cloned() else {
+            return Err(advise(
+                format!("`{}` does not say what it was recorded from", self.target.display()),
+                "--confirm is for traces that `racehunter record` has made",
+            ));
+        };
+        let arguments = if self.arguments.is_empty() { &origin.arguments } else { &self.arguments };
+        let input = self.how.input.clone().or_else(|| origin.input.as_ref().map(PathBuf::from));
+        let program = self.how.start(path, arguments, input, workers)?;
+        if program.origin.identity != origin.identity {
+            return Err(advise(
+                format!("`{}` is not the program that `{}` was recorded from", path.display(), self.target.display()),
+                "it was built again since; record it again",
+            ));
+        }
+        Ok(Material { trace, program: Some(program) })
+    }
+}
+
+/// Whether a file is a program or a source file, and no trace.
+fn is_program(path: &Path) -> Result<bool> {
+    let cannot = || format!("cannot read `{}`", path.display());
+    let is_source = crate::target::language(path).is_some();
+    if is_source || path.is_dir() {
+        return Ok(is_source);
+    }
+    let mut begin = Vec::new();
+    File::open(path).with_context(cannot)?.take(4).read_to_end(&mut begin).with_context(cannot)?;
+    Ok(begin == b"\x7fELF")
+}
+
+/// Predicts from a trace, and tries the predictions if there is a program to try them on.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let begin = Instant::now();
-    let trace = crate::trace::load(&arguments.trace)?;
-    let index = Index::new(&trace)
-        .with_context(|| format!("`{}` is not the trace of an execution", arguments.trace.display()))?;
-    let policy = racehunter_predict::Policy::from(arguments.policy);
     let workers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let Material { trace, mut program } = arguments.material(workers)?;
+    let recording = Recording::whole(trace);
+    let trace = &recording.trace;
+    let index = Index::new(trace)
+        .with_context(|| format!("`{}` is not the trace of an execution", arguments.target.display()))?;
+    let policy = racehunter_predict::Policy::from(arguments.policy);
     let options = Options { policy, attempts: arguments.attempts, workers, ..Options::default() };
     let stop = || arguments.time.is_some_and(|time| begin.elapsed() >= time);
     let report = racehunter_predict::predict(&index, &options, &stop);
 
     let is_json = arguments.message_format == MessageFormat::Json;
+    let cannot = "cannot write the results";
     let mut reporter = reporter(arguments.message_format, arguments.color.into());
-    let mut out = std::io::stdout().lock();
+    let mut confirmer = match &mut program {
+        Some(program) if !report.predictions.is_empty() => Some(Confirmer::new(program, &arguments.how.out)?),
+        _ => None,
+    };
+    let mut summary = Summary::new(trace, &report, policy, begin.elapsed());
+    if confirmer.is_some() {
+        (summary.findings, summary.unconfirmed) = (0, Some(0));
+    }
     for prediction in &report.predictions {
-        let finding = finding(&index, prediction);
+        let verdict = match &mut confirmer {
+            Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned())),
+            Some(confirmer) => Some(confirmer.confirm(&recording, prediction)?),
+            None => None,
+        };
+        let reason = match verdict {
+            Some(Verdict::Shown(findings)) => {
+                summary.findings += findings.len();
+                for finding in &findings {
+                    reporter.finding(finding).context(cannot)?;
+                }
+                continue;
+            }
+            Some(Verdict::NotShown(reason)) => Some(reason),
+            None => None,
+        };
+        if let Some(unconfirmed) = &mut summary.unconfirmed {
+            *unconfirmed += 1;
+        }
+        let mut finding = finding(&index, prediction);
         if is_json {
-            let line = serde_json::to_string(&FindingLine::new(&finding, prediction, policy))?;
-            writeln!(out, "{line}").context("cannot write the results")?;
+            let line = serde_json::to_string(&FindingLine::new(&finding, prediction, policy, reason.as_deref()))?;
+            writeln!(std::io::stdout(), "{line}").context(cannot)?;
         } else {
-            reporter.finding(&finding).context("cannot write the results")?;
+            finding.notes.extend(reason.map(|reason| format!("tried on the program: {reason}")));
+            reporter.finding(&finding).context(cannot)?;
         }
     }
-    let summary = Summary::new(&trace, &report, policy, begin.elapsed());
-    if is_json {
-        writeln!(out, "{}", serde_json::to_string(&summary)?)
-    } else {
-        write!(out, "{}", summary.text(&trace, policy))
+    if let Some(confirmer) = &confirmer {
+        (summary.executions, summary.diverged) = (confirmer.executions, confirmer.diverged);
     }
-    .context("cannot write the results")?;
-    Ok(if !report.predictions.is_empty() {
+    summary.took(begin.elapsed());
+    let text = if is_json { serde_json::to_string(&summary)? + "\n" } else { summary.text(trace, policy) };
+    std::io::stdout().write_all(text.as_bytes()).context(cannot)?;
+    Ok(if summary.findings > 0 {
         Exit::Findings
     } else if trace.threads().len() < 2 {
         Exit::Nothing
@@ -106,282 +200,4 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     } else {
         Exit::Clean
     })
-}
-
-/// A prediction in the terms of all other findings.
-fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
-    let trace = index.trace();
-    let kind = match prediction.kind {
-        racehunter_predict::Kind::Race => Kind::DataRace,
-        racehunter_predict::Kind::Deadlock => Kind::Deadlock,
-        racehunter_predict::Kind::Atomicity => Kind::Atomicity,
-    };
-    let first = prediction.events[0];
-    let name = object_name(trace, first);
-    let message = match prediction.kind {
-        racehunter_predict::Kind::Race => format!("predicted data race on `{name}`"),
-        racehunter_predict::Kind::Deadlock => {
-            let locks: Vec<String> =
-                prediction.events.iter().map(|&event| format!("`{}`", object_name(trace, event))).collect();
-            format!("predicted deadlock on {}", locks.join(" and "))
-        }
-        racehunter_predict::Kind::Atomicity => format!("predicted access to `{name}` within an atomic block"),
-    };
-    let sites: Vec<Site> = prediction.events.iter().map(|&event| site(index, event)).collect();
-    let places: Vec<String> = prediction.events.iter().map(|&event| place_name(trace, event).to_owned()).collect();
-    let object = (prediction.kind != racehunter_predict::Kind::Deadlock).then(|| Object {
-        name: name.to_owned(),
-        size: 0,
-        region: "unknown".to_owned(),
-        allocated: Vec::new(),
-    });
-    let witness = &prediction.witness;
-    Finding {
-        id: fingerprint(kind, &places),
-        kind,
-        message,
-        sites,
-        replayed: [0, 0],
-        confirmed: false,
-        execution: 0,
-        preemptions: preemptions(trace, &witness.tail),
-        schedule: Schedule::default(),
-        steps: steps(trace, prediction),
-        object,
-        threads: trace.threads().iter().enumerate().map(thread).collect(),
-        notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
-    }
-}
-
-/// A thread, by the name that the trace has for it.
-fn thread((number, name): (usize, &String)) -> Thread {
-    let entry = if *name == format!("T{number}") { String::new() } else { name.clone() };
-    Thread { path: name.clone(), entry }
-}
-
-/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
-fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
-    let mut last = vec![None; trace.threads().len()];
-    for (at, &event) in witness.iter().enumerate() {
-        last[usize::from(trace.thread(event))] = Some(at);
-    }
-    let switches = witness.windows(2).enumerate().filter(|(at, pair)| {
-        let (from, to) = (trace.thread(pair[0]), trace.thread(pair[1]));
-        from != to && last[usize::from(from)].is_some_and(|last| last > *at)
-    });
-    switches.count() as u32
-}
-
-/// The end of the witness, and what is about to happen then.
-fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
-    let witness = &prediction.witness;
-    let tail = &witness.tail[witness.tail.len().saturating_sub(STEPS)..];
-    let frozen = witness.frozen.saturating_sub((STEPS - tail.len()) as u32)..witness.frozen;
-    let events = frozen.chain(tail.iter().copied()).chain(prediction.question.next.iter().copied());
-    let mut before = None;
-    events
-        .map(|event| {
-            let thread = trace.thread(event);
-            let preempted = before.replace(thread).is_some_and(|before| before != thread);
-            let Place { file, line, .. } = place(trace, event);
-            Step {
-                thread: thread.into(),
-                path: trace.threads()[usize::from(thread)].clone(),
-                what: format!("{} {}", words(trace.op(event)), object_name(trace, event)).trim_end().to_owned(),
-                file,
-                line,
-                preempted,
-                culprit: prediction.events.contains(&event),
-            }
-        })
-        .collect()
-}
-
-fn site(index: &Index<'_>, event: EventId) -> Site {
-    let trace = index.trace();
-    let Place { file, line, column, function } = place(trace, event);
-    let locks = index.locks_at(event).map(|lock| trace.objects()[lock as usize].name.clone()).collect();
-    Site {
-        file,
-        line,
-        column,
-        function,
-        thread: trace.threads()[usize::from(trace.thread(event))].clone(),
-        entry: String::new(),
-        access: words(trace.op(event)).to_owned(),
-        size: 0,
-        locks,
-        stack: Vec::new(),
-        waits_for: None,
-    }
-}
-
-/// Where an event comes from, as far as the name of its site tells.
-struct Place {
-    file: String,
-    line: u32,
-    column: u32,
-    function: String,
-}
-
-fn place_name(trace: &Trace, event: EventId) -> &str {
-    &trace.sites()[trace.site(event) as usize]
-}
-
-/// Takes `file:line` and `file:line:column` apart; anything else is a name.
-fn place(trace: &Trace, event: EventId) -> Place {
-    let name = place_name(trace, event);
-    let unknown = || Place { file: String::new(), line: 0, column: 0, function: format!("site {name}") };
-    let Some((rest, last)) = name.rsplit_once(':') else { return unknown() };
-    let Ok(last) = last.parse::<u32>() else { return unknown() };
-    match rest.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>())) {
-        Some((file, Ok(line))) => Place { file: file.to_owned(), line, column: last, function: String::new() },
-        _ => Place { file: rest.to_owned(), line: last, column: 0, function: String::new() },
-    }
-}
-
-fn object_name(trace: &Trace, event: EventId) -> &str {
-    match trace.op(event).subject() {
-        Subject::Nothing => "",
-        Subject::Thread => &trace.threads()[trace.object(event) as usize],
-        _ => &trace.objects()[trace.object(event) as usize].name,
-    }
-}
-
-/// What an operation is called in reports.
-fn words(op: Op) -> &'static str {
-    match op {
-        Op::Read => "read",
-        Op::Write => "write",
-        Op::AtomicRead => "atomic-read",
-        Op::AtomicWrite => "atomic-write",
-        Op::Update => "atomic-update",
-        Op::Acquire => "lock",
-        Op::Release => "unlock",
-        Op::AcquireShared => "read-lock",
-        Op::ReleaseShared => "read-unlock",
-        Op::TryFailed => "failed try-lock",
-        Op::Fork => "create",
-        Op::Branch => "branch",
-        other => other.word(),
-    }
-}
-
-/// A finding for scripts: the fields of all findings, then those of predictions.
-#[derive(Serialize)]
-struct FindingLine<'a> {
-    reason: &'static str,
-    id: &'a str,
-    kind: &'static str,
-    confirmed: bool,
-    replayed: [u32; 2],
-    execution: u64,
-    preemptions: u32,
-    message: &'a str,
-    sites: &'a [Site],
-    replay: &'static str,
-    predicted: bool,
-    policy: &'static str,
-    stage: &'static str,
-    /// Numbers of the events that make it up.
-    events: &'a [EventId],
-    /// The reordering: so many events of the trace as they were, then these.
-    frozen: u32,
-    tail: &'a [EventId],
-}
-
-impl<'a> FindingLine<'a> {
-    fn new(finding: &'a Finding, prediction: &'a Prediction, policy: racehunter_predict::Policy) -> Self {
-        Self {
-            reason: "finding",
-            id: &finding.id,
-            kind: finding.kind.name(),
-            confirmed: finding.confirmed,
-            replayed: finding.replayed,
-            execution: finding.execution,
-            preemptions: finding.preemptions,
-            message: &finding.message,
-            sites: &finding.sites,
-            replay: "",
-            predicted: true,
-            policy: policy.name(),
-            stage: prediction.stage.name(),
-            events: &prediction.events,
-            frozen: prediction.witness.frozen,
-            tail: &prediction.witness.tail,
-        }
-    }
-}
-
-/// The last line.
-#[derive(Serialize)]
-struct Summary {
-    reason: &'static str,
-    executions: u64,
-    diverged: u64,
-    timed_out: u64,
-    complete: bool,
-    guarantee: String,
-    findings: usize,
-    points: usize,
-    threads: usize,
-    elapsed_ms: u64,
-    events: usize,
-    policy: &'static str,
-    cases: usize,
-    questions: usize,
-    unfinished: usize,
-}
-
-impl Summary {
-    fn new(trace: &Trace, report: &Report, policy: racehunter_predict::Policy, elapsed: Duration) -> Self {
-        Self {
-            reason: "summary",
-            executions: 0,
-            diverged: 0,
-            timed_out: 0,
-            complete: report.unfinished == 0,
-            guarantee: "each prediction has a reordering of the trace that a separate validator accepts".to_owned(),
-            findings: report.predictions.len(),
-            points: trace.sites().len(),
-            threads: trace.threads().len(),
-            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            events: trace.len(),
-            policy: policy.name(),
-            cases: report.cases,
-            questions: report.questions,
-            unfinished: report.unfinished,
-        }
-    }
-
-    fn text(&self, trace: &Trace, policy: racehunter_predict::Policy) -> String {
-        let findings = match self.findings {
-            0 => "nothing predicted".to_owned(),
-            number => counted(number, "prediction"),
-        };
-        let mut text = format!(
-            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {}, {}\n",
-            self.elapsed_ms as f64 / 1000.0,
-            self.events,
-            self.threads,
-            self.policy,
-            counted(self.cases, "case"),
-            counted(self.questions, "question"),
-        );
-        let knows = match (policy, trace.has_branches(), trace.dependences().is_some()) {
-            (racehunter_predict::Policy::Nre, _, true) => "the dependences in the trace",
-            (racehunter_predict::Policy::M2, ..) | (_, false, _) => "this input; sequential consistency",
-            _ => "the branches in the trace; addresses that no read decides",
-        };
-        text += &format!("   Assumes  {knows}\n");
-        if self.unfinished > 0 {
-            text += &format!("   Missed   {} not tried to the end\n", counted(self.unfinished, "case"));
-        }
-        text
-    }
-}
-
-/// `1 case`, `2 cases`.
-fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

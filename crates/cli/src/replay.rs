@@ -5,7 +5,7 @@ use crate::exit::{Exit, advise};
 use crate::hunt::{add_libraries, add_modules, reporter, words};
 use crate::{store, target};
 use anyhow::{Context as _, Result};
-use racehunter_explain::{Explainer, plan_of};
+use racehunter_explain::{Explainer, PATIENCE, plan_of};
 use racehunter_explore::{Executor as _, Observe, Plan, shared_sites};
 use racehunter_launch::{Limits, Processes, Program};
 
@@ -31,7 +31,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         processes.add_points(&shared_sites(&execution));
     }
     add_libraries(&mut symbols, &processes);
-    let explainer = Explainer { symbols: &symbols, load_address: processes.load_address() };
+    let explainer = Explainer { symbols: &symbols, load_address: processes.load_address(), patience: PATIENCE };
     let mut shown = 0;
     let mut last = None;
     for _ in 0..arguments.times {

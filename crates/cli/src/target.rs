@@ -40,7 +40,8 @@ pub fn symbols(program: &Path) -> Result<Symbols> {
     Ok(Symbols::load(program)?)
 }
 
-fn language(path: &Path) -> Option<Language> {
+/// The language of a source file, by its name.
+pub fn language(path: &Path) -> Option<Language> {
     match path.extension()?.to_str()? {
         "c" => Some(Language::C),
         "cc" | "cpp" | "cxx" | "c++" | "C" | "cp" => Some(Language::Cxx),

@@ -144,10 +144,19 @@ pub struct Slot {
     pub observe: u32,
     /// Seed of the strategy's choices.
     pub seed: u64,
-    /// Parameters of `TAIL_PCT`: choices that an execution has, and changes of priority + 1.
+    /// Parameters of `TAIL_PCT`: choices that an execution has, and changes of priority + 1. Those of
+    /// `TAIL_PCT_VARIABLES`: accesses of the tracked variables, and the same.
     pub length: u64,
     /// See `length`.
     pub depth: u32,
+    /// Threads, `main` included, with which the execution is stopped when there shall be another one.
+    pub max_threads: u32,
+    /// The variables of `TAIL_PCT_VARIABLES`.
+    pub tracked: [Tracked; MOST_TRACKED],
+    /// For `TAIL_ORDER`: how many priorities have changed so far, and those of which threads.
+    pub changed_count: u32,
+    /// See `changed_count`.
+    pub changed: [u32; MOST_CHANGED],
     /// Events in a row after which a thread must give way, 0 = never.
     pub fair_limit: u64,
     /// Events after which the execution is stopped, 0 = never.
@@ -223,6 +232,21 @@ pub struct Hold {
     pub nth: u64,
 }
 
+/// A variable whose accesses are counted: one of the two fields is not 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tracked {
+    /// What [`crate::Record::variable`] is.
+    pub object: u64,
+    /// Or all blocks that were allocated by the call here (code address as in [`crate::Record::code`]).
+    pub allocated_at: u64,
+}
+
+/// Variables that are tracked at once, at most.
+pub const MOST_TRACKED: usize = 4;
+/// Changes of a priority order, at most.
+pub const MOST_CHANGED: usize = 6;
+
 /// Callers that tell one access from another, at most.
 pub const HOLD_CALLERS: usize = 4;
 
@@ -241,6 +265,12 @@ pub const FLAG_STOP_AT_RACE: u32 = 4;
 /// Wake-ups are choices: a wait on a condition variable may end without a signal, and a signal may wake any waiter.
 pub const FLAG_SPURIOUS: u32 = 8;
 
+/// Log every allocation of the program, with its stack.
+pub const FLAG_ALLOCATIONS: u32 = 16;
+
+/// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
+pub const ALLOCATED_STACK: u8 = 1;
+
 /// Go on with the running thread as long as it can.
 pub const TAIL_MIN_SWITCHES: u32 = 0;
 /// At every point choose among the threads that can run.
@@ -249,6 +279,10 @@ pub const TAIL_RANDOM: u32 = 1;
 pub const TAIL_PCT: u32 = 2;
 /// At every point choose the next operation with the highest priority, which is drawn for every operation.
 pub const TAIL_POS: u32 = 3;
+/// As `TAIL_PCT`, but priorities change at accesses of the tracked variables only.
+pub const TAIL_PCT_VARIABLES: u32 = 4;
+/// At every point choose the thread that is first in an order which the seed gives.
+pub const TAIL_ORDER: u32 = 5;
 
 /// Log synchronisation and the sites with [`SITE_POINT`].
 pub const OBSERVE_POINTS: u32 = 0;
@@ -282,7 +316,7 @@ pub const OUTCOME_LIMIT: u32 = 6;
 pub const OUTCOME_RACE: u32 = 7;
 /// The slot was the prefix of a snapshot; its continuations have the results.
 pub const OUTCOME_SNAPSHOT: u32 = 8;
-/// The target asked for more threads than [`MAX_THREADS`].
+/// The target asked for more threads than [`MAX_THREADS`], or than the plan allows.
 pub const OUTCOME_TOO_MANY_THREADS: u32 = 9;
 
 /// The log did not fit.

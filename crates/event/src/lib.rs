@@ -35,13 +35,14 @@ pub use file::{File, FileKind, FileOperation};
 pub use record::{Cause, Escape, Kind, Misuse, Record, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 4;
 
 /// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
 /// from 1. `main` has 1.
 #[must_use]
 pub const fn path_of(parent: u64, sibling: u32) -> u64 {
-    let mixed = (parent ^ sibling as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // The upper half: `main` is 1, and so is its first child among its siblings.
+    let mixed = (parent ^ ((sibling as u64) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)) | 1
 }
 
@@ -60,4 +61,25 @@ pub struct Switch {
     pub from: u32,
     /// Where `from` stood (see [`Record::code`]), or 0 when it is not known. Another place means divergence.
     pub code: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_threads_of_a_family_have_the_same_path() {
+        extern crate std;
+        let mut paths = std::collections::HashSet::from([MAIN_PATH]);
+        for child in 1..=40 {
+            let child = path_of(MAIN_PATH, child);
+            assert!(paths.insert(child));
+            for grandchild in 1..=40 {
+                let grandchild = path_of(child, grandchild);
+                assert!(paths.insert(grandchild));
+                assert!((1..=40).all(|last| paths.insert(path_of(grandchild, last))));
+            }
+        }
+        assert!(!paths.contains(&0));
+    }
 }

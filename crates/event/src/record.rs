@@ -35,6 +35,19 @@ pub struct Record {
     pub reserved: u8,
 }
 
+impl Record {
+    /// What the event is about: the address of memory or of an object of synchronisation, or what a file leads to.
+    /// Events about threads, time and signals are about no variable.
+    #[must_use]
+    pub const fn variable(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Io if self.extra != 0 => Some(self.extra),
+            kind if kind.is_access() || kind.is_synchronisation() || matches!(kind, Kind::Io) => Some(self.object),
+            _ => None,
+        }
+    }
+}
+
 macro_rules! byte_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $value:literal,)* }) => {
         $(#[$doc])*
@@ -145,6 +158,9 @@ byte_enum! {
         Timer = 47,
         /// The program changed what is done about signal `object`, or, when that is 0, which signals the thread blocks.
         SignalSetup = 48,
+        /// The program ends. `detail` 0: `main` has returned or `exit` was called, and others should run first, because
+        /// after it they may not run any more; 1: the process ends. Only where other threads are left.
+        End = 49,
 
         /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
         /// the owner's thread number + 1 where there is one.
@@ -170,7 +186,7 @@ byte_enum! {
         /// Memory that two threads touch, at least one of them writing, was touched by an access that is not a
         /// scheduling point.
         Shared = 82,
-        /// Watched memory was allocated: block at `object` of `extra` bytes.
+        /// Memory was allocated: block at `object` of `extra` bytes. `detail` 1: it is the stack of `thread`.
         Allocated = 83,
         /// State of a thread at the end of a deadlocked, failed or crashed execution: `object` is what it waits for,
         /// `detail` the [`Wait`], `extra` the owner + 1.
@@ -213,6 +229,35 @@ impl Kind {
     #[must_use]
     pub const fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::AtomicWrite | Self::AtomicUpdate | Self::WriteRange | Self::Free)
+    }
+
+    /// True for operations on objects of synchronisation, which have an address.
+    #[must_use]
+    pub const fn is_synchronisation(self) -> bool {
+        matches!(
+            self,
+            Self::Lock
+                | Self::Unlock
+                | Self::TryLock
+                | Self::ReadLock
+                | Self::WriteLock
+                | Self::TryReadLock
+                | Self::TryWriteLock
+                | Self::RwUnlock
+                | Self::Wait
+                | Self::WaitEnd
+                | Self::Signal
+                | Self::Broadcast
+                | Self::SemWait
+                | Self::SemPost
+                | Self::SemTryWait
+                | Self::BarrierWait
+                | Self::BarrierPass
+                | Self::Once
+                | Self::FutexWait
+                | Self::FutexWake
+                | Self::Lifetime
+        )
     }
 
     /// True for atomic accesses.

@@ -18,10 +18,13 @@ mod threads;
 pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{Bug, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait, confirm};
+use racehunter_explore::{
+    Bug, Effort, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait, confirm,
+};
 use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
+use std::time::{Duration, Instant};
 use threads::Threads;
 
 /// Replays that a finding must pass.
@@ -35,7 +38,12 @@ pub struct Explainer<'a> {
     pub symbols: &'a Symbols,
     /// Load address of the executable, to tell its variables from other memory.
     pub load_address: u64,
+    /// Time that minimisation may take.
+    pub patience: Duration,
 }
+
+/// What minimisation may take when nothing else presses.
+pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Explainer<'_> {
     /// Minimises, confirms and explains a bug. `repeat` is the plan of the execution number `execution` that showed it.
@@ -48,7 +56,9 @@ impl Explainer<'_> {
         repeat: &Plan,
         execution: u64,
     ) -> Result<Finding, ExecutorError> {
-        let minimised = simplify(executor, repeat, bug, MINIMISATION)?;
+        let began = Instant::now();
+        let effort = Effort { runs: MINIMISATION, goes_on: &|| began.elapsed() < self.patience };
+        let minimised = simplify(executor, repeat, bug, effort)?;
         let (plan, preemptions, shown) = match minimised {
             Some(minimised) => {
                 let shown = confirm(executor, &minimised.plan, bug, REPLAYS)?;
@@ -153,7 +163,8 @@ fn run_one(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Execut
 fn schedule(plan: &Plan) -> Schedule {
     let switches =
         plan.switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
-    Schedule { switches, spurious: plan.spurious }
+    let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
+    Schedule { switches, spurious: plan.spurious, stop_after }
 }
 
 /// The plan that follows a stored schedule.
@@ -161,7 +172,9 @@ fn schedule(plan: &Plan) -> Schedule {
 pub fn plan_of(schedule: &Schedule) -> Plan {
     let switches =
         schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
-    Plan { spurious: schedule.spurious, ..Plan::replay(switches) }
+    let replay = Plan::replay(switches);
+    let max_events = schedule.stop_after.unwrap_or(replay.max_events);
+    Plan { spurious: schedule.spurious, max_events, ..replay }
 }
 
 /// Which step is where the bug shows.
@@ -205,7 +218,7 @@ fn states<'e>(places: &Places<'e>) -> impl Iterator<Item = &'e Record> {
 fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Deadlock;
     let waiting: Vec<&Record> = states(places).filter(|record| record.detail != 0).collect();
-    finding.message = messages::deadlock(waiting.len());
+    finding.message = messages::deadlock(waiting.len(), waiting.len() == states(places).count());
     for record in &waiting {
         let wait = Wait::from_byte(record.detail).unwrap_or_default();
         let mut site = places.site(record, record.kind, 0);
@@ -320,8 +333,8 @@ fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &m
         (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status),
         _ => messages::output(),
     };
-    let mut events = places.execution.records.iter().rev().filter(|record| record.kind.is_event() && record.code != 0);
-    if let Some(last) = events.next() {
+    let mut events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
+    if let Some(last) = events.next_back() {
         let mut site = places.site(last, last.kind, 0);
         site.access = "exit".to_owned();
         finding.sites.push(site);

@@ -72,7 +72,7 @@ fn could_go_on(places: &Places<'_>, switch: &Record) -> bool {
     let at = records.partition_point(|record| std::ptr::from_ref(record) < std::ptr::from_ref(switch));
     let last = records[..at].iter().rev().find(|record| record.thread == switch.thread);
     !last.is_some_and(|record| {
-        matches!(record.kind, Kind::Blocked | Kind::Suspended | Kind::Exit | Kind::Yield | Kind::Sleep)
+        matches!(record.kind, Kind::Blocked | Kind::Suspended | Kind::Exit | Kind::Yield | Kind::Sleep | Kind::End)
     })
 }
 
@@ -90,6 +90,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Create => format!("create {}", places.threads.label(record.object as u32)),
         Kind::Join => format!("join {}", places.threads.label(record.object as u32)),
         Kind::Exit => "end".to_owned(),
+        Kind::End => failed("end of the process", "exit"),
         Kind::Lock | Kind::WriteLock => format!("lock {}", lock()),
         Kind::Unlock | Kind::RwUnlock => format!("unlock {}", lock()),
         Kind::TryLock | Kind::TryWriteLock => format!("{} {}", failed("lock", "fail to lock"), lock()),

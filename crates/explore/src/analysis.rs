@@ -2,6 +2,15 @@
 
 use crate::{Execution, Loader, Part, Plan, Saver, Unusable};
 
+/// Further bounds of a stage, besides the number of preemptions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Variables at which threads are preempted.
+    pub variables: u32,
+    /// Threads that take part in preemptions.
+    pub threads: u32,
+}
+
 /// A technique of exploration, in the form of the RaceHunter framework (2025): it has targets, says how to run for a
 /// target, and derives new targets from what happened. The [`crate::Campaign`] does the rest.
 ///
@@ -21,6 +30,17 @@ pub trait Analysis {
     /// An execution that diverged is passed on only when the last thread that the plan chose turned out to wait; the
     /// log then ends with that.
     fn new_targets(&mut self, target: &Self::Target, execution: &Execution) -> Vec<Self::Target>;
+
+    /// Targets that an execution opens up which another analysis of the portfolio has run.
+    fn other_targets(&mut self, _execution: &Execution) -> Vec<Self::Target> {
+        Vec::new()
+    }
+
+    /// Whether plans are guesses, not schedules that are known to be possible. One that cannot be followed then says
+    /// nothing about the program, and is not tried again.
+    fn guesses(&self) -> bool {
+        false
+    }
 
     /// Whether what was seen last takes the ground from what was done so far, so that it has to start again. Asked after
     /// [`Analysis::new_targets`].
@@ -48,6 +68,11 @@ pub trait Analysis {
 
     /// The bound that the current stage explores, for techniques that have one.
     fn bound(&self) -> Option<u32> {
+        None
+    }
+
+    /// The other bounds of the current stage, for techniques that have them.
+    fn rank(&self) -> Option<Rank> {
         None
     }
 

@@ -3,10 +3,11 @@
 mod coverage;
 mod keep;
 
+use crate::patience::{Patience, Worth};
 use crate::portfolio::{Fate, Taken};
 use crate::{
-    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio, Switch,
-    decisions, reported_sites, shared_sites,
+    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio, Rank,
+    Switch, decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
@@ -30,12 +31,25 @@ pub struct Budget {
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
     /// the result does not either.
     pub batch: usize,
+    /// Events of one execution, at most.
+    pub max_events: u64,
+    /// Threads of one execution, at most.
+    pub max_threads: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        let (points, part) = (Points::Shared, Part::WHOLE);
-        Self { runs: None, stop_on_first: false, points, spurious: false, check_output: false, part, batch: 32 }
+        Self {
+            runs: None,
+            stop_on_first: false,
+            points: Points::Shared,
+            spurious: false,
+            check_output: false,
+            part: Part::WHOLE,
+            batch: 32,
+            max_events: u64::MAX,
+            max_threads: u32::MAX,
+        }
     }
 }
 
@@ -69,6 +83,8 @@ pub enum Progress<'a> {
     Stage {
         /// Its bound.
         bound: u32,
+        /// Its other bounds, if it has any.
+        rank: Option<Rank>,
         /// Executions that it and the stages before it took, since the last growth of the set of points.
         executions: u64,
         /// Nothing in it was left open.
@@ -210,6 +226,7 @@ pub struct Campaign<'a> {
     events: u64,
     /// What was not under control (what, where, object), and in how many executions.
     escaped: BTreeMap<(Escape, u64, u64), u64>,
+    patience: Patience,
 }
 
 /// How far an analysis of the portfolio is.
@@ -227,6 +244,8 @@ struct Running {
     member: usize,
     tries: u32,
     common: bool,
+    /// Events that its plan allowed before [`Patience`] had its say.
+    full: u64,
 }
 
 impl<'a> Campaign<'a> {
@@ -252,6 +271,7 @@ impl<'a> Campaign<'a> {
             threads: 0,
             events: 0,
             escaped: BTreeMap::new(),
+            patience: Patience::default(),
         }
     }
 
@@ -385,8 +405,8 @@ impl<'a> Campaign<'a> {
             while !self.members[index].finished && self.portfolio.member(index).waiting() == 0 {
                 let complete = self.is_clean();
                 let queue = self.portfolio.member(index);
-                let (bound, words, divided) = (queue.bound(), queue.guarantee(), queue.splits());
-                let everything = queue.covers_everything();
+                let (bound, rank, words) = (queue.bound(), queue.rank(), queue.guarantee());
+                let (everything, divided) = (queue.covers_everything(), queue.splits());
                 let finished = !queue.next_stage();
                 let member = &mut self.members[index];
                 member.finished = finished;
@@ -395,7 +415,7 @@ impl<'a> Campaign<'a> {
                 }
                 let executions = member.executions;
                 if let Some(bound) = bound {
-                    (self.progress)(Progress::Stage { bound, executions, complete });
+                    (self.progress)(Progress::Stage { bound, rank, executions, complete });
                 }
             }
         }
@@ -404,7 +424,8 @@ impl<'a> Campaign<'a> {
     fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
         // Small batches at first: what the first executions show decides what is worth running.
         const FIRST: u64 = 4;
-        let width = left.min(self.budget.batch.max(1) as u64).min(self.counts.executions.max(FIRST)) as usize;
+        let batch = if self.patience.is_probing() { 1 } else { self.budget.batch.max(1) };
+        let width = left.min(batch as u64).min(self.counts.executions.max(FIRST)) as usize;
         let mut running = Vec::with_capacity(width);
         let mut plans = Vec::with_capacity(width);
         while plans.len() < width {
@@ -414,7 +435,11 @@ impl<'a> Campaign<'a> {
             if self.budget.points == Points::All {
                 plan.observe = Observe::Everything;
             }
-            running.push(Running { member, tries, common });
+            let full = plan.max_events.min(self.budget.max_events);
+            plan.max_events = full;
+            plan.max_threads = plan.max_threads.min(self.budget.max_threads);
+            self.patience.limit(&mut plan);
+            running.push(Running { member, tries, common, full });
             plans.push(plan);
         }
         (running, plans)
@@ -436,6 +461,10 @@ impl<'a> Campaign<'a> {
                 self.counts.impossible += 1;
                 Fate::Explored(execution)
             }
+            Outcome::Diverged(_) if self.portfolio.member(running.member).guesses() => {
+                self.counts.impossible += 1;
+                Fate::Nothing
+            }
             Outcome::Diverged(_) => {
                 self.counts.diverged += 1;
                 if running.tries < RETRIES {
@@ -449,6 +478,7 @@ impl<'a> Campaign<'a> {
                 self.counts.lost += 1;
                 Fate::Explored(execution)
             }
+            _ if self.patience.learn(plan, running.full, execution) == Worth::Again => Fate::Again,
             Outcome::Limit(_) => {
                 self.counts.limited += 1;
                 Fate::Explored(execution)
@@ -459,6 +489,9 @@ impl<'a> Campaign<'a> {
         };
         if self.portfolio.member(running.member).tell(running.tries, fate) {
             self.members[running.member] = Member::default();
+        }
+        for other in (0..self.members.len()).filter(|&other| other != running.member) {
+            self.portfolio.member(other).overhear(execution);
         }
         self.note_bugs(plan, execution);
         let (number, waiting) = (self.counts.executions, self.portfolio.waiting());
@@ -489,10 +522,10 @@ impl<'a> Campaign<'a> {
                 continue;
             }
             self.found.push(Found {
-                bug,
                 execution: self.counts.executions.max(1),
                 switches: execution.switches(),
-                repeat: execution.repeat(),
+                repeat: Plan { max_threads: self.patience.threads(), ..execution.repeat_to(&bug) },
+                bug,
                 preemptions: decisions(execution, plan.fair_limit).last().map_or(0, |last| last.preemptions),
             });
         }

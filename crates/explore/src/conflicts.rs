@@ -104,7 +104,7 @@ impl Scan {
     }
 
     fn class(&mut self, execution: &Execution, record: &Record) -> usize {
-        let callers = callers(execution, record);
+        let callers = execution.callers(record);
         let next = self.stacks.len() as u32;
         let stack = match self.stack_numbers.get(callers) {
             Some(&stack) => stack,
@@ -156,17 +156,6 @@ impl Scan {
             }
         }
     }
-}
-
-/// The callers of the function that an access is in, innermost first.
-fn callers<'e>(execution: &'e Execution, record: &Record) -> &'e [u64] {
-    let at = record.stack as usize;
-    if at == 0 {
-        return &[];
-    }
-    let frames = execution.stacks.get(at).map_or(0, |&frames| frames as usize);
-    // The first frame is the access itself.
-    execution.stacks.get(at + 3..at + 2 + frames).unwrap_or_default()
 }
 
 /// Finds descriptors.

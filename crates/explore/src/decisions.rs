@@ -118,6 +118,14 @@ impl<'a> Decisions<'a> {
         })
     }
 
+    /// The threads that were ready at the decision that came last, in order of their numbers. Who had to give way is not
+    /// among them.
+    pub fn ready(&self) -> impl Iterator<Item = u32> + '_ {
+        let gives_way =
+            self.decision.filter(|decision| decision.going == Going::Exhausted).map(|decision| decision.from);
+        self.threads.possible().filter(move |&thread| self.threads.is_ready(thread) && Some(thread) != gives_way)
+    }
+
     /// Whether [`Decisions::others`] has anything; cheaper than asking it.
     #[must_use]
     pub fn has_others(&self) -> bool {
@@ -167,6 +175,7 @@ impl<'a> Decisions<'a> {
             Kind::BlockedSet => self.threads.set_all(record, Status::Blocked),
             Kind::WokenSet => self.threads.set_all(record, Status::Ready),
             Kind::Yield => self.yielded = Some((record.thread, record.index + 1)),
+            Kind::End if record.detail == 0 => self.yielded = Some((record.thread, record.index + 1)),
             _ => {}
         }
     }

@@ -101,6 +101,21 @@ pub enum Bug {
 }
 
 impl Execution {
+    /// One that nothing is known about.
+    #[must_use]
+    pub fn lost(why: String) -> Self {
+        let outcome = Outcome::Lost(why);
+        Self {
+            records: Vec::new(),
+            stacks: Vec::new(),
+            outcome,
+            events: 0,
+            threads: 0,
+            partial: true,
+            output: Vec::new(),
+        }
+    }
+
     /// The switches that were made: the schedule of the execution.
     #[must_use]
     pub fn switches(&self) -> Vec<Switch> {
@@ -119,10 +134,53 @@ impl Execution {
         Plan { switches, tail_from, spurious: self.chose_wakeups(), ..Plan::default() }
     }
 
+    /// As [`Execution::repeat`]; but when the execution would not have ended by itself, only as far as it takes to see the
+    /// bug.
+    #[must_use]
+    pub fn repeat_to(&self, bug: &Bug) -> Plan {
+        let last = self.last_event_of(bug).filter(|_| matches!(self.outcome, Outcome::Limit(_)));
+        let Some(last) = last else { return self.repeat() };
+        let repeat = self.repeat();
+        let switches = repeat.switches.into_iter().filter(|switch| switch.at <= last).collect();
+        Plan { switches, tail_from: last + 1, max_events: last + 1, ..repeat }
+    }
+
+    /// The event at which a bug shows that is not how the execution ended.
+    fn last_event_of(&self, bug: &Bug) -> Option<u64> {
+        let pair = |first: u64, second: u64| {
+            let is_it = |race: &[Record]| {
+                race[0].kind == Kind::RaceFirst
+                    && race[1].kind == Kind::RaceSecond
+                    && (race[0].code.min(race[1].code), race[0].code.max(race[1].code)) == (first, second)
+            };
+            self.records.windows(2).find(|race| is_it(race)).map(|race| race[1].index)
+        };
+        match *bug {
+            Bug::Race(first, second) | Bug::DoubleFree(first, second) => pair(first, second),
+            Bug::Misuse(_, code) => {
+                let is_it = |record: &&Record| record.kind == Kind::Misuse && record.code == code;
+                self.records.iter().find(is_it).map(|record| record.index)
+            }
+            Bug::Deadlock(_) | Bug::Assertion(..) | Bug::Crash(..) | Bug::ExitStatus(_) | Bug::Output(_) => None,
+        }
+    }
+
     /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
     #[must_use]
     pub fn chose_wakeups(&self) -> bool {
         self.records.iter().any(|record| record.kind == Kind::Blocked && record.size != 0)
+    }
+
+    /// The callers of the function that a record's event is in, innermost first; none where no stack was taken.
+    #[must_use]
+    pub fn callers(&self, record: &Record) -> &[u64] {
+        let at = record.stack as usize;
+        if at == 0 {
+            return &[];
+        }
+        let frames = self.stacks.get(at).map_or(0, |&frames| frames as usize);
+        // The first frame is the event itself.
+        self.stacks.get(at + 3..at + 2 + frames).unwrap_or_default()
     }
 
     /// The data races that the detector saw.

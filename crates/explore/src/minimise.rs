@@ -9,6 +9,23 @@ pub fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug, times: u32) 
     Ok(executions.iter().filter(|execution| execution.shows(bug)).count() as u32)
 }
 
+/// What it may cost to simplify a schedule.
+#[derive(Clone, Copy)]
+pub struct Effort<'a> {
+    /// Executions, at most.
+    pub runs: u64,
+    /// Whether to go on; asked before every execution but the first.
+    pub goes_on: &'a dyn Fn() -> bool,
+}
+
+impl Effort<'_> {
+    /// So many executions, however long they take.
+    #[must_use]
+    pub const fn of(runs: u64) -> Self {
+        Self { runs, goes_on: &|| true }
+    }
+}
+
 /// A schedule that was simplified.
 #[derive(Clone, Debug)]
 pub struct Minimised {
@@ -33,9 +50,9 @@ pub fn minimise(
     executor: &mut dyn Executor,
     plan: &Plan,
     bug: &Bug,
-    max_runs: u64,
+    effort: Effort<'_>,
 ) -> Result<Option<Minimised>, ExecutorError> {
-    let mut search = Search { executor, bug, like: plan, runs: 0, max_runs, best: None };
+    let mut search = Search { executor, bug, like: plan, runs: 0, effort, best: None };
     let first = search.run(plan.clone())?;
     if !search.keep_if_better(first) {
         return Ok(None);
@@ -45,9 +62,16 @@ pub fn minimise(
     let runs = search.runs;
     Ok(search.best.map(|best| {
         let preemptions = best.cost.preemptions;
-        let (switches, plan) = (best.execution.switches(), best.execution.repeat());
+        let plan = Plan { max_threads: plan.max_threads, ..best.execution.repeat_to(bug) };
+        let switches = plan.switches.clone();
         Minimised { execution: best.execution, preemptions, switches, plan, runs }
     }))
+}
+
+/// Events that a simpler schedule may take to show what a plan shows. It matters for programs that do not end.
+#[must_use]
+pub fn room(plan: &Plan) -> u64 {
+    plan.max_events.saturating_mul(2).saturating_add(10_000).min(Plan::default().max_events)
 }
 
 /// What makes a schedule simple, in order of importance.
@@ -82,7 +106,7 @@ struct Search<'a> {
     /// The plan that is simplified: what is not about switches stays as it is there.
     like: &'a Plan,
     runs: u64,
-    max_runs: u64,
+    effort: Effort<'a>,
     best: Option<Best>,
 }
 
@@ -91,7 +115,7 @@ const FEW: usize = 6;
 
 impl Search<'_> {
     fn run(&mut self, plan: Plan) -> Result<Option<Execution>, ExecutorError> {
-        if self.runs >= self.max_runs {
+        if self.out_of_runs() {
             return Ok(None);
         }
         self.runs += 1;
@@ -99,7 +123,7 @@ impl Search<'_> {
     }
 
     fn out_of_runs(&self) -> bool {
-        self.runs >= self.max_runs
+        self.runs >= self.effort.runs || self.runs > 0 && !(self.effort.goes_on)()
     }
 
     fn keep_if_better(&mut self, execution: Option<Execution>) -> bool {
@@ -142,7 +166,16 @@ impl Search<'_> {
         loop {
             let tail_from = forced.last().map_or(0, |last| last.at + 1);
             let (fair_limit, spurious) = (self.like.fair_limit, self.like.spurious);
-            let plan = Plan { switches: forced.clone(), tail_from, fair_limit, spurious, ..Plan::default() };
+            let max_events = room(self.like);
+            let plan = Plan {
+                switches: forced.clone(),
+                tail_from,
+                fair_limit,
+                spurious,
+                max_events,
+                max_threads: self.like.max_threads,
+                ..Plan::default()
+            };
             let Some(execution) = self.run(plan)? else { return Ok(false) };
             let next = next_forced(&execution, self.like.fair_limit, tail_from, &by_place);
             if self.keep_if_better(Some(execution)) {

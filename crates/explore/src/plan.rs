@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::{Pair, Style, Switch};
+use crate::{Pair, Style, Switch, Tracked};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,11 +26,17 @@ pub struct Plan {
     pub explain: Option<(u64, u64)>,
     /// Take call stacks at every point.
     pub stacks: bool,
+    /// The variables of [`Style::PctVariables`].
+    pub track: Vec<Tracked>,
+    /// Log what is allocated, so that the log can be read with [`crate::Variables`].
+    pub allocations: bool,
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
     /// else can run. A pair that meets is a race, and logged as one.
     pub provoke: Option<Box<Pair>>,
     /// Stop after so many events.
     pub max_events: u64,
+    /// Stop when there shall be more threads than so many.
+    pub max_threads: u32,
 }
 
 /// Strategy for the part of an execution that the plan leaves open.
@@ -76,8 +82,11 @@ impl Default for Plan {
             detect_races: true,
             explain: None,
             stacks: false,
+            track: Vec::new(),
+            allocations: false,
             provoke: None,
             max_events: 200_000_000,
+            max_threads: u32::MAX,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Several analyses in one campaign.
 
-use crate::{Analysis, Execution, Loader, Part, Plan, Saver, Unusable};
+use crate::{Analysis, Execution, Loader, Part, Plan, Rank, Saver, Unusable};
 use std::collections::VecDeque;
 
 /// Analyses that share the executions of a campaign, each with its own waitlist.
@@ -139,6 +139,10 @@ pub(crate) trait Queue {
     /// Tells what became of the target that was taken first among those not yet told about. True when everything starts
     /// again because of that.
     fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool;
+    /// Tells of an execution of another member.
+    fn overhear(&mut self, execution: &Execution);
+    /// See [`Analysis::guesses`].
+    fn guesses(&self) -> bool;
     /// Takes back the targets that were taken and not told about.
     fn put_back(&mut self);
     /// Goes on to the next stage, if there is one.
@@ -149,6 +153,8 @@ pub(crate) trait Queue {
     fn chance(&self) -> Option<String>;
     /// See [`Analysis::bound`].
     fn bound(&self) -> Option<u32>;
+    /// See [`Analysis::rank`].
+    fn rank(&self) -> Option<Rank>;
     /// See [`Analysis::covers_everything`].
     fn covers_everything(&self) -> bool;
     /// See [`Analysis::split`].
@@ -223,6 +229,14 @@ impl<A: Analysis> Queue for Waitlist<A> {
         self.waiting.extend(self.running.drain(..).rev());
     }
 
+    fn overhear(&mut self, execution: &Execution) {
+        self.waiting.extend(self.analysis.other_targets(execution));
+    }
+
+    fn guesses(&self) -> bool {
+        self.analysis.guesses()
+    }
+
     fn next_stage(&mut self) -> bool {
         self.analysis.next_stage().map(|targets| self.waiting.extend(targets)).is_some()
     }
@@ -237,6 +251,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn bound(&self) -> Option<u32> {
         self.analysis.bound()
+    }
+
+    fn rank(&self) -> Option<Rank> {
+        self.analysis.rank()
     }
 
     fn covers_everything(&self) -> bool {

@@ -4,7 +4,7 @@
 //! a state that is whole from one that is not. What is read is not trusted: any bytes give a state or an error, and
 //! nothing is allocated that the bytes do not fill.
 
-use crate::{Bug, Descriptor, Misuse, Pair, Switch};
+use crate::{Bug, Descriptor, Misuse, Pair, Switch, Tracked, Variable};
 use std::io::{self, Read, Write};
 
 /// Why a state cannot be used.
@@ -96,7 +96,7 @@ impl<'a> Saver<'a> {
     }
 
     /// The switches of a schedule.
-    pub(crate) fn switches(&mut self, switches: &[Switch]) {
+    pub fn switches(&mut self, switches: &[Switch]) {
         self.count(switches.len());
         for &Switch { at, to, from, code } in switches {
             [at, u64::from(to), u64::from(from), code].into_iter().for_each(|number| self.number(number));
@@ -110,6 +110,26 @@ impl<'a> Saver<'a> {
             self.optional(*path);
             self.numbers(callers.iter().copied());
             self.number(*nth);
+        }
+    }
+
+    /// A variable.
+    pub fn variable(&mut self, variable: Variable) {
+        match variable {
+            Variable::Fixed(address) => self.numbers([0, address].into_iter()),
+            Variable::Heap { code, caller, iteration, offset } => {
+                self.numbers([1, code, caller, u64::from(iteration), offset].into_iter());
+            }
+            Variable::Stack { path, offset } => self.numbers([2, path, offset].into_iter()),
+            Variable::File(file) => self.numbers([3, file].into_iter()),
+        }
+    }
+
+    /// A variable as it is recognised while a program runs.
+    pub fn tracked(&mut self, variable: Tracked) {
+        match variable {
+            Tracked::At(address) => self.numbers([0, address].into_iter()),
+            Tracked::AllocatedAt(code) => self.numbers([1, code].into_iter()),
         }
     }
 
@@ -234,7 +254,11 @@ impl<'a> Loader<'a> {
         }
     }
 
-    pub(crate) fn switches(&mut self) -> Result<Vec<Switch>, Unusable> {
+    /// The switches of a schedule.
+    ///
+    /// # Errors
+    /// When they are none.
+    pub fn switches(&mut self) -> Result<Vec<Switch>, Unusable> {
         let count = self.number()?;
         let mut one =
             || Ok(Switch { at: self.number()?, to: self.small()?, from: self.small()?, code: self.number()? });
@@ -251,6 +275,35 @@ impl<'a> Loader<'a> {
             Ok::<_, Unusable>(Descriptor { code, path, callers: self.numbers()?, nth: self.number()? })
         };
         Ok([one()?, one()?])
+    }
+
+    /// A variable.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn variable(&mut self) -> Result<Variable, Unusable> {
+        Ok(match self.numbers::<u64>()?[..] {
+            [0, address] => Variable::Fixed(address),
+            [1, code, caller, iteration, offset] => {
+                let iteration = iteration.try_into().map_err(|_| Unusable::Damaged)?;
+                Variable::Heap { code, caller, iteration, offset }
+            }
+            [2, path, offset] => Variable::Stack { path, offset },
+            [3, file] => Variable::File(file),
+            _ => return Err(Unusable::Damaged),
+        })
+    }
+
+    /// A variable as it is recognised while a program runs.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn tracked(&mut self) -> Result<Tracked, Unusable> {
+        match self.numbers::<u64>()?[..] {
+            [0, address] => Ok(Tracked::At(address)),
+            [1, code] => Ok(Tracked::AllocatedAt(code)),
+            _ => Err(Unusable::Damaged),
+        }
     }
 
     pub(crate) fn bug(&mut self) -> Result<Bug, Unusable> {

@@ -175,6 +175,9 @@ pub struct Schedule {
     /// Whether wake-ups of condition variables are among the choices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spurious: bool,
+    /// Where the execution is stopped, if it does not end by itself: after so many events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_after: Option<u64>,
 }
 
 /// One switch of a [`Schedule`]; the meaning of the fields is that of the event crate's `Switch`.

@@ -10,9 +10,11 @@ mod batch;
 mod memory;
 mod orphans;
 mod processes;
+mod record;
 mod region;
 mod results;
 mod worker;
 
 pub use processes::{Backend, Processes};
+pub use record::Log;
 pub use worker::{LaunchError, Limits, Mapping, Program};

@@ -141,6 +141,20 @@ impl Processes {
         &self.cpu
     }
 
+    pub(crate) fn first_worker(&mut self) -> &mut Worker {
+        &mut self.workers[0]
+    }
+
+    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupted)
+    }
+
+    /// Writes a plan that is to run alone.
+    pub(crate) fn request_one(&mut self, plan: &Plan) -> Request {
+        let (backend, pool, preparatory) = (self.backend, self.pool, self.preparatory);
+        Request::write(&mut self.workers[0], std::slice::from_ref(plan), backend, pool, preparatory)
+    }
+
     /// Runs a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
     /// `None`.
     fn run_chunk(
@@ -189,17 +203,19 @@ impl Processes {
             }
             let per_worker = missing.len().div_ceil(self.workers.len()).min(SLOTS / 2);
             let mut under_way = Vec::new();
-            for (worker, indices) in self.workers.iter_mut().zip(missing.chunks(per_worker)) {
+            for ((number, worker), indices) in self.workers.iter_mut().enumerate().zip(missing.chunks(per_worker)) {
                 let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
                 let request = Request::write(worker, &chunk, self.backend, self.pool, self.preparatory);
                 if request.slots.is_empty() {
-                    return Err(LaunchError::PlanTooLong(chunk[0].switches.len()));
+                    let why = LaunchError::PlanTooLong(chunk[0].switches.len());
+                    results[indices[0]] = Some(Execution::lost(why.to_string()));
+                    continue;
                 }
                 worker.request(request.slots.len() as u32);
-                under_way.push((indices.to_vec(), chunk, request));
+                under_way.push((number, indices.to_vec(), chunk, request));
             }
             let mut dead = Vec::new();
-            for (number, (indices, chunk, request)) in under_way.into_iter().enumerate() {
+            for (number, indices, chunk, request) in under_way {
                 let (executions, alive) =
                     Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
                 let lost = |ran: &Option<(Execution, Duration)>| {
@@ -269,12 +285,16 @@ impl Executor for Processes {
 }
 
 /// What the slots of a request stand for.
-struct Request {
+pub(crate) struct Request {
     /// For each slot the plan of the chunk, or nothing for the common beginning of a snapshot.
     slots: Vec<Option<usize>>,
 }
 
 impl Request {
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Writes as many plans as fit.
     fn write(worker: &mut Worker, chunk: &[Plan], backend: Backend, pool: u32, preparatory: u32) -> Self {
         let header = worker.region.header();

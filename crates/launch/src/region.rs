@@ -1,12 +1,13 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS,
-    Library, MAGIC, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
-    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM,
+    FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
+    LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
+    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
+    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, Tracked,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
-use racehunter_explore::{Descriptor, Observe, Plan, Style, Tail};
+use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -132,13 +133,31 @@ impl Region {
             Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
             Tail::Walk { style: Style::Even, seed } => (TAIL_RANDOM, seed),
             Tail::Walk { style: Style::Pct { .. }, seed } => (TAIL_PCT, seed),
+            Tail::Walk { style: Style::PctVariables { .. }, seed } => (TAIL_PCT_VARIABLES, seed),
+            Tail::Walk { style: Style::Order { .. }, seed } => (TAIL_ORDER, seed),
             Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
         };
         let (depth, length) = match plan.tail {
-            Tail::Walk { style: Style::Pct { depth, length }, .. } => (depth, length),
+            Tail::Walk { style: Style::Pct { depth, length } | Style::PctVariables { depth, length }, .. } => {
+                (depth, length)
+            }
             Tail::Walk { .. } | Tail::MinSwitches => (0, 0),
         };
+        let (changed, changed_count) = match plan.tail {
+            Tail::Walk { style: Style::Order { changed, count }, .. } => (changed, count),
+            Tail::Walk { .. } | Tail::MinSwitches => ([0; MOST_CHANGED], 0),
+        };
+        let mut tracked = [Tracked::default(); MOST_TRACKED];
+        for (to, from) in tracked.iter_mut().zip(&plan.track) {
+            *to = match *from {
+                explore::Tracked::At(object) => Tracked { object, allocated_at: 0 },
+                explore::Tracked::AllocatedAt(code) => Tracked { object: 0, allocated_at: code },
+            };
+        }
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        if plan.allocations {
+            flags |= FLAG_ALLOCATIONS;
+        }
         if plan.spurious {
             flags |= FLAG_SPURIOUS;
         }
@@ -162,8 +181,12 @@ impl Region {
             (*slot).seed = seed;
             (*slot).depth = depth;
             (*slot).length = length;
+            (*slot).tracked = tracked;
+            (*slot).changed = changed;
+            (*slot).changed_count = changed_count;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
             (*slot).max_events = plan.max_events;
+            (*slot).max_threads = plan.max_threads;
             (*slot).watch = watch;
             (*slot).watch_size = watch_size;
             (*slot).snapshot_at = snapshot_at;
@@ -217,17 +240,29 @@ impl Region {
         Some((words(at + 2, frames)?, words(at + 2 + frames as usize, locks)?))
     }
 
+    /// Gives back the memory of the records `first .. end`, which were read.
+    pub(crate) fn forget(&self, first: u64, end: u64) {
+        const PAGE: usize = 4096;
+        let byte = |record: u64| LOG_OFFSET + (record as usize).min(LOG_RECORDS) * size_of::<Record>();
+        // The page at the end has records that were not read yet.
+        let (from, to) = (byte(first) / PAGE * PAGE, byte(end) / PAGE * PAGE);
+        if from < to {
+            self.punch(from.max(LOG_OFFSET), to);
+        }
+    }
+
+    fn punch(&self, from: usize, to: usize) {
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: the file is ours; within it the range is that of the log.
+        unsafe { libc::fallocate(self.fd(), mode, from as i64, (to - from) as i64) };
+    }
+
     /// Gives back the memory of a log that has become large.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 64 << 20;
-        // SAFETY: plain reads of our own mapping; the file is ours.
-        unsafe {
-            let header = self.read_header();
-            if header.log_used as usize * size_of::<Record>() > KEEP {
-                let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-                let (from, len) = (LOG_OFFSET + KEEP, LOG_RECORDS * size_of::<Record>() - KEEP);
-                libc::fallocate(self.fd(), mode, from as i64, len as i64);
-            }
+        let used = LOG_OFFSET + self.read_header().log_used as usize * size_of::<Record>();
+        if used > LOG_OFFSET + KEEP {
+            self.punch(LOG_OFFSET + KEEP, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
         }
     }
 }

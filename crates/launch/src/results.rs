@@ -6,15 +6,20 @@ use racehunter_event::control::{
     OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, Slot,
 };
 use racehunter_event::{Kind, Record};
-use racehunter_explore::{Execution, Outcome};
+use racehunter_explore::{Execution, Outcome, THREADS};
 
 /// Reads the result of a slot.
 pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
     let mut records = region.read_log(slot.log, slot.log_count);
     let stacks = take_stacks(region, &mut records);
+    Execution { records, stacks, ..read_without_log(slot, stopped, output) }
+}
+
+/// Reads all but the log.
+pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
     Execution {
-        records,
-        stacks,
+        records: Vec::new(),
+        stacks: Vec::new(),
         outcome: outcome(slot, stopped),
         events: slot.events,
         threads: slot.threads,
@@ -59,7 +64,7 @@ fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
         }
         OUTCOME_DIVERGED => Outcome::Diverged(slot.diverged_at),
         OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
-        OUTCOME_TOO_MANY_THREADS => Outcome::Limit("threads".to_owned()),
+        OUTCOME_TOO_MANY_THREADS => Outcome::Limit(THREADS.to_owned()),
         other => Outcome::Lost(format!("outcome {other}")),
     }
 }

@@ -45,6 +45,8 @@ pub struct Emitter<'a> {
     builder: LLVMBuilderRef,
     hooks: FxHashMap<&'static CStr, (Value, Type)>,
     tracing: Value,
+    /// Events until the next one that the runtime wants to see.
+    budget: Value,
     pub(crate) stack: Value,
     weights: LLVMValueRef,
     /// Location of the hook that is being emitted.
@@ -77,11 +79,12 @@ impl<'a> Emitter<'a> {
             global
         };
         let tracing = external(c"__rh_tracing", types.i8);
+        let budget = external(c"RH_BUDGET", types.i64);
         let stack = external(c"__rh_stack", types.ptr);
         let weights = branch_weights(context, &types);
         let builder = llvm!(LLVMCreateBuilderInContext(context));
         let hooks = FxHashMap::default();
-        Self { module, kinds, types, sites, builder, hooks, tracing, stack, weights, location: None }
+        Self { module, kinds, types, sites, builder, hooks, tracing, budget, stack, weights, location: None }
     }
 
     /// Emits everything that one function gets.
@@ -105,6 +108,10 @@ impl<'a> Emitter<'a> {
             for operation in &announcement.operations {
                 self.announce(at, site, operation);
             }
+        }
+        for &end in &plan.rounds {
+            self.location = end.location().or_else(|| self.function_location(plan.function));
+            self.count_round(frame::before_tail_call(end));
         }
         self.location = None;
         if let Some(frame) = frame {
@@ -256,6 +263,24 @@ impl<'a> Emitter<'a> {
         llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
         self.at_end(traced);
         body(self);
+        llvm!(LLVMBuildBr(self.builder, tail.0));
+    }
+
+    /// Counts an event that nobody else can notice.
+    fn count_round(&mut self, at: Value) {
+        self.before(at);
+        let budget = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i64.0, self.budget.0, UNNAMED)));
+        let left = Value(llvm!(LLVMBuildSub(self.builder, budget.0, self.i64(1).0, UNNAMED)));
+        self.store(left, self.budget);
+        let zero = self.i64(0);
+        let goes_on = Value(llvm!(LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntNE, left.0, zero.0, UNNAMED)));
+        let (head, tail) = self.split(at);
+        let ended = self.append_block(tail);
+        self.at_end(head);
+        let branch = self.branch(goes_on, tail, ended);
+        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+        self.at_end(ended);
+        self.call(c"__rh_round", &[]);
         llvm!(LLVMBuildBr(self.builder, tail.0));
     }
 

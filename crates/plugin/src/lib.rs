@@ -38,6 +38,7 @@ mod host;
 mod kinds;
 mod library;
 mod llvm;
+mod loops;
 mod memory;
 mod operation;
 mod plan;

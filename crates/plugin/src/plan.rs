@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
+use crate::loops;
 use crate::operation::{Operation, Scanner};
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
@@ -30,6 +31,8 @@ pub struct FunctionPlan {
     pub has_frame: bool,
     /// Its instructions that are announced.
     pub announcements: Vec<Announcement>,
+    /// Where the rounds of loops are counted in which nothing is announced.
+    pub rounds: Vec<Value>,
 }
 
 /// What the module gets.
@@ -74,9 +77,13 @@ impl Plan {
             }
         }
         let has_frame = has_events || has_calls;
+        let tells =
+            |(_, operations): &&(Value, Vec<Operation>)| operations.iter().any(|operation| !operation.is_trace());
+        let announced = found.iter().filter(tells).map(|(instruction, _)| instruction.block()).collect();
+        let rounds = if sanitized { loops::rounds(function, &announced) } else { Vec::new() };
         // A function that only returns has nothing to tell.
         let has_branches = found.iter().any(|(_, operations)| matches!(operations[..], [Operation::Branch(_)]));
-        if !has_frame && !has_branches {
+        if !has_frame && !has_branches && rounds.is_empty() {
             return;
         }
         let entry_site = sanitized.then(|| self.number(function));
@@ -84,7 +91,7 @@ impl Plan {
             .into_iter()
             .map(|(instruction, operations)| Announcement { instruction, site: self.number(instruction), operations })
             .collect();
-        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements });
+        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements, rounds });
     }
 
     fn number(&mut self, value: Value) -> u32 {

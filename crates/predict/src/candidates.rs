@@ -61,7 +61,7 @@ impl LockSets {
 
     /// The locks that a thread holds after so many events.
     pub(crate) fn held(&mut self, index: &Index<'_>, thread: usize, position: u32) -> u32 {
-        let lock = |acquire| (index.trace.object(acquire), index.trace.op(acquire) == Op::AcquireShared);
+        let lock = |acquire| (index.trace.object(acquire), index.trace.op(acquire).shares());
         let mut set: Vec<(u32, bool)> = index.held_at(thread, position).map(lock).collect();
         set.sort_unstable();
         self.number(set)

@@ -75,7 +75,7 @@ impl Closure<'_, '_> {
                     let release = index.other_end(event);
                     if release != NONE && cut.moves(index, release) {
                         let release = index.position[release as usize];
-                        let shared = op == Op::AcquireShared;
+                        let shared = op.shares();
                         let section = Section { thread: thread as u16, acquire: position, release, shared };
                         self.sections.push((index.trace.object(event), section));
                     }
@@ -100,7 +100,7 @@ impl Closure<'_, '_> {
         let index = self.index;
         for acquire in self.cut.open.iter().flatten().copied() {
             let (thread, _) = index.place(acquire);
-            let shared = index.trace.op(acquire) == Op::AcquireShared;
+            let shared = index.trace.op(acquire).shares();
             for other in (0..index.threads()).filter(|&other| other != thread) {
                 let (low, high) = (self.cut.low[other], self.cut.high[other]);
                 // The last release of an excluded section within the cut; earlier ones come before it.
@@ -120,7 +120,7 @@ impl Closure<'_, '_> {
         let index = self.index;
         for thread in 0..index.threads() {
             for acquire in index.held_at(thread, self.cut.low[thread]) {
-                let shared = index.trace.op(acquire) == Op::AcquireShared;
+                let shared = index.trace.op(acquire).shares();
                 let release = index.other_end(acquire);
                 let ends = release != NONE && self.cut.moves(index, release);
                 for other in (0..index.threads()).filter(|&other| other != thread) {

@@ -8,7 +8,7 @@
 use crate::Question;
 use crate::index::{Index, NONE};
 use crate::policy::{Demands, Flow};
-use racehunter_trace::{EventId, Op};
+use racehunter_trace::EventId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -291,7 +291,7 @@ impl<'a, 't> Closure<'a, 't> {
             }
             for (at, &first) in of_lock.iter().enumerate() {
                 for &second in &of_lock[at + 1..] {
-                    if index.trace.op(first) == Op::AcquireShared && index.trace.op(second) == Op::AcquireShared {
+                    if index.trace.op(first).shares() && index.trace.op(second).shares() {
                         continue;
                     }
                     ends.push(match (stays(first), stays(second)) {
@@ -307,7 +307,7 @@ impl<'a, 't> Closure<'a, 't> {
         if closing == Closing::All {
             for of_lock in open.chunk_by(|&a, &b| index.trace.object(a) == index.trace.object(b)) {
                 let staying = || of_lock.iter().copied().filter(|&acquire| stays(acquire));
-                let exclusive = staying().any(|acquire| index.trace.op(acquire) == Op::Acquire);
+                let exclusive = staying().any(|acquire| index.trace.op(acquire).excludes());
                 if exclusive && staying().count() > 1 {
                     return None;
                 }

@@ -11,7 +11,7 @@ use crate::Question;
 use crate::candidates::LockSets;
 use crate::index::Index;
 use crate::predict::{Case, Kind};
-use racehunter_trace::{EventId, Op};
+use racehunter_trace::EventId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Longest cycle that is looked for.
@@ -34,7 +34,7 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     let mut numbers: FxHashMap<(u16, u32, u32, bool, u32), usize> = FxHashMap::default();
     for event in 0..trace.len() as EventId {
         let op = trace.op(event);
-        if !op.acquires() || !index.is_outermost(event) {
+        if !op.insists() || !index.is_outermost(event) {
             continue;
         }
         let (thread, position) = index.place(event);
@@ -42,7 +42,7 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
         if locks.get(held).is_empty() {
             continue;
         }
-        let (wanted, shared, site) = (trace.object(event), op == Op::AcquireShared, trace.site(event));
+        let (wanted, shared, site) = (trace.object(event), op.shares(), trace.site(event));
         let number = *numbers.entry((thread as u16, held, wanted, shared, site)).or_insert_with(|| {
             groups.push(Group { thread: thread as u16, held, wanted, shared, site, wishes: Vec::new() });
             groups.len() - 1

@@ -104,11 +104,11 @@ impl Pass<'_, '_> {
             taken: vec![0; threads],
         });
         match op {
-            Op::Acquire => {
+            Op::Acquire | Op::TryAcquire => {
                 join(clock, &passed.all);
                 join(&mut passed.taken, clock);
             }
-            Op::AcquireShared => {
+            Op::AcquireShared | Op::TryAcquireShared => {
                 join(clock, &passed.exclusive);
                 join(&mut passed.taken, clock);
             }

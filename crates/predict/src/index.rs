@@ -241,7 +241,7 @@ impl<'t> Index<'t> {
                 if op.acquires() && self.is_outermost(event) {
                     let release = self.other_end(event);
                     let release = if release == NONE { NONE } else { self.position[release as usize] };
-                    let section = Section { thread: thread as u16, acquire, release, shared: op == Op::AcquireShared };
+                    let section = Section { thread: thread as u16, acquire, release, shared: op.shares() };
                     sections.push((self.trace.object(event), section));
                 }
             }
@@ -281,7 +281,9 @@ impl Pass<'_> {
                 NONE
             }
             Op::Update => std::mem::replace(&mut self.last[object as usize], event),
-            Op::Acquire | Op::AcquireShared => self.acquire(event, thread, object, op == Op::AcquireShared)?,
+            Op::Acquire | Op::AcquireShared | Op::TryAcquire | Op::TryAcquireShared => {
+                self.acquire(event, thread, object, op.shares())?
+            }
             Op::Release | Op::ReleaseShared => self.release(event, thread, object, op == Op::ReleaseShared)?,
             Op::TryFailed => {
                 let lock = self.locks.entry(object).or_default();

@@ -8,7 +8,7 @@
 use crate::cut::Cut;
 use crate::index::{Index, NONE};
 use crate::order::Order;
-use racehunter_trace::{EventId, Op};
+use racehunter_trace::EventId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What the search found.
@@ -177,7 +177,7 @@ impl<'a, 't> Search<'a, 't> {
             sees && (!op.writes() || others() == 0)
         } else if op.acquires() && self.index.is_outermost(event) {
             let (readers, writers) = self.held.get(&object).copied().unwrap_or_default();
-            writers == 0 && (readers == 0 || op == Op::AcquireShared)
+            writers == 0 && (readers == 0 || op.shares())
         } else {
             true
         }
@@ -185,7 +185,7 @@ impl<'a, 't> Search<'a, 't> {
 
     fn hold(&mut self, acquire: EventId, take: bool) {
         let (readers, writers) = self.held.entry(self.index.trace.object(acquire)).or_default();
-        let count = if self.index.trace.op(acquire) == Op::AcquireShared { readers } else { writers };
+        let count = if self.index.trace.op(acquire).shares() { readers } else { writers };
         *count = if take { *count + 1 } else { *count - 1 };
     }
 

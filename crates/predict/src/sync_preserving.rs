@@ -7,7 +7,7 @@
 use crate::cones::Cones;
 use crate::index::{Index, NONE};
 use crate::{Question, Witness};
-use racehunter_trace::{EventId, Op};
+use racehunter_trace::EventId;
 
 /// A witness that keeps the order of critical sections, if there is one with at most so many events after what it has in
 /// common with the trace.
@@ -74,7 +74,7 @@ impl Ideal<'_, '_> {
         let mut ends = Vec::new();
         for thread in 0..index.threads() {
             for acquire in index.held_at(thread, self.high[thread]) {
-                let shared = index.trace.op(acquire) == Op::AcquireShared;
+                let shared = index.trace.op(acquire).shares();
                 let lock = index.trace.object(acquire);
                 let later = index.sections_of(lock).chunk_by(|a, b| a.thread == b.thread).any(|sections| {
                     let other = usize::from(sections[0].thread);

@@ -183,14 +183,14 @@ impl<'t> Validator<'t> {
             let thread = self.trace.thread(id);
             match self.trace.op(id) {
                 Op::Release => break,
-                Op::Acquire => {
+                Op::Acquire | Op::TryAcquire => {
                     if !gone.contains(&thread) {
                         holders.push(id);
                     }
                     break;
                 }
-                Op::AcquireShared if gone.contains(&thread) => gone.retain(|&other| other != thread),
-                Op::AcquireShared => holders.push(id),
+                op if op.shares() && gone.contains(&thread) => gone.retain(|&other| other != thread),
+                op if op.shares() => holders.push(id),
                 _ => gone.push(thread),
             }
         }
@@ -256,9 +256,9 @@ impl Run<'_, '_> {
             op if op.is_access() => self.access(id, event.object),
             op if (op.acquires() || op.releases()) && original.inner.contains(&id) => {}
             op if op.acquires() => {
-                let shared = op == Op::AcquireShared;
+                let shared = op.shares();
                 let holders = self.holders(event.object);
-                if !holders.iter().all(|&acquire| shared && trace.op(acquire) == Op::AcquireShared) {
+                if !holders.iter().all(|&acquire| shared && trace.op(acquire).shares()) {
                     return Err(Invalid::Lock(id));
                 }
                 holders.push(id);

@@ -45,6 +45,10 @@ struct SiteFields<'a> {
 struct BoundLine {
     reason: &'static str,
     bound: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<u32>,
     executions: u64,
     complete: bool,
 }
@@ -115,7 +119,8 @@ fn site(site: &Site) -> SiteFields<'_> {
 }
 
 pub(crate) fn bound(bound: &Bound) -> io::Result<String> {
-    line(&BoundLine { reason: "bound", bound: bound.bound, executions: bound.executions, complete: bound.complete })
+    let &Bound { bound, variables, threads, executions, complete } = bound;
+    line(&BoundLine { reason: "bound", bound, variables, threads, executions, complete })
 }
 
 pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> io::Result<String> {

@@ -72,10 +72,14 @@ impl FromStr for Format {
 }
 
 /// One iterative bound that was finished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Bound {
     /// The bound.
     pub bound: u32,
+    /// Variables at which threads are preempted, where that is bounded too.
+    pub variables: Option<u32>,
+    /// Threads that take part in preemptions, where that is bounded too.
+    pub threads: Option<u32>,
     /// Executions that it took.
     pub executions: u64,
     /// Everything within the bound was explored.

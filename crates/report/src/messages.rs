@@ -33,12 +33,14 @@ pub fn double_free(name: &str) -> String {
     format!("`{name}` is freed twice")
 }
 
-/// Threads that wait for ever.
+/// Threads that wait for ever, and whether those are all that there are.
 #[must_use]
-pub fn deadlock(threads: usize) -> String {
-    match threads {
-        1 => "no thread can go on: one waits for ever".to_owned(),
-        _ => format!("no thread can go on: {threads} wait for ever"),
+pub fn deadlock(threads: usize, all: bool) -> String {
+    match (threads, all) {
+        (1, true) => "no thread can go on: one waits for ever".to_owned(),
+        (_, true) => format!("no thread can go on: {threads} wait for ever"),
+        (1, false) => "one thread waits for ever".to_owned(),
+        (_, false) => format!("{threads} threads wait for ever"),
     }
 }
 
@@ -166,8 +168,9 @@ mod tests {
 
     #[test]
     fn counts_read_well() {
-        assert_eq!(deadlock(1), "no thread can go on: one waits for ever");
-        assert_eq!(deadlock(2), "no thread can go on: 2 wait for ever");
+        assert_eq!(deadlock(1, true), "no thread can go on: one waits for ever");
+        assert_eq!(deadlock(2, true), "no thread can go on: 2 wait for ever");
+        assert_eq!(deadlock(2, false), "2 threads wait for ever");
         assert_eq!(assertion(""), "assertion failed");
     }
 }

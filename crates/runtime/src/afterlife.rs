@@ -5,7 +5,7 @@
 //! too late is not yet something else. When they leave it the mark goes too: what becomes of the memory then (it may be
 //! given back to the system, and mapped again for anything) is not known here.
 
-use crate::clock::RH_DETECT;
+use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
 use crate::{Global, reports, sys};
@@ -122,7 +122,7 @@ pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access
 
 /// A synchronisation object is used. When its memory is not there any more, that is reported, and true.
 pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
-    if RH_DETECT.get() == 0 {
+    if !DETECTS.get() {
         return false;
     }
     let Some(how) = shadow::ended(at) else { return false };
@@ -136,7 +136,7 @@ pub(crate) unsafe fn end_thread(t: *mut Thread) {
     /// How much of a stack is looked at, and how much of it may be untouched before the rest is taken to be.
     const MOST: usize = 64 << 10;
     const GAP: usize = 1 << 10;
-    if RH_DETECT.get() == 0 || (*t).number == 0 || (*t).foreign_stack {
+    if !DETECTS.get() || (*t).number == 0 || (*t).foreign_stack {
         return;
     }
     let (top, how) = ((*t).fs & !3, OF_THREAD | u64::from((*t).number));

@@ -7,7 +7,7 @@
 //! it is so in every schedule, and not worth a scheduling point.
 
 use crate::thread::{COUNT, CURRENT, Thread, current, thread};
-use crate::{Global, arena, shadow};
+use crate::{Global, annotations, arena, shadow};
 
 /// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
 #[unsafe(no_mangle)]
@@ -17,6 +17,10 @@ pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(STEP, 0));
 pub(crate) const STEP: u32 = 2;
 
 /// Whether the detector runs.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static DETECTS: Global<bool> = Global::new(false);
+
+/// Whether it looks at the accesses of the running thread.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_DETECT: Global<u8> = Global::new(0);
@@ -35,12 +39,19 @@ pub(crate) struct SyncClock {
     capacity: u32,
 }
 
-/// Sets [`RH_EPOCH`] from the running thread's own entry.
+/// Turns the detector on or off.
+pub(crate) unsafe fn detect(on: bool) {
+    DETECTS.set(on);
+    RH_DETECT.set(u8::from(on && annotations::looks_at(current())));
+}
+
+/// Sets [`RH_EPOCH`] from the running thread's own entry, and what else the hooks know of it.
 pub(crate) unsafe fn load_epoch() {
     let number = CURRENT.get();
     let own = *(*thread(number)).clock.add(number as usize);
     RH_EPOCH.set(shadow::epoch(own, number));
     RH_FAMILY.set((*thread(number)).family);
+    RH_DETECT.set(u8::from(DETECTS.get() && annotations::looks_at(thread(number))));
 }
 
 /// The running thread's next accesses are not covered by what it has released so far.
@@ -91,14 +102,14 @@ pub(crate) unsafe fn acquire(clock: &SyncClock) {
 
 /// A thread learns what the object carries.
 pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
-    if RH_DETECT.get() != 0 {
+    if DETECTS.get() {
         join((*t).clock, clock.entries, clock.len);
     }
 }
 
 /// What a relaxed load has seen takes effect at the next acquire fence.
 pub(crate) unsafe fn acquire_at_fence(clock: &SyncClock) {
-    if RH_DETECT.get() != 0 && clock.len > 0 {
+    if DETECTS.get() && clock.len > 0 {
         let t = current();
         if (*t).acquire_fence.is_null() {
             (*t).acquire_fence = crate::thread::new_clock();
@@ -120,7 +131,7 @@ unsafe fn ensure(clock: &mut SyncClock, len: u32) {
 
 /// The object carries what the running thread knows, in addition to what it carried.
 pub(crate) unsafe fn release(clock: &mut SyncClock) {
-    if RH_DETECT.get() != 0 {
+    if DETECTS.get() {
         ensure(clock, COUNT.get());
         join(clock.entries, (*current()).clock, COUNT.get());
         tick();
@@ -139,7 +150,7 @@ pub(crate) unsafe fn release_from_fence(clock: &mut SyncClock, keep: bool) {
         clear(clock);
     }
     let fence = (*current()).release_fence;
-    if RH_DETECT.get() != 0 && !fence.is_null() {
+    if DETECTS.get() && !fence.is_null() {
         ensure(clock, COUNT.get());
         join(clock.entries, fence, COUNT.get());
     }
@@ -154,7 +165,7 @@ pub(crate) unsafe fn clear(clock: &mut SyncClock) {
 
 /// A fence of the running thread.
 pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
-    if RH_DETECT.get() == 0 {
+    if !DETECTS.get() {
         return;
     }
     let t = current();
@@ -189,7 +200,7 @@ pub(crate) unsafe fn inherit(child: *mut Thread) {
 
 /// The running thread has waited for the end of `t`.
 pub(crate) unsafe fn join_thread(t: *mut Thread) {
-    if RH_DETECT.get() != 0 {
+    if DETECTS.get() {
         join((*current()).clock, (*t).clock, COUNT.get());
         join((*current()).family, (*t).family, COUNT.get());
         let number = (*t).number as usize;

@@ -67,6 +67,9 @@ pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, 
     {
         tell(&held, &access);
         release();
+        // The two accesses come one after the other, with nothing between them that could hide the first: whoever repeats
+        // the switches sees the race too.
+        schedule::goes_after_next(held.thread);
         // The pair has met: nothing more is to be provoked.
         ACTIVE.set(false);
         return;

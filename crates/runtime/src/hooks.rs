@@ -66,6 +66,7 @@ save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);
 save_and_call!("__rh_branch", "rdx", "", traced);
 save_and_call!("__rh_enter", "rdx", "", traced);
 save_and_call!("__rh_leave", "rdx", "", traced);
+save_and_call!("__rh_round", "rdi", "", round);
 save_and_call!("__rh_call", "rdx", "", traced);
 
 // rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
@@ -532,6 +533,11 @@ pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
     let n = point(code);
     log::event(Kind::Fence, n, 0, 0, order as u8);
     clock::fence(acquires(order), releases(order));
+}
+
+/// The rounds of a loop without accesses have used up the budget.
+unsafe extern "C" fn round(code: usize) {
+    attention(code);
 }
 
 /// Branches, calls, entries and exits: the recorder that wants them sets `__rh_tracing`.

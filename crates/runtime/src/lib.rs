@@ -24,6 +24,7 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod afterlife;
+mod annotations;
 mod arena;
 mod clock;
 mod escapes;
@@ -49,6 +50,7 @@ mod sys;
 mod thread;
 mod time;
 mod timers;
+mod track;
 mod tsan;
 mod watchdog;
 

@@ -1,7 +1,7 @@
 //! Writing records and call stacks into the control region.
 
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
-use crate::{Global, schedule, server};
+use crate::{Global, schedule, server, track};
 use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS};
 use racehunter_event::{Escape, Kind, Record};
 
@@ -62,6 +62,9 @@ pub(crate) unsafe fn put(record: Record) {
     }
     *next = record;
     NEXT.set(next.add(1));
+    if track::is_active() && record.kind.is_event() {
+        track::note(&record);
+    }
 }
 
 /// A record of the running thread's event `index`.

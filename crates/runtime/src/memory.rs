@@ -1,11 +1,12 @@
 //! The allocator's functions: memory that begins a new life has no past, and memory that ends one is written, for the
 //! last time ([`afterlife`]).
 
-use crate::clock::RH_DETECT;
+use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, log, outcome, schedule, server, sys};
+use crate::{afterlife, log, outcome, schedule, server, sys, track};
+use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Kind, Record};
 
 unsafe extern "C" {
@@ -54,11 +55,18 @@ core::arch::global_asm!(
 
 unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if !block.is_null() {
-        if RH_DETECT.get() != 0 {
+        if DETECTS.get() {
             // All of it: `free` checks all of it too.
             shadow::clear(block as usize, malloc_usable_size(block));
         }
-        if schedule::running() && server::watches(block as usize, size) {
+        if !schedule::running() {
+            return block;
+        }
+        let names = schedule::flags() & FLAG_ALLOCATIONS != 0;
+        // A call from a library, such as that of `operator new`, is where the program has called the library.
+        let code = if in_program(code) || !names { code } else { caller_of(code) };
+        track::begins(block as usize, size, code);
+        if names || server::watches(block as usize, size) {
             let t = current();
             (*t).code = code;
             log::put(Record {
@@ -117,7 +125,7 @@ fn last_access(code: usize) -> Option<Access> {
 
 /// Whether blocks that end now are watched over.
 fn detects() -> bool {
-    RH_DETECT.get() != 0 && schedule::running()
+    DETECTS.get() && schedule::running()
 }
 
 unsafe extern "C" fn allocate(size: usize, code: usize) -> *mut u8 {
@@ -152,6 +160,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
         return new;
     }
     objects::forget_range(block as usize, old);
+    track::ends(block as usize);
     if detects() {
         if let Some(access) = last_access(code) {
             shadow::check(block as usize, old, access);
@@ -193,6 +202,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
     // What was never allocated is the C library's to complain about.
     let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
+    track::ends(block as usize);
     if detects() && size != 0 {
         log_free(block as usize, size, code);
         afterlife::free(block as usize, size, code, last_access(code).as_ref());

@@ -1,15 +1,15 @@
 //! How an execution ends.
 
 use crate::signals::fault;
-use crate::sync::owner;
-use crate::thread::{COUNT, CURRENT, State, current, thread};
+use crate::sync::{interpose, owner};
+use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
 use crate::{Global, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
     OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_event::{Kind, Record, Wait};
+use racehunter_event::{Cause, Kind, Record, Wait};
 
 /// Exit status of a process that the runtime ended itself; the controller looks at the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -51,14 +51,14 @@ unsafe fn write(outcome: u32) {
         escapes::look();
     }
     if matches!(outcome, OUTCOME_DEADLOCK | OUTCOME_CRASH | OUTCOME_ASSERTION) {
-        thread_states();
+        thread_states(outcome);
     }
     log::flush();
     (*slot).state = STATE_DONE;
 }
 
-/// The state of every thread, the running one first.
-unsafe fn thread_states() {
+/// The state of every thread, the running one first. In a deadlock only those that wait for ever are said to wait.
+unsafe fn thread_states(outcome: u32) {
     let running = CURRENT.get();
     let others = (0..COUNT.get()).filter(|&n| n != running);
     for number in core::iter::once(running).chain(others) {
@@ -67,7 +67,7 @@ unsafe fn thread_states() {
         if matches!((*t).state, State::Done | State::Free) || (*t).pending == Wait::Timer {
             continue;
         }
-        let waits = matches!((*t).state, State::Blocked | State::Suspended);
+        let waits = (*t).state == State::Blocked || (*t).state == State::Suspended && outcome != OUTCOME_DEADLOCK;
         let wait = if waits { (*t).pending } else { Wait::Nothing };
         log::put(Record {
             index: schedule::now(),
@@ -106,11 +106,48 @@ unsafe extern "C" {
     fn fflush(stream: *mut u8) -> i32;
 }
 
+/// Whether the end of the program cuts off threads that could go on.
+unsafe fn cuts_off() -> bool {
+    schedule::running() && LIVE.get() > INTERNAL.get() + 1
+}
+
+/// Number + 1 of the thread that ends the program: it runs the `atexit` functions and destructors.
+#[unsafe(link_section = ".data.racehunter")]
+static ENDING: Global<u32> = Global::new(0);
+
+/// `main` has returned or `exit` was called. The others go first: what they still do may matter, and once the process
+/// has ended nobody will know.
+pub(crate) unsafe fn before_end(code: usize) {
+    if !cuts_off() {
+        return;
+    }
+    let n = schedule::point(code);
+    log::event(Kind::End, n, 0, 0, 0);
+    schedule::yield_after();
+    let me = CURRENT.get() + 1;
+    if ENDING.get() == 0 {
+        ENDING.set(me);
+    }
+    // Who comes second never comes back, as in the C library.
+    while ENDING.get() != me {
+        schedule::wait_after(Wait::Join, ENDING.get() as usize - 1, None, Cause::Blocked);
+    }
+}
+
+/// The last moment at which another thread can be chosen.
+unsafe fn last_moment(code: usize) {
+    if cuts_off() {
+        let n = schedule::point(code);
+        log::event(Kind::End, n, 0, 0, 1);
+    }
+}
+
 /// The program ends by itself: runs after its `atexit` functions and destructors.
 unsafe extern "C" fn at_end() {
     if !schedule::running() {
         return;
     }
+    last_moment(0);
     publish(OUTCOME_EXITED);
     // What is left are destructors of libraries. Unless some are the program's own, nobody would notice them.
     if !crate::modules::has_libraries() {
@@ -119,8 +156,14 @@ unsafe extern "C" fn at_end() {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn exit(status: i32) -> ! {
+interpose! {
+    exit => end_program, "rsi";
+    _exit => end_process, "rsi";
+    _Exit => end_process, "rsi";
+}
+
+pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
+    before_end(code);
     STATUS.set(status);
     let exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::exit());
     exit(status)
@@ -131,15 +174,11 @@ pub(crate) unsafe extern "C" fn exit(status: i32) -> ! {
 #[unsafe(link_section = ".fini_array.00000")]
 static AT_END: unsafe extern "C" fn() = at_end;
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn _exit(status: i32) -> ! {
+pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
+    before_end(code);
+    last_moment(code);
     publish(OUTCOME_EXITED);
     sys::exit_group(status)
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn _Exit(status: i32) -> ! {
-    _exit(status)
 }
 
 unsafe fn copy_text(from: *const c_char, to: *mut [u8; MESSAGE]) {

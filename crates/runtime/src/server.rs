@@ -157,6 +157,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     match MAIN.get() {
         Some(main) => {
             let status = main(argc, argv, environment);
+            outcome::before_end(0);
             outcome::STATUS.set(status);
             status
         }
@@ -347,7 +348,7 @@ unsafe fn become_execution() {
 unsafe fn begin_slot() {
     let slot = slot();
     let detect = (*slot).flags & FLAG_DETECT != 0;
-    clock::RH_DETECT.set(u8::from(detect));
+    clock::detect(detect);
     time::reset();
     watchdog::begin();
     log::begin();
@@ -420,7 +421,7 @@ pub(crate) unsafe fn leave() {
         }
     }
     REGION.set(core::ptr::null_mut());
-    clock::RH_DETECT.set(0);
+    clock::detect(false);
     for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
         make_unready(thread(number), State::Done);
     }
@@ -458,7 +459,10 @@ pub(crate) unsafe fn fan_out() -> bool {
     SLOT.set(index);
     // What the server notes about this process is not about the last copy.
     (*header()).running = index;
+    let used = (*header()).log_used;
     outcome::publish(OUTCOME_SNAPSHOT);
+    // The log goes on behind those of the copies, not behind this one.
+    (*header()).log_used = used;
     sys::exit_group(0)
 }
 

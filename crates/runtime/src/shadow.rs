@@ -10,7 +10,7 @@
 //! where to find it, and has a clock that no thread has. So has the read slot of memory that must not be used any more
 //! ([`ENDED`]): no fast path applies to any of them.
 
-use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
+use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
 use crate::{Global, afterlife, modules, reports, sys};
 use racehunter_event::Kind;
@@ -573,7 +573,7 @@ unsafe fn empty(cell: *mut Cell) {
 
 /// Memory begins a new life: nothing that happened to it before counts.
 pub(crate) unsafe fn clear(address: usize, len: usize) {
-    if RH_DETECT.get() != 0 && len != 0 {
+    if DETECTS.get() && len != 0 {
         forget(address, len);
     }
 }

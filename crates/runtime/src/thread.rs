@@ -65,6 +65,8 @@ pub(crate) struct Thread {
     pub detached: bool,
     pub joined: bool,
     pub from_pool: bool,
+    /// How many of its annotations say that its accesses are not to be looked at.
+    pub ignores: u32,
     /// Its place in the list of ready threads.
     pub ready_at: u32,
     pub parent: u32,
@@ -192,6 +194,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).release_fence = core::ptr::null_mut();
     (*t).acquire_fence = core::ptr::null_mut();
     (*t).destructor_round = 0;
+    (*t).ignores = 0;
     (*t).held_count = 0;
     (*t).path = MAIN_PATH;
     (*t).children = 0;

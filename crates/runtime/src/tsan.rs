@@ -173,11 +173,6 @@ unsafe extern "C" fn __tsan_func_exit() {
     __rh_stack.set(__rh_stack.get().sub(1));
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __tsan_ignore_thread_begin() {}
-#[unsafe(no_mangle)]
-unsafe extern "C" fn __tsan_ignore_thread_end() {}
-
 /// Atomic operations are performed here, not by the caller.
 macro_rules! atomics {
     ($($size:literal $type:ty, $load:ident $store:ident $exchange:ident $add:ident $sub:ident $and:ident $or:ident

@@ -41,9 +41,9 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
-    /// The log of an execution does not have all its events.
-    #[error("the execution was not recorded as a whole: event {0} is missing")]
-    Unobserved(u64),
+    /// The log of an execution is not in the order of its events.
+    #[error("the log of the execution is out of order at event {0}")]
+    Disordered(u64),
     /// More than a trace can have.
     #[error("the trace has too many {0}")]
     TooMany(&'static str),

@@ -27,4 +27,4 @@ mod trace;
 pub use error::Error;
 pub use op::{Op, Subject};
 pub use summary::Summary;
-pub use trace::{Dependence, Dependences, Event, EventId, NO_OBJECT, Object, Trace, TraceBuilder, Via};
+pub use trace::{Dependence, Dependences, Event, EventId, NO_OBJECT, Object, Origin, Trace, TraceBuilder, Via};

@@ -58,6 +58,10 @@ pub enum Op {
     Order = 25,
     /// Something that concerns no other thread.
     Local = 26,
+    /// As [`Op::Acquire`], by an attempt that would not have waited for ever.
+    TryAcquire = 27,
+    /// As [`Op::AcquireShared`], by an attempt that would not have waited for ever.
+    TryAcquireShared = 28,
 }
 
 /// What kind of thing an event is about. Objects of different kinds are different, whatever their names.
@@ -83,7 +87,7 @@ pub enum Subject {
 
 impl Op {
     /// All operations, by their number.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::Read,
         Self::Write,
         Self::AtomicRead,
@@ -111,6 +115,8 @@ impl Op {
         Self::Depart,
         Self::Order,
         Self::Local,
+        Self::TryAcquire,
+        Self::TryAcquireShared,
     ];
 
     /// The operation with this number, if there is one.
@@ -150,6 +156,8 @@ impl Op {
             Self::Depart => "depart",
             Self::Order => "order",
             Self::Local => "local",
+            Self::TryAcquire => "tacq",
+            Self::TryAcquireShared => "tracq",
         }
     }
 
@@ -164,9 +172,13 @@ impl Op {
     pub const fn subject(self) -> Subject {
         match self {
             Self::Read | Self::Write | Self::AtomicRead | Self::AtomicWrite | Self::Update => Subject::Memory,
-            Self::Acquire | Self::Release | Self::AcquireShared | Self::ReleaseShared | Self::TryFailed => {
-                Subject::Lock
-            }
+            Self::Acquire
+            | Self::TryAcquire
+            | Self::Release
+            | Self::AcquireShared
+            | Self::TryAcquireShared
+            | Self::ReleaseShared
+            | Self::TryFailed => Subject::Lock,
             Self::Fork | Self::Join => Subject::Thread,
             Self::Branch | Self::Enter | Self::Exit | Self::Begin | Self::End | Self::Local => Subject::Nothing,
             Self::Wait | Self::Wake | Self::Signal | Self::Broadcast => Subject::Condition,
@@ -203,6 +215,24 @@ impl Op {
     /// True when it takes a lock.
     #[must_use]
     pub const fn acquires(self) -> bool {
+        self.excludes() || self.shares()
+    }
+
+    /// True when it takes a lock for its thread alone.
+    #[must_use]
+    pub const fn excludes(self) -> bool {
+        matches!(self, Self::Acquire | Self::TryAcquire)
+    }
+
+    /// True when it takes a lock together with other readers.
+    #[must_use]
+    pub const fn shares(self) -> bool {
+        matches!(self, Self::AcquireShared | Self::TryAcquireShared)
+    }
+
+    /// True when it waits until it can take a lock, if need be for ever.
+    #[must_use]
+    pub const fn insists(self) -> bool {
         matches!(self, Self::Acquire | Self::AcquireShared)
     }
 

@@ -98,6 +98,19 @@ impl Dependences {
     }
 }
 
+/// What a trace was recorded from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The program.
+    pub program: String,
+    /// Its identity: a program that was built again is another one.
+    pub identity: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// The file that was its standard input, if any.
+    pub input: Option<String>,
+}
+
 /// The events of one execution, in order, as columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
@@ -111,6 +124,7 @@ pub struct Trace {
     site: Vec<u32>,
     branches: bool,
     dependences: Option<Dependences>,
+    origin: Option<Origin>,
 }
 
 const PART: u8 = 0x80;
@@ -202,6 +216,12 @@ impl Trace {
         &self.sites
     }
 
+    /// What it was recorded from, if that is known.
+    #[must_use]
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
     /// True when every choice that a thread made is an event. Otherwise there may have been one before any event.
     #[must_use]
     pub fn has_branches(&self) -> bool {
@@ -224,6 +244,13 @@ pub struct TraceBuilder {
     threads: FxHashMap<String, u16>,
     objects: [FxHashMap<String, u32>; Subject::ALL.len()],
     sites: FxHashMap<String, u32>,
+}
+
+impl From<Trace> for TraceBuilder {
+    /// Goes on with a trace. Names that it has are not found again: what is asked for by name is new.
+    fn from(trace: Trace) -> Self {
+        Self { trace, ..Self::default() }
+    }
 }
 
 impl TraceBuilder {
@@ -365,6 +392,11 @@ impl TraceBuilder {
     #[must_use]
     pub fn so_far(&self) -> &Trace {
         &self.trace
+    }
+
+    /// Says what the trace was recorded from.
+    pub fn set_origin(&mut self, origin: Origin) {
+        self.trace.origin = Some(origin);
     }
 
     /// Says that every choice is an event.

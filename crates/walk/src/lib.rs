@@ -22,6 +22,23 @@ pub enum Style {
         /// Choices that an execution has.
         length: u64,
     },
+    /// The same with variable bounding (Bindal, Bansal, Lal, 2013): the priorities change right after accesses of chosen
+    /// variables, or before a thread begins, at `depth - 1` of the first `length` that [`Walk::accessed`] tells of.
+    PctVariables {
+        /// Ordering constraints that a bug needs.
+        depth: u32,
+        /// Accesses of the variables that an execution has, and threads that begin.
+        length: u64,
+    },
+    /// Thread bounding (of the same authors): the thread that comes first in an order, which is a function of the seed:
+    /// [`path_priority`]. No choice is left to luck. A thread whose part has ended by a preemption has another place in the
+    /// order, [`part_priority`]. Who yields stays where it is, unless it does so again and again.
+    Order {
+        /// The threads whose priorities have changed, one after the other; the first `count`.
+        changed: [u32; MOST_CHANGED],
+        /// See `changed`.
+        count: u32,
+    },
     /// Partial order sampling (Yuan et al., 2018): the next operation with the highest priority. A thread's priority
     /// is drawn anew after each of its operations, and whenever another thread's operation conflicts with its next one.
     Pos,
@@ -32,10 +49,37 @@ pub enum Style {
 pub struct Next {
     /// The thread.
     pub thread: u32,
+    /// Its identity in any schedule.
+    pub path: u64,
     /// What it will touch: an address, 0 when that is not known.
     pub object: u64,
     /// Whether it changes that.
     pub changes: bool,
+}
+
+/// Changes of a [`Style::Order`], at most.
+pub const MOST_CHANGED: usize = 6;
+/// Yields after which a thread comes last in a [`Style::Order`].
+pub const PATIENCE_WITH_YIELDS: u32 = 100;
+
+/// The priority of a thread in the order of this seed. Any two threads are as likely to have one order as the other.
+#[must_use]
+pub const fn path_priority(seed: u64, path: u64) -> u64 {
+    DRAWN | mix(mix(seed) ^ path) >> 2
+}
+
+/// The priority, in the order of this seed, of the part of a thread that begins with the `number`-th preemption, from 0.
+#[must_use]
+pub const fn part_priority(seed: u64, number: u32) -> u64 {
+    // No path is even.
+    path_priority(seed, (number as u64 + 1) << 1)
+}
+
+const fn mix(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
 }
 
 /// Most changes of priority in one walk.
@@ -45,7 +89,8 @@ pub const MOST_CHANGES: usize = 15;
 pub struct Walk<const THREADS: usize> {
     random: u64,
     style: Style,
-    /// Choices so far.
+    seed: u64,
+    /// Choices so far, or accesses of the chosen variables.
     choices: u64,
     /// The choices at which priorities change.
     changes: [u64; MOST_CHANGES],
@@ -55,6 +100,7 @@ pub struct Walk<const THREADS: usize> {
     used: usize,
     /// 0 until it is drawn.
     priorities: [u64; THREADS],
+    yields: [u32; THREADS],
 }
 
 /// Priorities that are drawn are above this; those given at a change are below, but above [`LAST`].
@@ -68,28 +114,37 @@ impl<const THREADS: usize> Walk<THREADS> {
     pub const fn new() -> Self {
         Self {
             random: 0,
+            seed: 0,
             style: Style::Even,
             choices: 0,
             changes: [0; MOST_CHANGES],
             given_way: 0,
             used: 0,
             priorities: [0; THREADS],
+            yields: [0; THREADS],
         }
     }
 
     /// Starts over. Equal seeds give equal walks.
     pub fn begin(&mut self, style: Style, seed: u64) {
         self.random = seed;
+        self.seed = seed;
         self.style = style;
         self.choices = 0;
         self.given_way = 0;
         self.priorities[..self.used].fill(0);
+        self.yields[..self.used].fill(0);
         self.used = 0;
         self.changes = [0; MOST_CHANGES];
-        if let Style::Pct { depth, length } = style {
+        if let Style::Pct { depth, length } | Style::PctVariables { depth, length } = style {
             let count = (depth.saturating_sub(1) as usize).min(MOST_CHANGES);
             for i in 0..count {
                 self.changes[i] = 1 + self.below(length.max(1));
+            }
+        }
+        if let Style::Order { changed, count } = style {
+            for (number, &thread) in changed.iter().take(count as usize).enumerate() {
+                self.set(thread, part_priority(seed, number as u32));
             }
         }
     }
@@ -100,11 +155,14 @@ impl<const THREADS: usize> Walk<THREADS> {
     }
 
     fn draw(&mut self) -> u64 {
+        let drawn = mix(self.random);
         self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        drawn
+    }
+
+    /// Whether a rare thing happens now, such as a time-out before its time: once in `of` times. In an order it never does.
+    pub fn rarely(&mut self, of: u64) -> bool {
+        !matches!(self.style, Style::Order { .. }) && self.below(of) == 0
     }
 
     /// Who goes on, of the threads that can run; `None` when there is none. `running` is who did so far.
@@ -120,14 +178,10 @@ impl<const THREADS: usize> Walk<THREADS> {
                 candidates.nth(nth).map(|next| next.thread)
             }
             Style::Pct { .. } => {
-                self.choices += 1;
-                for i in 0..MOST_CHANGES {
-                    if self.changes[i] == self.choices {
-                        self.set(running, 2 * LAST + i as u64);
-                    }
-                }
+                self.count(running);
                 self.highest(candidates).map(|next| next.thread)
             }
+            Style::PctVariables { .. } | Style::Order { .. } => self.highest(candidates).map(|next| next.thread),
             Style::Pos => {
                 let chosen = self.highest(candidates.clone())?;
                 self.set(chosen.thread, 0);
@@ -141,7 +195,44 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// The thread yields, or had its turn for too long: others come first from now on.
+    /// The thread has accessed one of the chosen variables, or is about to begin.
+    pub fn accessed(&mut self, thread: u32) {
+        if matches!(self.style, Style::PctVariables { .. }) {
+            self.count(thread);
+        }
+    }
+
+    /// Counts, and lowers the priority of the thread where that is due.
+    fn count(&mut self, thread: u32) {
+        self.choices += 1;
+        for i in 0..MOST_CHANGES {
+            if self.changes[i] == self.choices {
+                self.set(thread, 2 * LAST + i as u64);
+            }
+        }
+    }
+
+    /// The thread yields.
+    pub fn yields(&mut self, thread: u32) {
+        if matches!(self.style, Style::Order { .. }) {
+            let Some(yields) = self.yields.get_mut(thread as usize) else { return };
+            *yields += 1;
+            self.used = self.used.max(thread as usize + 1);
+            if *yields <= PATIENCE_WITH_YIELDS {
+                return;
+            }
+        }
+        self.gives_way(thread);
+    }
+
+    /// The thread goes to sleep.
+    pub fn sleeps(&mut self, thread: u32) {
+        if !matches!(self.style, Style::Order { .. }) {
+            self.gives_way(thread);
+        }
+    }
+
+    /// The thread had its turn for too long: others come first from now on.
     pub fn gives_way(&mut self, thread: u32) {
         self.given_way += 1;
         self.set(thread, LAST.saturating_sub(self.given_way).max(1));
@@ -150,7 +241,7 @@ impl<const THREADS: usize> Walk<THREADS> {
     fn highest(&mut self, candidates: impl Iterator<Item = Next>) -> Option<Next> {
         let mut best: Option<(u64, Next)> = None;
         for next in candidates {
-            let priority = self.priority(next.thread);
+            let priority = self.priority(next);
             if best.is_none_or(|(highest, _)| priority > highest) {
                 best = Some((priority, next));
             }
@@ -158,13 +249,16 @@ impl<const THREADS: usize> Walk<THREADS> {
         best.map(|(_, next)| next)
     }
 
-    fn priority(&mut self, thread: u32) -> u64 {
-        let known = self.priorities.get(thread as usize).copied().unwrap_or(1);
+    fn priority(&mut self, next: Next) -> u64 {
+        let known = self.priorities.get(next.thread as usize).copied().unwrap_or(1);
         if known != 0 {
             return known;
         }
-        let drawn = DRAWN | self.draw() >> 2;
-        self.set(thread, drawn);
+        let drawn = match self.style {
+            Style::Order { .. } => path_priority(self.seed, next.path),
+            _ => DRAWN | self.draw() >> 2,
+        };
+        self.set(next.thread, drawn);
         drawn
     }
 
@@ -187,9 +281,10 @@ mod tests {
     use super::*;
 
     fn ready(threads: &[u32]) -> impl Iterator<Item = Next> + Clone + use<> {
-        let mut all = [Next { thread: 0, object: 0, changes: false }; 8];
+        let mut all = [Next { thread: 0, path: 0, object: 0, changes: false }; 8];
         for (next, &thread) in all.iter_mut().zip(threads) {
             next.thread = thread;
+            next.path = u64::from(2 * thread + 1);
         }
         let count = threads.len();
         (0..count).map(move |i| all[i])
@@ -262,9 +357,66 @@ mod tests {
     }
 
     #[test]
+    fn priorities_change_at_accesses_of_the_chosen_variables_alone() {
+        for seed in 0..100 {
+            let mut walk = Walk::<8>::new();
+            walk.begin(Style::PctVariables { depth: 2, length: 4 }, seed);
+            let first = walk.choose(0, ready(&[0, 1])).unwrap();
+            for _ in 0..50 {
+                assert_eq!(walk.choose(first, ready(&[0, 1])), Some(first), "a choice changes nothing");
+            }
+            let mut changed_at = 0;
+            for access in 1..=4 {
+                walk.accessed(first);
+                if changed_at == 0 && walk.choose(first, ready(&[0, 1])) != Some(first) {
+                    changed_at = access;
+                }
+            }
+            assert_eq!(changed_at, walk.changes[0]);
+        }
+    }
+
+    #[test]
+    fn an_order_is_a_function_of_the_seed_and_of_what_has_changed() {
+        let none = [0; MOST_CHANGED];
+        let mut orders = [0; 6];
+        for seed in 0..6000 {
+            let mut walk = Walk::<8>::new();
+            walk.begin(Style::Order { changed: none, count: 0 }, seed);
+            let first = walk.choose(0, ready(&[2, 0, 1])).unwrap();
+            let rest: [u32; 2] = [(first + 1) % 3, (first + 2) % 3];
+            let second = walk.choose(0, ready(&rest)).unwrap();
+            orders[(first * 2 + u32::from(second == rest[0])) as usize] += 1;
+            let expected = [0, 1, 2].into_iter().max_by_key(|&thread| path_priority(seed, 2 * thread + 1));
+            assert_eq!(Some(u64::from(first)), expected);
+            // Whoever is first gets another place.
+            let mut changed = none;
+            changed[0] = first;
+            walk.begin(Style::Order { changed, count: 1 }, seed);
+            let stays = part_priority(seed, 0) > path_priority(seed, u64::from(2 * second + 1));
+            assert_eq!(walk.choose(0, ready(&[0, 1, 2])), Some(if stays { first } else { second }));
+        }
+        // All six are equally likely: 1000 each, and a standard deviation of 29.
+        assert!(orders.iter().all(|&count| (880..1120).contains(&count)), "{orders:?}");
+    }
+
+    #[test]
+    fn in_an_order_only_who_yields_again_and_again_comes_last() {
+        let mut walk = Walk::<8>::new();
+        walk.begin(Style::Order { changed: [0; MOST_CHANGED], count: 0 }, 1);
+        let first = walk.choose(0, ready(&[0, 1])).unwrap();
+        for _ in 0..PATIENCE_WITH_YIELDS {
+            walk.yields(first);
+            assert_eq!(walk.choose(0, ready(&[0, 1])), Some(first));
+        }
+        walk.yields(first);
+        assert_eq!(walk.choose(0, ready(&[0, 1])), Some(1 - first));
+    }
+
+    #[test]
     fn sampling_draws_again_for_operations_that_conflict() {
-        let writes = |thread| Next { thread, object: 64, changes: true };
-        let elsewhere = Next { thread: 2, object: 128, changes: true };
+        let writes = |thread| Next { thread, path: 0, object: 64, changes: true };
+        let elsewhere = Next { thread: 2, path: 0, object: 128, changes: true };
         for seed in 0..50 {
             let mut walk = Walk::<8>::new();
             walk.begin(Style::Pos, seed);

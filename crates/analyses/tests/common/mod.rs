@@ -1,10 +1,13 @@
 //! What the tests of the search share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod figures;
+
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, order};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Points, Progress, Summary,
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Points, Portfolio, Progress,
+    Summary,
 };
 use std::collections::{BTreeSet, HashSet};
 
@@ -50,14 +53,18 @@ pub struct Hunt {
 }
 
 pub fn hunt(executor: ModelExecutor, technique: Technique, options: &Options, budget: Budget) -> Hunt {
+    hunt_with(executor, technique.portfolio(options), budget)
+}
+
+pub fn hunt_with(executor: ModelExecutor, portfolio: Portfolio, budget: Budget) -> Hunt {
     let mut recorder = Recorder::new(executor);
     let mut stages = Vec::new();
     let mut progress = |progress: Progress<'_>| match progress {
-        Progress::Stage { bound, executions, complete } => stages.push((bound, executions, complete)),
+        Progress::Stage { bound, executions, complete, .. } => stages.push((bound, executions, complete)),
         Progress::Points { .. } => stages.clear(),
         Progress::Execution { .. } | Progress::Bug { .. } => {}
     };
-    let summary = Campaign::new(technique.portfolio(options), budget, &mut progress).run(&mut recorder, &mut || false);
+    let summary = Campaign::new(portfolio, budget, &mut progress).run(&mut recorder, &mut || false);
     // A target that chose a thread which was blocked is no schedule.
     let explored = recorder.runs.iter().filter(|(plan, execution)| {
         let monitor = budget.points == Points::Shared && plan.observe == Observe::Everything;

@@ -1,6 +1,7 @@
 //! Saving a campaign, and going on with it.
 
 use super::{Campaign, Claim, Counts, Found, Member};
+use crate::patience::Patience;
 use crate::{Escape, Executor, Loader, Plan, Saver, Unusable};
 use std::io::{self, Read, Write};
 
@@ -22,7 +23,11 @@ impl Campaign<'_> {
             out.bug(bug);
             out.number(*execution);
             out.switches(switches);
+            // Only as much of them as it takes to see the bug.
+            out.switches(&repeat.switches);
             out.number(repeat.tail_from);
+            out.number(repeat.max_events);
+            out.number(repeat.max_threads);
             out.number(repeat.spurious);
             out.number(*preemptions);
         }
@@ -33,6 +38,7 @@ impl Campaign<'_> {
         for (&(what, code, object), &executions) in &self.escaped {
             out.numbers([u64::from(what as u8), code, object, executions].into_iter());
         }
+        self.patience.save(&mut out);
         for Member { executions, claims, finished } in &self.members {
             out.number(*executions);
             out.number(*finished);
@@ -62,8 +68,14 @@ impl Campaign<'_> {
         self.counts = counts(&input.numbers::<u64>()?).ok_or(Unusable::Damaged)?;
         for _ in 0..input.number()? {
             let (bug, execution, switches) = (input.bug()?, input.number()?, input.switches()?);
-            let (tail_from, spurious) = (input.number()?, input.flag()?);
-            let repeat = Plan { switches: switches.clone(), tail_from, spurious, ..Plan::default() };
+            let repeat = Plan {
+                switches: input.switches()?,
+                tail_from: input.number()?,
+                max_events: input.number()?,
+                max_threads: input.small()?,
+                spurious: input.flag()?,
+                ..Plan::default()
+            };
             self.known.insert(bug.clone());
             self.found.push(Found { bug, execution, switches, repeat, preemptions: input.number()? });
         }
@@ -78,6 +90,7 @@ impl Campaign<'_> {
             let what = u8::try_from(what).ok().and_then(Escape::from_byte).ok_or(Unusable::Damaged)?;
             self.escaped.insert((what, code, object), executions);
         }
+        self.patience = Patience::load(&mut input)?;
         for member in &mut self.members {
             member.executions = input.number()?;
             member.finished = input.flag()?;

@@ -2,7 +2,7 @@
 
 use super::program::Program;
 use super::state::{State, Status};
-use crate::{Bug, Execution, Kind, Outcome, Record};
+use crate::{Bug, Execution, Kind, Outcome, Record, Variable};
 use std::collections::HashSet;
 
 /// One schedule from the start of a program to its end.
@@ -20,6 +20,8 @@ pub struct Path {
     pub preemption_cost: u32,
     /// What a bound on switches counts.
     pub switch_cost: u32,
+    /// Its preemptions, one by one.
+    pub preempted: Vec<Preempted>,
     /// How it ends.
     pub outcome: Outcome,
     /// What it shows.
@@ -28,11 +30,39 @@ pub struct Path {
     pub output: Vec<u8>,
 }
 
+/// One preemption of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preempted {
+    /// What the thread was about last, see [`crate::LastVariables`].
+    pub variable: Option<Variable>,
+    /// The thread.
+    pub from: u32,
+    /// Who ran instead.
+    pub to: u32,
+}
+
+impl Path {
+    /// Distinct variables at which threads are preempted.
+    #[must_use]
+    pub fn variables(&self) -> u32 {
+        let variables: HashSet<Variable> = self.preempted.iter().filter_map(|preempted| preempted.variable).collect();
+        variables.len() as u32
+    }
+
+    /// Distinct threads that are preempted, or run instead.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        let threads: HashSet<u32> =
+            self.preempted.iter().flat_map(|preempted| [preempted.from, preempted.to]).collect();
+        threads.len() as u32
+    }
+}
+
 /// All schedules of a program when these sites and all synchronisation are points; `None` when there are more than
 /// `limit` of them or one of them has more than 200 events.
 #[must_use]
 pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Option<Vec<Path>> {
-    let mut search = Search { points, limit, paths: Vec::new() };
+    let mut search = Search { program, points, limit, paths: Vec::new() };
     let start = Path {
         order: Vec::new(),
         preemptions: 0,
@@ -40,6 +70,7 @@ pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Opti
         unfair: 0,
         preemption_cost: 0,
         switch_cost: 0,
+        preempted: Vec::new(),
         outcome: Outcome::Exited(0),
         bugs: Vec::new(),
         output: Vec::new(),
@@ -59,6 +90,7 @@ pub fn order(execution: &Execution) -> Vec<u32> {
 }
 
 struct Search<'a> {
+    program: &'a Program,
     points: &'a HashSet<u32>,
     limit: usize,
     paths: Vec<Path>,
@@ -93,6 +125,10 @@ impl Search<'_> {
             let ignores = thread == current || !is_ready(thread);
             let unfair = others_ready && ignores && !preempts && !goes_on_plainly;
             path.preemptions += u32::from(preempts);
+            if preempts {
+                let variable = self.last_variable(&path.order, current);
+                path.preempted.push(Preempted { variable, from: current, to: thread });
+            }
             path.unfair += u32::from(unfair);
             path.switches += u32::from(thread != current);
             path.preemption_cost += u32::from(preempts || unfair);
@@ -105,6 +141,20 @@ impl Search<'_> {
             self.finish(&state, current, Outcome::Deadlock, path);
         }
         true
+    }
+
+    /// What a thread was about last, by running the schedule once more.
+    fn last_variable(&self, order: &[u32], thread: u32) -> Option<Variable> {
+        let mut state = State::new(self.program, false);
+        let mut last = None;
+        for &next in order {
+            let record = state.perform(next);
+            let plain = record.kind.is_access() && !record.kind.is_atomic();
+            if next == thread && (!plain || self.points.contains(&record.site)) {
+                last = is_about_a_variable(record.kind).then_some(Variable::Fixed(record.object));
+            }
+        }
+        last
     }
 
     fn step(&mut self, state: &State<'_>, thread: u32, mut path: Path) -> bool {
@@ -136,4 +186,10 @@ impl Search<'_> {
         path.output = state.output();
         self.paths.push(path);
     }
+}
+
+/// Of the kinds that the model has. Said here once more, so that the oracle does not share its mistakes with what is
+/// tested against it.
+fn is_about_a_variable(kind: Kind) -> bool {
+    !matches!(kind, Kind::Create | Kind::Join | Kind::Exit | Kind::Yield | Kind::Sleep)
 }

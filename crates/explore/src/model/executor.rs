@@ -4,7 +4,9 @@ use super::clocks::Clocks;
 use super::program::Program;
 use super::state::{State, Status};
 use super::watch::Watch;
-use crate::{Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Wait};
+use crate::{
+    Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Tracked, Wait,
+};
 use racehunter_walk::Walk;
 use std::collections::{HashMap, HashSet};
 
@@ -92,6 +94,8 @@ struct Run<'a> {
     races: usize,
     touches: HashMap<u64, Touches>,
     watch: Watch,
+    /// Who was held until its partner came, and the event at which it goes on.
+    partner: Option<(u32, u64)>,
 }
 
 /// Who touched a variable so far.
@@ -127,17 +131,16 @@ impl<'a> Run<'a> {
             races: 0,
             touches: HashMap::new(),
             watch: Watch::new(plan.provoke.as_deref()),
+            partner: None,
         }
     }
 
     fn run(mut self) -> Execution {
         for thread in 1..self.state.threads() {
-            self.log.push(Record {
-                object: u64::from(thread),
-                code: self.program.code(0, 0),
-                kind: Kind::Create,
-                ..Record::default()
-            });
+            let (object, code) = (u64::from(thread), self.program.code(0, 0));
+            let record = Record { object, code, kind: Kind::Create, ..Record::default() };
+            self.log.push(record);
+            self.count(&record);
             self.known.push(Status::Ready);
         }
         for thread in 0..self.state.threads() {
@@ -197,6 +200,7 @@ impl<'a> Run<'a> {
         let meeting = self.watch.meets(&access);
         if let Some(held) = meeting {
             self.log.extend(Watch::race_records(&held, &access));
+            self.partner = Some((held.thread, self.state.events + 2));
             self.tell(held.thread, self.state.events);
         }
         let path = self.state.path(self.current);
@@ -210,6 +214,9 @@ impl<'a> Run<'a> {
             // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
             let planned = n >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at == n);
             let yields = std::mem::take(&mut self.yielded) && others && planned;
+            if yields && matches!(self.plan.tail, Tail::Walk { .. }) {
+                self.walk.yields(self.current);
+            }
             if !yields && self.status(self.current) == Status::Ready {
                 // Nothing keeps it from getting to its next operation.
                 self.state.arrive(self.current);
@@ -225,7 +232,8 @@ impl<'a> Run<'a> {
             let is_point = self.state.at_point(self.current, |site| self.is_point(site));
             let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && others;
             let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
-            if able && !forced && !random && !turn_over && !yields {
+            let met = self.partner_at(n).is_some();
+            if able && !forced && !random && !turn_over && !yields && !met {
                 return Ok(());
             }
             let cause = match (able, able && yields) {
@@ -253,7 +261,7 @@ impl<'a> Run<'a> {
         } else if n < self.plan.tail_from {
             return Err(Outcome::Diverged(n));
         } else {
-            self.choose(able, cause).ok_or(Outcome::Deadlock)?
+            self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or(Outcome::Deadlock)?
         };
         if able && to == from && cause == Cause::Strategy {
             return Ok(());
@@ -276,6 +284,11 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// Who goes on at event `n` because the pair that was provoked has met: see the runtime.
+    fn partner_at(&self, n: u64) -> Option<u32> {
+        self.partner.filter(|&(thread, at)| at == n && self.status(thread) == Status::Ready).map(|(thread, _)| thread)
+    }
+
     fn possible(&self, thread: u32) -> bool {
         thread < self.state.threads() && matches!(self.status(thread), Status::Ready | Status::Suspended(..))
     }
@@ -292,11 +305,13 @@ impl<'a> Run<'a> {
             .map(|(_, thread)| thread);
         let ready: Vec<u32> = (0..count).filter(|&thread| self.status(thread) == Status::Ready).collect();
         if matches!(self.plan.tail, Tail::Walk { .. }) && !ready.is_empty() {
-            if matches!(cause, Cause::Yield | Cause::Fair) {
-                self.walk.gives_way(self.current);
+            match cause {
+                Cause::Fair => self.walk.gives_way(self.current),
+                Cause::Yield if !able => self.walk.sleeps(self.current),
+                _ => {}
             }
             // A time-out is a possible choice too, but a rare one.
-            if earliest.is_some() && self.walk.below(16) == 0 {
+            if earliest.is_some() && self.walk.rarely(16) {
                 return earliest;
             }
             let state = &self.state;
@@ -323,6 +338,7 @@ impl<'a> Run<'a> {
         let logged = !plain || self.is_point(record.site);
         if logged {
             self.log.push(record);
+            self.count(&record);
         }
         let created = self.state.threads() > before;
         if created {
@@ -354,6 +370,17 @@ impl<'a> Run<'a> {
             _ if self.status(thread) == Status::Over => Cause::Exit,
             _ => Cause::Blocked,
         };
+    }
+
+    /// Tells the walk of accesses to the variables that it tracks, once there is a second thread, and of new threads.
+    fn count(&mut self, record: &Record) {
+        let tracked = record.variable().is_some_and(|object| self.plan.track.contains(&Tracked::At(object)));
+        if tracked && self.state.threads() > 1 {
+            self.walk.accessed(record.thread);
+        }
+        if record.kind == Kind::Create && !self.plan.track.is_empty() {
+            self.walk.accessed(record.object as u32);
+        }
     }
 
     /// Logs what has changed about a thread.

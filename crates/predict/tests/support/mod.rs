@@ -119,7 +119,8 @@ impl Generator<'_> {
             6..11 => self.push(thread, Op::Write, location),
             11..14 if self.is_free(lock, false) => {
                 self.held[thread].push((lock, false));
-                self.push(thread, Op::Acquire, lock);
+                let tries = self.random.one_in(5);
+                self.push(thread, if tries { Op::TryAcquire } else { Op::Acquire }, lock);
             }
             14..17 => self.release(thread),
             17 => self.push(thread, Op::Branch, 0),
@@ -138,7 +139,8 @@ impl Generator<'_> {
             22 | 23 => self.push(thread, Op::Update, location),
             24 if self.is_free(lock, true) && !self.held[thread].contains(&(lock, true)) => {
                 self.held[thread].push((lock, true));
-                self.push(thread, Op::AcquireShared, lock);
+                let tries = self.random.one_in(5);
+                self.push(thread, if tries { Op::TryAcquireShared } else { Op::AcquireShared }, lock);
             }
             25 if !self.is_free(lock, false) => self.push(thread, Op::TryFailed, lock),
             26 if self.held[thread].contains(&(lock, false)) => {

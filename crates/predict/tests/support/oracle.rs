@@ -174,10 +174,10 @@ impl<'t> Oracle<'t> {
             (0..id).filter(move |&other| trace.object(other) == event.object && ops(trace.op(other)))
         };
         match event.op {
-            Op::Acquire | Op::AcquireShared => self.holders(state, event.object).into_iter().all(|holder| {
-                trace.thread(holder) == event.thread
-                    || (event.op == Op::AcquireShared && trace.op(holder) == Op::AcquireShared)
-            }),
+            op if op.acquires() => self
+                .holders(state, event.object)
+                .into_iter()
+                .all(|holder| trace.thread(holder) == event.thread || (event.op.shares() && trace.op(holder).shares())),
             Op::TryFailed => {
                 // Who was in the way in the trace: those who held it then.
                 let then = State {
@@ -296,7 +296,7 @@ impl Oracle<'_> {
                 .iter()
                 .enumerate()
                 .filter_map(|(thread, events)| events.get(state.done[thread]).copied())
-                .filter(|&id| self.trace.op(id).acquires() && self.is_next(state, id))
+                .filter(|&id| self.trace.op(id).insists() && self.is_next(state, id))
                 .collect();
             for mask in 1_u32..1 << next.len() {
                 let set: Vec<EventId> =
@@ -327,7 +327,7 @@ impl Oracle<'_> {
             self.holders(state, self.trace.object(one)).into_iter().any(|holder| {
                 self.trace.thread(holder) == self.trace.thread(other)
                     && self.trace.thread(one) != self.trace.thread(other)
-                    && (self.trace.op(holder) == Op::Acquire || self.trace.op(one) == Op::Acquire)
+                    && (self.trace.op(holder).excludes() || self.trace.op(one).excludes())
             })
         };
         fn through(path: &mut Vec<EventId>, set: &[EventId], waits: &dyn Fn(EventId, EventId) -> bool) -> bool {

@@ -113,7 +113,7 @@ pub fn deadlock() -> Finding {
         ],
         ..finding(
             Kind::Deadlock,
-            messages::deadlock(3),
+            messages::deadlock(3, true),
             vec![waiting("main/1", "b.mu", "a.mu", "main/2"), waiting("main/2", "a.mu", "b.mu", "main/1"), join],
         )
     }

@@ -120,7 +120,8 @@ fn json_keeps_its_contract() {
     for (_, finding) in all() {
         reporter.finding(&finding).expect("written");
     }
-    reporter.bound(&Bound { bound: 1, executions: 57, complete: true }).expect("written");
+    let bound = Bound { bound: 1, variables: None, threads: None, executions: 57, complete: true };
+    reporter.bound(&bound).expect("written");
     reporter.summary(&coverage(), Duration::from_millis(840)).expect("written");
     let text = text(reporter);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();

@@ -63,7 +63,7 @@ unsafe extern "C" fn become_daemon(stay: i32, keep: i32, code: usize) -> i32 {
     let pid = fork_process(code);
     if pid != 0 {
         if pid > 0 {
-            outcome::_exit(0);
+            outcome::end_process(0, code);
         }
         return -1;
     }

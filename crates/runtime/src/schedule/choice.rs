@@ -1,6 +1,6 @@
 //! Who goes on when the plan does not say.
 
-use super::{PLAN, WALK, flags};
+use super::{PLAN, WALK, flags, partner_at};
 use crate::thread::{LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
 use crate::{hold, io, outcome, signals, sync, watchdog};
 use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
@@ -29,7 +29,7 @@ pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
 unsafe fn spurious_wakeup() -> Option<u32> {
     const ONE_IN: u64 = 16;
     let walk = WALK.ptr();
-    if !chooses_wakeups() || (*walk).below(ONE_IN) != 0 {
+    if !chooses_wakeups() || !(*walk).rarely(ONE_IN) {
         return None;
     }
     let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
@@ -45,19 +45,24 @@ pub(super) unsafe fn waits_outside(number: u32) -> bool {
 /// Who goes on when the plan does not say.
 pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
+    if let Some(partner) = partner_at(n) {
+        return partner;
+    }
     if let Some(left) = watchdog::overdue(n) {
         return left;
     }
     let ready = READY_COUNT.get();
     if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
         let walk = WALK.ptr();
-        if matches!(cause, Cause::Yield | Cause::Fair) {
-            (*walk).gives_way(from);
+        match cause {
+            Cause::Fair => (*walk).gives_way(from),
+            Cause::Yield if !able => (*walk).sleeps(from),
+            _ => {}
         }
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
         const ONE_IN: u64 = 16;
         if LIVE.get() > ready
-            && (*walk).below(ONE_IN) == 0
+            && (*walk).rarely(ONE_IN)
             && let Some(late) = next_suspended()
         {
             return late;
@@ -67,7 +72,8 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         }
         let next = |position: u32| {
             let t = thread(ready_thread(position));
-            Next { thread: (*t).number, object: (*t).next_object as u64, changes: (*t).next_changes }
+            let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
+            Next { thread: (*t).number, path: (*t).path, object, changes }
         };
         // Whoever had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;
@@ -89,6 +95,10 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         && let Some(next) = next_ready(from)
     {
         return next;
+    }
+    // Time changes nothing for them, and a timer that comes again and again would hide them.
+    if late.is_some() && sync::holds_a_cycle() {
+        outcome::finish(OUTCOME_DEADLOCK)
     }
     if let Some(next) = late.or_else(|| watchdog::left()) {
         return next;

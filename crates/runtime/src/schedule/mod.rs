@@ -17,9 +17,11 @@ pub(crate) use waiting::{
 };
 
 use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
-use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, time, watchdog};
+use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
 use choice::{choose, may_wake, possible, waits_outside};
-use racehunter_event::control::{MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_PCT, TAIL_POS, TAIL_RANDOM};
+use racehunter_event::control::{
+    MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
+};
 use racehunter_event::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Style, Walk};
 
@@ -43,6 +45,10 @@ struct Plan {
     tail_from: u64,
     fair_limit: u64,
     max_events: u64,
+    max_threads: u32,
+    /// Thread that goes on at event `partner_at`, if it can.
+    partner: u32,
+    partner_at: u64,
     snapshot_at: u64,
     /// Last event number for which a decision was made.
     decided: u64,
@@ -61,6 +67,9 @@ static PLAN: Global<Plan> = Global::new(Plan {
     tail_from: 0,
     fair_limit: 0,
     max_events: 0,
+    max_threads: u32::MAX,
+    partner: 0,
+    partner_at: 0,
     snapshot_at: 0,
     decided: 0,
     turn_began: 0,
@@ -101,9 +110,11 @@ pub(crate) unsafe fn begin() {
     take_switches();
     take_tail();
     hold::begin();
+    track::begin();
     (*plan).decided = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
+    (*plan).partner_at = 0;
     (*plan).running = true;
     HORIZON.set(0);
     RH_BUDGET.set(0);
@@ -135,6 +146,7 @@ unsafe fn take_switches() {
     (*plan).tail_from = (*slot).tail_from;
     (*plan).fair_limit = (*slot).fair_limit;
     (*plan).max_events = (*slot).max_events;
+    (*plan).max_threads = (*slot).max_threads;
     (*plan).snapshot_at = (*slot).snapshot_at;
     (*plan).next = server::switch_area().add((*slot).switches as usize);
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
@@ -146,11 +158,37 @@ unsafe fn take_tail() {
     (*PLAN.ptr()).tail = (*slot).tail;
     let style = match (*slot).tail {
         TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
+        TAIL_PCT_VARIABLES => Style::PctVariables { depth: (*slot).depth, length: (*slot).length },
+        TAIL_ORDER => Style::Order { changed: (*slot).changed, count: (*slot).changed_count },
         TAIL_POS => Style::Pos,
         TAIL_RANDOM => Style::Even,
         _ => return,
     };
     (*WALK.ptr()).begin(style, (*slot).seed);
+}
+
+/// Threads that there can be.
+pub(crate) unsafe fn max_threads() -> u32 {
+    (*PLAN.ptr()).max_threads.min(MAX_THREADS as u32)
+}
+
+/// The thread goes on as soon as the running one has performed its next event.
+pub(crate) unsafe fn goes_after_next(thread: u32) {
+    let plan = PLAN.ptr();
+    ((*plan).partner, (*plan).partner_at) = (thread, now() + 2);
+    arm();
+}
+
+/// Who goes on at event `n` for that reason.
+unsafe fn partner_at(n: u64) -> Option<u32> {
+    let plan = PLAN.ptr();
+    let partner = (*plan).partner;
+    ((*plan).partner_at == n && (*thread(partner)).state == State::Ready).then_some(partner)
+}
+
+/// A thread has accessed a variable that the walk counts.
+pub(crate) unsafe fn accessed(thread: u32) {
+    (*WALK.ptr()).accessed(thread);
 }
 
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
@@ -195,6 +233,9 @@ unsafe fn arm() {
     }
     if (*plan).max_events != 0 {
         horizon = horizon.min((*plan).max_events);
+    }
+    if (*plan).partner_at > now {
+        horizon = horizon.min((*plan).partner_at);
     }
     if (*plan).snapshot_at > now {
         horizon = horizon.min((*plan).snapshot_at);
@@ -312,7 +353,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
             snapshot(n);
         }
     }
-    let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n;
+    let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n || partner_at(n).is_some();
     let random = is_point && (*plan).tail != TAIL_MIN_SWITCHES && n >= (*plan).tail_from && READY_COUNT.get() > 1;
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
@@ -392,6 +433,9 @@ pub(crate) unsafe fn yield_after() {
     // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
     let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
     if READY_COUNT.get() > 1 && planned {
+        if (*plan).tail != TAIL_MIN_SWITCHES {
+            (*WALK.ptr()).yields(CURRENT.get());
+        }
         decide_and_switch(n, true, Cause::Yield);
     }
 }

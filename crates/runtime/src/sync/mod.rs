@@ -23,7 +23,7 @@ pub(crate) mod semaphore;
 pub(crate) mod shared;
 pub(crate) mod threads;
 
-use crate::thread::{State, Thread, thread};
+use crate::thread::{COUNT, State, Thread, thread};
 use racehunter_event::Wait;
 
 pub(crate) const EPERM: i32 = 1;
@@ -114,6 +114,25 @@ pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
         Wait::Join => at as u64 + 1,
         _ => 0,
     }
+}
+
+/// Whether threads wait for locks of each other, without a time-out.
+pub(crate) unsafe fn holds_a_cycle() -> bool {
+    let next = |number: u32| {
+        let t = thread(number);
+        let waits = (*t).state == State::Blocked && matches!((*t).pending, Wait::Mutex | Wait::WriteLock);
+        if waits { owner((*t).pending, (*t).object).checked_sub(1).map(|owner| owner as u32) } else { None }
+    };
+    let count = COUNT.get();
+    let comes_back = |start: u32| {
+        let mut at = start;
+        (0..count).any(|_| {
+            let owner = next(at);
+            at = owner.unwrap_or(at);
+            owner == Some(start)
+        })
+    };
+    (0..count).any(comes_back)
 }
 
 /// Whether an absolute time is one.

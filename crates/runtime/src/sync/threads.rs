@@ -2,16 +2,18 @@
 
 use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, misuse, real};
 use crate::fiber;
-use crate::schedule::{BY_CANCEL, End, Waiting, acquire, decide_and_switch, now, point, refresh, yield_after};
+use crate::schedule::{
+    BY_CANCEL, End, Waiting, acquire, decide_and_switch, max_threads, now, point, refresh, yield_after,
+};
 use crate::signals::{cancel, send};
 use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
     prepare, thread,
 };
-use crate::{afterlife, clock, escapes, log, outcome, time};
+use crate::{afterlife, clock, escapes, log, outcome, schedule, time};
 use core::arch::global_asm;
-use racehunter_event::control::{MAX_THREADS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_event::{Cause, Kind, Misuse, Wait, path_of};
+use racehunter_event::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
+use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
@@ -33,9 +35,11 @@ unsafe extern "C" {
     fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
 }
 
+/// Bytes of a stack, unless the program says otherwise.
+const DEFAULT_STACK: usize = 8 << 20;
+
 /// Whether the attributes ask for a stack that a thread made ahead of time does not have.
 unsafe fn special(attributes: *const u8) -> bool {
-    const DEFAULT_STACK: usize = 8 << 20;
     let mut size = 0;
     pthread_attr_getstacksize(attributes, &mut size);
     size > DEFAULT_STACK || has_stack(attributes)
@@ -52,7 +56,7 @@ unsafe fn has_stack(attributes: *const u8) -> bool {
 /// Makes a thread that is not ready yet. An error is that of `pthread_create`.
 pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) -> Result<*mut Thread, i32> {
     let number = COUNT.get();
-    if number as usize >= MAX_THREADS {
+    if number >= max_threads() {
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
     }
     let t = thread(number);
@@ -102,9 +106,32 @@ pub(super) unsafe extern "C" fn create(
     (*t).detached = detached != 0;
     (*t).signal_mask = (*current()).signal_mask;
     log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
+    log_stack(t);
     make_ready(t);
     *handle = (*t).handle;
+    // Whoever makes threads without end would make all that there can be before the first of them runs.
+    if (*current()).children.is_multiple_of(MANY_CHILDREN) {
+        yield_now(code);
+    }
     0
+}
+
+/// So often somebody who makes threads gives way to them.
+const MANY_CHILDREN: u32 = 32;
+
+/// Tells where the stack of a thread is, if blocks of memory are to be told apart.
+unsafe fn log_stack(t: *const Thread) {
+    if schedule::flags() & FLAG_ALLOCATIONS != 0 && !(*t).foreign_stack {
+        log::put(Record {
+            index: now(),
+            object: ((*t).fs - DEFAULT_STACK) as u64,
+            extra: DEFAULT_STACK as u64,
+            thread: (*t).number,
+            kind: Kind::Allocated,
+            detail: ALLOCATED_STACK,
+            ..Record::default()
+        });
+    }
 }
 
 /// A thread is joined or detached for which that must not be done, or that does not exist.
@@ -218,7 +245,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     if LIVE.get() == INTERNAL.get() {
         // The last thread of a process whose main thread has left by `pthread_exit`.
         (*t).state = State::Ready;
-        outcome::exit(0);
+        outcome::end_program(0, 0);
     }
     decide_and_switch(now() + 1, false, Cause::Exit);
     unreachable!();

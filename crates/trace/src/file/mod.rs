@@ -5,8 +5,8 @@
 //! All numbers of fixed size are little-endian; *varint* is LEB128, *zigzag* a varint of `(n << 1) ^ (n >> 63)`.
 //!
 //! ```text
-//! file    = "RHTRACE\0"  version: u32  flags: u32 (1 branches, 2 dependences)  block*  end block
-//! block   = kind: u32 (1 events, 2 end)  length: u32  checksum: u32  payload: length bytes
+//! file    = "RHTRACE\0"  version: u32  flags: u32 (1 branches, 2 dependences)  [origin block]  block*  end block
+//! block   = kind: u32 (1 events, 2 end, 3 origin)  length: u32  checksum: u32  payload: length bytes
 //! ```
 //!
 //! The checksum is the CRC-32 of kind, length and payload. The payload of an events block holds up to 65,536 events that
@@ -28,6 +28,10 @@
 //!          distance to the event before it in this list: varint  entries: varint, then for each
 //!          (how many events of its thread the read lies back) * 2 + (1 for a decision): varint
 //! ```
+//!
+//! The payload of the origin block says what was recorded: program, identity, whether there was a file as standard input
+//! (a byte, 0 or 1) and which, how many arguments there were (varint) and which. Texts are their length, a varint, and
+//! their bytes.
 //!
 //! A *shape* is an operation at a site: together they say all about an event but its object, and a program has few of
 //! them. Differences start anew in each block, so a block can be read without the events before it, given the names and
@@ -52,7 +56,7 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 
 /// Version of the format. Files of another version are refused.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
@@ -61,6 +65,7 @@ const MAX_SHARED: usize = 255;
 const BLOCK_EVENTS: usize = 1 << 16;
 const EVENTS: u32 = 1;
 const END: u32 = 2;
+const ORIGIN: u32 = 3;
 const BRANCHES: u32 = 1;
 const DEPENDENCES: u32 = 2;
 
@@ -79,6 +84,9 @@ fn checksum(kind: u32, payload: &[u8]) -> u32 {
 /// When the output cannot be written.
 pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
     let mut writer = Writer::new(out, trace.has_branches(), trace.dependences().is_some())?;
+    if let Some(origin) = trace.origin() {
+        writer.set_origin(origin)?;
+    }
     for name in trace.threads() {
         writer.add_thread(name)?;
     }

@@ -3,9 +3,9 @@
 use super::varint::{Input, Short};
 use super::{
     BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, MAGIC, MAX_SHARED,
-    checksum,
+    ORIGIN, checksum,
 };
-use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Subject, Trace, TraceBuilder, Via};
+use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
 use memmap2::Mmap;
 use std::fs::File;
 use std::ops::Deref;
@@ -17,6 +17,8 @@ pub struct Reader<B> {
     flags: u32,
     /// Where each events block begins.
     blocks: Vec<usize>,
+    /// Where the origin block begins, if there is one.
+    origin: Option<usize>,
     end: usize,
 }
 
@@ -57,6 +59,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             return Err(Error::Corrupted { block: 0, reason: "unknown flags" });
         }
         let mut blocks = Vec::new();
+        let mut origin = None;
         let mut at = HEADER_LEN;
         loop {
             let block = blocks.len();
@@ -69,7 +72,8 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             }
             match kind {
                 EVENTS => blocks.push(at),
-                END if next == bytes.len() => return Ok(Self { bytes, flags, blocks, end: at }),
+                ORIGIN if at == HEADER_LEN => origin = Some(at),
+                END if next == bytes.len() => return Ok(Self { bytes, flags, blocks, origin, end: at }),
                 END => return Err(Error::Corrupted { block, reason: "there is something after the end" }),
                 _ => return Err(Error::Corrupted { block, reason: "unknown kind of block" }),
             }
@@ -101,6 +105,10 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         if decoder.dependences {
             decoder.builder.set_dependences();
         }
+        if let Some(at) = self.origin {
+            let origin = read_origin(self.payload(0, at)?).map_err(|reason| Error::Corrupted { block: 0, reason })?;
+            decoder.builder.set_origin(origin);
+        }
         let block = self.blocks.len();
         let end = self.payload(block, self.end)?;
         // Room for all events; each takes at least a byte of the file.
@@ -126,6 +134,25 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         }
         Ok(payload)
     }
+}
+
+/// The payload of the origin block.
+fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
+    let mut input = Input(payload);
+    let text = |input: &mut Input<'_>| -> Result<String, &'static str> {
+        let length = input.count()?;
+        Ok(std::str::from_utf8(input.bytes(length)?).map_err(|_| "a name is not UTF-8")?.to_owned())
+    };
+    let program = text(&mut input)?;
+    let identity = text(&mut input)?;
+    let file = match input.byte()? {
+        0 => None,
+        1 => Some(text(&mut input)?),
+        _ => return Err("neither with input nor without"),
+    };
+    let arguments = (0..input.count()?).map(|_| text(&mut input)).collect::<Result<_, _>>()?;
+    let origin = Origin { program, identity, arguments, input: file };
+    if input.0.is_empty() { Ok(origin) } else { Err("it says more than it should") }
 }
 
 struct Decoder {

@@ -1,7 +1,10 @@
 //! Writing, one block at a time.
 
-use super::{BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, MAGIC, checksum, shape_of, varint};
-use crate::{Error, Event, Subject, Via};
+use super::{
+    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, MAGIC, ORIGIN, checksum, shape_of, varint,
+};
+use crate::recording::Sink;
+use crate::{Error, Event, Object, Origin, Subject, Via};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 
@@ -81,6 +84,29 @@ impl<W: Write> Writer<W> {
             depending: Vec::new(),
             events: 0,
         })
+    }
+
+    /// Says what is recorded. Only at the beginning, before anything else.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn set_origin(&mut self, origin: &Origin) -> Result<(), Error> {
+        let mut payload = Vec::new();
+        let text = |payload: &mut Vec<u8>, text: &str| {
+            varint::put(payload, text.len() as u64);
+            payload.extend_from_slice(text.as_bytes());
+        };
+        text(&mut payload, &origin.program);
+        text(&mut payload, &origin.identity);
+        payload.push(origin.input.is_some().into());
+        if let Some(input) = &origin.input {
+            text(&mut payload, input);
+        }
+        varint::put(&mut payload, origin.arguments.len() as u64);
+        for argument in &origin.arguments {
+            text(&mut payload, argument);
+        }
+        self.write(ORIGIN, &payload)
     }
 
     /// Adds a thread.
@@ -228,5 +254,27 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&length.to_le_bytes())?;
         self.out.write_all(&checksum(kind, payload).to_le_bytes())?;
         Ok(self.out.write_all(payload)?)
+    }
+}
+
+impl<W: Write> Sink for Writer<W> {
+    fn thread(&mut self, name: String) -> Result<(), Error> {
+        self.add_thread(&name)
+    }
+
+    fn object(&mut self, object: Object) -> Result<(), Error> {
+        self.add_object(object.subject, &object.name)
+    }
+
+    fn site(&mut self, name: String) -> Result<(), Error> {
+        self.add_site(&name)
+    }
+
+    fn fills_gaps(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: Event, _skipped: u64, reads: &[(u32, Via)]) -> Result<(), Error> {
+        self.push(event, reads)
     }
 }

@@ -1,0 +1,202 @@
+//! Prediction: what other schedules would do is read off the log of one, and each such schedule is a target.
+//!
+//! After S. Zhu and others, "Reduce Dependence for Sound Concurrency Bug Prediction", 2025, and the works that it builds on;
+//! the algorithm is in `racehunter-predict`. Here its witnesses become plans. The log has points only: whatever lies between
+//! two points of a thread goes along with the second. Logs know no dependences, so every read keeps its value (policy M2).
+//!
+//! A prediction is a guess as far as this program is concerned: there may be things that a log does not tell. A plan that
+//! cannot be followed means that the guess was wrong, and nothing else.
+
+use crate::witness::{codes, witness};
+use racehunter_explore::{Analysis, Bug, Execution, Loader, Outcome, Part, Plan, Saver, Style, Tail, Unusable};
+use racehunter_predict::{Effort, Index, Kind, Options, Policy, predict};
+use racehunter_trace::recording::Recording;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// The analysis.
+pub struct Predict {
+    /// Runs the program itself when it has nothing to try; otherwise it lives on what others run.
+    active: bool,
+    seed: u64,
+    part: Part,
+    /// Executions whose logs were seen.
+    seen: u64,
+    /// What was predicted, or has shown.
+    known: HashSet<(Kind, Vec<u64>)>,
+}
+
+/// What to run for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To see what can be predicted: the sequential execution, then walks.
+    Look(u64),
+    /// To carry out a prediction.
+    Show(Box<Plan>),
+}
+
+/// Longest log that is looked at, in records.
+const LONGEST: usize = 200_000;
+
+impl Predict {
+    /// An analysis that stands for itself.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { active: true, seed, part: Part::WHOLE, seen: 0, known: HashSet::new() }
+    }
+
+    /// An analysis that looks at the executions of others, and has targets only where it predicts something.
+    #[must_use]
+    pub fn from_others() -> Self {
+        Self { active: false, ..Self::new(0) }
+    }
+
+    /// The predictions from a log that are not known, as targets. `part`: whose they must be; the others are left to
+    /// those who see the same log.
+    fn predictions(&mut self, execution: &Execution, part: Part) -> Vec<Target> {
+        if execution.threads < 2
+            || execution.records.len() > LONGEST
+            || matches!(execution.outcome, Outcome::Diverged(_) | Outcome::Lost(_))
+        {
+            return Vec::new();
+        }
+        let Ok(recording) = Recording::of(&execution.records) else { return Vec::new() };
+        // A program that misuses its locks has logs that nothing follows from.
+        let Ok(index) = Index::new(&recording.trace) else { return Vec::new() };
+        let effort = Effort { windows: vec![5_000], retries: 200, ..Effort::default() };
+        let options = Options { policy: Policy::M2, effort, attempts: 20, ..Options::default() };
+        let mut targets = Vec::new();
+        for prediction in predict(&index, &options, &|| false).predictions {
+            let Some(mut places) = codes(&recording, &prediction) else { continue };
+            places.sort_unstable();
+            let is_own = part.owns(hash(&places));
+            if prediction.kind != Kind::Atomicity && self.known.insert((prediction.kind, places)) && is_own {
+                targets.extend(witness(&recording, &prediction).into_iter().map(|(plan, _)| Target::Show(plan.into())));
+            }
+        }
+        targets
+    }
+
+    /// Learns from an execution, whoever ran it.
+    fn learn(&mut self, execution: &Execution) -> Vec<Target> {
+        for bug in execution.bugs() {
+            if let Bug::Race(first, second) = bug {
+                self.known.insert((Kind::Race, vec![first, second]));
+            }
+        }
+        self.seen += 1;
+        // Executions of one program are much alike: fewer and fewer are worth the time.
+        if self.seen.is_power_of_two() { self.predictions(execution, Part::WHOLE) } else { Vec::new() }
+    }
+}
+
+impl Analysis for Predict {
+    type Target = Target;
+
+    fn initial_targets(&mut self) -> Vec<Target> {
+        if self.active { vec![Target::Look(0)] } else { Vec::new() }
+    }
+
+    fn plan(&self, target: &Target) -> Plan {
+        match target {
+            Target::Look(0) => Plan::default(),
+            Target::Look(number) => {
+                // Each part makes the walks whose numbers are its own.
+                let number =
+                    (number - 1).wrapping_mul(u64::from(self.part.of())).wrapping_add(self.part.number().into());
+                let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
+                Plan { tail: Tail::Walk { style: Style::Pos, seed }, ..Plan::default() }
+            }
+            Target::Show(plan) => (**plan).clone(),
+        }
+    }
+
+    fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
+        let Target::Look(number) = target else { return Vec::new() };
+        let mut targets = vec![Target::Look(number + 1)];
+        // All parts make the first execution.
+        let part = if *number == 0 { self.part } else { Part::WHOLE };
+        targets.extend(self.predictions(execution, part));
+        targets
+    }
+
+    fn other_targets(&mut self, execution: &Execution) -> Vec<Target> {
+        self.learn(execution)
+    }
+
+    fn guesses(&self) -> bool {
+        true
+    }
+
+    /// Each part predicts from the executions that it makes.
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    fn is_common(&self, target: &Target) -> bool {
+        *target == Target::Look(0)
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        out.number(self.seen);
+        out.count(self.known.len());
+        for (kind, places) in &self.known {
+            out.number(match kind {
+                Kind::Race => 0_u8,
+                Kind::Deadlock => 1,
+                Kind::Atomicity => 2,
+            });
+            out.numbers(places.iter().copied());
+        }
+        let targets: Vec<&Target> = targets.collect();
+        out.count(targets.len());
+        for target in targets {
+            match target {
+                Target::Look(number) => {
+                    out.number(false);
+                    out.number(*number);
+                }
+                // The rest of such a plan is always the same: see `witness`.
+                Target::Show(plan) => {
+                    out.number(true);
+                    out.switches(&plan.switches);
+                    out.number(plan.tail_from);
+                }
+            }
+        }
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.seen = input.number()?;
+        for _ in 0..input.number()? {
+            let kind = match input.number()? {
+                0 => Kind::Race,
+                1 => Kind::Deadlock,
+                2 => Kind::Atomicity,
+                _ => return Err(Unusable::Damaged),
+            };
+            self.known.insert((kind, input.numbers()?));
+        }
+        let mut targets = Vec::new();
+        for _ in 0..input.number()? {
+            let shows = input.flag()?;
+            targets.push(if shows {
+                let (switches, tail_from) = (input.switches()?, input.number()?);
+                Target::Show(Plan { switches, tail_from, ..Plan::default() }.into())
+            } else {
+                Target::Look(input.number()?)
+            });
+        }
+        Ok(targets)
+    }
+}
+
+/// The same in every run.
+fn hash(places: &[u64]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    places.hash(&mut hasher);
+    hasher.finish()
+}

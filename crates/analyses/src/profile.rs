@@ -1,0 +1,172 @@
+//! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
+
+use racehunter_explore::{
+    Execution, Going, Kind, Loader, MOST_TRACKED, Record, Saver, Tracked, Unusable, Variable, Variables, decisions,
+};
+use std::collections::BTreeMap;
+
+/// The largest numbers of any execution so far.
+#[derive(Default)]
+pub(crate) struct Profile {
+    threads: u64,
+    choices: u64,
+    /// Some thread could go on by a time-out, or by a spurious wake-up. Walks choose that at random.
+    chancy: bool,
+    /// Accesses of each variable, from the creation of the first thread on.
+    accesses: BTreeMap<Tracked, Accesses>,
+    /// The same without variables that one thread has to itself: what can be drawn.
+    shared: Vec<(Tracked, u64)>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Accesses {
+    most: u64,
+    /// The thread, and whether there were others, in any one execution.
+    thread: u32,
+    shared: bool,
+    /// In the execution that is looked at.
+    now: u64,
+}
+
+impl Profile {
+    /// Threads of an execution.
+    pub fn threads(&self) -> u64 {
+        self.threads.max(1)
+    }
+
+    /// Whether more is left to luck than priorities.
+    pub fn is_chancy(&self) -> bool {
+        self.chancy
+    }
+
+    /// Decisions at which more than one thread could go on.
+    pub fn choices(&self) -> u64 {
+        self.choices.max(1)
+    }
+
+    /// Variables that more than one thread accesses.
+    pub fn variables(&self) -> u64 {
+        self.shared.len() as u64
+    }
+
+    /// Sets of so many variables; of all, when there are fewer.
+    pub fn sets(&self, variables: u32) -> f64 {
+        let (all, of) = (self.shared.len() as u64, u64::from(variables).min(self.shared.len() as u64));
+        (0..of).map(|i| (all - i) as f64 / (i + 1) as f64).product()
+    }
+
+    /// Accesses of so many variables, of those that are accessed most.
+    pub fn most_accesses(&self, variables: u32) -> u64 {
+        let mut accesses: Vec<u64> = self.shared.iter().map(|&(_, most)| most).collect();
+        accesses.sort_unstable_by(|a, b| b.cmp(a));
+        accesses.iter().take(variables as usize).sum::<u64>().max(1)
+    }
+
+    /// Threads that begin while the program runs.
+    pub fn begins(&self) -> u64 {
+        self.threads().saturating_sub(1)
+    }
+
+    /// Draws so many variables, each set with the same chance, and gives the number of their accesses, with that of
+    /// threads that begin.
+    pub fn draw(&self, variables: u32, seed: u64) -> (Vec<Tracked>, u64) {
+        let mut left = self.shared.clone();
+        let mut random = seed;
+        let mut drawn = Vec::new();
+        let mut length = self.begins();
+        while drawn.len() < (variables as usize).min(MOST_TRACKED) && !left.is_empty() {
+            // The seed is also that of the walk, which must not follow from the same numbers.
+            random = random.rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5851_F42D_4C95_7F2D;
+            let number = racehunter_explore::path_priority(random, 1) % left.len() as u64;
+            let (variable, accesses) = left.swap_remove(number as usize);
+            drawn.push(variable);
+            length += accesses;
+        }
+        (drawn, length)
+    }
+
+    /// Takes in threads and choices of an execution. True when one of the numbers grew.
+    pub fn note_choices(&mut self, execution: &Execution) -> bool {
+        let mut decisions = decisions(execution, None);
+        let mut choices = 0;
+        while let Some(decision) = decisions.next() {
+            choices += u64::from(decision.going != Going::Over && decisions.has_others());
+        }
+        let grew = choices > self.choices;
+        self.choices = self.choices.max(choices);
+        self.note_common(execution) || grew
+    }
+
+    fn note_common(&mut self, execution: &Execution) -> bool {
+        let by_luck =
+            |record: &Record| record.kind == Kind::Suspended || record.kind == Kind::Blocked && record.size != 0;
+        self.chancy |= execution.records.iter().any(by_luck);
+        let threads = u64::from(execution.threads);
+        let grew = threads > self.threads;
+        self.threads = self.threads.max(threads);
+        grew
+    }
+
+    /// Takes in threads and variables of an execution. True when one of the numbers grew.
+    pub fn note_variables(&mut self, execution: &Execution) -> bool {
+        let mut variables = Variables::default();
+        let mut alone = true;
+        for record in &execution.records {
+            let variable = variables.note(execution, record);
+            // As in the target: before the first creation nothing can come between two accesses.
+            if let Some(variable) = variable.filter(|_| !alone) {
+                let tracked = match variable {
+                    Variable::Heap { code, .. } => Tracked::AllocatedAt(code),
+                    _ => Tracked::At(record.variable().unwrap_or_default()),
+                };
+                let known =
+                    self.accesses.entry(tracked).or_insert(Accesses { thread: record.thread, ..Accesses::default() });
+                if known.now == 0 && !known.shared {
+                    known.thread = record.thread;
+                }
+                known.now += 1;
+                known.shared |= known.thread != record.thread;
+            }
+            alone &= record.kind != Kind::Create;
+        }
+        for known in self.accesses.values_mut() {
+            known.most = known.most.max(std::mem::take(&mut known.now));
+        }
+        let before = std::mem::take(&mut self.shared);
+        self.find_shared();
+        let grew = before != self.shared;
+        self.note_common(execution) || grew
+    }
+
+    fn find_shared(&mut self) {
+        let shared = self.accesses.iter().filter(|(_, known)| known.shared);
+        self.shared = shared.map(|(&variable, known)| (variable, known.most)).collect();
+    }
+
+    /// Writes all of it.
+    pub fn save(&self, out: &mut Saver<'_>) {
+        out.number(self.threads);
+        out.number(self.choices);
+        out.number(self.chancy);
+        out.count(self.accesses.len());
+        for (&variable, &Accesses { most, thread, shared, .. }) in &self.accesses {
+            out.tracked(variable);
+            out.number(most);
+            out.number(thread);
+            out.number(shared);
+        }
+    }
+
+    /// Reads what was written.
+    pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        let (threads, choices, chancy) = (input.number()?, input.number()?, input.flag()?);
+        let mut profile = Self { threads, choices, chancy, ..Self::default() };
+        for _ in 0..input.number()? {
+            let variable = input.tracked()?;
+            let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);
+            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0 });
+        }
+        profile.find_shared();
+        Ok(profile)
+    }
+}

@@ -1,0 +1,500 @@
+//! Thread bounding: strict priorities, in so many orders that any few threads come in every order.
+//!
+//! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA
+//! 2013: algorithm 1. The thread with the highest priority runs; a preemption gives the running thread another place in
+//! the order. A bug that needs `t` threads in a certain order shows whatever the others do, so it is enough to try as many
+//! random orders as have every order of any `t` threads among them, with the confidence that is asked for (lemma 4.1).
+//! There are far fewer of these than orders of all threads.
+//!
+//! A *rider* is an order with the preemptions that were chosen in it. Different riders mostly ask for the same schedules.
+//! So a target is the beginning of a schedule with all riders that take it, and where they part, new targets begin. Each
+//! schedule is run once, however many riders it has.
+
+mod keep;
+
+use crate::Strategy;
+use crate::trie::{Last, ROOT, Trie};
+use crate::variable_bound::Bounds;
+use racehunter_explore::{
+    Analysis, Causes, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS,
+    Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+/// Where a rider comes in the search. The order of the fields is the order of the search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    variables: u32,
+    preemptions: u32,
+}
+
+/// An order, and where threads are preempted in it.
+#[derive(Clone, Debug)]
+struct Rider {
+    /// What the order follows from.
+    seed: u64,
+    /// The threads that were preempted, one after the other: the first `count`.
+    preempted: [u32; MOST_CHANGED],
+    count: u32,
+    /// The variables at which they were.
+    variables: Rc<Vec<Variable>>,
+}
+
+/// Riders that wait, at most: with more the search goes on, but not all of it, and claims nothing.
+const MOST_RIDERS: usize = 8_000_000;
+/// Beginnings that are remembered, at most. Others are not left out.
+const MOST_BEGUN: usize = 32_000_000;
+
+impl Rider {
+    fn place(&self) -> Place {
+        Place { variables: self.variables.len() as u32, preemptions: self.count }
+    }
+
+    fn preempted(&self) -> &[u32] {
+        &self.preempted[..self.count as usize]
+    }
+
+    fn priority(&self, thread: u32, path: u64) -> u64 {
+        match self.preempted().iter().rposition(|&preempted| preempted == thread) {
+            Some(part) => part_priority(self.seed, part as u32),
+            None => path_priority(self.seed, path),
+        }
+    }
+
+    /// Who goes on, of those that can; `last` are those that come after all others, the latest last.
+    fn choose(&self, ready: &[(u32, u64)], last: &[u32]) -> Option<u32> {
+        let key = |&(thread, path): &(u32, u64)| match last.iter().rposition(|&other| other == thread) {
+            Some(position) => (0, u64::MAX - position as u64),
+            None => (1, self.priority(thread, path)),
+        };
+        ready.iter().max_by_key(|&candidate| key(candidate)).map(|&(thread, _)| thread)
+    }
+
+    /// With the running thread preempted.
+    fn preempting(&self, thread: u32, variable: Option<Variable>) -> Self {
+        let mut rider = self.clone();
+        // There is room, see `ThreadBound::new`.
+        rider.preempted[rider.count as usize] = thread;
+        rider.count += 1;
+        if let Some(variable) = variable.filter(|variable| !rider.variables.contains(variable)) {
+            Rc::make_mut(&mut rider.variables).push(variable);
+        }
+        rider
+    }
+}
+
+/// The beginning of a schedule, up to the decision about an event, and who goes on from there.
+#[derive(Clone)]
+pub struct Target {
+    prefix: u32,
+    at: u64,
+    riders: Rc<Vec<Rider>>,
+}
+
+/// What the rest of an execution depends on, besides priorities.
+#[derive(Default)]
+struct State {
+    /// The events so far, as [`Causes`] has them.
+    causes: u64,
+    /// The threads that are not over, with their paths, and the paths of all that were there so far.
+    live: Vec<(u32, u64)>,
+    known: Vec<u64>,
+    /// Who comes after all others.
+    last: Vec<u32>,
+}
+
+/// The analysis. See the documentation of the module.
+pub struct ThreadBound {
+    bounds: Bounds,
+    confidence: f64,
+    strategy: Strategy,
+    seed: u64,
+    place: Place,
+    trie: Trie,
+    later: BTreeMap<Place, Vec<Target>>,
+    /// The threads that the orders are for, by their paths, and how many orders there are.
+    paths: Vec<u64>,
+    orders: u64,
+    /// How many of them are different.
+    distinct: u64,
+    /// Threads that came later: the orders are too few.
+    more_paths: bool,
+    /// Some preemption was left out because of the bounds, or because of the iteration of a loop.
+    late_iterations: bool,
+    dropped: bool,
+    /// Somebody else went on than the priorities say.
+    unpredicted: bool,
+    /// There were other choices than those of priorities: early time-outs, spurious wake-ups.
+    unfair: bool,
+    /// Some thread had to give way.
+    exhausted: bool,
+    /// Whether riders are dropped that would only repeat what others do.
+    prunes: bool,
+    /// What riders have begun with, see [`ThreadBound::is_new`].
+    begun: HashSet<u64>,
+    pruned: u64,
+    /// Riders of all targets that wait.
+    riders: usize,
+}
+
+/// Random orders that are needed so that any `few` of `all` have each order in one of them, with this confidence.
+///
+/// One order has a given order of `few` with a chance of 1 / few!. With `m` of them, the expected number of orders that
+/// are missing is few! (all over few) (1 - 1 / few!)^m, which bounds the chance that any is.
+#[must_use]
+pub fn orders_needed(all: u32, few: u32, confidence: f64) -> u64 {
+    let few = few.min(all);
+    let factorial: f64 = (1..=few).map(f64::from).product();
+    if factorial <= 1.0 {
+        return 1;
+    }
+    let arrangements: f64 = (0..few).map(|i| f64::from(all - i)).product();
+    let missing = (1.0 - confidence).clamp(1e-12, 1.0);
+    ((arrangements / missing).ln() / -(1.0 - 1.0 / factorial).ln()).ceil().max(1.0) as u64
+}
+
+/// What the orders follow from that one seed gives: a number for each, see [`Style::Order`].
+#[must_use]
+pub const fn nth_order(seed: u64, number: u64) -> u64 {
+    // An odd factor, so that no two are the same.
+    seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95))
+}
+
+impl ThreadBound {
+    /// All bugs of so many threads within the bounds, with this confidence.
+    #[must_use]
+    pub fn new(bounds: Bounds, confidence: f64, strategy: Strategy, seed: u64) -> Self {
+        let preemptions = bounds.preemptions.min(MOST_CHANGED as u32);
+        Self {
+            bounds: Bounds { preemptions, ..bounds },
+            confidence,
+            strategy,
+            seed,
+            place: Place::default(),
+            trie: Trie::new(),
+            later: BTreeMap::new(),
+            paths: Vec::new(),
+            orders: 0,
+            distinct: 0,
+            more_paths: false,
+            late_iterations: false,
+            dropped: false,
+            unpredicted: false,
+            unfair: false,
+            exhausted: false,
+            prunes: true,
+            begun: HashSet::new(),
+            pruned: 0,
+            riders: 0,
+        }
+    }
+
+    /// Every schedule, also those that differ from others only in the order of independent events.
+    #[must_use]
+    pub fn without_pruning(self) -> Self {
+        Self { prunes: false, ..self }
+    }
+
+    /// Whether nobody has begun like this: after the same events in any order that makes no difference, with the same
+    /// priorities, and with as much left of the bounds. Whatever follows would be the same.
+    fn is_new(&mut self, state: &State, rider: &Rider) -> bool {
+        // How long a thread has had its turn depends on the order of all events.
+        if !self.prunes || self.exhausted || self.begun.len() >= MOST_BEGUN {
+            return true;
+        }
+        let mut variables = rider.variables.as_ref().clone();
+        variables.sort_unstable();
+        let used = rider.count;
+        let live = state.live.iter().map(|&(thread, path)| (rider.priority(thread, path), path));
+        let to_come = self.paths.iter().filter(|path| !state.known.contains(path));
+        let to_come = to_come.map(|&path| (path_priority(rider.seed, path), path));
+        let parts = (used..self.bounds.preemptions).map(|part| (part_priority(rider.seed, part), u64::from(part) << 1));
+        let mut order: Vec<(u64, u64)> = live.chain(to_come).chain(parts).collect();
+        order.sort_unstable();
+        let order: Vec<u64> = order.into_iter().map(|(_, part)| part).collect();
+        let mut hasher = DefaultHasher::new();
+        (state.causes, &state.last, used, order, variables).hash(&mut hasher);
+        let is_new = self.begun.insert(hasher.finish());
+        self.pruned += u64::from(!is_new);
+        is_new
+    }
+
+    /// Parts that an order is about: threads, and what follows preemptions.
+    fn parts(&self) -> u32 {
+        self.paths.len() as u32 + self.bounds.preemptions
+    }
+
+    /// Of how many parts every order is wanted.
+    fn few(&self) -> u32 {
+        self.bounds.threads + self.bounds.preemptions
+    }
+
+    fn rider(&self, number: u64) -> Rider {
+        let (preempted, variables) = ([0; MOST_CHANGED], Rc::new(Vec::new()));
+        Rider { seed: nth_order(self.seed, number), preempted, count: 0, variables }
+    }
+
+    /// All riders, each order of the parts once.
+    fn all_riders(&mut self) -> Vec<Rider> {
+        self.orders = orders_needed(self.parts(), self.few(), self.confidence);
+        let mut known = HashSet::new();
+        let riders = (0..self.orders).map(|number| self.rider(number));
+        let is_new = |rider: &Rider| {
+            let threads = self.paths.iter().map(|&path| path_priority(rider.seed, path));
+            let parts = (0..self.bounds.preemptions).map(|part| part_priority(rider.seed, part));
+            let mut order: Vec<(u64, usize)> = threads.chain(parts).zip(0..).collect();
+            order.sort_unstable();
+            known.insert(order.into_iter().map(|(_, part)| part).collect::<Vec<usize>>())
+        };
+        let riders: Vec<Rider> = riders.filter(is_new).collect();
+        self.distinct = riders.len() as u64;
+        riders
+    }
+
+    fn begin(&mut self) -> Vec<Target> {
+        self.place = Place::default();
+        self.trie = Trie::new();
+        self.later = BTreeMap::new();
+        self.more_paths = false;
+        self.begun = HashSet::new();
+        self.riders = 1;
+        vec![Target { prefix: ROOT, at: 0, riders: Rc::new(vec![self.rider(0)]) }]
+    }
+
+    /// Takes note of the threads of an execution.
+    fn learn(&mut self, execution: &Execution) {
+        let mut last = LastVariables::new(execution);
+        let _ = last.before(u64::MAX, 0);
+        for thread in 0..execution.threads {
+            let path = last.path(thread);
+            if !self.paths.contains(&path) {
+                self.paths.push(path);
+                self.more_paths = true;
+            }
+        }
+    }
+
+    /// The rider with a preemption here, if the bounds allow it.
+    fn preempting(&mut self, rider: &Rider, decision: &Decision, variable: Option<Variable>) -> Option<Rider> {
+        if rider.count == self.bounds.preemptions {
+            return None;
+        }
+        let limit = self.bounds.iterations.unwrap_or(u32::MAX);
+        if matches!(variable, Some(Variable::Heap { iteration, .. }) if iteration >= limit) {
+            self.late_iterations = true;
+            return None;
+        }
+        let rider = rider.preempting(decision.from, variable);
+        (rider.place().variables <= self.bounds.variables).then_some(rider)
+    }
+
+    /// Follows the riders along an execution that their pilot, the first of them, has made. Where others part from it,
+    /// new targets begin.
+    fn follow(&mut self, target: &Target, execution: &Execution, mut riders: Vec<Rider>) -> Vec<Target> {
+        let mut now = Vec::new();
+        let mut last_variables = LastVariables::new(execution);
+        let mut causes = Causes::new(execution);
+        let mut yields: HashMap<u32, u32> = HashMap::new();
+        let mut last: Vec<u32> = Vec::new();
+        let mut prefix = target.prefix;
+        let mut decisions = decisions(execution, self.strategy.fair_limit());
+        while let Some(decision) = decisions.next() {
+            let ready: Vec<u32> = decisions.ready().collect();
+            let others_ready = ready.iter().any(|&thread| thread != decision.from);
+            if decision.going == Going::Yielding && others_ready {
+                let yields = yields.entry(decision.from).or_default();
+                *yields += 1;
+                if *yields > PATIENCE_WITH_YIELDS {
+                    last.push(decision.from);
+                }
+            }
+            if decision.going == Going::Exhausted {
+                last.push(decision.from);
+                self.exhausted = true;
+            }
+            if decision.at < target.at {
+                continue;
+            }
+            self.unfair |= decisions.others().any(|(thread, _)| !ready.contains(&thread) && thread != decision.from);
+            if ready.len() > 1 {
+                let variable = last_variables.before(decision.at, decision.from);
+                let ready: Vec<(u32, u64)> =
+                    ready.iter().map(|&thread| (thread, last_variables.path(thread))).collect();
+                let predicted = riders.first().and_then(|pilot| pilot.choose(&ready, &last));
+                self.unpredicted |= predicted != Some(decision.to);
+                // At the decision where the target begins, those who are preempted there are among the riders.
+                let may_preempt = decision.going == Going::Ready && decision.at > target.at;
+                let begins = decision.at > target.at;
+                let mut state = State::default();
+                if self.prunes && begins {
+                    state.causes = causes.before(decision.at);
+                    state.live = causes.live().map(|thread| (thread, last_variables.path(thread))).collect();
+                    state.known = (0..execution.threads).map(|thread| last_variables.path(thread)).collect();
+                    state.last.clone_from(&last);
+                }
+                let mut parting: BTreeMap<u32, Vec<Rider>> = BTreeMap::new();
+                let mut staying = Vec::with_capacity(riders.len());
+                for rider in riders {
+                    let preempting = may_preempt.then(|| self.preempting(&rider, &decision, variable)).flatten();
+                    let preempting = preempting.filter(|rider| self.is_new(&state, rider));
+                    let parts = |rider: &Rider| rider.choose(&ready, &last).filter(|&choice| Some(choice) != predicted);
+                    // The pilot stays, and stays the first.
+                    match parts(&rider) {
+                        Some(_) if begins && !self.is_new(&state, &rider) => {}
+                        Some(choice) => parting.entry(choice).or_default().push(rider),
+                        None => staying.push(rider),
+                    }
+                    let Some(rider) = preempting else { continue };
+                    match parts(&rider) {
+                        Some(choice) => parting.entry(choice).or_default().push(rider),
+                        None => staying.push(rider),
+                    }
+                }
+                riders = staying;
+                for riders in parting.into_values() {
+                    self.trie.hold(prefix);
+                    self.add(Target { prefix, at: decision.at, riders: Rc::new(riders) }, &mut now);
+                }
+            }
+            if decision.logged {
+                let choice = Last::new(decision.at, decision.to, decision.code, 0);
+                let Some(child) = self.trie.child(prefix, choice) else {
+                    self.dropped = true;
+                    break;
+                };
+                self.trie.release(prefix);
+                prefix = child;
+            }
+        }
+        self.trie.release(prefix);
+        now
+    }
+
+    /// A target now or later, as the first of its riders says.
+    fn add(&mut self, mut target: Target, now: &mut Vec<Target>) {
+        let first = target.riders.iter().map(Rider::place).enumerate().min_by_key(|&(_, place)| place);
+        let Some((pilot, place)) = first else { return };
+        if self.riders + target.riders.len() > MOST_RIDERS {
+            self.dropped = true;
+            self.trie.release(target.prefix);
+            return;
+        }
+        self.riders += target.riders.len();
+        Rc::make_mut(&mut target.riders).swap(0, pilot);
+        if place <= self.place {
+            now.push(target);
+        } else {
+            self.later.entry(place).or_default().push(target);
+        }
+    }
+
+    /// The bounds within which everything was run once nothing waits for the current place.
+    fn covered(&self) -> Place {
+        let Bounds { variables, preemptions, .. } = self.bounds;
+        match self.later.keys().next() {
+            None => Place { variables, preemptions },
+            Some(next) if next.variables > self.place.variables => Place { variables: next.variables - 1, preemptions },
+            Some(next) => Place { preemptions: next.preemptions - 1, ..*next },
+        }
+    }
+}
+
+impl Analysis for ThreadBound {
+    type Target = Target;
+
+    fn initial_targets(&mut self) -> Vec<Target> {
+        let new = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
+        *self = Self { prunes: self.prunes, ..new };
+        self.begin()
+    }
+
+    fn plan(&self, target: &Target) -> Plan {
+        let fair_limit = self.strategy.fair_limit();
+        let pilot = &target.riders[0];
+        let style = Style::Order { changed: pilot.preempted, count: pilot.count };
+        let tail = Tail::Walk { style, seed: pilot.seed };
+        let switches = self.trie.switches(target.prefix);
+        let allocations = self.bounds.iterations.is_some();
+        Plan { switches, tail_from: target.at, tail, fair_limit, allocations, ..Plan::default() }
+    }
+
+    fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
+        self.riders = self.riders.saturating_sub(target.riders.len());
+        if matches!(execution.outcome, Outcome::Diverged(_)) {
+            self.unpredicted = true;
+            self.trie.release(target.prefix);
+            return Vec::new();
+        }
+        self.learn(execution);
+        let riders = if target.prefix == ROOT && target.at == 0 {
+            // Now the threads are known, and with them how many orders it takes.
+            self.more_paths = false;
+            self.all_riders()
+        } else {
+            target.riders.as_ref().clone()
+        };
+        self.follow(target, execution, riders)
+    }
+
+    fn next_stage(&mut self) -> Option<Vec<Target>> {
+        if self.more_paths && self.later.is_empty() {
+            // There are more threads than in the first execution, and so there should be more orders.
+            return Some(self.begin());
+        }
+        let (place, targets) = self.later.pop_first()?;
+        self.place = place;
+        Some(targets)
+    }
+
+    fn guarantee(&self) -> Option<String> {
+        if self.dropped || self.unpredicted || self.more_paths || self.exhausted && self.pruned > 0 {
+            return None;
+        }
+        let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+        let Place { variables, preemptions } = self.covered();
+        let all: f64 = (1..=self.parts()).map(f64::from).product();
+        let mut words = if all == self.distinct as f64 {
+            format!("all schedules of all {}", count(self.distinct, "priority order"))
+        } else {
+            let (threads, confidence) = (count(u64::from(self.bounds.threads), "thread"), self.confidence);
+            let orders = count(self.orders, "priority order");
+            format!("all schedules of {orders} (all orders of any {threads} with a chance of {confidence})")
+        };
+        words += &format!(" with <= {}", count(u64::from(preemptions), "preemption"));
+        words += &format!(" at <= {}", count(u64::from(variables), "variable"));
+        if self.unfair {
+            words += " and no early time-outs";
+        }
+        if self.pruned > 0 {
+            words += ", up to the order of independent events";
+        }
+        if let (true, Some(limit)) = (self.exhausted, self.strategy.fair_limit()) {
+            words += &format!(", and at most {limit} events of a thread in a row while others wait");
+        }
+        if let Some(limit) = self.bounds.iterations.filter(|_| self.late_iterations) {
+            let iterations = if limit == 1 { "iteration" } else { "iterations" };
+            words += &format!(" (blocks of the heap: those of the first {limit} {iterations} of a loop)");
+        }
+        Some(words)
+    }
+
+    fn bound(&self) -> Option<u32> {
+        Some(self.place.preemptions)
+    }
+
+    fn rank(&self) -> Option<Rank> {
+        Some(Rank { variables: self.place.variables, threads: self.bounds.threads })
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        self.write(&targets.collect::<Vec<_>>(), out);
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.read(input)
+    }
+}

@@ -1,0 +1,287 @@
+//! Thread bounding against algorithm 1 of the paper as it is written down there, one execution for every order and every
+//! choice of preemptions.
+
+mod common;
+
+use common::figures::figures;
+use common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
+use proptest::prelude::*;
+use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
+use racehunter_explore::model::{ModelExecutor, Program, order};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Causes, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Plan, Points, Portfolio,
+    Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where an execution stands before it is continued by priorities.
+#[derive(Clone, Default)]
+struct Item {
+    switches: Vec<Switch>,
+    at: u64,
+    preempted: Vec<u32>,
+    variables: Vec<Variable>,
+}
+
+/// Every execution of one order within the bounds.
+fn algorithm_1(
+    executor: &mut ModelExecutor,
+    seed: u64,
+    (preemptions, variables): (usize, usize),
+    see: &mut dyn FnMut(Execution),
+) {
+    let mut queue = vec![Item::default()];
+    while let Some(item) = queue.pop() {
+        let mut changed = [0; MOST_CHANGED];
+        changed[..item.preempted.len()].copy_from_slice(&item.preempted);
+        let style = Style::Order { changed, count: item.preempted.len() as u32 };
+        let plan = Plan {
+            switches: item.switches.clone(),
+            tail_from: item.at,
+            tail: Tail::Walk { style, seed },
+            ..Plan::default()
+        };
+        let execution = executor.run_one(&plan);
+        assert!(!matches!(execution.outcome, Outcome::Diverged(_)));
+        let mut last = LastVariables::new(&execution);
+        let mut decisions = decisions(&execution, plan.fair_limit);
+        while let Some(decision) = decisions.next() {
+            if decision.at <= item.at || decision.going != Going::Ready || decisions.ready().count() < 2 {
+                continue;
+            }
+            let mut next = item.clone();
+            next.switches = execution.switches().into_iter().filter(|switch| switch.at < decision.at).collect();
+            next.at = decision.at;
+            next.preempted.push(decision.from);
+            let variable = last.before(decision.at, decision.from);
+            next.variables.extend(variable.filter(|variable| !item.variables.contains(variable)));
+            if next.preempted.len() <= preemptions && next.variables.len() <= variables {
+                queue.push(next);
+            }
+        }
+        see(execution);
+    }
+}
+
+fn options(bound: u32, variables: u32, threads: u32) -> Options {
+    Options { bound, variables, threads, confidence: 0.9, seed: 5, ..Options::default() }
+}
+
+fn budget() -> Budget {
+    Budget { points: Points::All, ..Budget::default() }
+}
+
+fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(), TestCaseError> {
+    let make = |program: &Program| {
+        let mut executor =
+            if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) };
+        executor.add_all_points();
+        executor
+    };
+    let options = options(bound, variables, 2);
+    let analysis = || {
+        let bounds = Bounds { variables, threads: 2, preemptions: bound, iterations: None };
+        ThreadBound::new(bounds, options.confidence, Strategy::MinSwitches, options.seed)
+    };
+    let hunt = hunt_with(make(&program), Portfolio::of(analysis().without_pruning()), budget());
+    prop_assert!(hunt.summary.coverage.complete, "{}", hunt.summary.coverage.guarantee);
+    let threads = program.bodies.len() as u32;
+    let orders = orders_needed(threads + bound, 2 + bound, options.confidence);
+    let claimed = &hunt.summary.coverage.guarantee;
+    let some =
+        format!("all schedules of {orders} priority orders (all orders of any 2 threads with a chance of 0.9) with");
+    let all: u32 = (1..=threads + bound).product();
+    let all = format!("all schedules of all {all} priority orders with");
+    prop_assert!(claimed.starts_with(&some) || claimed.starts_with(&all), "{}", claimed);
+    let mut expected = BTreeSet::new();
+    let mut classes = BTreeSet::new();
+    let mut executor = make(&program);
+    let mut all_threads_at_once = true;
+    for number in 0..orders {
+        let mut see = |execution: Execution| {
+            all_threads_at_once &= number > 0 || execution.threads == threads;
+            classes.insert(Causes::new(&execution).before(u64::MAX));
+            expected.insert(order(&execution));
+        };
+        let bounds = (bound as usize, variables as usize);
+        algorithm_1(&mut executor, nth_order(options.seed, number), bounds, &mut see);
+    }
+    let run: BTreeSet<Vec<u32>> = hunt.orders.iter().cloned().collect();
+    prop_assert_eq!(&run, &expected);
+    // Who turns out to be blocked, and an order that has to be extended, cost executions.
+    prop_assert!(lazy || !all_threads_at_once || run.len() == hunt.orders.len(), "a schedule was run twice");
+
+    // With pruning: no schedule that is not among them, the same bugs, and for each schedule one that differs from it only
+    // in the order of independent events.
+    let mut recorder = Recorder::new(make(&program));
+    let mut progress = |_: Progress<'_>| {};
+    let portfolio = Portfolio::of(analysis());
+    let summary = Campaign::new(portfolio, budget(), &mut progress).run(&mut recorder, &mut || false);
+    prop_assert!(summary.coverage.complete);
+    prop_assert_eq!(found(&summary), found(&hunt.summary));
+    let executions = || recorder.runs.iter().map(|(_, execution)| execution);
+    prop_assert!(executions().all(|execution| expected.contains(&order(execution))));
+    let kept: BTreeSet<u64> = executions().map(|execution| Causes::new(execution).before(u64::MAX)).collect();
+    prop_assert_eq!(kept, classes);
+    prop_assert!(summary.counts.executions <= hunt.summary.counts.executions);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config(120))]
+
+    #[test]
+    fn every_schedule_of_every_order_once(
+        seed: u64, shape in prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER)], bound in 0_u32..=2, variables in 0_u32..=2,
+    ) {
+        check(Program::random(seed, shape), false, bound, variables)?;
+    }
+
+    #[test]
+    fn threads_that_turn_out_to_be_blocked(seed: u64, bound in 0_u32..=2, variables in 0_u32..=2) {
+        check(Program::random(seed, SMALL), true, bound, variables)?;
+    }
+}
+
+/// All orders of so many things.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(count - 1);
+    let insert = |at: usize| {
+        shorter.iter().map(move |order| {
+            let mut order = order.clone();
+            order.insert(at, count - 1);
+            order
+        })
+    };
+    (0..count).flat_map(insert).collect()
+}
+
+/// The figures as they are drawn: without a main thread, which would be one more to come in a certain order.
+fn bare(program: &Program) -> Program {
+    Program::bare(program.bodies[1..].to_vec())
+}
+
+/// What the bug of a figure needs is what the paper says, by its own definition: with so many preemptions at so many
+/// variables, a certain order of the parts of `t` threads is enough, whatever the order of the others is.
+#[test]
+fn the_figures_need_the_threads_that_the_paper_says() {
+    for figure in figures() {
+        let program = bare(&figure.program);
+        let (preemptions, variables, threads) = figure.needs;
+        let (count, changes) = (program.bodies.len(), preemptions as usize);
+        let mut executor = ModelExecutor::new(program.clone());
+        executor.add_all_points();
+        let paths: Vec<u64> = {
+            let execution = executor.run_one(&Plan::default());
+            let mut last = LastVariables::new(&execution);
+            let _ = last.before(u64::MAX, 0);
+            (0..count as u32).map(|thread| last.path(thread)).collect()
+        };
+        // Every order of threads and parts, the highest first, and whether it shows the bug.
+        let mut fails: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
+        let wanted = permutations(count + changes).len();
+        for seed in 0.. {
+            let parts = (0..changes as u32).map(|part| part_priority(seed, part));
+            let priorities = paths.iter().map(|&path| path_priority(seed, path)).chain(parts);
+            let mut order: Vec<(u64, usize)> = priorities.zip(0..).collect();
+            order.sort_unstable_by(|a, b| b.cmp(a));
+            let order: Vec<usize> = order.into_iter().map(|(_, part)| part).collect();
+            fails.entry(order).or_insert_with(|| {
+                let mut failed = false;
+                let mut see = |execution: Execution| failed |= matches!(execution.outcome, Outcome::Asserted { .. });
+                algorithm_1(&mut executor, seed, (changes, variables as usize), &mut see);
+                failed
+            });
+            if fails.len() == wanted {
+                break;
+            }
+        }
+        let is_enough = |chosen: &[usize]| {
+            let parts: Vec<usize> = chosen.iter().copied().chain(count..count + changes).collect();
+            let within =
+                |order: &[usize]| order.iter().copied().filter(|part| parts.contains(part)).collect::<Vec<_>>();
+            let mut shown: BTreeMap<Vec<usize>, bool> = BTreeMap::new();
+            for (order, &failed) in &fails {
+                *shown.entry(within(order)).or_insert(true) &= failed;
+            }
+            shown.values().any(|&always| always)
+        };
+        let subsets = |size: u32| (0..1_usize << count).filter(move |set| set.count_ones() == size);
+        let members = |set: usize| (0..count).filter(move |thread| set >> thread & 1 == 1).collect::<Vec<_>>();
+        let least = (1..=count as u32).find(|&size| subsets(size).any(|set| is_enough(&members(set))));
+        assert_eq!(least, Some(threads), "figure {}", figure.number);
+    }
+}
+
+/// Threads that mind their own business: all their orders are one.
+#[test]
+fn pruning_spares_executions() {
+    use racehunter_explore::model::{Op, Value};
+    let own = |variable| vec![Op::Write(variable, Value::Const(1)); 3];
+    let program = Program::bare(vec![own(0), own(1), own(2)]);
+    let bounds = Bounds { variables: 2, threads: 2, preemptions: 2, iterations: None };
+    let analysis = || ThreadBound::new(bounds, 0.9, Strategy::MinSwitches, 1);
+    let count = |analysis: ThreadBound| {
+        let hunt = hunt_with(ModelExecutor::new(program.clone()), Portfolio::of(analysis), budget());
+        (hunt.summary.counts.executions, hunt.summary.coverage.guarantee)
+    };
+    let ((all, plain), (few, pruned)) = (count(analysis().without_pruning()), count(analysis()));
+    assert!(few * 2 < all, "{few} of {all}");
+    assert!(pruned.contains("up to the order of independent events") && !plain.contains("independent"), "{pruned}");
+}
+
+#[test]
+fn the_figures_are_found_within_what_the_paper_says() {
+    for figure in figures() {
+        let (preemptions, variables, threads) = figure.needs;
+        let finds = |bound, variables| {
+            let options = Options { confidence: 0.999, ..options(bound, variables, threads) };
+            let hunt = hunt(ModelExecutor::new(bare(&figure.program)), Technique::ThreadBound, &options, budget());
+            assert!(hunt.summary.coverage.complete);
+            found(&hunt.summary).iter().any(|bug| matches!(bug, Bug::Assertion(..)))
+        };
+        assert!(finds(preemptions, variables), "figure {}", figure.number);
+        assert!(preemptions == 0 || !finds(preemptions - 1, 9), "figure {}", figure.number);
+        assert!(variables == 0 || !finds(preemptions, variables - 1), "figure {}", figure.number);
+    }
+}
+
+/// How often so many random orders have every order of any `few` among `all`.
+fn covered(all: usize, few: usize, orders: u64, trials: u64) -> u64 {
+    let arrangements: usize = (0..few).map(|i| all - i).product();
+    let covers = |trial: u64| {
+        let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
+        for number in 0..orders {
+            let seed = nth_order(trial << 32, number);
+            let mut order: Vec<(u64, usize)> = (0..all).map(|part| (path_priority(seed, part as u64), part)).collect();
+            order.sort_unstable();
+            let order: Vec<usize> = order.into_iter().map(|(_, part)| part).collect();
+            for set in (0..1_u32 << all).filter(|set| set.count_ones() as usize == few) {
+                seen.insert(order.iter().copied().filter(|part| set >> part & 1 == 1).collect());
+            }
+        }
+        seen.len() == arrangements
+    };
+    (1..=trials).filter(|&trial| covers(trial)).count() as u64
+}
+
+#[test]
+fn so_many_orders_are_enough_as_often_as_promised() {
+    const TRIALS: u64 = 300;
+    for (all, few, confidence) in [(4, 2, 0.9), (6, 3, 0.9), (7, 2, 0.5), (5, 4, 0.5)] {
+        let orders = orders_needed(all, few, confidence);
+        let hits = covered(all as usize, few as usize, orders, TRIALS);
+        let expected = TRIALS as f64 * confidence;
+        let least = expected - 4.0 * (expected * (1.0 - confidence)).sqrt();
+        assert!(hits as f64 >= least, "{few} of {all}: {hits} of {TRIALS} with {orders} orders");
+        // A third of them is not.
+        let few_hits = covered(all as usize, few as usize, orders / 3, TRIALS);
+        assert!(few_hits < hits / 2, "{few} of {all}: {few_hits} of {TRIALS} with {} orders", orders / 3);
+    }
+    // Far fewer than there are orders, and they grow with the logarithm of the threads.
+    assert!(orders_needed(600, 3, 0.99) < 200);
+    assert_eq!(orders_needed(5, 1, 0.99), 1);
+}

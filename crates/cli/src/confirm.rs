@@ -1,0 +1,142 @@
+//! Predictions, tried on the program.
+
+use crate::hunt::add_libraries;
+use crate::record::Recorded;
+use crate::store::{self, Stored};
+use anyhow::Result;
+use racehunter_analyses::{is_predicted, witness};
+use racehunter_explain::{Explainer, PATIENCE};
+use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, shared_sites};
+use racehunter_finding::Finding;
+use racehunter_predict::{Kind, Prediction};
+use racehunter_trace::recording::{Recording, Schedule};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Events of the run that finds out where threads share memory, at most.
+const MONITORED: u64 = 4_000_000;
+
+/// What became of a prediction.
+pub enum Verdict {
+    /// The program did it: these findings were not told before. There are none when another prediction led to the same.
+    Shown(Vec<Finding>),
+    /// It did not, and why.
+    NotShown(String),
+}
+
+/// Tries predictions on the program that the trace was recorded from.
+pub struct Confirmer<'a> {
+    program: &'a mut Recorded,
+    out: &'a Path,
+    /// What was told.
+    ids: HashSet<String>,
+    /// Executions of predictions, and those that did not follow.
+    pub executions: u64,
+    pub diverged: u64,
+}
+
+impl<'a> Confirmer<'a> {
+    /// Prepares the program: findings are made simpler by looking among the schedules that switch where memory is
+    /// shared, so that has to be known.
+    pub fn new(program: &'a mut Recorded, out: &'a Path) -> Result<Self> {
+        let monitor = Plan { observe: Observe::Everything, max_events: MONITORED, ..Plan::default() };
+        for execution in program.processes.run(&[monitor])? {
+            program.processes.add_points(&shared_sites(&execution));
+        }
+        Ok(Self { program, out, ids: HashSet::new(), executions: 0, diverged: 0 })
+    }
+
+    /// Carries a prediction out. What shows on the way, whatever it is, is a finding like those of a hunt: minimised,
+    /// replayed, stored.
+    pub fn confirm(&mut self, recording: &Recording, prediction: &Prediction) -> Result<Verdict> {
+        if prediction.kind == Kind::Atomicity {
+            let reason =
+                "the program does not know which of its blocks are meant to be atomic, so no execution shows it";
+            return Ok(Verdict::NotShown(reason.to_owned()));
+        }
+        let mut verdict = Verdict::NotShown(String::new());
+        for (plan, schedule) in witness(recording, prediction) {
+            self.executions += 1;
+            let Some(execution) = self.program.processes.run(&[plan])?.pop() else { continue };
+            match (self.look(recording, prediction, &schedule, &execution)?, &mut verdict) {
+                (Verdict::Shown(findings), _) => {
+                    verdict = Verdict::Shown(findings);
+                    break;
+                }
+                // The first reason is the more telling one.
+                (Verdict::NotShown(reason), Verdict::NotShown(first)) if first.is_empty() => *first = reason,
+                _ => {}
+            }
+        }
+        Ok(verdict)
+    }
+
+    /// What an execution says about the prediction that it was to show.
+    fn look(
+        &mut self,
+        recording: &Recording,
+        prediction: &Prediction,
+        schedule: &Schedule,
+        execution: &Execution,
+    ) -> Result<Verdict> {
+        if let Outcome::Diverged(at) = execution.outcome {
+            self.diverged += 1;
+            return Ok(Verdict::NotShown(divergence(recording, schedule, at)));
+        }
+        let bugs = execution.bugs();
+        let shown = bugs.iter().any(|bug| is_predicted(recording, prediction, bug));
+        let findings = self.findings(execution)?;
+        if shown || !findings.is_empty() {
+            return Ok(Verdict::Shown(findings));
+        }
+        Ok(Verdict::NotShown(match &execution.outcome {
+            _ if !bugs.is_empty() => "its schedule was followed, and showed only what was told already".to_owned(),
+            Outcome::Limit(limit) => format!("its schedule was followed, and then stopped by the limit of {limit}"),
+            Outcome::Lost(how) => format!("its execution was lost: {how}"),
+            _ => "its schedule was followed to the end, and nothing was wrong".to_owned(),
+        }))
+    }
+
+    /// What an execution shows and was not told yet, as it is to be told. What cannot be shown again is not.
+    fn findings(&mut self, execution: &Execution) -> Result<Vec<Finding>> {
+        let repeat = execution.repeat();
+        let mut findings = Vec::new();
+        for bug in execution.bugs() {
+            let Recorded { symbols, processes, .. } = &mut *self.program;
+            add_libraries(symbols, processes);
+            let explainer = Explainer { symbols, load_address: processes.load_address(), patience: PATIENCE };
+            let finding = explainer.finding(processes, &bug, &repeat, self.executions)?;
+            if finding.confirmed && self.ids.insert(finding.id.clone()) {
+                self.save(&finding)?;
+                findings.push(finding);
+            }
+        }
+        Ok(findings)
+    }
+
+    fn save(&self, finding: &Finding) -> Result<()> {
+        let origin = &self.program.origin;
+        let stored = Stored {
+            version: store::VERSION,
+            program: self.program.path.clone(),
+            identity: origin.identity.clone(),
+            arguments: origin.arguments.clone(),
+            input: origin.input.as_ref().map(Into::into),
+            finding: finding.clone(),
+        };
+        store::save(self.out, &stored)
+    }
+}
+
+/// Where the program stopped following, in terms of the trace.
+fn divergence(recording: &Recording, schedule: &Schedule, at: u64) -> String {
+    let trace = &recording.trace;
+    let what = schedule.event_at(at).map_or_else(
+        || "after its last event".to_owned(),
+        |event| {
+            let thread = &trace.threads()[usize::from(trace.thread(event))];
+            format!("where {thread} was to {}", crate::predictions::in_words(trace, event))
+        },
+    );
+    format!("the program left the schedule at event {at}, {what}")
+}

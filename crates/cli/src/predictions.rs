@@ -1,0 +1,325 @@
+//! What is said about predictions.
+
+use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, Thread, fingerprint};
+use racehunter_predict::{Index, Prediction, Report};
+use racehunter_trace::{EventId, Op, Subject, Trace};
+use serde::Serialize;
+use std::time::Duration;
+
+/// Steps of a witness that a report shows.
+const STEPS: usize = 40;
+
+/// A prediction in the terms of all other findings.
+pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
+    let trace = index.trace();
+    let kind = match prediction.kind {
+        racehunter_predict::Kind::Race => Kind::DataRace,
+        racehunter_predict::Kind::Deadlock => Kind::Deadlock,
+        racehunter_predict::Kind::Atomicity => Kind::Atomicity,
+    };
+    let first = prediction.events[0];
+    let name = object_name(trace, first);
+    let message = match prediction.kind {
+        racehunter_predict::Kind::Race => format!("predicted data race on `{name}`"),
+        racehunter_predict::Kind::Deadlock => {
+            let locks: Vec<String> =
+                prediction.events.iter().map(|&event| format!("`{}`", object_name(trace, event))).collect();
+            format!("predicted deadlock on {}", locks.join(" and "))
+        }
+        racehunter_predict::Kind::Atomicity => format!("predicted access to `{name}` within an atomic block"),
+    };
+    let sites: Vec<Site> = prediction.events.iter().map(|&event| site(index, event)).collect();
+    let places: Vec<String> = prediction.events.iter().map(|&event| place_name(trace, event).to_owned()).collect();
+    let object = (prediction.kind != racehunter_predict::Kind::Deadlock).then(|| Object {
+        name: name.to_owned(),
+        size: 0,
+        region: "unknown".to_owned(),
+        allocated: Vec::new(),
+    });
+    let witness = &prediction.witness;
+    Finding {
+        id: fingerprint(kind, &places),
+        kind,
+        message,
+        sites,
+        replayed: [0, 0],
+        confirmed: false,
+        execution: 0,
+        preemptions: preemptions(trace, &witness.tail),
+        schedule: Schedule::default(),
+        steps: steps(trace, prediction),
+        object,
+        threads: trace.threads().iter().enumerate().map(thread).collect(),
+        notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
+    }
+}
+
+/// A thread, by the name that the trace has for it. Paths in the family tree and plain numbers say nothing more.
+fn thread((number, name): (usize, &String)) -> Thread {
+    let is_plain = *name == format!("T{number}") || name == "main" || name.starts_with("main/");
+    let entry = if is_plain { String::new() } else { name.clone() };
+    Thread { path: name.clone(), entry }
+}
+
+/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
+fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
+    let mut last = vec![None; trace.threads().len()];
+    for (at, &event) in witness.iter().enumerate() {
+        last[usize::from(trace.thread(event))] = Some(at);
+    }
+    let switches = witness.windows(2).enumerate().filter(|(at, pair)| {
+        let (from, to) = (trace.thread(pair[0]), trace.thread(pair[1]));
+        from != to && last[usize::from(from)].is_some_and(|last| last > *at)
+    });
+    switches.count() as u32
+}
+
+/// The end of the witness, and what is about to happen then.
+fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
+    let witness = &prediction.witness;
+    let tail = &witness.tail[witness.tail.len().saturating_sub(STEPS)..];
+    let frozen = witness.frozen.saturating_sub((STEPS - tail.len()) as u32)..witness.frozen;
+    let events = frozen.chain(tail.iter().copied()).chain(prediction.question.next.iter().copied());
+    let mut before = None;
+    events
+        .map(|event| {
+            let thread = trace.thread(event);
+            let preempted = before.replace(thread).is_some_and(|before| before != thread);
+            let Place { file, line, .. } = place(trace, event);
+            Step {
+                thread: thread.into(),
+                path: trace.threads()[usize::from(thread)].clone(),
+                what: in_words(trace, event),
+                file,
+                line,
+                preempted,
+                culprit: prediction.events.contains(&event),
+            }
+        })
+        .collect()
+}
+
+fn site(index: &Index<'_>, event: EventId) -> Site {
+    let trace = index.trace();
+    let Place { file, line, column, function } = place(trace, event);
+    let locks = index.locks_at(event).map(|lock| trace.objects()[lock as usize].name.clone()).collect();
+    Site {
+        file,
+        line,
+        column,
+        function,
+        thread: trace.threads()[usize::from(trace.thread(event))].clone(),
+        entry: String::new(),
+        access: words(trace.op(event)).to_owned(),
+        size: 0,
+        locks,
+        stack: Vec::new(),
+        waits_for: None,
+    }
+}
+
+/// Where an event comes from, as far as the name of its site tells.
+struct Place {
+    file: String,
+    line: u32,
+    column: u32,
+    function: String,
+}
+
+/// The name of an event's site, without the address that recordings add to it.
+fn place_name(trace: &Trace, event: EventId) -> &str {
+    let name = &trace.sites()[trace.site(event) as usize];
+    name.rsplit_once("@0x").map_or(name, |(place, _)| place)
+}
+
+/// Takes `file:line` and `file:line:column` apart; anything else is a name.
+fn place(trace: &Trace, event: EventId) -> Place {
+    let name = place_name(trace, event);
+    let unknown = || Place { file: String::new(), line: 0, column: 0, function: format!("site {name}") };
+    let Some((rest, last)) = name.rsplit_once(':') else { return unknown() };
+    let Ok(last) = last.parse::<u32>() else { return unknown() };
+    match rest.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>())) {
+        Some((file, Ok(line))) => Place { file: file.to_owned(), line, column: last, function: String::new() },
+        _ => Place { file: rest.to_owned(), line: last, column: 0, function: String::new() },
+    }
+}
+
+fn object_name(trace: &Trace, event: EventId) -> &str {
+    match trace.op(event).subject() {
+        Subject::Nothing => "",
+        Subject::Thread => &trace.threads()[trace.object(event) as usize],
+        _ => &trace.objects()[trace.object(event) as usize].name,
+    }
+}
+
+/// What an event does.
+pub fn in_words(trace: &Trace, event: EventId) -> String {
+    format!("{} {}", words(trace.op(event)), object_name(trace, event)).trim_end().to_owned()
+}
+
+/// What an operation is called in reports.
+fn words(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::AtomicRead => "atomic-read",
+        Op::AtomicWrite => "atomic-write",
+        Op::Update => "atomic-update",
+        Op::Acquire | Op::TryAcquire => "lock",
+        Op::Release => "unlock",
+        Op::AcquireShared | Op::TryAcquireShared => "read-lock",
+        Op::ReleaseShared => "read-unlock",
+        Op::TryFailed => "failed try-lock",
+        Op::Fork => "create",
+        Op::Branch => "branch",
+        other => other.word(),
+    }
+}
+
+/// A finding for scripts: the fields of all findings, then those of predictions.
+#[derive(Serialize)]
+pub struct FindingLine<'a> {
+    reason: &'static str,
+    id: &'a str,
+    kind: &'static str,
+    confirmed: bool,
+    replayed: [u32; 2],
+    execution: u64,
+    preemptions: u32,
+    message: &'a str,
+    sites: &'a [Site],
+    replay: &'static str,
+    predicted: bool,
+    policy: &'static str,
+    stage: &'static str,
+    /// Numbers of the events that make it up.
+    events: &'a [EventId],
+    /// The reordering: so many events of the trace as they were, then these.
+    frozen: u32,
+    tail: &'a [EventId],
+    /// Why the program did not show it, when it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<&'a str>,
+}
+
+impl<'a> FindingLine<'a> {
+    /// The line for a prediction that nobody saw happen.
+    pub fn new(
+        finding: &'a Finding,
+        prediction: &'a Prediction,
+        policy: racehunter_predict::Policy,
+        unconfirmed: Option<&'a str>,
+    ) -> Self {
+        Self {
+            reason: "finding",
+            id: &finding.id,
+            kind: finding.kind.name(),
+            confirmed: finding.confirmed,
+            replayed: finding.replayed,
+            execution: finding.execution,
+            preemptions: finding.preemptions,
+            message: &finding.message,
+            sites: &finding.sites,
+            replay: "",
+            predicted: true,
+            policy: policy.name(),
+            stage: prediction.stage.name(),
+            events: &prediction.events,
+            frozen: prediction.witness.frozen,
+            tail: &prediction.witness.tail,
+            unconfirmed,
+        }
+    }
+}
+
+/// The last line.
+#[derive(Serialize)]
+pub struct Summary {
+    reason: &'static str,
+    pub executions: u64,
+    pub diverged: u64,
+    timed_out: u64,
+    pub complete: bool,
+    guarantee: String,
+    pub findings: usize,
+    points: usize,
+    threads: usize,
+    elapsed_ms: u64,
+    events: usize,
+    policy: &'static str,
+    cases: usize,
+    questions: usize,
+    unfinished: usize,
+    /// Predictions, and how many of them the program was tried with and did not show.
+    predictions: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<usize>,
+}
+
+impl Summary {
+    /// What can be said before anything was tried.
+    pub fn new(trace: &Trace, report: &Report, policy: racehunter_predict::Policy, elapsed: Duration) -> Self {
+        Self {
+            reason: "summary",
+            executions: 0,
+            diverged: 0,
+            timed_out: 0,
+            complete: report.unfinished == 0,
+            guarantee: "each prediction has a reordering of the trace that a separate validator accepts".to_owned(),
+            findings: report.predictions.len(),
+            points: trace.sites().len(),
+            threads: trace.threads().len(),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            events: trace.len(),
+            policy: policy.name(),
+            cases: report.cases,
+            questions: report.questions,
+            unfinished: report.unfinished,
+            predictions: report.predictions.len(),
+            unconfirmed: None,
+        }
+    }
+
+    /// How long it took.
+    pub fn took(&mut self, elapsed: Duration) {
+        self.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    }
+
+    /// The same for people.
+    pub fn text(&self, trace: &Trace, policy: racehunter_predict::Policy) -> String {
+        let findings = match (self.predictions, self.unconfirmed) {
+            (0, _) => "nothing predicted".to_owned(),
+            (number, None) => counted(number, "prediction"),
+            (number, Some(unconfirmed)) => format!(
+                "{}: {} shown by the program, {unconfirmed} not; {}",
+                counted(number, "prediction"),
+                number - unconfirmed,
+                counted(self.findings, "finding"),
+            ),
+        };
+        let mut text = format!(
+            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {}, {}\n",
+            self.elapsed_ms as f64 / 1000.0,
+            self.events,
+            self.threads,
+            self.policy,
+            counted(self.cases, "case"),
+            counted(self.questions, "question"),
+        );
+        let knows = match (policy, trace.has_branches(), trace.dependences().is_some()) {
+            (racehunter_predict::Policy::Nre, _, true) => "the dependences in the trace",
+            (racehunter_predict::Policy::M2, ..) | (_, false, _) => "this input; sequential consistency",
+            _ => "the branches in the trace; addresses that no read decides",
+        };
+        text += &format!("   Assumes  {knows}\n");
+        if self.unfinished > 0 {
+            text += &format!("   Missed   {} not tried to the end\n", counted(self.unfinished, "case"));
+        }
+        text
+    }
+}
+
+/// `1 case`, `2 cases`.
+fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

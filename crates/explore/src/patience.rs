@@ -1,0 +1,215 @@
+//! How long executions are let run.
+//!
+//! A program that never ends uses up the time limit in every execution, though most of what it shows, it shows soon. So
+//! executions are cut early at first. One that was cut is no result: it is run again without, alone, and either ends,
+//! then its like are let run as long; or it does not, and from then on all are cut.
+
+use crate::{Execution, Loader, Outcome, Plan, Saver, Unusable};
+
+/// The limit of an execution that made too many threads, in words.
+pub const THREADS: &str = "threads";
+
+/// Events after which executions are cut until one is known that needs more.
+const FIRST: u64 = 4_000_000;
+/// Events that executions of a program get that does not end, at least.
+const ENDLESS: u64 = 50_000;
+/// Threads that they get, at least.
+const ENDLESS_THREADS: u32 = 64;
+/// How much longer than the longest execution that ended another one may be.
+const ROOM: u64 = 8;
+
+/// What is known about the length of executions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patience {
+    /// Events of the longest execution that ended by itself.
+    longest: u64,
+    /// Threads of the one that had most of them.
+    most: u32,
+    state: State,
+    /// One made threads without end.
+    teeming: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// None has been too long.
+    Short,
+    /// One was cut: the next is let run.
+    Probing,
+    /// One did not end.
+    Endless,
+}
+
+/// What an execution is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// It counts.
+    Result,
+    /// It was cut, and must be run again.
+    Again,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { longest: 0, most: 0, state: State::Short, teeming: false }
+    }
+}
+
+impl Patience {
+    /// Whether the next execution is to be run alone.
+    pub(crate) fn is_probing(&self) -> bool {
+        self.state == State::Probing
+    }
+
+    /// Threads that an execution may have.
+    pub(crate) fn threads(&self) -> u32 {
+        if self.teeming { self.most.saturating_mul(2).max(ENDLESS_THREADS) } else { u32::MAX }
+    }
+
+    /// Sets how long the plan is let run: never so short that its own decisions are not reached.
+    pub(crate) fn limit(&self, plan: &mut Plan) {
+        plan.max_threads = plan.max_threads.min(self.threads());
+        let room = self.longest.saturating_mul(ROOM);
+        let events = match self.state {
+            State::Short => room.max(FIRST),
+            State::Probing => return,
+            State::Endless => room.max(ENDLESS),
+        };
+        plan.max_events = plan.max_events.min(events.max(plan.tail_from.saturating_add(ENDLESS)));
+    }
+
+    /// Writes what is known.
+    pub(crate) fn save(&self, out: &mut Saver<'_>) {
+        out.number(self.longest);
+        out.number(self.most);
+        out.number(match self.state {
+            State::Short => 0_u8,
+            State::Probing => 1,
+            State::Endless => 2,
+        });
+        out.number(self.teeming);
+    }
+
+    /// What was written.
+    pub(crate) fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        let (longest, most) = (input.number()?, input.small()?);
+        let state = match input.number()? {
+            0 => State::Short,
+            1 => State::Probing,
+            2 => State::Endless,
+            _ => return Err(Unusable::Damaged),
+        };
+        Ok(Self { longest, most, state, teeming: input.flag()? })
+    }
+
+    /// Learns from an execution of a plan; `full` is how long the plan would have been let run without this.
+    pub(crate) fn learn(&mut self, plan: &Plan, full: u64, execution: &Execution) -> Worth {
+        self.teeming |= matches!(&execution.outcome, Outcome::Limit(what) if what == THREADS);
+        match &execution.outcome {
+            Outcome::Limit(_) if self.state == State::Endless => Worth::Result,
+            Outcome::Limit(_) if plan.max_events < full && execution.events >= plan.max_events => {
+                self.state = State::Probing;
+                Worth::Again
+            }
+            Outcome::Limit(_) => {
+                self.state = State::Endless;
+                Worth::Result
+            }
+            Outcome::Diverged(_) | Outcome::Lost(_) => Worth::Result,
+            _ => {
+                self.longest = self.longest.max(execution.events);
+                self.most = self.most.max(execution.threads);
+                if self.state == State::Probing {
+                    self.state = State::Short;
+                }
+                Worth::Result
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn execution(events: u64, outcome: Outcome) -> Execution {
+        Execution { events, outcome, ..Execution::lost(String::new()) }
+    }
+
+    fn limited(patience: Patience) -> Plan {
+        let mut plan = Plan::default();
+        patience.limit(&mut plan);
+        plan
+    }
+
+    fn cut() -> Outcome {
+        Outcome::Limit("events".to_owned())
+    }
+
+    const FULL: u64 = 200_000_000;
+
+    #[test]
+    fn a_long_execution_is_run_again_and_then_its_like_are_let_run() {
+        let mut patience = Patience::default();
+        let plan = limited(patience);
+        assert_eq!(plan.max_events, FIRST);
+        assert_eq!(patience.learn(&plan, FULL, &execution(FIRST, cut())), Worth::Again);
+        assert!(patience.is_probing());
+        let plan = limited(patience);
+        assert_eq!(plan.max_events, FULL);
+        assert_eq!(patience.learn(&plan, FULL, &execution(5_000_000, Outcome::Exited(0))), Worth::Result);
+        assert_eq!(limited(patience).max_events, 40_000_000);
+    }
+
+    #[test]
+    fn when_one_does_not_end_all_are_cut_soon() {
+        let mut patience = Patience::default();
+        let plan = limited(patience);
+        patience.learn(&plan, FULL, &execution(FIRST, cut()));
+        let plan = limited(patience);
+        let late = Outcome::Limit("time".to_owned());
+        assert_eq!(patience.learn(&plan, FULL, &execution(90_000_000, late)), Worth::Result);
+        let plan = limited(patience);
+        assert_eq!(plan.max_events, ENDLESS);
+        assert_eq!(patience.learn(&plan, FULL, &execution(ENDLESS, cut())), Worth::Result);
+    }
+
+    #[test]
+    fn who_makes_threads_without_end_gets_few() {
+        let mut patience = Patience::default();
+        assert_eq!(limited(patience).max_threads, u32::MAX);
+        let plan = limited(patience);
+        assert_eq!(patience.learn(&plan, FULL, &execution(9000, Outcome::Limit(THREADS.to_owned()))), Worth::Result);
+        assert_eq!(limited(patience).max_threads, ENDLESS_THREADS);
+    }
+
+    #[test]
+    fn the_decisions_of_a_plan_are_reached() {
+        let patience = Patience { state: State::Endless, ..Patience::default() };
+        let mut plan = Plan { tail_from: 1_000_000, ..Plan::default() };
+        patience.limit(&mut plan);
+        assert_eq!(plan.max_events, 1_050_000);
+    }
+
+    #[test]
+    fn what_is_known_survives_on_disk() {
+        for state in [State::Short, State::Probing, State::Endless] {
+            let patience = Patience { longest: 1 << 40, most: 300, state, teeming: state == State::Endless };
+            let mut bytes = Vec::new();
+            let mut out = Saver::new(&mut bytes);
+            patience.save(&mut out);
+            out.finish().unwrap();
+            let mut input = &bytes[..];
+            assert_eq!(Patience::load(&mut Loader::new(&mut input)).unwrap(), patience);
+        }
+    }
+
+    #[test]
+    fn what_the_user_limits_stays_limited() {
+        let mut patience = Patience::default();
+        let mut plan = Plan { max_events: 1000, ..Plan::default() };
+        patience.limit(&mut plan);
+        assert_eq!(plan.max_events, 1000);
+        assert_eq!(patience.learn(&plan, 1000, &execution(1000, cut())), Worth::Result);
+    }
+}

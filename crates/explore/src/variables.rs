@@ -1,0 +1,262 @@
+//! The variables of an execution, by names that mean the same in other executions.
+//!
+//! After S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs",
+//! 2013: a global is named by its address, a block of the heap by where it was allocated, from where that was called, and
+//! how often that had happened before. Addresses of the heap and of stacks depend on the schedule; these names do not, as
+//! long as each thread does the same.
+
+use crate::{Execution, Kind, Record};
+use racehunter_event::control::ALLOCATED_STACK;
+use racehunter_event::{MAIN_PATH, path_of};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+/// Something that events are about: memory, from where an access to it begins, or an object of synchronisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Variable {
+    /// At a fixed address: a global, or whatever is not known to be anything else.
+    Fixed(u64),
+    /// In a block of the heap. Only where the log has allocations, see [`crate::Plan::allocations`].
+    Heap {
+        /// The call of the allocator.
+        code: u64,
+        /// The thread that called it, and from where: a hash.
+        caller: u64,
+        /// How often the same thread had called it from there before: the number of a loop's iteration.
+        iteration: u32,
+        /// Distance from the beginning of the block.
+        offset: u64,
+    },
+    /// On the stack of a thread. Only where the log has allocations.
+    Stack {
+        /// The thread (`racehunter_event::path_of`).
+        path: u64,
+        /// Distance from the beginning of the stack.
+        offset: u64,
+    },
+    /// What a file leads to.
+    File(u64),
+}
+
+/// A variable as it can be recognised while a program runs: all blocks that are allocated by the same call are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tracked {
+    /// What [`Record::variable`] is.
+    At(u64),
+    /// Blocks of the heap, by the call that allocates them.
+    AllocatedAt(u64),
+}
+
+/// Reads a log from its beginning, and knows at each event what it is about.
+#[derive(Default)]
+pub struct Variables {
+    /// Blocks by their first address: their size, and the variable that is their beginning.
+    blocks: BTreeMap<u64, (u64, Variable)>,
+    /// How often a thread has called the allocator from a place.
+    calls: FxHashMap<u64, u32>,
+    paths: Vec<u64>,
+    children: Vec<u32>,
+}
+
+impl Variables {
+    /// What a record is about, if it is an event that is about a variable. To be called with every record, in order.
+    /// Threads, time and signals are not variables.
+    pub fn note(&mut self, execution: &Execution, record: &Record) -> Option<Variable> {
+        match record.kind {
+            Kind::Create => self.create(record),
+            Kind::Allocated => self.allocate(execution, record),
+            Kind::Io => return record.variable().map(Variable::File),
+            _ => return record.variable().map(|address| self.at(address)),
+        }
+        None
+    }
+
+    fn at(&self, address: u64) -> Variable {
+        let block = self.blocks.range(..=address).next_back();
+        let inside = block.filter(|&(&start, &(size, _))| address - start < size);
+        match inside {
+            Some((start, (_, Variable::Heap { code, caller, iteration, .. }))) => {
+                Variable::Heap { code: *code, caller: *caller, iteration: *iteration, offset: address - start }
+            }
+            Some((start, (_, Variable::Stack { path, .. }))) => {
+                Variable::Stack { path: *path, offset: address - start }
+            }
+            _ => Variable::Fixed(address),
+        }
+    }
+
+    /// Identity of a thread that does not depend on the schedule.
+    #[must_use]
+    pub fn path(&self, thread: u32) -> u64 {
+        self.paths.get(thread as usize).copied().unwrap_or(if thread == 0 { MAIN_PATH } else { 0 })
+    }
+
+    fn create(&mut self, record: &Record) {
+        let (parent, child) = (record.thread as usize, record.object as usize);
+        let most = parent.max(child) + 1;
+        if self.paths.len() < most {
+            self.paths.resize(most, MAIN_PATH);
+            self.children.resize(most, 0);
+        }
+        self.children[parent] += 1;
+        self.paths[child] = path_of(self.paths[parent], self.children[parent]);
+    }
+
+    fn allocate(&mut self, execution: &Execution, record: &Record) {
+        let (start, size) = (record.object, record.extra.max(1));
+        let path = self.path(record.thread);
+        let beginning = if record.detail == ALLOCATED_STACK {
+            Variable::Stack { path, offset: 0 }
+        } else {
+            let mut hasher = FxHasher::default();
+            (path, record.code, execution.callers(record)).hash(&mut hasher);
+            let caller = hasher.finish();
+            let calls = self.calls.entry(caller).or_default();
+            let iteration = *calls;
+            *calls += 1;
+            Variable::Heap { code: record.code, caller, iteration, offset: 0 }
+        };
+        // Whatever was there before is over.
+        let overlapping: Vec<u64> = self
+            .blocks
+            .range(..start + size)
+            .rev()
+            .take_while(|&(&other, &(length, _))| other + length > start)
+            .map(|(&other, _)| other)
+            .collect();
+        for other in overlapping {
+            self.blocks.remove(&other);
+        }
+        self.blocks.insert(start, (size, beginning));
+    }
+}
+
+/// What each thread of an execution was about last. Asked for in the order of the events.
+pub struct LastVariables<'e> {
+    execution: &'e Execution,
+    variables: Variables,
+    /// First record that was not looked at.
+    next: usize,
+    last: Vec<Option<Variable>>,
+}
+
+impl<'e> LastVariables<'e> {
+    /// At the beginning of an execution.
+    #[must_use]
+    pub fn new(execution: &'e Execution) -> Self {
+        Self { execution, variables: Variables::default(), next: 0, last: Vec::new() }
+    }
+
+    /// Identity of a thread that does not depend on the schedule, of those that were there before the last event that was
+    /// asked about.
+    #[must_use]
+    pub fn path(&self, thread: u32) -> u64 {
+        self.variables.path(thread)
+    }
+
+    /// The variable of the last point of a thread before event `at`: what a preemption there is counted against. `None`
+    /// when the thread has only just begun, or its last point was about threads or time.
+    pub fn before(&mut self, at: u64, thread: u32) -> Option<Variable> {
+        while let Some(record) = self.execution.records.get(self.next) {
+            if record.kind.is_event() && record.index >= at {
+                break;
+            }
+            self.next += 1;
+            let variable = self.variables.note(self.execution, record);
+            if record.kind.is_event() && record.index != 0 {
+                let index = record.thread as usize;
+                if self.last.len() <= index {
+                    self.last.resize(index + 1, None);
+                }
+                self.last[index] = variable;
+            }
+        }
+        self.last.get(thread as usize).copied().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outcome;
+
+    fn execution(records: Vec<Record>, stacks: Vec<u64>) -> Execution {
+        let outcome = Outcome::Exited(0);
+        Execution { records, stacks, outcome, events: 0, threads: 2, partial: false, output: Vec::new() }
+    }
+
+    fn event(index: u64, thread: u32, kind: Kind, object: u64) -> Record {
+        Record { index, thread, kind, object, ..Record::default() }
+    }
+
+    fn block(thread: u32, object: u64, extra: u64, code: u64, stack: u32) -> Record {
+        Record { thread, object, extra, code, stack, kind: Kind::Allocated, ..Record::default() }
+    }
+
+    fn all(records: Vec<Record>, stacks: Vec<u64>) -> Vec<Option<Variable>> {
+        let execution = execution(records, stacks);
+        let mut variables = Variables::default();
+        execution.records.iter().map(|record| variables.note(&execution, record)).collect()
+    }
+
+    #[test]
+    fn blocks_are_told_apart_by_their_callers_and_by_count_not_by_address() {
+        // Two stacks: the allocation, then one caller each.
+        let stacks = vec![0, 2, 0, 7, 100, 2, 0, 7, 200];
+        let read = |object| event(1, 0, Kind::Read, object);
+        let names = |base: u64| {
+            all(
+                vec![
+                    block(0, base, 16, 7, 1),
+                    block(0, base + 64, 16, 7, 1),
+                    block(0, base + 128, 16, 7, 5),
+                    read(base + 4),
+                    read(base + 68),
+                    read(base + 132),
+                    read(base + 16),
+                ],
+                stacks.clone(),
+            )
+        };
+        let (here, there) = (names(0x1000), names(0x9000));
+        assert_eq!(here[3..6], there[3..6]);
+        let iteration = |name: &Option<Variable>| match name {
+            Some(Variable::Heap { iteration, offset: 4, .. }) => *iteration,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(here[3..6].iter().map(iteration).collect::<Vec<_>>(), [0, 1, 0]);
+        assert_ne!(here[3], here[5], "another caller");
+        assert_eq!(here[6], Some(Variable::Fixed(0x1010)), "behind the block");
+    }
+
+    #[test]
+    fn a_new_block_takes_the_place_of_what_was_there() {
+        let read = event(1, 0, Kind::Read, 0x1008);
+        let names = all(vec![block(0, 0x1000, 64, 7, 0), read, block(0, 0x1008, 8, 8, 0), read], Vec::new());
+        assert!(matches!(names[1], Some(Variable::Heap { code: 7, offset: 8, .. })));
+        assert!(matches!(names[3], Some(Variable::Heap { code: 8, offset: 0, .. })));
+    }
+
+    #[test]
+    fn stacks_are_named_by_the_path_of_their_thread() {
+        let create = Record { object: 1, kind: Kind::Create, ..Record::default() };
+        let stack = Record { detail: ALLOCATED_STACK, thread: 1, ..block(1, 0x1000, 64, 0, 0) };
+        let names = all(vec![create, stack, event(1, 0, Kind::Write, 0x1010)], Vec::new());
+        assert_eq!(names[2], Some(Variable::Stack { path: path_of(MAIN_PATH, 1), offset: 16 }));
+    }
+
+    #[test]
+    fn threads_and_time_are_no_variables() {
+        let execution = execution(
+            vec![event(1, 0, Kind::Lock, 64), event(2, 0, Kind::Create, 1), event(3, 1, Kind::Read, 8)],
+            Vec::new(),
+        );
+        let mut last = LastVariables::new(&execution);
+        assert_eq!(last.before(1, 0), None);
+        assert_eq!(last.before(2, 0), Some(Variable::Fixed(64)));
+        assert_eq!(last.before(3, 0), None);
+        assert_eq!(last.before(3, 1), None);
+        assert_eq!(last.before(4, 1), Some(Variable::Fixed(8)));
+    }
+}

@@ -1,0 +1,93 @@
+//! One execution whose log is too long to copy.
+
+use crate::processes::{Processes, Request};
+use crate::worker::{Answer, LaunchError, Stopped, Worker};
+use crate::{orphans, results};
+use racehunter_event::Record;
+use racehunter_event::control::STATE_RUNNING;
+use racehunter_explore::{Execution, Outcome, Plan};
+
+/// The log of an execution, still where the program wrote it.
+pub struct Log<'a> {
+    worker: &'a mut Worker,
+    first: u64,
+    count: u64,
+}
+
+/// Records that are read at once.
+const PIECE: u64 = 1 << 16;
+
+impl Log<'_> {
+    /// Number of records.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// True when nothing was logged.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The log from its beginning to its end, in pieces.
+    pub fn pieces(&self) -> impl Iterator<Item = Vec<Record>> + '_ {
+        (0..self.count.div_ceil(PIECE)).map(|piece| self.piece(piece))
+    }
+
+    /// As [`Log::pieces`], and gives the memory of each piece back once it is read.
+    pub fn drain(&mut self) -> impl Iterator<Item = Vec<Record>> + '_ {
+        (0..self.count.div_ceil(PIECE)).map(|piece| {
+            let records = self.piece(piece);
+            let begin = self.first + piece * PIECE;
+            self.worker.region.forget(begin, begin + PIECE.min(self.count - piece * PIECE));
+            records
+        })
+    }
+
+    fn piece(&self, piece: u64) -> Vec<Record> {
+        let begin = piece * PIECE;
+        self.worker.region.read_log(self.first + begin, PIECE.min(self.count - begin))
+    }
+}
+
+impl Drop for Log<'_> {
+    fn drop(&mut self) {
+        self.worker.region.trim();
+    }
+}
+
+impl Processes {
+    /// Runs one plan, and leaves its log where it is: the execution that comes back has no records.
+    ///
+    /// # Errors
+    /// When the program cannot be run.
+    pub fn record(&mut self, plan: &Plan) -> Result<(Execution, Log<'_>), LaunchError> {
+        let request = self.request_one(plan);
+        if request.is_empty() {
+            return Err(LaunchError::PlanTooLong(plan.switches.len()));
+        }
+        let interrupted = self.interrupted();
+        let worker = self.first_worker();
+        worker.request(request.len() as u32);
+        let mut stopped: Stopped = Vec::new();
+        let alive = matches!(worker.wait(&mut stopped, &interrupted), Answer::Ran(_));
+        let limit = stopped.first().map(|&(_, limit)| limit);
+        let slot = worker.region.read_slot(0);
+        let end = worker.output_end();
+        let output = worker.read_output(slot.output, end.max(slot.output));
+        let mut execution = results::read_without_log(&slot, limit, output);
+        if !alive && slot.state == STATE_RUNNING && limit.is_none() {
+            execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
+        }
+        orphans::end_all();
+        let (first, count) = (slot.log, slot.log_count);
+        Ok((execution, Log { worker: self.first_worker(), first, count }))
+    }
+}
+
+impl Request {
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,174 @@
+//! What programs tell race detectors: ThreadSanitizer's interface for custom synchronisation, and the older dynamic
+//! annotations. Programs and libraries that know ThreadSanitizer use it in every build that says it is one, which ours
+//! do.
+//!
+//! Only what bears on happens-before has an effect: edges, and accesses that are not to be looked at. The waiting itself
+//! is done by the program's own code, which is under control like any other.
+
+use crate::clock::{self, acquire, release};
+use crate::sync::objects::{self, Object};
+use crate::thread::{Thread, current};
+use crate::{Global, arena};
+use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use racehunter_event::Wait;
+
+unsafe fn object(at: usize) -> *mut Object {
+    objects::get(Wait::Mutex, at)
+}
+
+/// Whether the accesses of a thread are to be looked at.
+pub(crate) unsafe fn looks_at(t: *const Thread) -> bool {
+    (*t).ignores == 0
+}
+
+unsafe fn ignore(more: i32) {
+    let t = current();
+    (*t).ignores = (*t).ignores.saturating_add_signed(more);
+    clock::load_epoch();
+}
+
+/// Memory on which races are meant to be.
+#[repr(C)]
+struct Benign {
+    next: *const Benign,
+    from: usize,
+    to: usize,
+}
+
+#[unsafe(link_section = ".data.racehunter")]
+static BENIGN: Global<*const Benign> = Global::new(core::ptr::null());
+
+/// Whether the program has said that races on this byte do not matter.
+pub(crate) unsafe fn is_benign(byte: usize) -> bool {
+    let mut at = BENIGN.get();
+    while !at.is_null() {
+        if ((*at).from..(*at).to).contains(&byte) {
+            return true;
+        }
+        at = (*at).next;
+    }
+    false
+}
+
+unsafe fn add_benign(from: usize, size: usize) {
+    if is_benign(from) && is_benign(from + size.max(1) - 1) {
+        return;
+    }
+    let benign = arena::take_lasting(size_of::<Benign>()) as *mut Benign;
+    *benign = Benign { next: BENIGN.get(), from, to: from + size };
+    BENIGN.set(benign);
+}
+
+macro_rules! annotation {
+    ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => { $(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $name($($argument: $type),*) $body
+    )* };
+}
+
+annotation! {
+    __tsan_acquire(at: usize) { acquire(&(*object(at)).clock); }
+    __tsan_release(at: usize) { release(&mut (*object(at)).clock); }
+
+    __tsan_mutex_create(_at: usize, _flags: c_uint) {}
+    __tsan_mutex_destroy(at: usize, _flags: c_uint) { objects::forget(at); }
+    __tsan_mutex_pre_lock(_at: usize, _flags: c_uint) { ignore(1); }
+    __tsan_mutex_post_lock(at: usize, flags: c_uint, _recursion: c_int) {
+        ignore(-1);
+        if flags & TRY_LOCK_FAILED == 0 {
+            taken(at, flags & READ_LOCK == 0);
+        }
+    }
+    __tsan_mutex_post_unlock(_at: usize, _flags: c_uint) { ignore(-1); }
+    __tsan_mutex_pre_signal(_at: usize, _flags: c_uint) { ignore(1); }
+    __tsan_mutex_post_signal(_at: usize, _flags: c_uint) { ignore(-1); }
+    __tsan_mutex_pre_divert(_at: usize, _flags: c_uint) { ignore(-1); }
+    __tsan_mutex_post_divert(_at: usize, _flags: c_uint) { ignore(1); }
+    __tsan_ignore_thread_begin() { ignore(1); }
+    __tsan_ignore_thread_end() { ignore(-1); }
+    __tsan_flush_memory() {}
+
+    __tsan_destroy_fiber(_fiber: *mut c_void) {}
+    __tsan_switch_to_fiber(_fiber: *mut c_void, _flags: c_uint) {}
+    __tsan_set_fiber_name(_fiber: *mut c_void, _name: *const c_char) {}
+
+    AnnotateHappensBefore(_file: *const c_char, _line: c_int, at: usize) { release(&mut (*object(at)).clock); }
+    AnnotateHappensAfter(_file: *const c_char, _line: c_int, at: usize) { acquire(&(*object(at)).clock); }
+    WTFAnnotateHappensBefore(_file: *const c_char, _line: c_int, at: usize) { release(&mut (*object(at)).clock); }
+    WTFAnnotateHappensAfter(_file: *const c_char, _line: c_int, at: usize) { acquire(&(*object(at)).clock); }
+    AnnotateCondVarSignal(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateCondVarSignalAll(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateCondVarWait(_file: *const c_char, _line: c_int, _at: usize, _lock: usize) {}
+    AnnotateMutexIsNotPHB(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateMutexIsUsedAsCondVar(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateRWLockCreate(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateRWLockCreateStatic(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateRWLockDestroy(_file: *const c_char, _line: c_int, at: usize) { objects::forget(at); }
+    AnnotateRWLockAcquired(_file: *const c_char, _line: c_int, at: usize, writes: c_long) { taken(at, writes != 0); }
+    AnnotateRWLockReleased(_file: *const c_char, _line: c_int, at: usize, writes: c_long) { given(at, writes != 0); }
+    AnnotateIgnoreReadsBegin(_file: *const c_char, _line: c_int) { ignore(1); }
+    AnnotateIgnoreReadsEnd(_file: *const c_char, _line: c_int) { ignore(-1); }
+    AnnotateIgnoreWritesBegin(_file: *const c_char, _line: c_int) { ignore(1); }
+    AnnotateIgnoreWritesEnd(_file: *const c_char, _line: c_int) { ignore(-1); }
+    AnnotateIgnoreSyncBegin(_file: *const c_char, _line: c_int) {}
+    AnnotateIgnoreSyncEnd(_file: *const c_char, _line: c_int) {}
+    AnnotateBenignRace(_file: *const c_char, _line: c_int, at: usize, _why: *const c_char) { add_benign(at, 1); }
+    AnnotateBenignRaceSized(_file: *const c_char, _line: c_int, at: usize, size: c_long, _why: *const c_char) {
+        add_benign(at, size as usize);
+    }
+    WTFAnnotateBenignRaceSized(_file: *const c_char, _line: c_int, at: usize, size: c_long, _why: *const c_char) {
+        add_benign(at, size as usize);
+    }
+    AnnotatePublishMemoryRange(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
+    AnnotateUnpublishMemoryRange(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
+    AnnotateNewMemory(_file: *const c_char, _line: c_int, at: usize, size: usize) { crate::shadow::clear(at, size); }
+    AnnotateMemoryIsInitialized(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
+    AnnotateMemoryIsUninitialized(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
+    AnnotatePCQCreate(_file: *const c_char, _line: c_int, _queue: usize) {}
+    AnnotatePCQDestroy(_file: *const c_char, _line: c_int, _queue: usize) {}
+    AnnotatePCQPut(_file: *const c_char, _line: c_int, _queue: usize) {}
+    AnnotatePCQGet(_file: *const c_char, _line: c_int, _queue: usize) {}
+    AnnotateExpectRace(_file: *const c_char, _line: c_int, _at: usize, _why: *const c_char) {}
+    AnnotateTraceMemory(_file: *const c_char, _line: c_int, _at: usize) {}
+    AnnotateThreadName(_file: *const c_char, _line: c_int, _name: *const c_char) {}
+    AnnotateEnableRaceDetection(_file: *const c_char, _line: c_int, _enable: c_int) {}
+    AnnotateFlushState(_file: *const c_char, _line: c_int) {}
+    AnnotateNoOp(_file: *const c_char, _line: c_int, _at: usize) {}
+}
+
+/// Flags of ThreadSanitizer's interface for mutexes.
+const READ_LOCK: c_uint = 1 << 3;
+const TRY_LOCK_FAILED: c_uint = 1 << 5;
+
+/// The program unlocks a mutex of its own; returns how often it was held, which only matters with a flag that says so.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_mutex_pre_unlock(at: usize, flags: c_uint) -> c_int {
+    given(at, flags & READ_LOCK == 0);
+    ignore(1);
+    1
+}
+
+unsafe fn taken(at: usize, writes: bool) {
+    let o = object(at);
+    acquire(&(*o).clock);
+    if writes {
+        acquire(&(*o).shared_clock);
+    }
+}
+
+unsafe fn given(at: usize, writes: bool) {
+    let o = object(at);
+    release(if writes { &mut (*o).clock } else { &mut (*o).shared_clock });
+}
+
+/// Contexts that the program itself switches between are no threads here: what a thread does is in order, whichever of
+/// them does it.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_get_current_fiber() -> *mut c_void {
+    current().cast()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __tsan_create_fiber(_flags: c_uint) -> *mut c_void {
+    current().cast()
+}

@@ -1,0 +1,362 @@
+//! The second look at a log: its events, one after the other.
+
+use super::depend::{Backs, Dependences, Knowledge};
+use super::locks::Locks;
+use super::survey::{Layout, range};
+use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Via};
+use racehunter_event::{Kind, Record};
+use rustc_hash::FxHashMap;
+
+/// Where a trace goes. Threads, objects and sites get their numbers in the order in which they come, from 0, before the
+/// first event that uses them.
+pub trait Sink {
+    /// The next thread.
+    ///
+    /// # Errors
+    /// When it cannot be taken.
+    fn thread(&mut self, name: String) -> Result<(), Error>;
+    /// The next object.
+    ///
+    /// # Errors
+    /// When it cannot be taken.
+    fn object(&mut self, object: Object) -> Result<(), Error>;
+    /// The next site.
+    ///
+    /// # Errors
+    /// When it cannot be taken.
+    fn site(&mut self, name: String) -> Result<(), Error>;
+    /// The next event. So many events of its thread, directly before it, are not in the log; and it depends on reads of
+    /// its thread that lie so many events back, in this way.
+    ///
+    /// # Errors
+    /// When it cannot be taken.
+    fn event(&mut self, event: Event, skipped: u64, reads: &[(u32, Via)]) -> Result<(), Error>;
+    /// Whether events that are not in the log are to be made up, as such that concern no other thread.
+    fn fills_gaps(&self) -> bool {
+        false
+    }
+}
+
+/// What people call things.
+pub trait Names {
+    /// An object at an address, of so many bytes if it is memory.
+    fn object(&self, subject: Subject, address: u64, size: u64) -> String;
+    /// A place in the code. Must end in the address, see [`super::code_of`].
+    fn site(&self, code: u64) -> String;
+}
+
+/// Addresses as names.
+pub struct PlainNames;
+
+impl Names for PlainNames {
+    fn object(&self, _subject: Subject, address: u64, _size: u64) -> String {
+        format!("{address:#x}")
+    }
+
+    fn site(&self, code: u64) -> String {
+        format!("{code:#x}")
+    }
+}
+
+/// Turns the records of a log into events of a trace.
+pub struct Converter<'n, S> {
+    sink: S,
+    names: &'n dyn Names,
+    layout: Layout,
+    /// How often pieces were freed, and the object that each is now. Pieces that were never freed are what they were.
+    freed: FxHashMap<usize, (u32, Option<u32>)>,
+    object_count: u32,
+    sites: FxHashMap<u64, u32>,
+    objects: FxHashMap<(Subject, u64), u32>,
+    locks: Locks,
+    /// What threads have left unsaid: it shows by what they do next.
+    unsaid: FxHashMap<u32, Unsaid>,
+    /// The thread that runs, the next event, and how many events of each thread were not in the log.
+    running: u32,
+    next: u64,
+    missing: FxHashMap<u32, u64>,
+    dependences: Option<Dependences<'n>>,
+    /// What the next event depends on.
+    reads: Backs,
+}
+
+/// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
+const INITIALISED: u8 = 2;
+
+/// What a thread has done when it goes on.
+#[derive(Clone, Copy)]
+struct Unsaid {
+    op: Op,
+    object: u32,
+    code: u64,
+}
+
+impl<'n, S: Sink> Converter<'n, S> {
+    /// Begins a trace of a log that was surveyed.
+    ///
+    /// # Errors
+    /// When the sink does not take it.
+    pub fn new(layout: Layout, names: &'n dyn Names, sink: S) -> Result<Self, Error> {
+        let mut converter = Self {
+            sink,
+            names,
+            layout,
+            freed: FxHashMap::default(),
+            object_count: 0,
+            sites: FxHashMap::default(),
+            objects: FxHashMap::default(),
+            locks: Locks::default(),
+            unsaid: FxHashMap::default(),
+            running: 0,
+            next: 1,
+            missing: FxHashMap::default(),
+            dependences: None,
+            reads: Backs::new(),
+        };
+        for name in std::mem::take(&mut converter.layout.threads) {
+            converter.sink.thread(name)?;
+        }
+        // In the order of addresses: what lies together in memory has numbers that lie together.
+        for piece in 0..converter.layout.cuts.len() {
+            if converter.layout.numbers[piece].is_some() {
+                let name = converter.piece_name(piece);
+                converter.add_object(Object { subject: Subject::Memory, name })?;
+            }
+        }
+        Ok(converter)
+    }
+
+    /// Says on which reads events depend, from what the code of the program tells.
+    #[must_use]
+    pub fn knowing(mut self, knowledge: &'n dyn Knowledge) -> Self {
+        self.dependences = Some(Dependences::new(knowledge));
+        self
+    }
+
+    /// Converts the next records of the log.
+    ///
+    /// # Errors
+    /// When the log is not in order, or the sink does not take what comes.
+    pub fn add(&mut self, records: &[Record]) -> Result<(), Error> {
+        for record in records {
+            match record.kind {
+                Kind::Switch => {
+                    self.miss(record.index);
+                    self.running = record.object as u32;
+                }
+                // What static constructors did is not part of the execution.
+                kind if kind.is_event() && record.index > 0 => self.event(record)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The sink, with all that was converted.
+    pub fn finish(self) -> S {
+        self.sink
+    }
+
+    /// The sink.
+    pub fn sink(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
+    /// Events before this one that are not in the log are the running thread's.
+    fn miss(&mut self, index: u64) {
+        if index > self.next {
+            *self.missing.entry(self.running).or_default() += index - self.next;
+            self.next = index;
+        }
+    }
+
+    fn event(&mut self, record: &Record) -> Result<(), Error> {
+        if record.index < self.next {
+            if record.kind == Kind::Exit {
+                // In programs that are drawn without it, the end of a thread is not an event.
+                return Ok(());
+            }
+            return Err(Error::Disordered(record.index));
+        }
+        self.running = record.thread;
+        self.miss(record.index);
+        self.next = record.index + 1;
+        if let Some(unsaid) = self.unsaid.remove(&record.thread) {
+            // The log has an event of its own where a wait did not end by a signal.
+            if record.kind != Kind::WaitEnd {
+                self.push(record.thread, unsaid.code, unsaid.op, unsaid.object, Some(0))?;
+            }
+        }
+        if self.sink.fills_gaps() {
+            for _ in 0..self.missing.remove(&record.thread).unwrap_or(0) {
+                self.push(record.thread, record.code, Op::Local, NO_OBJECT, None)?;
+            }
+        }
+        if let Some(dependences) = &mut self.dependences {
+            self.reads = dependences.begin(record);
+        }
+        self.convert(record)
+    }
+
+    fn convert(&mut self, record: &Record) -> Result<(), Error> {
+        let tried = |op| if record.detail == 1 { op } else { Op::TryFailed };
+        let op = match record.kind {
+            Kind::Read | Kind::ReadRange => return self.access(record, Op::Read),
+            Kind::Write | Kind::WriteRange | Kind::Free => return self.access(record, Op::Write),
+            Kind::AtomicRead => return self.access(record, Op::AtomicRead),
+            Kind::AtomicWrite => return self.access(record, Op::AtomicWrite),
+            Kind::AtomicUpdate => return self.access(record, Op::Update),
+            Kind::Create => Op::Fork,
+            Kind::Join => Op::Join,
+            Kind::Lock | Kind::WriteLock => Op::Acquire,
+            Kind::Unlock => Op::Release,
+            Kind::TryLock | Kind::TryWriteLock => tried(Op::TryAcquire),
+            Kind::ReadLock => Op::AcquireShared,
+            Kind::TryReadLock => tried(Op::TryAcquireShared),
+            Kind::RwUnlock => Op::Release,
+            Kind::Wait => {
+                let mutex = self.object(Subject::Lock, record.extra)?;
+                let (op, mutex) = match self.locks.release(record.extra, record.thread) {
+                    Some(op) => (op, mutex),
+                    None => (Op::Local, NO_OBJECT),
+                };
+                self.operation(record, op, mutex)?;
+                let object = self.object(Subject::Condition, record.object)?;
+                self.unsaid.insert(record.thread, Unsaid { op: Op::Wake, object, code: record.code });
+                return self.push(record.thread, record.code, Op::Wait, object, Some(0));
+            }
+            Kind::BarrierWait => {
+                let object = self.object(Subject::Barrier, record.object)?;
+                self.unsaid.insert(record.thread, Unsaid { op: Op::Depart, object, code: record.code });
+                return self.operation(record, Op::Arrive, object);
+            }
+            Kind::BarrierPass => Op::Depart,
+            Kind::WaitEnd => Op::Wake,
+            Kind::Signal => Op::Signal,
+            Kind::Broadcast => Op::Broadcast,
+            Kind::SemWait | Kind::SemTryWait => Op::Down,
+            Kind::SemPost => Op::Post,
+            Kind::Once if record.detail == INITIALISED => {
+                let object = self.object(Subject::Order, record.object)?;
+                self.operation(record, Op::Order, object)?;
+                // The compiler's code looks at the first byte of a guard before it calls the library.
+                return match self.layout.pieces((record.object, record.object + 1)) {
+                    pieces if self.layout.is_touched(pieces.start) && !pieces.is_empty() => {
+                        let location = self.location(pieces.start)?;
+                        self.push(record.thread, record.code, Op::AtomicWrite, location, Some(0))
+                    }
+                    _ => Ok(()),
+                };
+            }
+            Kind::Once | Kind::FutexWait | Kind::FutexWake | Kind::Io => Op::Order,
+            Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer => Op::Order,
+            _ => Op::Local,
+        };
+        let op = if op.acquires() {
+            let (op, is_new) = self.locks.acquire(record.object, record.thread, op);
+            if is_new {
+                self.objects.remove(&(Subject::Lock, record.object));
+            }
+            op
+        } else if op == Op::Release {
+            self.locks.release(record.object, record.thread).unwrap_or(Op::Local)
+        } else {
+            op
+        };
+        let object = match (op.subject(), record.kind) {
+            (Subject::Nothing, _) => NO_OBJECT,
+            (Subject::Thread, _) => record.object as u32,
+            (subject, Kind::Io) => self.object(subject, record.extra)?,
+            // All that concerns signals, timers and cancellation is one thing.
+            (subject, Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer) => {
+                self.object(subject, 0)?
+            }
+            (subject, _) => self.object(subject, record.object)?,
+        };
+        self.operation(record, op, object)
+    }
+
+    fn access(&mut self, record: &Record, op: Op) -> Result<(), Error> {
+        let pieces = self.layout.pieces(range(record));
+        for piece in pieces.clone() {
+            let location = self.location(piece)?;
+            if let Some(dependences) = self.dependences.as_mut().filter(|_| op.writes()) {
+                self.reads.extend(dependences.values(record));
+            }
+            if piece == pieces.start {
+                self.operation(record, op, location)?;
+            } else {
+                self.push(record.thread, record.code, op, location, Some(0))?;
+            }
+            if record.kind == Kind::Free {
+                let (times, now) = self.freed.entry(piece).or_default();
+                *times += 1;
+                *now = None;
+            }
+        }
+        if let Some(dependences) = &mut self.dependences {
+            dependences.end(record, pieces.len() as u32);
+        }
+        Ok(())
+    }
+
+    fn location(&mut self, piece: usize) -> Result<u32, Error> {
+        let Some(&(times, now)) = self.freed.get(&piece) else {
+            return self.layout.numbers[piece].ok_or(Error::Disordered(self.next - 1));
+        };
+        if let Some(location) = now {
+            return Ok(location);
+        }
+        let name = format!("{}'{times}", self.piece_name(piece));
+        let location = self.add_object(Object { subject: Subject::Memory, name })?;
+        self.freed.insert(piece, (times, Some(location)));
+        Ok(location)
+    }
+
+    fn piece_name(&self, piece: usize) -> String {
+        let begin = self.layout.cuts[piece];
+        let end = self.layout.cuts.get(piece + 1).copied().unwrap_or(begin);
+        self.names.object(Subject::Memory, begin, end - begin)
+    }
+
+    fn object(&mut self, subject: Subject, address: u64) -> Result<u32, Error> {
+        if let Some(&object) = self.objects.get(&(subject, address)) {
+            return Ok(object);
+        }
+        let object = self.add_object(Object { subject, name: self.names.object(subject, address, 0) })?;
+        self.objects.insert((subject, address), object);
+        Ok(object)
+    }
+
+    fn add_object(&mut self, object: Object) -> Result<u32, Error> {
+        let number = self.object_count;
+        self.object_count = number.checked_add(1).filter(|&next| next < NO_OBJECT).ok_or(Error::TooMany("objects"))?;
+        self.sink.object(object)?;
+        Ok(number)
+    }
+
+    /// An operation of the program, or its first part.
+    fn operation(&mut self, record: &Record, op: Op, object: u32) -> Result<(), Error> {
+        self.push(record.thread, record.code, op, object, None)
+    }
+
+    /// An event; with `Some` a part that was not missed by anybody.
+    fn push(&mut self, thread: u32, code: u64, op: Op, object: u32, part: Option<u64>) -> Result<(), Error> {
+        let site = match self.sites.get(&code) {
+            Some(&site) => site,
+            None => {
+                let site = u32::try_from(self.sites.len()).map_err(|_| Error::TooMany("sites"))?;
+                self.sink.site(self.names.site(code))?;
+                self.sites.insert(code, site);
+                site
+            }
+        };
+        let skipped = part.unwrap_or_else(|| self.missing.remove(&thread).unwrap_or(0));
+        if let Some(dependences) = &mut self.dependences {
+            dependences.happened(thread);
+        }
+        let thread = u16::try_from(thread).map_err(|_| Error::TooMany("threads"))?;
+        let reads = std::mem::take(&mut self.reads);
+        self.sink.event(Event { thread, op, part: part.is_some(), object, site }, skipped, &reads)
+    }
+}

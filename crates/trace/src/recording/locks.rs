@@ -1,0 +1,47 @@
+//! Who holds which lock, as far as a log tells.
+
+use crate::Op;
+use rustc_hash::FxHashMap;
+
+/// The locks that are held.
+#[derive(Default)]
+pub(super) struct Locks {
+    holders: FxHashMap<u64, Vec<Holder>>,
+}
+
+struct Holder {
+    thread: u32,
+    shared: bool,
+    depth: u32,
+}
+
+impl Locks {
+    /// A thread gets a lock. Returns how, and whether it is another lock than before: nobody has given it back.
+    pub(super) fn acquire(&mut self, lock: u64, thread: u32, op: Op) -> (Op, bool) {
+        let holders = self.holders.entry(lock).or_default();
+        if let Some(own) = holders.iter_mut().find(|holder| holder.thread == thread) {
+            own.depth += 1;
+            // Within, the way of the outermost acquisition counts.
+            return (if own.shared { Op::AcquireShared } else { Op::Acquire }, false);
+        }
+        let compatible = holders.iter().all(|holder| holder.shared && op.shares());
+        if !compatible {
+            holders.clear();
+        }
+        holders.push(Holder { thread, shared: op.shares(), depth: 1 });
+        (op, !compatible)
+    }
+
+    /// A thread gives a lock back. Returns how, or nothing when it does not hold it.
+    pub(super) fn release(&mut self, lock: u64, thread: u32) -> Option<Op> {
+        let holders = self.holders.get_mut(&lock)?;
+        let at = holders.iter().position(|holder| holder.thread == thread)?;
+        let own = &mut holders[at];
+        own.depth -= 1;
+        let op = if own.shared { Op::ReleaseShared } else { Op::Release };
+        if own.depth == 0 {
+            holders.swap_remove(at);
+        }
+        Some(op)
+    }
+}

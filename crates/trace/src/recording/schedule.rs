@@ -1,0 +1,133 @@
+//! From a reordering back to decisions.
+
+use super::{Recording, may_suspend};
+use crate::{Event, EventId, Op};
+use racehunter_event::Switch;
+
+/// The decisions that carry out a reordering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Schedule {
+    /// The decisions, in the order of their events.
+    pub switches: Vec<Switch>,
+    /// How many events they are about: the next one is open.
+    pub events: u64,
+    /// The operations that happen, with their numbers.
+    operations: Vec<(u64, EventId)>,
+}
+
+impl Schedule {
+    /// The event of the trace that event number `n` of the execution is, or leads up to.
+    #[must_use]
+    pub fn event_at(&self, n: u64) -> Option<EventId> {
+        let at = self.operations.partition_point(|&(number, _)| number < n);
+        self.operations.get(at).map(|&(_, event)| event)
+    }
+
+    /// The thread that performs each event, the first event first.
+    #[must_use]
+    pub fn threads(&self) -> Vec<u32> {
+        let mut running = 0;
+        let mut switches = self.switches.iter().peekable();
+        let thread = |n: u64| {
+            while let Some(switch) = switches.next_if(|switch| switch.at <= n) {
+                running = switch.to;
+            }
+            running
+        };
+        (1..=self.events).map(thread).collect()
+    }
+}
+
+impl Recording {
+    /// The schedule that a reordering stands for, and after it the events `then`, which come next in their threads.
+    ///
+    /// An operation of several parts happens as a whole where its first part does. An access of which not all parts are
+    /// there, as at the end of a reordering that leads up to one of them, does not happen.
+    #[must_use]
+    pub fn schedule(&self, reordering: impl IntoIterator<Item = EventId>, then: &[EventId]) -> Schedule {
+        let trace = &self.trace;
+        let threads = trace.threads().len();
+        let mut done = vec![0_usize; threads];
+        let mut operations: Vec<Option<EventId>> = Vec::new();
+        // Where the last operation of each thread is.
+        let mut last = vec![None; threads];
+        for event in reordering {
+            let Event { thread, part, .. } = trace.event(event);
+            done[usize::from(thread)] += 1;
+            if !part {
+                last[usize::from(thread)] = Some(operations.len());
+                operations.push(Some(event));
+            }
+        }
+        // A thread that has done so many events stands within an operation if its next event is a part.
+        let mut seen = vec![0; threads];
+        for event in trace.events() {
+            let thread = usize::from(event.thread);
+            if seen[thread] == done[thread]
+                && event.part
+                && event.op.is_access()
+                && let Some(at) = last[thread]
+            {
+                operations[at] = None;
+            }
+            seen[thread] += 1;
+        }
+        let mut schedule = Decider::new(self);
+        for event in operations.into_iter().flatten().chain(then.iter().copied()) {
+            schedule.perform(event);
+        }
+        schedule.finished
+    }
+}
+
+struct Decider<'a> {
+    recording: &'a Recording,
+    finished: Schedule,
+    /// The thread that runs, and whether it may have been suspended after what it did last.
+    running: u16,
+    suspended: bool,
+    /// Threads are numbered in the order in which they are made, which may be another one now.
+    numbers: Vec<u32>,
+    next_number: u32,
+}
+
+impl<'a> Decider<'a> {
+    fn new(recording: &'a Recording) -> Self {
+        let trace = &recording.trace;
+        let mut forked = vec![false; trace.threads().len()];
+        for event in trace.events().filter(|event| event.op == Op::Fork) {
+            forked[event.object as usize] = true;
+        }
+        let there = forked.iter().take_while(|&&forked| !forked).count() as u32;
+        Self {
+            recording,
+            finished: Schedule { switches: Vec::new(), events: 0, operations: Vec::new() },
+            running: 0,
+            suspended: false,
+            numbers: (0..trace.threads().len() as u32).collect(),
+            next_number: there,
+        }
+    }
+
+    fn perform(&mut self, id: EventId) {
+        let event = self.recording.trace.event(id);
+        let at = self.finished.events + 1;
+        // A thread that may have been suspended needs to be chosen even when it simply goes on.
+        if event.thread != self.running || self.suspended {
+            let [from, to] = [self.running, event.thread].map(|thread| self.numbers[usize::from(thread)]);
+            self.finished.switches.push(Switch { at, to, from, code: 0 });
+        }
+        self.running = event.thread;
+        // A wait begins with the release of its mutex.
+        let trace = &self.recording.trace;
+        let next = (id + 1 < trace.len() as EventId).then(|| trace.event(id + 1));
+        let waits = |next: Event| next.part && next.thread == event.thread && may_suspend(next.op);
+        self.suspended = may_suspend(event.op) || next.is_some_and(waits);
+        self.finished.events += self.recording.skipped(id) + 1;
+        self.finished.operations.push((self.finished.events, id));
+        if event.op == Op::Fork {
+            self.numbers[event.object as usize] = self.next_number;
+            self.next_number += 1;
+        }
+    }
+}

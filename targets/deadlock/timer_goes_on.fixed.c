@@ -1,0 +1,46 @@
+// Two locks, taken in the same order by two threads, while a timer goes on and on.
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/time.h>
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t ticks;
+
+static void tick(int signal) {
+    (void)signal;
+    ticks++;
+}
+
+static void *forwards(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&first);
+    pthread_mutex_lock(&second);
+    pthread_mutex_unlock(&second);
+    pthread_mutex_unlock(&first);
+    return NULL;
+}
+
+static void *backwards(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&first);
+    pthread_mutex_lock(&second);
+    pthread_mutex_unlock(&second);
+    pthread_mutex_unlock(&first);
+    return NULL;
+}
+
+int main(void) {
+    struct itimerval every = {{.tv_usec = 1000}, {.tv_usec = 1000}}, never = {{0}};
+    pthread_t one, other;
+    signal(SIGALRM, tick);
+    setitimer(ITIMER_REAL, &every, NULL);
+    pthread_create(&one, NULL, forwards, NULL);
+    pthread_create(&other, NULL, backwards, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+    setitimer(ITIMER_REAL, &never, NULL);
+    return 0;
+}

@@ -1,0 +1,291 @@
+//! `record`, and `predict` with a program at hand: what is predicted is tried, and only what shows is a finding.
+
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Ended, Workshop, racehunter, run};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A data race that the lock hides in the order in which the program runs by itself: the write of one thread comes before
+/// its critical section, that of the other one after its own.
+const HIDDEN: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+static int ready, left, right;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *first(void *unused) {
+    ready = 1;
+    pthread_mutex_lock(&lock);
+    left = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+static void *second(void *unused) {
+    pthread_mutex_lock(&lock);
+    right = 1;
+    pthread_mutex_unlock(&lock);
+    ready = 2;
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, first, NULL);
+    pthread_create(&threads[1], NULL, second, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return ready + left + right == 0;
+}
+";
+
+/// The same with both writes under the lock.
+fn repaired() -> String {
+    let inside = HIDDEN.replace(
+        "    ready = 1;\n    pthread_mutex_lock(&lock);\n",
+        "    pthread_mutex_lock(&lock);\n    ready = 1;\n",
+    );
+    let inside = inside.replace(
+        "    pthread_mutex_unlock(&lock);\n    ready = 2;\n",
+        "    ready = 2;\n    pthread_mutex_unlock(&lock);\n",
+    );
+    assert_ne!(inside, HIDDEN);
+    inside
+}
+
+/// Locks in two orders, one after the other.
+const CROSSED: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *order) {
+    pthread_mutex_lock(order ? &one : &two);
+    pthread_mutex_lock(order ? &two : &one);
+    pthread_mutex_unlock(&one);
+    pthread_mutex_unlock(&two);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, work, NULL);
+    pthread_create(&threads[1], NULL, work, &one);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+";
+
+/// A use of everything that threads wait for, without a bug.
+const PRIMITIVES: &str = r"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_barrier_t barrier;
+static sem_t semaphore;
+static atomic_int counter;
+static int state, guarded, before, after;
+
+static void *work(void *unused) {
+    before = 1;
+    pthread_barrier_wait(&barrier);
+    after += before;
+    usleep(1000);
+    pthread_mutex_lock(&mutex);
+    state = 1;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&mutex);
+    if (pthread_mutex_trylock(&mutex) == 0)
+        pthread_mutex_unlock(&mutex);
+    pthread_rwlock_wrlock(&rwlock);
+    guarded = 1;
+    pthread_rwlock_unlock(&rwlock);
+    atomic_fetch_add(&counter, 1);
+    sem_post(&semaphore);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    sem_init(&semaphore, 0, 0);
+    pthread_barrier_init(&barrier, NULL, 2);
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_barrier_wait(&barrier);
+    pthread_mutex_lock(&mutex);
+    while (state == 0)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+    pthread_rwlock_rdlock(&rwlock);
+    int seen = guarded;
+    pthread_rwlock_unlock(&rwlock);
+    sem_wait(&semaphore);
+    seen += after + atomic_load(&counter);
+    pthread_join(thread, NULL);
+    return seen < 2;
+}
+";
+
+/// The program of a source in a workshop, with debug information.
+fn program(workshop: &Workshop, name: &str, source: &str) -> PathBuf {
+    let source = workshop.write(&format!("{name}.c"), source);
+    let program = workshop.path(name);
+    workshop.cc(["-g", "-O1", "-pthread", &text(&source), "-o", &text(&program)]).expect(0);
+    program
+}
+
+/// `racehunter record`, to a file beside the program.
+fn record(program: &Path, options: &[&str]) -> PathBuf {
+    let trace = program.with_extension("rht");
+    run(racehunter(["record", "-o"]).arg(&trace).args(options).arg(program)).expect(0);
+    trace
+}
+
+struct Predicted {
+    findings: Vec<Value>,
+    summary: Value,
+}
+
+impl Predicted {
+    fn new(ended: &Ended) -> Self {
+        let mut findings: Vec<Value> =
+            ended.stdout.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+        let summary = findings.pop().expect("a summary");
+        assert_eq!(summary["reason"], "summary");
+        Self { findings, summary }
+    }
+}
+
+fn predict(workshop: &Workshop, words: &[&str], status: i32) -> Predicted {
+    let command = ["predict", "--message-format", "json", "--out"];
+    Predicted::new(&run(racehunter(command).arg(workshop.out()).args(words)).expect(status))
+}
+
+#[test]
+fn a_race_that_its_order_hides_is_recorded_predicted_and_shown() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "hidden", HIDDEN);
+    let trace = record(&program, &[]);
+    // The execution itself does not show it: a hunt of one execution does not either.
+    let hunted = workshop.hunt(&program, &["--analysis", "context-bound", "--bound", "0", "--runs", "1"]).expect(0);
+    assert!(hunted.findings.is_empty());
+
+    let only = predict(&workshop, &[&text(&trace)], 1);
+    assert_eq!((&only.findings[0]["confirmed"], &only.findings[0]["predicted"]), (&false.into(), &true.into()));
+    assert_eq!(only.findings[0]["sites"][0]["line"], 9);
+
+    let tried = predict(&workshop, &["--confirm", &text(&program), &text(&trace)], 1);
+    let [finding] = &tried.findings[..] else { panic!("{:#?}", tried.findings) };
+    assert_eq!((&finding["kind"], &finding["confirmed"]), (&"data-race".into(), &true.into()));
+    assert_eq!(finding["replayed"], serde_json::json!([5, 5]));
+    let mut lines: Vec<u64> = [0, 1].map(|at| finding["sites"][at]["line"].as_u64().expect("a line")).into();
+    lines.sort_unstable();
+    assert_eq!(lines, [9, 20]);
+    assert_eq!((&tried.summary["predictions"], &tried.summary["unconfirmed"]), (&1.into(), &0.into()));
+    let replayed = workshop.replay(finding["id"].as_str().expect("an id")).expect(0);
+    assert!(replayed.stdout.contains("data-race"));
+
+    // In one step, and in the words of all other findings.
+    let at_once = run(racehunter(["predict", "--out"]).arg(workshop.out()).arg(&program)).expect(1);
+    assert!(at_once.stdout.contains("error[data-race]: data race on `ready`"), "{}", at_once.stdout);
+    assert!(at_once.stdout.contains("replayed 5/5"), "{}", at_once.stdout);
+}
+
+#[test]
+fn nothing_is_predicted_for_the_repaired_program() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "repaired", &repaired());
+    for options in [&[][..], &["--seed", "1"], &["--seed", "2"]] {
+        let trace = record(&program, options);
+        let predicted = predict(&workshop, &["--confirm", &text(&program), &text(&trace)], 0);
+        assert_eq!((predicted.findings.len(), &predicted.summary["complete"]), (0, &true.into()));
+    }
+}
+
+#[test]
+fn a_deadlock_is_predicted_and_shown() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "crossed", CROSSED);
+    let tried = predict(&workshop, &[&text(&program)], 1);
+    assert_eq!(tried.findings.len(), 1);
+    assert_eq!((&tried.findings[0]["kind"], &tried.findings[0]["confirmed"]), (&"deadlock".into(), &true.into()));
+}
+
+#[test]
+fn everything_that_threads_wait_for_is_in_a_recording() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "primitives", PRIMITIVES);
+    let trace = record(&program, &[]);
+    let exported = run(racehunter(["trace", "--export", "std"]).arg(&trace)).expect(0).stdout;
+    for word in [
+        "fork(main/1)",
+        "join(main/1)",
+        "acq(mutex)",
+        "rel(mutex)",
+        "wait(changed)",
+        "signal(changed)",
+        "wake(changed)",
+        "tryfail(mutex)|tacq(mutex)",
+        "acq(rwlock)",
+        "rel(rwlock)",
+        "racq(rwlock)",
+        "rrel(rwlock)",
+        "arrive(barrier)",
+        "depart(barrier)",
+        "post(semaphore)",
+        "down(semaphore)",
+        "au(counter)",
+        "ar(counter)",
+        "w(guarded)",
+        "r(guarded)",
+    ] {
+        assert!(word.split('|').any(|word| exported.contains(word)), "no {word} in\n{exported}");
+    }
+    for options in [&[][..], &["--seed", "1"], &["--seed", "2"], &["--seed", "3"]] {
+        let trace = record(&program, options);
+        let predicted = predict(&workshop, &["--confirm", &text(&program), &text(&trace)], 0);
+        assert_eq!(predicted.findings.len(), 0, "{:#?}", predicted.findings);
+    }
+}
+
+#[test]
+fn a_recording_says_what_it_is() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "hidden", HIDDEN);
+    let trace = workshop.path("some.rht");
+    let command = ["record", "--message-format", "json", "-o"];
+    let ended = run(racehunter(command).arg(&trace).arg(&program)).expect(0);
+    let line: Value = serde_json::from_str(&ended.stdout).expect("a line of JSON");
+    assert_eq!((&line["reason"], &line["threads"], &line["whole"]), (&"recording".into(), &3.into(), &true.into()));
+    assert_eq!(line["outcome"], "ended with status 0");
+    let again = workshop.path("again.rht");
+    run(racehunter(["record", "-o"]).arg(&again).arg(&program)).expect(0);
+    let [first, second] = [&trace, &again].map(|path| std::fs::read(path).expect("it was written"));
+    assert_eq!(first, second, "two recordings of the same execution differ");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let workshop = Workshop::new();
+    let program_path = program(&workshop, "hidden", HIDDEN);
+    let trace = record(&program_path, &[]);
+    let other = program(&workshop, "other", &repaired());
+    let confirm =
+        |program: &Path, trace: &Path| run(racehunter(["predict", "--confirm"]).arg(program).arg(trace)).expect(2);
+    confirm(&other, &trace).says("is not the program that").says("= help: it was built again since; record it again");
+    let plain = workshop.write("plain.std", "T0|w(x)|1\nT1|w(x)|2\n");
+    confirm(&program_path, &plain).says("does not say what it was recorded from");
+    let single = program(&workshop, "single", "int main(void) { return 0; }\n");
+    let ended = run(racehunter(["record", "-o"]).arg(workshop.path("single.rht")).arg(&single)).expect(4);
+    assert!(ended.stdout.contains("there is only one thread"), "{}", ended.stdout);
+    let nowhere = workshop.path("no/such/directory.rht");
+    run(racehunter(["record", "-o"]).arg(nowhere).arg(&program_path)).expect(2).says("cannot write");
+}
