@@ -291,12 +291,11 @@ fn snapshots_go_on_as_from_the_start() {
     let whole = Plan::replay(alone[0].switches());
     let half: Vec<Switch> = whole.switches.iter().copied().filter(|switch| switch.at < last / 2).collect();
     let from = half.last().map_or(0, |switch| switch.at).max(40_000);
-    let tails = (1..=8).map(|seed| Plan {
-        tail_from: from,
-        tail: Tail::Walk { style: Style::Even, seed },
-        ..Plan::replay(half.clone())
-    });
-    let plans: Vec<Plan> = tails.collect();
+    let tail =
+        |seed| Plan { tail_from: from, tail: Tail::Walk { style: Style::Even, seed }, ..Plan::replay(half.clone()) };
+    // And what comes behind them must leave their logs alone.
+    let plans: Vec<Plan> =
+        (1..=8).map(tail).chain(std::iter::once(Plan::default())).chain((9..=12).map(tail)).collect();
     let together = pair.run(&plans);
     let alone: Vec<Execution> = plans.iter().flat_map(|plan| pair.run(std::slice::from_ref(plan))).collect();
     for (together, alone) in together.iter().zip(&alone) {

@@ -56,7 +56,7 @@ enum Ending {
     Assertion,
     Deadlock,
     Lost,
-    /// Of time or of memory: on a slow machine one that takes all memory may run out of time first.
+    /// Of time, events or memory: on a slow machine one that takes all memory may run out of time first.
     Limit,
     /// The heap is garbage: the C library notices and aborts, or it crashes, or nothing comes of it.
     Corrupted,
@@ -77,7 +77,7 @@ impl Ending {
             Outcome::Asserted { .. } => Self::Assertion,
             Outcome::Deadlock => Self::Deadlock,
             Outcome::Lost(_) => Self::Lost,
-            Outcome::Limit(what) if what == "memory" || what == "time" => Self::Limit,
+            Outcome::Limit(what) if ["memory", "time", "events"].contains(&what.as_str()) => Self::Limit,
             _ => Self::Other,
         }
     }

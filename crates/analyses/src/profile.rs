@@ -1,7 +1,7 @@
 //! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
 
 use racehunter_explore::{
-    Execution, Going, Kind, Loader, MOST_TRACKED, Saver, Tracked, Unusable, Variable, Variables, decisions,
+    Execution, Going, Kind, Loader, MOST_TRACKED, Record, Saver, Tracked, Unusable, Variable, Variables, decisions,
 };
 use std::collections::BTreeMap;
 
@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Profile {
     threads: u64,
     choices: u64,
+    /// Some thread could go on by a time-out, or by a spurious wake-up. Walks choose that at random.
+    chancy: bool,
     /// Accesses of each variable, from the creation of the first thread on.
     accesses: BTreeMap<Tracked, Accesses>,
     /// The same without variables that one thread has to itself: what can be drawn.
@@ -30,6 +32,11 @@ impl Profile {
     /// Threads of an execution.
     pub fn threads(&self) -> u64 {
         self.threads.max(1)
+    }
+
+    /// Whether more is left to luck than priorities.
+    pub fn is_chancy(&self) -> bool {
+        self.chancy
     }
 
     /// Decisions at which more than one thread could go on.
@@ -87,10 +94,13 @@ impl Profile {
         }
         let grew = choices > self.choices;
         self.choices = self.choices.max(choices);
-        self.note_threads(execution) || grew
+        self.note_common(execution) || grew
     }
 
-    fn note_threads(&mut self, execution: &Execution) -> bool {
+    fn note_common(&mut self, execution: &Execution) -> bool {
+        let by_luck =
+            |record: &Record| record.kind == Kind::Suspended || record.kind == Kind::Blocked && record.size != 0;
+        self.chancy |= execution.records.iter().any(by_luck);
         let threads = u64::from(execution.threads);
         let grew = threads > self.threads;
         self.threads = self.threads.max(threads);
@@ -125,7 +135,7 @@ impl Profile {
         let before = std::mem::take(&mut self.shared);
         self.find_shared();
         let grew = before != self.shared;
-        self.note_threads(execution) || grew
+        self.note_common(execution) || grew
     }
 
     fn find_shared(&mut self) {
@@ -137,6 +147,7 @@ impl Profile {
     pub fn save(&self, out: &mut Saver<'_>) {
         out.number(self.threads);
         out.number(self.choices);
+        out.number(self.chancy);
         out.count(self.accesses.len());
         for (&variable, &Accesses { most, thread, shared, .. }) in &self.accesses {
             out.tracked(variable);
@@ -148,7 +159,8 @@ impl Profile {
 
     /// Reads what was written.
     pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        let mut profile = Self { threads: input.number()?, choices: input.number()?, ..Self::default() };
+        let (threads, choices, chancy) = (input.number()?, input.number()?, input.flag()?);
+        let mut profile = Self { threads, choices, chancy, ..Self::default() };
         for _ in 0..input.number()? {
             let variable = input.tracked()?;
             let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);

@@ -17,7 +17,7 @@ use crate::trie::{Last, ROOT, Trie};
 use crate::variable_bound::Bounds;
 use racehunter_explore::{
     Analysis, Causes, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS,
-    Plan, Rank, Saver, Step, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
+    Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -35,19 +35,29 @@ struct Place {
 struct Rider {
     /// What the order follows from.
     seed: u64,
-    /// The threads that were preempted, one after the other.
-    preempted: Vec<u32>,
+    /// The threads that were preempted, one after the other: the first `count`.
+    preempted: [u32; MOST_CHANGED],
+    count: u32,
     /// The variables at which they were.
-    variables: Vec<Variable>,
+    variables: Rc<Vec<Variable>>,
 }
+
+/// Riders that wait, at most: with more the search goes on, but not all of it, and claims nothing.
+const MOST_RIDERS: usize = 8_000_000;
+/// Beginnings that are remembered, at most. Others are not left out.
+const MOST_BEGUN: usize = 32_000_000;
 
 impl Rider {
     fn place(&self) -> Place {
-        Place { variables: self.variables.len() as u32, preemptions: self.preempted.len() as u32 }
+        Place { variables: self.variables.len() as u32, preemptions: self.count }
+    }
+
+    fn preempted(&self) -> &[u32] {
+        &self.preempted[..self.count as usize]
     }
 
     fn priority(&self, thread: u32, path: u64) -> u64 {
-        match self.preempted.iter().rposition(|&preempted| preempted == thread) {
+        match self.preempted().iter().rposition(|&preempted| preempted == thread) {
             Some(part) => part_priority(self.seed, part as u32),
             None => path_priority(self.seed, path),
         }
@@ -65,9 +75,11 @@ impl Rider {
     /// With the running thread preempted.
     fn preempting(&self, thread: u32, variable: Option<Variable>) -> Self {
         let mut rider = self.clone();
-        rider.preempted.push(thread);
+        // There is room, see `ThreadBound::new`.
+        rider.preempted[rider.count as usize] = thread;
+        rider.count += 1;
         if let Some(variable) = variable.filter(|variable| !rider.variables.contains(variable)) {
-            rider.variables.push(variable);
+            Rc::make_mut(&mut rider.variables).push(variable);
         }
         rider
     }
@@ -125,6 +137,8 @@ pub struct ThreadBound {
     /// What riders have begun with, see [`ThreadBound::is_new`].
     begun: HashSet<u64>,
     pruned: u64,
+    /// Riders of all targets that wait.
+    riders: usize,
 }
 
 /// Random orders that are needed so that any `few` of `all` have each order in one of them, with this confidence.
@@ -176,6 +190,7 @@ impl ThreadBound {
             prunes: true,
             begun: HashSet::new(),
             pruned: 0,
+            riders: 0,
         }
     }
 
@@ -189,12 +204,12 @@ impl ThreadBound {
     /// priorities, and with as much left of the bounds. Whatever follows would be the same.
     fn is_new(&mut self, state: &State, rider: &Rider) -> bool {
         // How long a thread has had its turn depends on the order of all events.
-        if !self.prunes || self.exhausted || self.annotated {
+        if !self.prunes || self.exhausted || self.annotated || self.begun.len() >= MOST_BEGUN {
             return true;
         }
-        let mut variables = rider.variables.clone();
+        let mut variables = rider.variables.as_ref().clone();
         variables.sort_unstable();
-        let used = rider.preempted.len() as u32;
+        let used = rider.count;
         let live = state.live.iter().map(|&(thread, path)| (rider.priority(thread, path), path));
         let to_come = self.paths.iter().filter(|path| !state.known.contains(path));
         let to_come = to_come.map(|&path| (path_priority(rider.seed, path), path));
@@ -220,7 +235,8 @@ impl ThreadBound {
     }
 
     fn rider(&self, number: u64) -> Rider {
-        Rider { seed: nth_order(self.seed, number), preempted: Vec::new(), variables: Vec::new() }
+        let (preempted, variables) = ([0; MOST_CHANGED], Rc::new(Vec::new()));
+        Rider { seed: nth_order(self.seed, number), preempted, count: 0, variables }
     }
 
     /// All riders, each order of the parts once.
@@ -246,6 +262,7 @@ impl ThreadBound {
         self.later = BTreeMap::new();
         self.more_paths = false;
         self.begun = HashSet::new();
+        self.riders = 1;
         vec![Target { prefix: ROOT, at: 0, riders: Rc::new(vec![self.rider(0)]) }]
     }
 
@@ -264,14 +281,16 @@ impl ThreadBound {
 
     /// The rider with a preemption here, if the bounds allow it.
     fn preempting(&mut self, rider: &Rider, decision: &Decision, variable: Option<Variable>) -> Option<Rider> {
+        if rider.count == self.bounds.preemptions {
+            return None;
+        }
         let limit = self.bounds.iterations.unwrap_or(u32::MAX);
         if matches!(variable, Some(Variable::Heap { iteration, .. }) if iteration >= limit) {
             self.late_iterations = true;
             return None;
         }
         let rider = rider.preempting(decision.from, variable);
-        let Place { variables, preemptions } = rider.place();
-        (variables <= self.bounds.variables && preemptions <= self.bounds.preemptions).then_some(rider)
+        (rider.place().variables <= self.bounds.variables).then_some(rider)
     }
 
     /// Follows the riders along an execution that their pilot, the first of them, has made. Where others part from it,
@@ -301,7 +320,7 @@ impl ThreadBound {
             if decision.at < target.at {
                 continue;
             }
-            self.unfair |= decisions.others().any(|(_, step)| step == Step::Unfair);
+            self.unfair |= decisions.others().any(|(thread, _)| !ready.contains(&thread) && thread != decision.from);
             if ready.len() > 1 {
                 let variable = last_variables.before(decision.at, decision.from);
                 let ready: Vec<(u32, u64)> =
@@ -360,6 +379,12 @@ impl ThreadBound {
     fn add(&mut self, mut target: Target, now: &mut Vec<Target>) {
         let first = target.riders.iter().map(Rider::place).enumerate().min_by_key(|&(_, place)| place);
         let Some((pilot, place)) = first else { return };
+        if self.riders + target.riders.len() > MOST_RIDERS {
+            self.dropped = true;
+            self.trie.release(target.prefix);
+            return;
+        }
+        self.riders += target.riders.len();
         Rc::make_mut(&mut target.riders).swap(0, pilot);
         if place <= self.place {
             now.push(target);
@@ -390,12 +415,8 @@ impl Analysis for ThreadBound {
 
     fn plan(&self, target: &Target) -> Plan {
         let fair_limit = self.strategy.fair_limit();
-        let mut changed = [0; MOST_CHANGED];
         let pilot = &target.riders[0];
-        for (to, &from) in changed.iter_mut().zip(&pilot.preempted) {
-            *to = from;
-        }
-        let style = Style::Order { changed, count: pilot.preempted.len() as u32 };
+        let style = Style::Order { changed: pilot.preempted, count: pilot.count };
         let tail = Tail::Walk { style, seed: pilot.seed };
         let switches = self.trie.switches(target.prefix);
         let allocations = self.bounds.iterations.is_some();
@@ -403,6 +424,7 @@ impl Analysis for ThreadBound {
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
+        self.riders = self.riders.saturating_sub(target.riders.len());
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             self.unpredicted = true;
             self.trie.release(target.prefix);

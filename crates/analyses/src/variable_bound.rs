@@ -144,16 +144,15 @@ impl VariableBound {
         while let Some(decision) = decisions.next() {
             let is_open = decision.at > self.trie.last(target).at;
             let has_choice = is_open && decisions.has_others();
-            if !has_choice && decision.step == Step::Stay {
-                continue;
-            }
-            if deeds.preemptions == self.bounds.preemptions
-                && decision.step == Step::Stay
-                && decision.going == Going::Ready
-            {
-                // The usual case at the last bound: whatever else could be chosen is one preemption too many.
-                self.cut_off = true;
-                continue;
+            if decision.step == Step::Stay && !decision.logged {
+                if !has_choice {
+                    continue;
+                }
+                if deeds.preemptions == self.bounds.preemptions && decision.going == Going::Ready {
+                    // The usual case at the last bound: whatever else could be chosen is one preemption too many.
+                    self.cut_off = true;
+                    continue;
+                }
             }
             let variable = last.before(decision.at, decision.from);
             if is_open {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::figures::figures;
-use common::{Recorder, SMALL, WIDER, config, found, hunt, hunt_with};
+use common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
 use proptest::prelude::*;
 use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};
@@ -131,8 +131,10 @@ proptest! {
     #![proptest_config(config(120))]
 
     #[test]
-    fn every_schedule_of_every_order_once(seed: u64, wide: bool, bound in 0_u32..=2, variables in 0_u32..=2) {
-        check(Program::random(seed, if wide { WIDER } else { SMALL }), false, bound, variables)?;
+    fn every_schedule_of_every_order_once(
+        seed: u64, shape in prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER)], bound in 0_u32..=2, variables in 0_u32..=2,
+    ) {
+        check(Program::random(seed, shape), false, bound, variables)?;
     }
 
     #[test]

@@ -113,6 +113,22 @@ proptest! {
     }
 }
 
+/// A thread that sleeps while it is alone is chosen again, which a plan has to say.
+#[test]
+fn who_sleeps_alone_goes_on() {
+    use racehunter_explore::model::Op;
+    let main =
+        vec![Op::Sleep(1), Op::Create(1), Op::AtomicAdd(0, 1, 0), Op::Sleep(1), Op::AtomicAdd(0, 1, 0), Op::Join(0)];
+    let program = Program::new(vec![main, vec![Op::AtomicAdd(0, 1, 0), Op::AtomicAdd(0, 1, 0)]]);
+    let all = schedules(&program, &all_points(&program), 10_000).expect("small");
+    for lazy in [false, true] {
+        for bounds in [(0, 0, 2), (1, 1, 2), (3, 1, 2)] {
+            let make = if lazy { ModelExecutor::lazy } else { ModelExecutor::new };
+            check(make(program.clone()), &all, bounds, !lazy).unwrap();
+        }
+    }
+}
+
 /// What a schedule of this program has to have to show the bug, by this search's way of counting threads.
 fn counted((preemptions, variables, threads): (u32, u32, u32), number: u32) -> (u32, u32, u32) {
     match (preemptions, number) {

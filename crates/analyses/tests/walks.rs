@@ -133,6 +133,12 @@ fn the_chance_is_told() {
     let counted: u64 = said.split(['(', ' ']).find_map(|word| word.parse().ok().filter(|&n: &u64| n > 2)).unwrap();
     assert!((20..40).contains(&counted) && said.contains(&format!("({counted} walks, 2 threads, ")), "{said}");
     assert_eq!(Walks::random(1).chance(), None);
+    // Where time-outs can end early, which walks choose at random, nothing is promised.
+    let mut program = between(2);
+    program.bodies[0].insert(0, Op::Sleep(1));
+    for analysis in [Walks::pct(2, 1), Walks::pct_variables(2, 1, 1)] {
+        assert_eq!(made(analysis, &program, 40).0.chance(), None);
+    }
 }
 
 /// The variable with this number, as the log has it.

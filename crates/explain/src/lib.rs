@@ -333,8 +333,8 @@ fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &m
         (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status),
         _ => messages::output(),
     };
-    let events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
-    if let Some(last) = events.last() {
+    let mut events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
+    if let Some(last) = events.next_back() {
         let mut site = places.site(last, last.kind, 0);
         site.access = "exit".to_owned();
         finding.sites.push(site);

@@ -459,7 +459,10 @@ pub(crate) unsafe fn fan_out() -> bool {
     SLOT.set(index);
     // What the server notes about this process is not about the last copy.
     (*header()).running = index;
+    let used = (*header()).log_used;
     outcome::publish(OUTCOME_SNAPSHOT);
+    // The log goes on behind those of the copies, not behind this one.
+    (*header()).log_used = used;
     sys::exit_group(0)
 }
 

@@ -13,6 +13,7 @@ struct Block {
 
 struct Tracking {
     variables: [Tracked; MOST_TRACKED],
+    /// In the order of their addresses.
     blocks: *mut Block,
     count: usize,
     room: usize,
@@ -53,8 +54,9 @@ pub(crate) unsafe fn note(record: &Record) {
     }
     let tracking = TRACKING.ptr();
     let fixed = (*tracking).variables.iter().any(|variable| variable.object == object && object != 0);
-    let inside = |block: &Block| (object as usize).wrapping_sub(block.start) < block.size;
-    if fixed || blocks().iter().any(inside) {
+    let after = blocks().partition_point(|block| block.start <= object as usize);
+    let inside = after > 0 && object as usize - blocks()[after - 1].start < blocks()[after - 1].size;
+    if fixed || inside {
         schedule::accessed(record.thread);
     }
 }
@@ -82,7 +84,10 @@ pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) {
         }
         ((*tracking).blocks, (*tracking).room) = (larger, room);
     }
-    *(*tracking).blocks.add((*tracking).count) = Block { start, size };
+    let position = blocks().partition_point(|block| block.start < start);
+    let place = (*tracking).blocks.add(position);
+    core::ptr::copy(place, place.add(1), (*tracking).count - position);
+    *place = Block { start, size };
     (*tracking).count += 1;
 }
 
@@ -92,8 +97,9 @@ pub(crate) unsafe fn ends(start: usize) {
         return;
     }
     let tracking = TRACKING.ptr();
-    if let Some(position) = blocks().iter().position(|block| block.start == start) {
+    if let Ok(position) = blocks().binary_search_by_key(&start, |block| block.start) {
         (*tracking).count -= 1;
-        *(*tracking).blocks.add(position) = *(*tracking).blocks.add((*tracking).count);
+        let place = (*tracking).blocks.add(position);
+        core::ptr::copy(place.add(1), place, (*tracking).count - position);
     }
 }

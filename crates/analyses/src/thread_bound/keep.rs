@@ -62,16 +62,19 @@ impl Place {
 impl Rider {
     fn save(&self, out: &mut Saver<'_>) {
         out.number(self.seed);
-        out.numbers(self.preempted.iter().copied());
+        out.numbers(self.preempted().iter().copied());
         out.count(self.variables.len());
         self.variables.iter().for_each(|&variable| out.variable(variable));
     }
 
     fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        let (seed, preempted): (u64, Vec<u32>) = (input.number()?, input.numbers()?);
+        let (seed, threads): (u64, Vec<u32>) = (input.number()?, input.numbers()?);
         let variables = (0..input.number()?).map(|_| input.variable()).collect::<Result<_, _>>()?;
+        let mut preempted = [0; MOST_CHANGED];
         // No plan could say more.
-        if preempted.len() <= MOST_CHANGED { Ok(Self { seed, preempted, variables }) } else { Err(Unusable::Damaged) }
+        let room = preempted.get_mut(..threads.len()).ok_or(Unusable::Damaged)?;
+        room.copy_from_slice(&threads);
+        Ok(Self { seed, preempted, count: threads.len() as u32, variables: Rc::new(variables) })
     }
 }
 

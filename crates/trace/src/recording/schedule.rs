@@ -83,9 +83,9 @@ impl Recording {
 struct Decider<'a> {
     recording: &'a Recording,
     finished: Schedule,
-    /// The thread that runs, and what it did last.
+    /// The thread that runs, and whether it may have been suspended after what it did last.
     running: u16,
-    before: Option<Op>,
+    suspended: bool,
     /// Threads are numbered in the order in which they are made, which may be another one now.
     numbers: Vec<u32>,
     next_number: u32,
@@ -103,7 +103,7 @@ impl<'a> Decider<'a> {
             recording,
             finished: Schedule { switches: Vec::new(), events: 0, operations: Vec::new() },
             running: 0,
-            before: None,
+            suspended: false,
             numbers: (0..trace.threads().len() as u32).collect(),
             next_number: there,
         }
@@ -113,11 +113,16 @@ impl<'a> Decider<'a> {
         let event = self.recording.trace.event(id);
         let at = self.finished.events + 1;
         // A thread that may have been suspended needs to be chosen even when it simply goes on.
-        if event.thread != self.running || self.before.is_some_and(may_suspend) {
+        if event.thread != self.running || self.suspended {
             let [from, to] = [self.running, event.thread].map(|thread| self.numbers[usize::from(thread)]);
             self.finished.switches.push(Switch { at, to, from, code: 0 });
         }
-        (self.running, self.before) = (event.thread, Some(event.op));
+        self.running = event.thread;
+        // A wait begins with the release of its mutex.
+        let trace = &self.recording.trace;
+        let next = (id + 1 < trace.len() as EventId).then(|| trace.event(id + 1));
+        let waits = |next: Event| next.part && next.thread == event.thread && may_suspend(next.op);
+        self.suspended = may_suspend(event.op) || next.is_some_and(waits);
         self.finished.events += self.recording.skipped(id) + 1;
         self.finished.operations.push((self.finished.events, id));
         if event.op == Op::Fork {
