@@ -269,3 +269,62 @@ fn reduction_loses_no_finding() {
     println!("{reduced} of {all}");
     assert!(reduced < all, "{reduced} of {all}");
 }
+
+/// Two threads whose accesses are ordered by an annotation, unless the second one makes its own before the first: then they
+/// race. Nothing but that tells this schedule from the one in which the threads run one after the other.
+const ANNOTATED: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+void __tsan_acquire(void *);
+void __tsan_release(void *);
+
+atomic_int told;
+int value;
+char order;
+
+static void *one(void *unused) {
+    value = 1;
+    atomic_store_explicit(&told, 1, memory_order_relaxed);
+    __tsan_release(&order);
+    return unused;
+}
+
+static void *two(void *unused) {
+    __tsan_acquire(&order);
+    if (atomic_load_explicit(&told, memory_order_relaxed))
+        value = 2;
+    return unused;
+}
+
+int main(void) {
+    pthread_t first, second;
+    pthread_create(&first, NULL, one, NULL);
+    pthread_create(&second, NULL, two, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_annotations_order_is_not_left_out() {
+    let (workshop, program) = Workshop::with_program(ANNOTATED);
+    for options in [&[][..], &["--no-reduction"]] {
+        let hunted = workshop.hunt(&program, &[&["--analysis", "context-bound"], options].concat()).expect(1);
+        let kinds: Vec<&str> = hunted.findings.iter().map(|finding| finding.kind.as_str()).collect();
+        assert_eq!(kinds, ["data-race"], "{options:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_divided_says_so() {
+    let (workshop, program) = Workshop::with_program(BUSY);
+    for analysis in ["variable-bound", "thread-bound"] {
+        let hunted = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/2"]);
+        hunted.expect(2).ended.says(&format!("the work of `--analysis {analysis}` cannot be divided"));
+        let whole = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/1", "--runs", "20"]);
+        let _ = whole.expect(1);
+    }
+}

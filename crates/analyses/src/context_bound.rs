@@ -289,6 +289,10 @@ impl Analysis for ContextBound {
             }
             return again.into_iter().collect();
         }
+        if self.reduce && execution.is_annotated() {
+            // It is not known what depends on what.
+            self.leave_nothing_out();
+        }
         let mut targets = Vec::new();
         let start = self.trie.last(target);
         // The prefix of the path so far, and what goes with it; held while walking on.
@@ -462,9 +466,14 @@ impl ContextBound {
     fn exhausted(&mut self, decision: &Decision) {
         if decision.going == Going::Exhausted {
             self.seen.exhausted = true;
-            self.again |= self.reduce;
-            self.reduce = false;
+            self.leave_nothing_out();
         }
+    }
+
+    /// From the beginning, without the reduction.
+    fn leave_nothing_out(&mut self) {
+        self.again |= self.reduce;
+        self.reduce = false;
     }
 }
 

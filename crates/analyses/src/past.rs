@@ -68,7 +68,7 @@ impl Footprint {
             Kind::Wait | Kind::WaitEnd => {
                 footprint.objects.extend([(record.object >> 3, true), (record.extra >> 3, true)]);
             }
-            // They do nothing to anybody.
+            // They do nothing to anybody. (An end of the program does, to all: it cuts them off.)
             Kind::Fence | Kind::Yield | Kind::Sleep => {}
             _ => footprint.everything = true,
         }
@@ -181,6 +181,7 @@ mod tests {
         assert_ne!(past(&[(0, Write, 8), (1, Write, 8)]), past(&[(1, Write, 8), (0, Write, 8)]));
         assert_ne!(past(&[(0, Lock, 64), (1, Lock, 64)]), past(&[(1, Lock, 64), (0, Lock, 64)]));
         assert_ne!(past(&[(0, Kind::Io, 1), (1, Write, 8)]), past(&[(1, Write, 8), (0, Kind::Io, 1)]));
+        assert_ne!(past(&[(0, Kind::End, 0), (1, Write, 8)]), past(&[(1, Write, 8), (0, Kind::End, 0)]));
         assert_eq!(past(&[(0, Yield, 0), (1, Write, 8)]), past(&[(1, Write, 8), (0, Yield, 0)]));
         // Two readers between two writers, in either order; but not after them.
         let readers = [(1, Read, 8), (2, Read, 8)];

@@ -130,6 +130,8 @@ pub struct ThreadBound {
     unfair: bool,
     /// Some thread had to give way.
     exhausted: bool,
+    /// Not everything is in the log that threads do to each other.
+    annotated: bool,
     /// Whether riders are dropped that would only repeat what others do.
     prunes: bool,
     /// What riders have begun with, see [`ThreadBound::is_new`].
@@ -184,6 +186,7 @@ impl ThreadBound {
             unpredicted: false,
             unfair: false,
             exhausted: false,
+            annotated: false,
             prunes: true,
             begun: HashSet::new(),
             pruned: 0,
@@ -201,7 +204,7 @@ impl ThreadBound {
     /// priorities, and with as much left of the bounds. Whatever follows would be the same.
     fn is_new(&mut self, state: &State, rider: &Rider) -> bool {
         // How long a thread has had its turn depends on the order of all events.
-        if !self.prunes || self.exhausted || self.begun.len() >= MOST_BEGUN {
+        if !self.prunes || self.exhausted || self.annotated || self.begun.len() >= MOST_BEGUN {
             return true;
         }
         let mut variables = rider.variables.as_ref().clone();
@@ -428,6 +431,7 @@ impl Analysis for ThreadBound {
             return Vec::new();
         }
         self.learn(execution);
+        self.annotated |= self.prunes && execution.is_annotated();
         let riders = if target.prefix == ROOT && target.at == 0 {
             // Now the threads are known, and with them how many orders it takes.
             self.more_paths = false;
@@ -449,7 +453,10 @@ impl Analysis for ThreadBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.dropped || self.unpredicted || self.more_paths || self.exhausted && self.pruned > 0 {
+        if self.dropped || self.unpredicted || self.more_paths {
+            return None;
+        }
+        if self.pruned > 0 && (self.exhausted || self.annotated) {
             return None;
         }
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });

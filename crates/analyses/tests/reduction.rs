@@ -6,7 +6,7 @@ use common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
-use racehunter_explore::{Budget, Points};
+use racehunter_explore::{Budget, Campaign, Execution, Executor, ExecutorError, Kind, Plan, Points, Record};
 use std::collections::{BTreeSet, HashSet};
 
 const LIMIT: usize = 600;
@@ -212,4 +212,51 @@ fn a_thread_that_must_give_way_ends_the_reduction() {
     assert_eq!(reduced.summary.coverage.guarantee, all.summary.coverage.guarantee);
     assert_eq!(reduced.ends, all.ends);
     assert!(reduced.summary.counts.executions >= all.summary.counts.executions, "it started again");
+}
+
+/// A program that has told the detector something.
+struct Annotated(ModelExecutor);
+
+impl Executor for Annotated {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        let mut executions = self.0.run(plans)?;
+        for execution in &mut executions {
+            execution.records.push(Record { kind: Kind::Annotated, ..Record::default() });
+        }
+        Ok(executions)
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.0.add_points(sites)
+    }
+}
+
+/// Then threads do more to each other than what events say, and nothing is left out.
+#[test]
+fn annotations_end_the_reduction() {
+    let thread = |variable: usize| vec![Op::AtomicAdd(variable, 1, 0); 3];
+    let program = Program::fork_join(vec![thread(0), thread(1)], vec![]);
+    let run = |technique: Technique, reduce: bool| {
+        let options = Options { reduce, ..options(1, BoundKind::Preemptions, Strategy::MinSwitches) };
+        let portfolio = technique.portfolio(&options);
+        let mut executor = Annotated(ModelExecutor::new(program.clone()));
+        Campaign::new(portfolio, everything(), &mut |_| ()).run(&mut executor, &mut || false)
+    };
+    for technique in [Technique::ContextBound, Technique::Dfs] {
+        let [reduced, all] = [true, false].map(|reduce| run(technique, reduce));
+        assert!(reduced.coverage.complete && all.coverage.complete);
+        assert_eq!(reduced.coverage.guarantee, all.coverage.guarantee);
+        // What came before the annotation was seen is run again.
+        assert!(reduced.counts.executions > all.counts.executions, "{technique:?}");
+        assert_eq!(reduced.coverage.left_out, 0);
+    }
+    let options = options(1, BoundKind::Preemptions, Strategy::MinSwitches);
+    let mut pruning = ModelExecutor::new(program.clone());
+    let portfolio = Technique::ThreadBound.portfolio(&options);
+    let pruned = Campaign::new(portfolio, everything(), &mut |_| ()).run(&mut pruning, &mut || false);
+    assert!(pruned.coverage.guarantee.contains("up to the order of independent events"));
+    let all = run(Technique::ThreadBound, true);
+    assert!(all.coverage.guarantee.starts_with("all schedules of"), "{}", all.coverage.guarantee);
+    assert!(!all.coverage.guarantee.contains("up to the order"), "{}", all.coverage.guarantee);
+    assert!(all.counts.executions > pruned.counts.executions);
 }

@@ -327,3 +327,5 @@ pub const NOTE_UNCONTROLLED: u32 = 2;
 pub const NOTE_REAL_IO: u32 = 4;
 /// Locks were held when the program ended.
 pub const NOTE_LOCK_HELD: u32 = 8;
+/// An annotation of the program had an effect, see [`crate::Kind::Annotated`].
+pub const NOTE_ANNOTATED: u32 = 16;

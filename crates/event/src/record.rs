@@ -199,6 +199,9 @@ byte_enum! {
         Escape = 87,
         /// `thread` acts upon its cancellation.
         Cancelled = 88,
+        /// The program told the detector something by an annotation that others can depend on, which is no event: what
+        /// the log has is not all that threads do to each other. Once in an execution.
+        Annotated = 89,
     }
 }
 

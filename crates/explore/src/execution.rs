@@ -165,6 +165,12 @@ impl Execution {
         }
     }
 
+    /// Whether threads did things to each other that are not in the log, see [`Kind::Annotated`].
+    #[must_use]
+    pub fn is_annotated(&self) -> bool {
+        self.records.iter().any(|record| record.kind == Kind::Annotated)
+    }
+
     /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
     #[must_use]
     pub fn chose_wakeups(&self) -> bool {

@@ -7,13 +7,25 @@
 
 use crate::clock::{self, acquire, release};
 use crate::sync::objects::{self, Object};
-use crate::thread::{Thread, current};
-use crate::{Global, arena};
+use crate::thread::{CURRENT, Thread, current};
+use crate::{Global, arena, log, schedule, server};
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
-use racehunter_event::Wait;
+use racehunter_event::control::NOTE_ANNOTATED;
+use racehunter_event::{Kind, Record, Wait};
 
 unsafe fn object(at: usize) -> *mut Object {
+    tell();
     objects::get(Wait::Mutex, at)
+}
+
+/// Says that not everything is in the log that threads do to each other: annotations are no events.
+unsafe fn tell() {
+    let slot = server::slot();
+    if (*slot).notes & NOTE_ANNOTATED == 0 {
+        (*slot).notes |= NOTE_ANNOTATED;
+        let (index, thread) = (schedule::now(), CURRENT.get());
+        log::put(Record { index, thread, kind: Kind::Annotated, ..Record::default() });
+    }
 }
 
 /// Whether the accesses of a thread are to be looked at.
@@ -54,6 +66,7 @@ unsafe fn add_benign(from: usize, size: usize) {
     if is_benign(from) && is_benign(from + size.max(1) - 1) {
         return;
     }
+    tell();
     let benign = arena::take_lasting(size_of::<Benign>()) as *mut Benign;
     *benign = Benign { next: BENIGN.get(), from, to: from + size };
     BENIGN.set(benign);
@@ -71,7 +84,7 @@ annotation! {
     __tsan_release(at: usize) { release(&mut (*object(at)).clock); }
 
     __tsan_mutex_create(_at: usize, _flags: c_uint) {}
-    __tsan_mutex_destroy(at: usize, _flags: c_uint) { objects::forget(at); }
+    __tsan_mutex_destroy(at: usize, _flags: c_uint) { forget(at); }
     __tsan_mutex_pre_lock(_at: usize, _flags: c_uint) { ignore(1); }
     __tsan_mutex_post_lock(at: usize, flags: c_uint, _recursion: c_int) {
         ignore(-1);
@@ -103,7 +116,7 @@ annotation! {
     AnnotateMutexIsUsedAsCondVar(_file: *const c_char, _line: c_int, _at: usize) {}
     AnnotateRWLockCreate(_file: *const c_char, _line: c_int, _at: usize) {}
     AnnotateRWLockCreateStatic(_file: *const c_char, _line: c_int, _at: usize) {}
-    AnnotateRWLockDestroy(_file: *const c_char, _line: c_int, at: usize) { objects::forget(at); }
+    AnnotateRWLockDestroy(_file: *const c_char, _line: c_int, at: usize) { forget(at); }
     AnnotateRWLockAcquired(_file: *const c_char, _line: c_int, at: usize, writes: c_long) { taken(at, writes != 0); }
     AnnotateRWLockReleased(_file: *const c_char, _line: c_int, at: usize, writes: c_long) { given(at, writes != 0); }
     AnnotateIgnoreReadsBegin(_file: *const c_char, _line: c_int) { ignore(1); }
@@ -121,7 +134,10 @@ annotation! {
     }
     AnnotatePublishMemoryRange(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
     AnnotateUnpublishMemoryRange(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
-    AnnotateNewMemory(_file: *const c_char, _line: c_int, at: usize, size: usize) { crate::shadow::clear(at, size); }
+    AnnotateNewMemory(_file: *const c_char, _line: c_int, at: usize, size: usize) {
+        tell();
+        crate::shadow::clear(at, size);
+    }
     AnnotateMemoryIsInitialized(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
     AnnotateMemoryIsUninitialized(_file: *const c_char, _line: c_int, _at: usize, _size: usize) {}
     AnnotatePCQCreate(_file: *const c_char, _line: c_int, _queue: usize) {}
@@ -146,6 +162,11 @@ unsafe extern "C" fn __tsan_mutex_pre_unlock(at: usize, flags: c_uint) -> c_int 
     given(at, flags & READ_LOCK == 0);
     ignore(1);
     1
+}
+
+unsafe fn forget(at: usize) {
+    tell();
+    objects::forget(at);
 }
 
 unsafe fn taken(at: usize, writes: bool) {
