@@ -28,7 +28,7 @@ fn depend(a: &Record, b: &Record) -> bool {
     let same = about(a).iter().any(|object| about(b).contains(object)) && !(only_reads(a) && only_reads(b));
     let family = |a: &Record, b: &Record| {
         let child = a.object == u64::from(b.thread);
-        a.kind == Kind::Create && child || a.kind == Kind::Join && child
+        child && matches!(a.kind, Kind::Create | Kind::Join)
     };
     // More than needs to be: what can fail, or end a wait, is ordered whatever it is about.
     let coarse = |record: &Record| matches!(record.kind, Kind::TryLock | Kind::WaitEnd);
