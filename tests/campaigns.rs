@@ -82,7 +82,7 @@ fn campaigns(out: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_hunt_that_is_killed_goes_on() {
     let (workshop, program) = Workshop::with_program(BUSY);
-    let options = ["--analysis", "context-bound", "--bound", "2", "--no-reduction", "--jobs", "1"];
+    let options = ["--analysis", "context-bound", "--bound", "2", "--jobs", "1"];
     let whole = Workshop::new().hunt(&program, &options).expect(1);
     assert!(whole.findings.len() >= 3, "{:#?}", whole.overview());
     assert!(whole.summary().executions > 3_000, "{:?}", whole.summary());
@@ -175,7 +175,7 @@ fn parts(workshop: &Workshop, target: &Path, of: u32, options: &[&str]) -> Vec<(
 
 #[test]
 fn four_parts_are_the_whole() {
-    for reduction in [&["--no-reduction"][..], &[]] {
+    for reduction in [&["--reduction"][..], &[]] {
         let (workshop, program) = Workshop::with_program(BUSY);
         let options = [&["--analysis", "context-bound", "--bound", "1"], reduction].concat();
         let whole = Workshop::new().hunt(&program, &options).expect(1);
@@ -248,9 +248,9 @@ fn reduction_loses_no_finding() {
         let mut options = target.options();
         options.extend(["--analysis", "context-bound", "--bound", &bound, "--runs", "400"]);
         let workshop = Workshop::new();
-        let less = workshop.hunt(&root().join(&target.path), &options);
-        options.push("--no-reduction");
         let more = workshop.hunt(&root().join(&target.path), &options);
+        options.push("--reduction");
+        let less = workshop.hunt(&root().join(&target.path), &options);
         let (Some(less_summary), Some(more_summary)) = (&less.summary, &more.summary) else { continue };
         if !more_summary.complete {
             continue;
@@ -311,7 +311,7 @@ int main(void) {
 #[test]
 fn what_annotations_order_is_not_left_out() {
     let (workshop, program) = Workshop::with_program(ANNOTATED);
-    for options in [&[][..], &["--no-reduction"]] {
+    for options in [&[][..], &["--reduction"]] {
         let hunted = workshop.hunt(&program, &[&["--analysis", "context-bound"], options].concat()).expect(1);
         let kinds: Vec<&str> = hunted.findings.iter().map(|finding| finding.kind.as_str()).collect();
         assert_eq!(kinds, ["data-race"], "{options:?}");
