@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 
 fn hunt_bug(target: &Target) {
     let workshop = Workshop::new();
-    let options = ["--runs", "1000"];
+    let options = ["--runs", "600"];
     let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     let finding = judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let finding = finding.unwrap_or_else(|| panic!("{} has a bug", target.path));

@@ -73,7 +73,7 @@ fn shapes() -> BoxedStrategy<Shape> {
 }
 
 proptest! {
-    #![proptest_config(config(700))]
+    #![proptest_config(config(200))]
 
     #[test]
     fn preemption_bound(seed: u64, shape in shapes(), bound in 0_u32..=3) {
