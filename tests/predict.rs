@@ -256,6 +256,104 @@ fn everything_that_threads_wait_for_is_in_a_recording() {
     }
 }
 
+/// One use of a value for each rule about what decides.
+const USES: &str = r"
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+
+int counted, tested, table[8], chosen, divisor, passed, copied, nested, quotient;
+
+__attribute__((noinline)) static void store(int value) {
+    copied = value;
+}
+
+__attribute__((noinline)) static int sum(int depth) {
+    int now = nested;
+    return depth ? now + sum(depth - 1) : now;
+}
+
+static void *work(void *unused) {
+    counted++;
+    if (tested)
+        sched_yield();
+    table[chosen] = 1;
+    quotient = 100 / divisor;
+    store(passed);
+    quotient += sum(1);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    divisor = 3;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+
+#[test]
+fn the_code_tells_which_reads_matter() {
+    let workshop = Workshop::new();
+    let program = program(&workshop, "uses", USES);
+    let trace = record(&program, &[]);
+    let exported = run(racehunter(["trace", "--export", "json"]).arg(&trace)).expect(0).stdout;
+    let events: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let reads = |name: &str| -> Vec<u64> {
+        let is_read =
+            |event: &&Value| event["operation"] == "r" && event["object"] == name && event["thread"] == "main/1";
+        events.iter().filter(is_read).map(|event| event["event"].as_u64().expect("a number")).collect()
+    };
+    // Which later events name a read, and how.
+    let named = |list: &str, read: u64| -> Vec<u64> {
+        let names = |event: &&Value| event[list].as_array().is_some_and(|reads| reads.contains(&read.into()));
+        events.iter().filter(names).map(|event| event["event"].as_u64().expect("a number")).collect()
+    };
+    let object = |event: u64| events[event as usize]["object"].as_str().expect("an object").to_owned();
+    let only = |name: &str| match reads(name)[..] {
+        [only] => only,
+        ref others => panic!("{name}: {others:?}"),
+    };
+    // A value that only goes on, and one that goes on through a call.
+    for (name, written) in [("counted", "counted"), ("passed", "copied")] {
+        let read = only(name);
+        assert_eq!(named("decisions", read), [0; 0], "{name}");
+        let values = named("values", read);
+        assert_eq!(values.iter().map(|&event| object(event)).collect::<Vec<_>>(), [written], "{name}");
+    }
+    // The index of an element decides where that is written.
+    let decided = named("decisions", only("chosen"));
+    assert_eq!(decided.iter().map(|&event| object(event)).collect::<Vec<_>>(), ["table[0]"]);
+    // Conditions, divisors, and values in recursion matter to whatever comes next.
+    for read in [only("tested"), only("divisor")].into_iter().chain(reads("nested")) {
+        assert_eq!(named("decisions", read).len(), 1, "event {read}");
+        assert_eq!(named("values", read), [0; 0], "event {read}");
+    }
+    assert_eq!(reads("nested").len(), 2);
+}
+
+/// The race of [`HIDDEN`], with a counter in the critical sections: who counts first does not matter to anything.
+#[test]
+fn reads_that_decide_nothing_do_not_hide_a_race() {
+    let counting = HIDDEN.replace("    left = 1;\n", "    left++;\n").replace("    right = 1;\n", "    left++;\n");
+    let decides = "    int seen = ++left;\n    pthread_mutex_unlock(&lock);\n    if (seen == 2)\n        ready = 2;\n";
+    let deciding = counting.replace("    left++;\n    pthread_mutex_unlock(&lock);\n    ready = 2;\n", decides);
+    assert_ne!(deciding, counting);
+    let workshop = Workshop::new();
+    let counting = program(&workshop, "counting", &counting);
+    let deciding = program(&workshop, "deciding", &deciding);
+    for policy in ["m2", "seqcheck"] {
+        assert_eq!(predict(&workshop, &["--policy", policy, &text(&counting)], 0).findings.len(), 0);
+    }
+    let predicted = predict(&workshop, &["--policy", "nre", &text(&counting)], 1);
+    assert_eq!(predicted.findings[0]["confirmed"], true);
+    assert_eq!(predicted.summary["unconfirmed"], 0);
+    // Where the count decides, the order is needed, and nothing false is predicted.
+    let predicted = predict(&workshop, &["--policy", "nre", &text(&deciding)], 0);
+    assert_eq!(predicted.summary["predictions"], 0);
+}
+
 #[test]
 fn a_recording_says_what_it_is() {
     let workshop = Workshop::new();

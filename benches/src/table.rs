@@ -14,6 +14,8 @@ pub enum Value {
     Times(f64),
     /// Bytes for each of something.
     Bytes(f64),
+    /// Memory.
+    Mebibytes(f64),
     /// What others have published: it was measured elsewhere.
     Published(&'static str),
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Value {
             Self::PerSecond(rate) => write!(f, "{}/s", three_digits(rate)),
             Self::Times(factor) => write!(f, "{}x", three_digits(factor)),
             Self::Bytes(bytes) => write!(f, "{} B", three_digits(bytes)),
+            Self::Mebibytes(mebibytes) => write!(f, "{} MiB", three_digits(mebibytes)),
             Self::Published(text) => f.write_str(text),
         }
     }
@@ -82,7 +85,8 @@ impl fmt::Display for Goal {
 impl Value {
     fn number(&self) -> f64 {
         match *self {
-            Self::Seconds(number) | Self::PerSecond(number) | Self::Times(number) | Self::Bytes(number) => number,
+            Self::Seconds(number) | Self::PerSecond(number) | Self::Times(number) => number,
+            Self::Bytes(number) | Self::Mebibytes(number) => number,
             Self::Published(_) => f64::NAN,
         }
     }

@@ -69,7 +69,6 @@ pub struct Summary {
     pub threads: u64,
     pub events: u64,
     pub left_out: u64,
-    pub guarantee: String,
     pub missed: Vec<String>,
     pub uncontrolled: Vec<Uncontrolled>,
 }

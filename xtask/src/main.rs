@@ -1,4 +1,4 @@
-//! What a developer types: `cargo xtask build|install|demo|test|targets|chaos|real|bench`.
+//! What a developer types: `cargo xtask build|install|demo|test|targets|chaos|real|oracle|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
@@ -24,6 +24,7 @@ usage: cargo xtask COMMAND
             [--backend fibers|threads|both]`
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
+  oracle    compare predictions with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`
@@ -52,6 +53,7 @@ fn run() -> Result<()> {
         }
         ["install"] => install(),
         ["targets" | "chaos" | "real", ..] => show(&words),
+        ["oracle", options @ ..] => oracle(options),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
@@ -80,6 +82,30 @@ fn show(words: &[&str]) -> Result<()> {
     let status = shell::cargo(&arguments).env("RACEHUNTER", kit.program()).status()?;
     // The table says why.
     if status == Some(0) { Ok(()) } else { std::process::exit(1) }
+}
+
+/// The tests of prediction that compare with enumeration, on many more traces and programs than CI takes. Each prints how
+/// much of what there is it found; what is false fails at once.
+fn oracle(options: &[&str]) -> Result<()> {
+    let (mut traces, mut programs) = ("1000000", "100000");
+    for option in options.chunks(2) {
+        match *option {
+            ["--traces", number] => traces = number,
+            ["--programs", number] => programs = number,
+            _ => bail!("{USAGE}"),
+        }
+    }
+    let Ok(total) = traces.parse::<u64>() else { bail!("`{traces}` is not a number of traces") };
+    // Three tests with eight kinds of traces each.
+    let each = total.div_ceil(24).to_string();
+    let cargo = |tests: &[&str]| {
+        let mut arguments = vec!["test", "--quiet", "--release", "--package", "racehunter-predict"];
+        arguments.extend(tests);
+        arguments.extend(["--", "--nocapture", "--test-threads", "1"]);
+        shell::cargo(&arguments)
+    };
+    cargo(&["--test", "races", "threads"]).env("RACEHUNTER_ORACLE_TRACES", &each).done()?;
+    cargo(&["--test", "programs"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
 }
 
 fn bench(what: &[&str]) -> Result<()> {

@@ -43,9 +43,9 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
             waiting.set(now);
         }
     };
-    // What the first bound opens up for the second waits at once when that begins: with n events in all some 2 n^2.
+    // What the first bound opens up for the second waits at once when that begins: with n events in all some 5 n^2.
     let analysis = ContextBound::iterative(2, BoundKind::Preemptions, Strategy::MinSwitches, 1).reduced(true);
-    let operations = (wanted as f64 / 2.0).sqrt() / 3.0 * 1.1;
+    let operations = (wanted as f64 / 5.1).sqrt() / 3.0 * 1.02;
     let budget = Budget { points: Points::All, ..Budget::default() };
     let mut campaign = Campaign::new(Portfolio::of(analysis), budget, &mut progress);
     let mut executor = ModelExecutor::new(program(operations as usize));
@@ -59,8 +59,8 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     campaign.save(&mut size)?;
     let (saving, saved) = (own_cpu() - began, resident()? - before);
     let note = format!(
-        "MB of resident memory, on the in-memory model; {} targets after {} executions; to save them takes {} and {:.0} \
-         MB on disk, with {:.0} MB in memory meanwhile",
+        "resident memory, on the in-memory model; {} targets after {} executions; to save them takes {} and {:.0} \
+         MiB on disk, with {:.0} MiB in memory meanwhile",
         thousands(waiting.get() as u64),
         thousands(executions),
         Value::Seconds(saving),
@@ -68,8 +68,8 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
         saved / MIB,
     );
     let most = memory.max(saved) / MIB;
-    let goal = Some((Goal::AtMost(Value::Bytes(400.0)), most));
-    Ok(vec![Row { goal, notes: vec![note], ..Row::new("ten million pending targets, MB", Value::Bytes(most)) }])
+    let goal = Some((Goal::AtMost(Value::Mebibytes(400.0)), most));
+    Ok(vec![Row { goal, notes: vec![note], ..Row::new("ten million pending targets", Value::Mebibytes(most)) }])
 }
 
 /// Memory after a tenth of so many executions and after all of them.
@@ -102,20 +102,20 @@ pub fn million(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let row = |name: &str, [tenth, end]: [f64; 2]| {
         let growth = (end - tenth) / MIB;
         let note =
-            format!("MB more after {} executions than after a tenth of them, of {:.0} MB", thousands(runs), end / MIB);
-        let goal = Some((Goal::AtMost(Value::Bytes(4.0)), growth));
+            format!("more after {} executions than after a tenth of them, of {:.0} MiB", thousands(runs), end / MIB);
+        let goal = Some((Goal::AtMost(Value::Mebibytes(4.0)), growth));
         Row {
             goal,
             notes: vec![note],
-            ..Row::new(format!("a million executions, {name}, MB more"), Value::Bytes(growth))
+            ..Row::new(format!("a million executions, {name}, more memory"), Value::Mebibytes(growth))
         }
     };
-    let bounded = ContextBound::iterative(4, BoundKind::Preemptions, Strategy::MinSwitches, 1);
-    let model = growth(&mut ModelExecutor::new(program(5)), Portfolio::of(bounded), Points::All, runs)?;
+    let exhaustive = ContextBound::unbounded(Strategy::MinSwitches, 1);
+    let model = growth(&mut ModelExecutor::new(program(6)), Portfolio::of(exhaustive), Points::All, runs)?;
     let mut tiny = source("tiny");
     tiny.flags.push("-DTINY_LOOP".to_owned());
     let mut processes = start(&programs.build(&tiny, Build::Ours)?, &[], 1)?;
     let walks = Technique::Pos.portfolio(&Options::default());
     let real = growth(&mut processes, walks, Points::Shared, runs)?;
-    Ok(vec![row("context bounding of the model", model), row("walks of a real program", real)])
+    Ok(vec![row("all schedules of the model", model), row("walks of a real program", real)])
 }

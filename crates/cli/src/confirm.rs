@@ -6,11 +6,11 @@ use crate::store::{self, Stored};
 use anyhow::Result;
 use racehunter_analyses::{is_predicted, witness};
 use racehunter_explain::{Explainer, PATIENCE};
-use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, shared_sites};
+use racehunter_explore::{Bug, Execution, Executor as _, Observe, Outcome, Plan, shared_sites};
 use racehunter_finding::Finding;
 use racehunter_predict::{Kind, Prediction};
 use racehunter_trace::recording::{Recording, Schedule};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Events of the run that finds out where threads share memory, at most.
@@ -30,6 +30,8 @@ pub struct Confirmer<'a> {
     out: &'a Path,
     /// What was told.
     ids: HashSet<String>,
+    /// Bugs that were explained, which takes its time, and whether they showed again each time.
+    explained: HashMap<Bug, bool>,
     /// Executions of predictions, and those that did not follow.
     pub executions: u64,
     pub diverged: u64,
@@ -43,7 +45,7 @@ impl<'a> Confirmer<'a> {
         for execution in program.processes.run(&[monitor])? {
             program.processes.add_points(&shared_sites(&execution));
         }
-        Ok(Self { program, out, ids: HashSet::new(), executions: 0, diverged: 0 })
+        Ok(Self { program, out, ids: HashSet::new(), explained: HashMap::new(), executions: 0, diverged: 0 })
     }
 
     /// Carries a prediction out. What shows on the way, whatever it is, is a finding like those of a hunt: minimised,
@@ -84,8 +86,9 @@ impl<'a> Confirmer<'a> {
             return Ok(Verdict::NotShown(divergence(recording, schedule, at)));
         }
         let bugs = execution.bugs();
-        let shown = bugs.iter().any(|bug| is_predicted(recording, prediction, bug));
         let findings = self.findings(execution)?;
+        let is_sure = |bug: &Bug| self.explained.get(bug).copied().unwrap_or(false);
+        let shown = bugs.iter().any(|bug| is_sure(bug) && is_predicted(recording, prediction, bug));
         if shown || !findings.is_empty() {
             return Ok(Verdict::Shown(findings));
         }
@@ -105,7 +108,11 @@ impl<'a> Confirmer<'a> {
             let Recorded { symbols, processes, .. } = &mut *self.program;
             add_libraries(symbols, processes);
             let explainer = Explainer { symbols, load_address: processes.load_address(), patience: PATIENCE };
+            if self.explained.contains_key(&bug) {
+                continue;
+            }
             let finding = explainer.finding(processes, &bug, &repeat, self.executions)?;
+            self.explained.insert(bug, finding.confirmed);
             if finding.confirmed && self.ids.insert(finding.id.clone()) {
                 self.save(&finding)?;
                 findings.push(finding);

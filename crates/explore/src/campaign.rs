@@ -446,6 +446,12 @@ impl<'a> Campaign<'a> {
     }
 
     fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution) {
+        if self.patience.learn(plan, running.full, execution) == Worth::Again {
+            // Not counted: it is the beginning of one that will be.
+            self.portfolio.member(running.member).tell(running.tries, Fate::Again);
+            self.note_bugs(plan, execution);
+            return;
+        }
         self.counts.executions += 1;
         self.counts.stable_for += 1;
         self.counts.partial += u64::from(execution.partial);
@@ -478,7 +484,6 @@ impl<'a> Campaign<'a> {
                 self.counts.lost += 1;
                 Fate::Explored(execution)
             }
-            _ if self.patience.learn(plan, running.full, execution) == Worth::Again => Fate::Again,
             Outcome::Limit(_) => {
                 self.counts.limited += 1;
                 Fate::Explored(execution)

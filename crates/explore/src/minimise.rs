@@ -58,6 +58,7 @@ pub fn minimise(
         return Ok(None);
     }
     search.fewer_preemptions()?;
+    search.shortcuts()?;
     search.fewer_rules()?;
     let runs = search.runs;
     Ok(search.best.map(|best| {
@@ -110,6 +111,8 @@ struct Search<'a> {
     best: Option<Best>,
 }
 
+/// In schedules with more rules than this shortcuts are tried only among the first.
+const LONG: usize = 40;
 /// With up to so many preemptions all their subsets are tried.
 const FEW: usize = 6;
 
@@ -225,6 +228,23 @@ impl Search<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Leaves out what happens between two switches: whoever goes on at the second one goes on at the first. That may be the
+    /// thread that was running, if it can go on by a time-out.
+    fn shortcuts(&mut self) -> Result<(), ExecutorError> {
+        let mut at = 0;
+        loop {
+            let mut rules = self.rules();
+            let pays = self.best.as_ref().is_some_and(|best| best.cost.preemptions > 0);
+            if !pays || at + 1 >= rules.len().min(LONG) || self.out_of_runs() {
+                return Ok(());
+            }
+            rules[at].to = rules.remove(at + 1).to;
+            if !self.follow(&rules)? {
+                at += 1;
+            }
+        }
     }
 
     /// Drops rules one at a time as long as that makes the schedule simpler.

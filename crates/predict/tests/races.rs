@@ -63,6 +63,7 @@ fn shapes(threads: usize, events: usize) -> impl Iterator<Item = Shape> {
 fn two_threads_exactly() {
     for shape in shapes(2, 13) {
         let (real, found) = compare(shape, 0..traces());
+        println!("{shape:?}: {found} of {real}");
         assert_eq!(real, found, "{shape:?}");
         assert!(real > 0);
     }

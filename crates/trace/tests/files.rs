@@ -129,7 +129,7 @@ proptest! {
             let at = at.index(bytes.len());
             bytes[at] = value;
         }
-        mend_checksums(&mut bytes);
+        file::mend_checksums(&mut bytes);
         if let Ok(trace) = read(&bytes) {
             prop_assert_eq!(read(&written(&trace)).unwrap(), trace);
         }
@@ -144,28 +144,13 @@ proptest! {
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&noise);
         bytes.extend_from_slice(b"\x02\0\0\0\0\0\0\0\0\0\0\0");
-        mend_checksums(&mut bytes);
+        file::mend_checksums(&mut bytes);
         prop_assert!(read(&bytes).is_err());
     }
 
     #[test]
     fn lines_are_errors_or_events(line in "(T[0-9]|\\||[(),~%+]|r|w|br|acq|value|decision|fork|[0-9]| ){0,20}") {
         let _ = text::read(line.as_bytes());
-    }
-}
-
-/// Makes the checksums of all blocks right, as far as the blocks can be found.
-fn mend_checksums(bytes: &mut [u8]) {
-    let mut at = 16;
-    while let Some(header) = bytes.get(at..at + 12) {
-        let length = u32::from_le_bytes(header[4..8].try_into().unwrap()) as usize;
-        let Some(payload) = bytes.get(at + 12..at + 12 + length) else { return };
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&header[..8]);
-        hasher.update(payload);
-        let sum = hasher.finalize().to_le_bytes();
-        bytes[at + 8..at + 12].copy_from_slice(&sum);
-        at += 12 + length;
     }
 }
 
