@@ -316,7 +316,8 @@ fn what_annotations_order_is_not_left_out() {
         for analysis in ["context-bound", "dfs"] {
             let reduced = workshop.hunt(&program, &["--analysis", analysis]).expect(1);
             let all = workshop.hunt(&program, &["--analysis", analysis, "--no-reduction"]).expect(1);
-            let kinds = |hunted: &Hunted| hunted.findings.iter().map(|finding| finding.kind.clone()).collect::<Vec<_>>();
+            let kinds =
+                |hunted: &Hunted| hunted.findings.iter().map(|finding| finding.kind.clone()).collect::<Vec<_>>();
             assert_eq!((kinds(&reduced), kinds(&all)), (vec!["data-race".to_owned()], vec!["data-race".to_owned()]));
             assert_eq!(reduced.summary().left_out, 0);
             assert_eq!(reduced.summary().guarantee, all.summary().guarantee);
