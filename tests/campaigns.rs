@@ -262,7 +262,9 @@ fn reduction_loses_no_finding() {
         };
         assert_eq!(ids(&less), ids(&more), "{}", target.path);
         assert!(less_summary.complete, "{}: {less_summary:?}", target.path);
-        assert!(less_summary.executions <= more_summary.executions, "{}", target.path);
+        // A search that has to start again without the reduction leaves nothing out.
+        let fewer = less_summary.executions <= more_summary.executions;
+        assert!(fewer || less_summary.left_out == 0, "{}", target.path);
         reduced += less_summary.executions;
         all += more_summary.executions;
     }
