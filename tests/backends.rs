@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Random schedules of every program.
-const SCHEDULES: u64 = 30;
+const SCHEDULES: u64 = 12;
 
 fn main() -> ExitCode {
     if let Err(what) = tool::find() {

@@ -89,7 +89,7 @@ fn stages_tell_their_rank() {
     let ranks: Vec<_> = hunted.bounds.iter().map(|stage| (stage.variables, stage.threads, stage.bound)).collect();
     assert!(ranks.is_sorted() && ranks.len() > 3, "{ranks:?}");
     assert!(ranks.iter().all(|(variables, threads, _)| variables.is_some() && threads.is_some()));
-    let plain = hunt(&workshop, "two_of_two.fixed", "context-bound", &["--no-reduction"]).expect(0);
+    let plain = hunt(&workshop, "two_of_two.fixed", "context-bound", &[]).expect(0);
     assert!(plain.bounds.iter().all(|stage| stage.variables.is_none() && stage.threads.is_none()));
     assert_eq!(hunted.summary().executions, plain.summary().executions, "the same schedules in another order");
 }

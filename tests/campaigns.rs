@@ -82,7 +82,7 @@ fn campaigns(out: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_hunt_that_is_killed_goes_on() {
     let (workshop, program) = Workshop::with_program(BUSY);
-    let options = ["--analysis", "context-bound", "--bound", "2", "--no-reduction", "--jobs", "1"];
+    let options = ["--analysis", "context-bound", "--bound", "2", "--jobs", "1"];
     let whole = Workshop::new().hunt(&program, &options).expect(1);
     assert!(whole.findings.len() >= 3, "{:#?}", whole.overview());
     assert!(whole.summary().executions > 3_000, "{:?}", whole.summary());
@@ -175,7 +175,7 @@ fn parts(workshop: &Workshop, target: &Path, of: u32, options: &[&str]) -> Vec<(
 
 #[test]
 fn four_parts_are_the_whole() {
-    for reduction in [&["--no-reduction"][..], &[]] {
+    for reduction in [&["--reduction"][..], &[]] {
         let (workshop, program) = Workshop::with_program(BUSY);
         let options = [&["--analysis", "context-bound", "--bound", "1"], reduction].concat();
         let whole = Workshop::new().hunt(&program, &options).expect(1);
@@ -197,7 +197,7 @@ fn four_parts_are_the_whole() {
         assert!(merged.summary().complete, "{:?}", merged.summary());
         assert_eq!(merged.summary().guarantee, whole.summary().guarantee);
         assert_eq!(merged.summary().points, whole.summary().points);
-        if !reduction.is_empty() {
+        if reduction.is_empty() {
             assert_eq!(merged.summary().executions, whole.summary().executions);
         }
         for finding in &merged.findings {
@@ -249,10 +249,9 @@ fn reduction_loses_no_finding() {
         // Programs that do not end would take all of the time, and cannot be explored completely anyway.
         options.extend(["--analysis", "context-bound", "--bound", &bound, "--runs", "400", "--time", "10s"]);
         let workshop = Workshop::new();
-        let mut all = options.clone();
-        all.push("--no-reduction");
-        let more = workshop.hunt(&root().join(&target.path), &all);
+        let more = workshop.hunt(&root().join(&target.path), &options);
         let Some(more_summary) = more.summary.as_ref().filter(|summary| summary.complete) else { continue };
+        options.push("--reduction");
         let less = workshop.hunt(&root().join(&target.path), &options);
         let Some(less_summary) = &less.summary else { panic!("{}", target.path) };
         let ids = |hunted: &Hunted| {
@@ -316,8 +315,8 @@ fn what_annotations_order_is_not_left_out() {
         let source = ANNOTATED.replace("@FIRST@", first).replace("@SECOND@", second);
         let (workshop, program) = Workshop::with_program(&source);
         for analysis in ["context-bound", "dfs"] {
-            let reduced = workshop.hunt(&program, &["--analysis", analysis]).expect(1);
-            let all = workshop.hunt(&program, &["--analysis", analysis, "--no-reduction"]).expect(1);
+            let all = workshop.hunt(&program, &["--analysis", analysis]).expect(1);
+            let reduced = workshop.hunt(&program, &["--analysis", analysis, "--reduction"]).expect(1);
             let kinds =
                 |hunted: &Hunted| hunted.findings.iter().map(|finding| finding.kind.clone()).collect::<Vec<_>>();
             assert_eq!((kinds(&reduced), kinds(&all)), (vec!["data-race".to_owned()], vec!["data-race".to_owned()]));

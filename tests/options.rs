@@ -58,7 +58,7 @@ fn bounds_count_what_they_are_told_to() {
     let target = Path::new("targets/data-race/lost_update.fixed.c");
     let workshop = Workshop::new();
     let executions = |kind, bound| {
-        let options = ["--analysis", "context-bound", "--no-reduction", "--bound-kind", kind, "--bound", bound];
+        let options = ["--analysis", "context-bound", "--bound-kind", kind, "--bound", bound];
         let hunted = workshop.hunt(target, &options).expect(0);
         assert!(hunted.summary().complete, "{:?}", hunted.summary());
         assert_eq!(hunted.bounds.len(), bound.parse::<usize>().map_or(0, |bound| bound + 1));

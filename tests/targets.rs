@@ -42,22 +42,23 @@ fn main() -> ExitCode {
 
 fn hunt_bug(target: &Target) {
     let workshop = Workshop::new();
-    let hunted = workshop.hunt(Path::new(&target.path), &target.options());
+    let options = ["--runs", "1000"];
+    let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     let finding = judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let finding = finding.unwrap_or_else(|| panic!("{} has a bug", target.path));
     workshop.replay(&finding.id).expect(0);
 
-    check_repeatable(&workshop, &["--runs", "200"]);
+    check_repeatable(&workshop, &["--runs", "60"]);
 }
 
 fn hunt_nothing(target: &Target) {
     let workshop = Workshop::new();
-    let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "3000"];
+    let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "600"];
     let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let summary = hunted.summary();
-    assert!(summary.complete || summary.executions == 3000, "ended early: {summary:?}");
-    check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "300"]);
+    assert!(summary.complete || summary.executions == 600, "ended early: {summary:?}");
+    check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "60"]);
     if SMALL.contains(&target.path.as_str()) {
         explore_all(&workshop);
     }

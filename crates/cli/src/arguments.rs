@@ -96,9 +96,9 @@ pub struct Hunt {
     /// Report an exit status or output that depends on the schedule
     #[arg(long)]
     pub check_output: bool,
-    /// Also run schedules that differ from others only in the order of independent operations
+    /// Leave out schedules that differ from others only in the order of independent operations (experimental)
     #[arg(long)]
-    pub no_reduction: bool,
+    pub reduction: bool,
     /// Go on with a hunt that ended early: the one with these options, or without a target the last one
     #[arg(long)]
     pub resume: bool,
@@ -189,7 +189,7 @@ impl Hunt {
             seed: self.seed,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
-            reduce: !self.no_reduction && !self.check_output && Points::from(self.points) != Points::Sync,
+            reduce: self.reduction && !self.check_output && Points::from(self.points) != Points::Sync,
         }
     }
 }

@@ -36,7 +36,7 @@ impl Identity {
     /// The campaign that these arguments ask for.
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
         let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
-        let Hunt { variables, threads, confidence, iterations, no_reduction, check_output, .. } = arguments;
+        let Hunt { variables, threads, confidence, iterations, reduction, check_output, .. } = arguments;
         let options = vec![
             format!("--analysis {analysis:?}"),
             format!("--bound {bound}"),
@@ -50,7 +50,7 @@ impl Identity {
             format!("--points {points:?}"),
             format!("--spurious {spurious}"),
             format!("--seed {seed}"),
-            format!("--no-reduction {no_reduction}"),
+            format!("--reduction {reduction}"),
             format!("--check-output {check_output}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());

@@ -1,7 +1,7 @@
 //! `racehunter`: the command line.
 //!
 //! Thin on purpose: it turns arguments into calls of the crates below, and errors into messages and exit codes. The
-//! only place that reads the clock, the environment or the terminal. Start at [`hunt`].
+//! only place that reads the clock, the environment or the terminal. Start at [`mod@hunt`].
 #![forbid(unsafe_code)]
 
 mod arguments;

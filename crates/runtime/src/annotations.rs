@@ -80,8 +80,8 @@ macro_rules! annotation {
 }
 
 annotation! {
-    __tsan_acquire(at: usize) { acquire(&(*object(at)).clock); }
-    __tsan_release(at: usize) { release(&mut (*object(at)).clock); }
+    __tsan_acquire(at: usize) { acquired(at); }
+    __tsan_release(at: usize) { released(at); }
 
     __tsan_mutex_create(_at: usize, _flags: c_uint) {}
     __tsan_mutex_destroy(at: usize, _flags: c_uint) { forget(at); }
@@ -105,10 +105,10 @@ annotation! {
     __tsan_switch_to_fiber(_fiber: *mut c_void, _flags: c_uint) {}
     __tsan_set_fiber_name(_fiber: *mut c_void, _name: *const c_char) {}
 
-    AnnotateHappensBefore(_file: *const c_char, _line: c_int, at: usize) { release(&mut (*object(at)).clock); }
-    AnnotateHappensAfter(_file: *const c_char, _line: c_int, at: usize) { acquire(&(*object(at)).clock); }
-    WTFAnnotateHappensBefore(_file: *const c_char, _line: c_int, at: usize) { release(&mut (*object(at)).clock); }
-    WTFAnnotateHappensAfter(_file: *const c_char, _line: c_int, at: usize) { acquire(&(*object(at)).clock); }
+    AnnotateHappensBefore(_file: *const c_char, _line: c_int, at: usize) { released(at); }
+    AnnotateHappensAfter(_file: *const c_char, _line: c_int, at: usize) { acquired(at); }
+    WTFAnnotateHappensBefore(_file: *const c_char, _line: c_int, at: usize) { released(at); }
+    WTFAnnotateHappensAfter(_file: *const c_char, _line: c_int, at: usize) { acquired(at); }
     AnnotateCondVarSignal(_file: *const c_char, _line: c_int, _at: usize) {}
     AnnotateCondVarSignalAll(_file: *const c_char, _line: c_int, _at: usize) {}
     AnnotateCondVarWait(_file: *const c_char, _line: c_int, _at: usize, _lock: usize) {}
@@ -169,8 +169,23 @@ unsafe fn forget(at: usize) {
     objects::forget(at);
 }
 
+/// What is passed on by an annotation depends on when it comes: it is an event.
+unsafe fn happens(at: usize) -> *mut Object {
+    let n = schedule::point(0);
+    log::event(Kind::Fence, n, at, 0, 0);
+    object(at)
+}
+
+unsafe fn acquired(at: usize) {
+    acquire(&(*happens(at)).clock);
+}
+
+unsafe fn released(at: usize) {
+    release(&mut (*happens(at)).clock);
+}
+
 unsafe fn taken(at: usize, writes: bool) {
-    let o = object(at);
+    let o = happens(at);
     acquire(&(*o).clock);
     if writes {
         acquire(&(*o).shared_clock);
@@ -178,7 +193,7 @@ unsafe fn taken(at: usize, writes: bool) {
 }
 
 unsafe fn given(at: usize, writes: bool) {
-    let o = object(at);
+    let o = happens(at);
     release(if writes { &mut (*o).clock } else { &mut (*o).shared_clock });
 }
 
