@@ -126,7 +126,7 @@ proptest! {
 
     /// With points that are found on the way; and what can be seen at these points is all there is.
     #[test]
-    #[ignore = "an end is missed with seed 8418752817574043260, three threads, three statements, timing, bound 2"]
+    #[ignore = "an end is missed with seed 12866836962536813610, about one program in several thousand"]
     fn shared_points(seed: u64, shape in shapes(), bound in 0_u32..=2) {
         let program = program_of(seed, shape);
         let kind = BoundKind::Preemptions;

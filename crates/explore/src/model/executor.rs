@@ -357,7 +357,7 @@ impl<'a> Run<'a> {
             }
             self.races = self.state.clocks.races.len();
         }
-        if plain {
+        if record.kind.is_access() {
             self.touch(&record);
         }
         for other in (0..self.state.threads()).filter(|&other| other != thread) {
@@ -422,7 +422,10 @@ impl<'a> Run<'a> {
         let touches = self.touches.entry(record.object).or_default();
         touches.threads.insert(record.thread);
         touches.written |= record.kind.is_write();
-        touches.sites.entry(record.site).or_insert(false);
+        if !record.kind.is_atomic() {
+            // Atomic accesses are points anyway.
+            touches.sites.entry(record.site).or_insert(false);
+        }
         if touches.threads.len() < 2 || !touches.written || self.plan.observe == Observe::Everything {
             return;
         }
