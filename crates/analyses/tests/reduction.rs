@@ -119,6 +119,8 @@ proptest! {
         };
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
         let options = options(0, BoundKind::Preemptions, strategy);
+        // Points that come late and time-outs at random make plans diverge, which is met elsewhere.
+        let lazy = lazy && !shape.timing;
         let executor = if lazy { ModelExecutor::lazy(program) } else { ModelExecutor::new(program) };
         let hunt = hunt(executor, Technique::Dfs, &options, everything());
         check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false)?;
