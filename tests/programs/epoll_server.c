@@ -39,7 +39,7 @@ struct queue {
     bool closed;
 };
 
-static struct queue todo = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .end = &todo.first};
+static struct queue requests = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .end = &requests.first};
 static struct queue done = {.lock = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER, .end = &done.first};
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned table[COUNTERS];
@@ -73,7 +73,7 @@ static struct job *take(struct queue *queue, bool wait) {
 
 static void *work(void *unused) {
     (void)unused;
-    for (struct job *job; (job = take(&todo, true));) {
+    for (struct job *job; (job = take(&requests, true));) {
         unsigned *counter = &table[job->counter - 'a'];
         pthread_mutex_lock(&table_lock);
         unsigned value = ++*counter;
@@ -119,7 +119,7 @@ static bool read_requests(struct connection *connection) {
             size_t used = (size_t)(end + 1 - connection->line);
             connection->filled -= used;
             memmove(connection->line, end + 1, connection->filled);
-            put(&todo, job);
+            put(&requests, job);
         }
     }
 }
@@ -151,10 +151,10 @@ static void *serve(void *unused) {
             }
         }
     }
-    pthread_mutex_lock(&todo.lock);
-    todo.closed = true;
-    pthread_cond_broadcast(&todo.filled);
-    pthread_mutex_unlock(&todo.lock);
+    pthread_mutex_lock(&requests.lock);
+    requests.closed = true;
+    pthread_cond_broadcast(&requests.filled);
+    pthread_mutex_unlock(&requests.lock);
     return NULL;
 }
 
