@@ -51,9 +51,21 @@ void signal_fence(void) { atomic_signal_fence(memory_order_seq_cst); }
 
 int local(int n) {
   int values[16];
-  for (int i = 0; i < 16; i++)
-    values[i] = unknown(i);
+  for (int i = 0; i < n; i++)
+    values[i & 15] = unknown(i);
   return values[n & 15];
+}
+int plain;
+void spin(void) {
+  int once = plain;
+  while (once) {
+    __asm__ volatile("");
+  }
+}
+_Atomic int ready;
+void poll(void) {
+  while (!ready) {
+  }
 }
 int escaped(void) {
   int value = 0;
