@@ -2,7 +2,9 @@
 //! that it brought into the world may be running then.
 
 use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::crews::Crews;
 use crate::cycles::range;
+use crate::linear::{Linear, linear};
 use crate::models::Model;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
@@ -16,6 +18,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Key {
     /// The lock at this address, which is one lock and no other.
     At(BaseId, i64),
+    /// The lock at an address of which only the form is known: position in [`Follower::sums`].
+    Relative(u32),
     /// The section in which a thread is alone.
     Atomic,
 }
@@ -38,15 +42,19 @@ pub struct State {
     pub locks: BTreeSet<Held>,
     /// Threads, descendants of this one, that may be running.
     pub active: BTreeSet<ThreadId>,
+    /// Bases whose latest piece of memory surely nobody else has yet.
+    pub owned: BTreeSet<BaseId>,
 }
 
 impl State {
     /// What is known if control may have come either way; whether that is less than before.
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.locks.len(), self.active.len());
+        let size = |state: &Self| (state.locks.len(), state.active.len(), state.owned.len());
+        let before = size(self);
         self.locks.retain(|held| other.locks.contains(held));
         self.active.extend(&other.active);
-        before != (self.locks.len(), self.active.len())
+        self.owned.retain(|base| other.owned.contains(base));
+        before != size(self)
     }
 }
 
@@ -68,6 +76,12 @@ pub struct Flow {
 pub struct Follower<'a, 'p> {
     /// Where pointers lead.
     pub points_to: &'a PointsTo<'p>,
+    /// Memory that more than one thread can get at.
+    pub escaped: &'a FxHashSet<BaseId>,
+    /// Threads that loops create.
+    pub crews: &'a Crews,
+    /// Addresses of locks of which only the form is known, and where they can lead.
+    pub sums: Vec<(Linear, Addresses)>,
     /// What could not be modelled.
     pub gaps: &'a mut Gaps,
 }
@@ -89,7 +103,7 @@ impl Follower<'_, '_> {
         let roots: Vec<InstanceId> = self.points_to.threads.iter().map(|thread| thread.root).collect();
         for (index, &root) in roots.iter().enumerate() {
             let active = family.inherited(ThreadId(index as u32)).clone();
-            let mut state = State { locks: BTreeSet::new(), active };
+            let mut state = State { active, ..State::default() };
             self.enter(root, &mut state);
             flow.entries.insert((root, 0), state);
             work.insert((root, 0));
@@ -102,6 +116,7 @@ impl Follower<'_, '_> {
 
     /// What entering a function does.
     fn enter(&self, id: InstanceId, state: &mut State) {
+        self.rename(id, None, state);
         let name = self.points_to.program.function_name(self.points_to.instances[id.0 as usize].function);
         if self.points_to.models.is_atomic(name) {
             state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
@@ -131,6 +146,7 @@ impl Follower<'_, '_> {
         let Some(mut state) = flow.entries.get(&node).cloned() else { return };
         for at in first..end {
             let instruction = &code.instructions[at];
+            self.rename(id, Some(at as u32), &mut state);
             match &instruction.operation {
                 Operation::Call | Operation::Invoke { .. } => {
                     if !self.call(node, at as u32, instruction, &mut state, flow, work, family) {
@@ -138,16 +154,45 @@ impl Follower<'_, '_> {
                     }
                 }
                 Operation::Return | Operation::Resume => self.leave_function(id, state.clone(), flow, work),
-                _ => {}
+                _ => self.own(id, at as u32, instruction, &mut state),
             }
         }
         for &next in &points_to.blocks[function.0 as usize].successors[block as usize] {
             let mut state = state.clone();
+            for &thread in self.crews.waited_for.get(&(id, block, next)).into_iter().flatten() {
+                self.end(thread, &mut state, family);
+            }
             if let Some(last) = code.instructions.get(end.wrapping_sub(1)) {
                 self.decide(id, last, next, &mut state);
             }
             self.arrive((id, next), &state, flow, work);
         }
+    }
+
+    /// What an instruction makes, and what it gives away.
+    fn own(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        let value = match instruction.operation {
+            Operation::Local { .. } => {
+                state.owned.extend(self.points_to.find_base(&Base::Local(id, at)));
+                return;
+            }
+            Operation::Store { .. } => 0,
+            Operation::Update { .. } => 1,
+            Operation::CompareExchange { .. } => 2,
+            _ => return,
+        };
+        let address = if value == 0 { 1 } else { 0 };
+        let into = instruction.operands.get(address).map(|operand| self.points_to.operand(id, operand));
+        if into.is_some_and(|into| into.iter().any(|(base, _)| self.escaped.contains(&base)))
+            && let Some(value) = instruction.operands.get(value)
+        {
+            self.give(&self.points_to.operand(id, value), state);
+        }
+    }
+
+    /// Others may get at this memory from now on.
+    fn give(&self, addresses: &Addresses, state: &mut State) {
+        state.owned.retain(|base| !addresses.0.contains_key(base));
     }
 
     fn leave_function(&self, id: InstanceId, mut state: State, flow: &mut Flow, work: &mut BTreeSet<Node>) {
@@ -248,9 +293,11 @@ impl Follower<'_, '_> {
             }
         }
         if !known {
-            let is_assembler = call.operands.first() == Some(&Operand::Assembler);
-            let what = if is_assembler { "assembler" } else { "a call of a function that is not known" };
-            self.gaps.add(self.points_to, id, at, what);
+            match call.operands.first() {
+                Some(Operand::Assembler { memory: false }) => {}
+                Some(Operand::Assembler { memory: true }) => self.gaps.add(self.points_to, id, at, "assembler"),
+                _ => self.gaps.add(self.points_to, id, at, "a call of a function that is not known"),
+            }
             return true;
         }
         let targets = call.operands.first().map(|callee| self.points_to.operand(id, callee)).unwrap_or_default();
@@ -283,12 +330,20 @@ impl Follower<'_, '_> {
             |index: usize| call.operands.get(index + 1).map(|operand| points_to.operand(id, operand)).unwrap_or_default();
         match model {
             Some(Model::Lock(lock)) => {
-                if let Some(key) = self.key(&argument(lock.lock)) {
-                    let if_zero = lock.tries.then_some((id, at));
+                let addresses = argument(lock.lock);
+                let if_zero = lock.tries.then_some((id, at));
+                if let Some(key) = self.key(&addresses) {
+                    state.locks.insert(Held { key, shared: lock.shared, if_zero });
+                }
+                if let Some(key) = call.operands.get(lock.lock + 1).and_then(|operand| self.relative(id, operand, addresses)) {
                     state.locks.insert(Held { key, shared: lock.shared, if_zero });
                 }
             }
-            Some(Model::Unlock(unlock)) => self.unlock(&argument(unlock.lock), state),
+            Some(Model::Unlock(unlock)) => {
+                if let Some(operand) = call.operands.get(unlock.lock + 1) {
+                    self.unlock(&linear(points_to, id, operand), &argument(unlock.lock), state);
+                }
+            }
             Some(Model::AtomicBegin) => {
                 state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
             }
@@ -297,6 +352,7 @@ impl Follower<'_, '_> {
                 if argument(create.entry).iter().any(|(base, _)| !matches!(points_to.describe(base), Base::Function(_))) {
                     self.gaps.add(points_to, id, at, "a thread that runs a function that is not known");
                 }
+                self.give(&argument(create.argument), state);
                 match flow.before_create.get_mut(&(id, at)) {
                     Some(known) => {
                         known.join(state);
@@ -313,12 +369,21 @@ impl Follower<'_, '_> {
             Some(Model::Join(join)) => {
                 let handle = argument(join.handle);
                 if let Some(thread) = self.joined(id, call.operands.get(join.handle + 1), &handle, family) {
-                    state.active.remove(&thread);
-                    for &descendant in family.descendants(thread) {
-                        if !family.left_by(thread).contains(&descendant) {
-                            state.active.remove(&descendant);
-                        }
-                    }
+                    self.end(thread, state, family);
+                }
+            }
+            Some(Model::Allocate(allocate)) => {
+                for (base, _) in allocate.copies.map(argument).unwrap_or_default().iter() {
+                    let content: BTreeSet<BaseId> = points_to.contents(base).collect();
+                    state.owned.retain(|owned| !content.contains(owned));
+                }
+                state.owned.extend(points_to.find_base(&Base::Heap(id, at)));
+            }
+            // What is copied from memory to memory is not followed.
+            Some(Model::Access(access)) if access.copies => {
+                for (base, _) in argument(1).iter() {
+                    let content: BTreeSet<BaseId> = points_to.contents(base).collect();
+                    state.owned.retain(|owned| !content.contains(owned));
                 }
             }
             Some(Model::Stop) => return false,
@@ -332,6 +397,16 @@ impl Follower<'_, '_> {
         true
     }
 
+    /// A thread is over, and those of its descendants that it does not leave behind.
+    fn end(&self, thread: ThreadId, state: &mut State, family: &Family) {
+        state.active.remove(&thread);
+        for &descendant in family.descendants(thread) {
+            if !family.left_by(thread).contains(&descendant) {
+                state.active.remove(&descendant);
+            }
+        }
+    }
+
     /// The one lock that these addresses are.
     fn key(&self, addresses: &Addresses) -> Option<Key> {
         let (base, offset) = addresses.only()?;
@@ -339,9 +414,47 @@ impl Follower<'_, '_> {
         self.points_to.is_strong(base).then_some(Key::At(base, at))
     }
 
+    /// A lock by the form of its address. Values of functions that are entered again before they return have no form:
+    /// the same name stands for several values then.
+    fn relative(&mut self, id: InstanceId, operand: &Operand, addresses: Addresses) -> Option<Key> {
+        let sum = linear(self.points_to, id, operand);
+        let mut owners = std::iter::once(&sum.root).chain(sum.terms.iter().map(|(_, value)| value));
+        if owners.any(|(owner, _)| self.points_to.instances[owner.0 as usize].shared) {
+            return None;
+        }
+        let entry = (sum, addresses);
+        let index = self.sums.iter().position(|known| *known == entry).unwrap_or_else(|| {
+            self.sums.push(entry);
+            self.sums.len() - 1
+        });
+        Some(Key::Relative(index as u32))
+    }
+
+    /// A value gets its name anew: locks whose address was made of it are not known by it any more.
+    fn rename(&self, id: InstanceId, at: Option<u32>, state: &mut State) {
+        if state.locks.iter().any(|held| matches!(held.key, Key::Relative(_))) {
+            state.locks.retain(|held| match held.key {
+                Key::Relative(index) => !self.sums[index as usize].0.depends_on(id, at),
+                _ => true,
+            });
+        }
+    }
+
     /// Whatever may be unlocked is no longer surely held.
-    fn unlock(&self, addresses: &Addresses, state: &mut State) {
+    fn unlock(&self, sum: &Linear, addresses: &Addresses, state: &mut State) {
         state.locks.retain(|held| match held.key {
+            Key::Relative(index) => {
+                let (other, leads) = &self.sums[index as usize];
+                match sum.behind(other) {
+                    Some(bytes) => bytes != 0,
+                    None => !leads.iter().any(|(base, at)| {
+                        addresses.iter().any(|(other, offset)| {
+                            let is_unknown = |base| *self.points_to.describe(base) == Base::Unknown;
+                            is_unknown(base) || is_unknown(other) || (base == other && offset.overlaps(1, at, 1))
+                        })
+                    }),
+                }
+            }
             Key::At(base, at) => !addresses.iter().any(|(other, offset)| {
                 *self.points_to.describe(other) == Base::Unknown
                     || (base == other && offset.overlaps(1, Offset::exact(at), 1))
@@ -408,12 +521,17 @@ impl Flow {
         // The effects are those of the fixed point: nothing new comes of applying them once more.
         let mut scratch = Self { exits: self.exits.clone(), ..Self::default() };
         for at in first..end {
+            follower.rename(id, Some(at as u32), &mut state);
             visit(at as u32, &state);
             let instruction = &code.instructions[at];
-            if matches!(instruction.operation, Operation::Call | Operation::Invoke { .. })
-                && !follower.call((id, block), at as u32, instruction, &mut state, &mut scratch, &mut BTreeSet::new(), family)
-            {
-                return;
+            match instruction.operation {
+                Operation::Call | Operation::Invoke { .. } => {
+                    let work = &mut BTreeSet::new();
+                    if !follower.call((id, block), at as u32, instruction, &mut state, &mut scratch, work, family) {
+                        return;
+                    }
+                }
+                _ => follower.own(id, at as u32, instruction, &mut state),
             }
         }
     }

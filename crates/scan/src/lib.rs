@@ -15,8 +15,13 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod crews;
 pub mod cycles;
+pub mod escape;
 pub mod flow;
+pub mod fresh;
+pub mod linear;
+pub mod loops;
 pub mod models;
 pub mod points_to;
 pub mod program;

@@ -173,6 +173,11 @@ impl<'a> PointsTo<'a> {
         })
     }
 
+    /// Number of a base, if anything leads to it.
+    pub fn find_base(&self, base: &Base) -> Option<BaseId> {
+        self.base_ids.get(base).copied()
+    }
+
     /// What a base is.
     pub fn describe(&self, base: BaseId) -> &Base {
         &self.bases[base.0 as usize]
@@ -499,8 +504,8 @@ impl<'a> PointsTo<'a> {
 
     fn call(&mut self, id: InstanceId, at: u32, call: &Instruction) -> Addresses {
         let Some(callee) = call.operands.first() else { return Addresses::default() };
-        if *callee == Operand::Assembler {
-            return self.unknown();
+        if let Operand::Assembler { memory } = callee {
+            return if *memory || call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
         }
         let mut result = Addresses::default();
         for (base, _) in self.operand(id, callee).iter() {

@@ -1,11 +1,14 @@
 //! Accesses, and pairs of them that nothing keeps apart.
 
 use crate::address::{Addresses, Base, BaseId, Offset};
-use crate::flow::{Flow, Follower, Held, State};
+use crate::crews::Crews;
+use crate::flow::{Flow, Follower, Held, Key, State};
+use crate::fresh;
+use crate::linear::linear;
 use crate::models::Model;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
-use racehunter_ir::{Operand, Operation};
+use racehunter_ir::{Operand, Operation, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -28,6 +31,8 @@ pub struct Access {
     pub bytes: u64,
     /// What is known there.
     pub state: State,
+    /// Distances from its address to locks that are held, and whether others can hold them too.
+    pub guards: Vec<(i64, bool)>,
 }
 
 /// Two accesses that may be a race.
@@ -51,7 +56,6 @@ pub fn accesses(
     family: &Family,
     follower: &mut Follower<'_, '_>,
 ) -> FxHashMap<BaseId, Vec<Access>> {
-    let escaped = escaped(points_to);
     let mut found: FxHashMap<BaseId, Vec<Access>> = FxHashMap::default();
     let mut missing: Vec<(InstanceId, u32)> = Vec::new();
     for index in 0..points_to.instances.len() {
@@ -59,7 +63,10 @@ pub fn accesses(
         let instance = &points_to.instances[index];
         let code = points_to.program.function(instance.function).0;
         for block in 0..code.blocks.len() as u32 {
-            flow.each_state(follower, family, id, block, &mut |at, state| {
+            let escaped = follower.escaped;
+            let mut states: Vec<(u32, State)> = Vec::new();
+            flow.each_state(follower, family, id, block, &mut |at, state| states.push((at, state.clone())));
+            for (at, state) in states {
                 for (addresses, bytes, write, atomic) in touched(points_to, id, at) {
                     if addresses.is_empty() {
                         missing.push((id, at));
@@ -71,19 +78,64 @@ pub fn accesses(
                             _ if !escaped.contains(&base) => continue,
                             _ => {}
                         }
-                        let state = state.clone();
-                        let thread = instance.thread;
-                        let access = Access { instance: id, at, thread, write, atomic, offset, bytes, state };
+                        if state.owned.contains(&base) && is_latest(points_to, id, at, base) {
+                            continue;
+                        }
+                        let (state, thread) = (state.clone(), instance.thread);
+                        let guards = guards(points_to, follower, id, at, &state);
+                        let access = Access { instance: id, at, thread, write, atomic, offset, bytes, state, guards };
                         found.entry(base).or_default().push(access);
                     }
                 }
-            });
+            }
         }
     }
     for (id, at) in missing {
         follower.gaps.add(points_to, id, at, "an address that is not known");
     }
     found
+}
+
+/// The address that a load, store or atomic operation accesses.
+fn address_of<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<&'p Operand> {
+    let function = points_to.instances[id.0 as usize].function;
+    let instruction = &points_to.program.function(function).0.instructions[at as usize];
+    match instruction.operation {
+        Operation::Load { .. } | Operation::Update { .. } | Operation::CompareExchange { .. } => {
+            instruction.operands.first()
+        }
+        Operation::Store { .. } => instruction.operands.get(1),
+        _ => None,
+    }
+}
+
+/// How far from its address the locks are that are held at an access.
+fn guards(points_to: &PointsTo<'_>, follower: &Follower<'_, '_>, id: InstanceId, at: u32, state: &State) -> Vec<(i64, bool)> {
+    let mut found = Vec::new();
+    let held = state.locks.iter().filter(|held| held.if_zero.is_none());
+    for (index, shared) in held.filter_map(|held| match held.key {
+        Key::Relative(index) => Some((index, held.shared)),
+        _ => None,
+    }) {
+        let Some(address) = address_of(points_to, id, at) else { break };
+        let distance = follower.sums[index as usize].0.behind(&linear(points_to, id, address));
+        found.extend(distance.map(|distance| (distance, shared)));
+    }
+    found
+}
+
+/// Whether all that an instruction touches is in the latest piece of memory of a base.
+fn is_latest(points_to: &PointsTo<'_>, id: InstanceId, at: u32, base: BaseId) -> bool {
+    let instance = &points_to.instances[id.0 as usize];
+    let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
+    if let Operation::Call | Operation::Invoke { .. } = instruction.operation {
+        // The memory of arguments, each of which leads elsewhere or is the latest too.
+        return instruction.operands.iter().skip(1).all(|argument| {
+            !points_to.operand(id, argument).0.contains_key(&base)
+                || fresh::latest(points_to, id, argument) == Some(base)
+        });
+    }
+    address_of(points_to, id, at).is_some_and(|address| fresh::latest(points_to, id, address) == Some(base))
 }
 
 /// The memory that an instruction touches: addresses, bytes, whether it writes, whether it is atomic.
@@ -99,6 +151,17 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<(Addresses,
         }
         Operation::Call | Operation::Invoke { .. } => {
             let mut all = Vec::new();
+            // The call copies what some of its arguments point to; which ones is not said.
+            let copies = |callee: &InstanceId| {
+                let (code, module) = points_to.program.function(points_to.instances[callee.0 as usize].function);
+                points_to.program.modules[module].symbol(code.symbol).is_some_and(|symbol| {
+                    matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value)
+                })
+            };
+            if instance.callees.get(&at).into_iter().flatten().any(copies) {
+                let arguments = instruction.operands.iter().skip(1).map(|argument| points_to.operand(id, argument));
+                all.extend(arguments.filter(|found| !found.is_empty()).map(|found| (found, ALL, false, false)));
+            }
             for name in instance.outside.get(&at).into_iter().flatten() {
                 let Some(model) = points_to.models.of(name) else { continue };
                 let arguments = instruction.operands.len().saturating_sub(1);
@@ -144,34 +207,8 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<(Addresses,
     }
 }
 
-/// Bases that more than one thread can get at: variables, what threads are given, and all that these lead to.
-fn escaped(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
-    let mut all: FxHashSet<BaseId> = FxHashSet::default();
-    let mut work: Vec<BaseId> = points_to.passed.0.keys().copied().collect();
-    for (index, base) in points_to.bases.iter().enumerate() {
-        let seen = match base {
-            Base::Variable(variable) => !points_to.program.variable_flags(*variable).1,
-            Base::Environment | Base::Unknown => true,
-            _ => false,
-        };
-        if seen {
-            work.push(BaseId(index as u32));
-        }
-    }
-    // What a thread leaves behind is seen by those who wait for it.
-    for thread in &points_to.threads {
-        work.extend(points_to.result(thread.root).0.keys().copied());
-    }
-    while let Some(base) = work.pop() {
-        if all.insert(base) {
-            work.extend(points_to.contents(base));
-        }
-    }
-    all
-}
-
 /// All pairs that nothing keeps apart.
-pub fn candidates(points_to: &PointsTo<'_>, family: &Family, accesses: &FxHashMap<BaseId, Vec<Access>>) -> Vec<Candidate> {
+pub fn candidates(points_to: &PointsTo<'_>, family: &Family, crews: &mut Crews, accesses: &FxHashMap<BaseId, Vec<Access>>) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut bases: Vec<&BaseId> = accesses.keys().collect();
     bases.sort();
@@ -192,6 +229,8 @@ pub fn candidates(points_to: &PointsTo<'_>, family: &Family, accesses: &FxHashMa
                 if !first.offset.overlaps(first.bytes, second.offset, second.bytes)
                     || !family.is_parallel((first.thread, &first.state), (second.thread, &second.state))
                     || excluded(&first.state.locks, &second.state.locks)
+                    || excluded_by_distance(first, second)
+                    || is_own(points_to, crews, first, second)
                 {
                     continue;
                 }
@@ -210,4 +249,38 @@ fn excluded(first: &BTreeSet<Held>, second: &BTreeSet<Held>) -> bool {
     first.iter().filter(|held| held.if_zero.is_none()).any(|held| {
         second.iter().any(|other| other.if_zero.is_none() && other.key == held.key && !(held.shared && other.shared))
     })
+}
+
+/// Whether both hold a lock that is as far from the one address as from the other: if the addresses are the same, so are
+/// the locks.
+fn excluded_by_distance(first: &Access, second: &Access) -> bool {
+    // Accesses that have a byte in common have all in common.
+    if first.bytes != second.bytes || !first.offset.union(second.offset).is_apart(first.bytes) {
+        return false;
+    }
+    first.guards.iter().any(|(distance, shared)| {
+        second.guards.iter().any(|(other, also_shared)| distance == other && !(*shared && *also_shared))
+    })
+}
+
+/// Whether both accesses are to what threads have for themselves: two members of a crew, or one and its creator.
+fn is_own(points_to: &PointsTo<'_>, crews: &mut Crews, first: &Access, second: &Access) -> bool {
+    let (Some(one), Some(other)) =
+        (address_of(points_to, first.instance, first.at), address_of(points_to, second.instance, second.at))
+    else {
+        return false;
+    };
+    let (left, right) = if first.thread == second.thread {
+        let own = |crews: &Crews, access: &Access, address: &Operand| {
+            crews.own(points_to, access.thread, access.instance, address, access.bytes)
+        };
+        (own(crews, first, one), own(crews, second, other))
+    } else if let Some(next) = crews.of_next(points_to, second.thread, (first.instance, first.at), one, first.bytes) {
+        (Some(next), crews.own(points_to, second.thread, second.instance, other, second.bytes))
+    } else if let Some(next) = crews.of_next(points_to, first.thread, (second.instance, second.at), other, second.bytes) {
+        (crews.own(points_to, first.thread, first.instance, one, first.bytes), Some(next))
+    } else {
+        return false;
+    };
+    left.is_some() && left == right
 }

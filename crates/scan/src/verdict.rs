@@ -1,6 +1,8 @@
 //! The analysis as a whole, and what it says.
 
 use crate::address::Base;
+use crate::crews::Crews;
+use crate::escape::escaped;
 use crate::flow::Follower;
 use crate::models::Models;
 use crate::points_to::{InstanceId, PointsTo};
@@ -93,10 +95,12 @@ pub fn analyse(program: &Program, models: &Models) -> Report {
     }
     let points_to = PointsTo::solve(program, models, main);
     let mut family = Family::of(&points_to);
-    let mut follower = Follower { points_to: &points_to, gaps: &mut gaps };
+    let escaped = escaped(&points_to);
+    let mut crews = Crews::of(&points_to);
+    let mut follower = Follower { points_to: &points_to, escaped: &escaped, crews: &crews, sums: Vec::new(), gaps: &mut gaps };
     let flow = follower.run(&mut family);
     let accesses = accesses(&points_to, &flow, &family, &mut follower);
-    let pairs = candidates(&points_to, &family, &accesses);
+    let pairs = candidates(&points_to, &family, &mut crews, &accesses);
     Report {
         pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
         gaps: gaps.0.into_iter().collect(),
@@ -119,11 +123,12 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     .map(|id| program.function_name(points_to.instances[id.0 as usize].function).to_owned())
     .collect();
     stack.reverse();
-    let locks = access.state.locks.iter().filter(|held| held.if_zero.is_none()).map(|held| match &held.key {
+    let locks = access.state.locks.iter().filter(|held| held.if_zero.is_none()).filter_map(|held| Some(match &held.key {
         crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
         crate::flow::Key::At(base, at) => format!("{}+{at}", name(points_to, points_to.describe(*base))),
         crate::flow::Key::Atomic => "atomic section".to_owned(),
-    });
+        crate::flow::Key::Relative(_) => return None,
+    }));
     Side {
         place: program.place(points_to.instances[access.instance.0 as usize].function, access.at),
         write: access.write,
