@@ -196,7 +196,7 @@ impl Crews {
 
     /// What the creator of a crew accesses of that which the next member will get, if it does.
     pub fn of_next(
-        &mut self,
+        &self,
         points_to: &PointsTo<'_>,
         thread: ThreadId,
         access: (InstanceId, u32),

@@ -152,6 +152,9 @@ pub struct Access {
     pub returns: Option<usize>,
     /// The argument that says how many bytes.
     pub length: Option<usize>,
+    /// Whether what it returns or writes comes from outside of the program.
+    #[serde(default)]
+    pub input: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -332,6 +335,7 @@ fn intrinsic(name: &str) -> Option<Model> {
         copies: true,
         length: Some(2),
         returns: None,
+        input: false,
     };
     Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
         Model::Access(copy)

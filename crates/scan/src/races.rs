@@ -10,7 +10,7 @@ use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
 use racehunter_ir::{Operand, Operation, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A range of memory that an instruction touches.
 #[derive(Clone, Debug)]
@@ -57,6 +57,7 @@ pub fn accesses(
     follower: &mut Follower<'_, '_>,
 ) -> FxHashMap<BaseId, Vec<Access>> {
     let mut found: FxHashMap<BaseId, Vec<Access>> = FxHashMap::default();
+    let mut scratch = flow.scratch();
     let mut missing: Vec<(InstanceId, u32)> = Vec::new();
     for index in 0..points_to.instances.len() {
         let id = InstanceId(index as u32);
@@ -65,7 +66,13 @@ pub fn accesses(
         for block in 0..code.blocks.len() as u32 {
             let escaped = follower.escaped;
             let mut states: Vec<(u32, State)> = Vec::new();
-            flow.each_state(follower, family, id, block, &mut |at, state| states.push((at, state.clone())));
+            flow.each_state(follower, family, (id, block), &mut scratch, &mut |at, state| {
+                // Which way it is does not matter any more.
+                let state = State { facts: BTreeMap::new(), ..state.clone() };
+                if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {
+                    states.push((at, state));
+                }
+            });
             for (at, state) in states {
                 for (addresses, bytes, write, atomic) in touched(points_to, id, at) {
                     if addresses.is_empty() {
@@ -208,7 +215,7 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<(Addresses,
 }
 
 /// All pairs that nothing keeps apart.
-pub fn candidates(points_to: &PointsTo<'_>, family: &Family, crews: &mut Crews, accesses: &FxHashMap<BaseId, Vec<Access>>) -> Vec<Candidate> {
+pub fn candidates(points_to: &PointsTo<'_>, family: &Family, crews: &Crews, accesses: &FxHashMap<BaseId, Vec<Access>>) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut bases: Vec<&BaseId> = accesses.keys().collect();
     bases.sort();
@@ -264,7 +271,7 @@ fn excluded_by_distance(first: &Access, second: &Access) -> bool {
 }
 
 /// Whether both accesses are to what threads have for themselves: two members of a crew, or one and its creator.
-fn is_own(points_to: &PointsTo<'_>, crews: &mut Crews, first: &Access, second: &Access) -> bool {
+fn is_own(points_to: &PointsTo<'_>, crews: &Crews, first: &Access, second: &Access) -> bool {
     let (Some(one), Some(other)) =
         (address_of(points_to, first.instance, first.at), address_of(points_to, second.instance, second.at))
     else {

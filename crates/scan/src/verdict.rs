@@ -4,11 +4,12 @@ use crate::address::Base;
 use crate::crews::Crews;
 use crate::escape::escaped;
 use crate::flow::Follower;
-use crate::models::Models;
+use crate::models::{Model, Models};
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
 use crate::races::{Access, Candidate, accesses, candidates};
 use crate::threads::Family;
+use racehunter_ir::{InstructionId, Operand};
 use std::collections::BTreeSet;
 
 /// Something that could not be modelled. A program that has any is not called free of races.
@@ -47,6 +48,8 @@ pub struct Side {
     pub stack: Vec<String>,
     /// Locks that are held.
     pub locks: Vec<String>,
+    /// Whether it is an instruction of the program, and not a library that accesses memory.
+    pub is_instruction: bool,
 }
 
 /// Two accesses that may be a race.
@@ -71,6 +74,10 @@ pub struct Report {
     pub instances: usize,
     /// Whether functions were looked at once in each thread only, because there are too many ways to call them.
     pub merged: bool,
+    /// Whether ways to the same point were told apart.
+    pub by_ways: bool,
+    /// Whether what it does can depend on anything but the schedule.
+    pub has_inputs: bool,
 }
 
 impl Report {
@@ -79,6 +86,9 @@ impl Report {
         self.pairs.is_empty() && self.gaps.is_empty()
     }
 }
+
+/// Ways to a point that are told apart, when it does not work without.
+const MOST_WAYS: usize = 8;
 
 /// Analyses a program.
 pub fn analyse(program: &Program, models: &Models) -> Report {
@@ -94,20 +104,53 @@ pub fn analyse(program: &Program, models: &Models) -> Report {
         }
     }
     let points_to = PointsTo::solve(program, models, main);
-    let mut family = Family::of(&points_to);
     let escaped = escaped(&points_to);
-    let mut crews = Crews::of(&points_to);
-    let mut follower = Follower { points_to: &points_to, escaped: &escaped, crews: &crews, sums: Vec::new(), gaps: &mut gaps };
-    let flow = follower.run(&mut family);
-    let accesses = accesses(&points_to, &flow, &family, &mut follower);
-    let pairs = candidates(&points_to, &family, &mut crews, &accesses);
-    Report {
-        pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
-        gaps: gaps.0.into_iter().collect(),
-        threads: points_to.threads.len(),
-        instances: points_to.instances.len(),
-        merged: points_to.merged,
+    let crews = Crews::of(&points_to);
+    let untold = gaps;
+    let mut report = Report::default();
+    for most_ways in [1, MOST_WAYS] {
+        let mut gaps = untold.clone();
+        let mut family = Family::of(&points_to);
+        let mut follower = Follower {
+            points_to: &points_to,
+            escaped: &escaped,
+            crews: &crews,
+            sums: Vec::new(),
+            most_ways,
+            gaps: &mut gaps,
+        };
+        let flow = follower.run(&mut family);
+        let accesses = accesses(&points_to, &flow, &family, &mut follower);
+        let pairs = candidates(&points_to, &family, &crews, &accesses);
+        report = Report {
+            pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            gaps: gaps.0.into_iter().collect(),
+            threads: points_to.threads.len(),
+            instances: points_to.instances.len(),
+            merged: points_to.merged,
+            by_ways: most_ways > 1,
+            has_inputs: has_inputs(&points_to),
+        };
+        if report.is_race_free() || points_to.merged {
+            break;
+        }
     }
+    report
+}
+
+/// Whether the program can get anything from outside.
+fn has_inputs(points_to: &PointsTo<'_>) -> bool {
+    let names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
+    names.map(|name| points_to.models.of(name)).any(|model| match model {
+        Some(Model::Input) | None => true,
+        Some(Model::Access(access)) => access.input,
+        _ => false,
+    }) || points_to.instances.iter().any(|instance| {
+        let code = points_to.program.function(instance.function).0;
+        code.instructions.iter().any(|instruction| {
+            instruction.operands.iter().any(|operand| matches!(operand, Operand::Assembler { .. }))
+        })
+    })
 }
 
 fn pair(points_to: &PointsTo<'_>, candidate: &Candidate) -> Pair {
@@ -135,8 +178,15 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
         atomic: access.atomic,
         thread: program.function_name(points_to.function_of(access.thread)).to_owned(),
         locks: locks.collect(),
+        is_instruction: is_instruction(points_to, access),
         stack,
     }
+}
+
+fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
+    let instance = &points_to.instances[access.instance.0 as usize];
+    let outside = instance.outside.get(&access.at);
+    outside.into_iter().flatten().all(|name| name.starts_with("llvm.mem"))
 }
 
 /// How to speak of a base.
@@ -156,7 +206,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
 
 fn local_name(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> String {
     let (code, module) = points_to.program.function(points_to.instances[id.0 as usize].function);
-    let is_it = |value: &racehunter_ir::Operand| *value == racehunter_ir::Operand::Instruction(racehunter_ir::InstructionId(at));
+    let is_it = |value: &Operand| *value == Operand::Instruction(InstructionId(at));
     let declared = code.variables.iter().find(|variable| variable.is_address && is_it(&variable.value));
     let name = declared.and_then(|variable| points_to.program.modules[module].declaration(variable.declaration));
     name.map_or_else(|| "a local variable".to_owned(), |declaration| declaration.name.clone())

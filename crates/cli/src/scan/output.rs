@@ -25,6 +25,8 @@ pub enum Word {
 pub enum Tier {
     /// Pointers, locks and threads.
     A,
+    /// The same for each way through the program.
+    B,
     /// An execution.
     C,
     /// All executions.
@@ -35,6 +37,7 @@ impl Tier {
     fn name(self) -> &'static str {
         match self {
             Self::A => "A",
+            Self::B => "B",
             Self::C => "C",
             Self::D => "D",
         }
