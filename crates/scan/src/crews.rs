@@ -265,15 +265,13 @@ fn given(
     let function = points_to.instances[creator.0 as usize].function;
     let blocks = &points_to.blocks[function.0 as usize];
     let by = |value: &Value| counters.iter().find(|counter| *value == (creator, instruction(counter.phi))).cloned();
-    if let Some(base) = fresh::latest(points_to, creator, argument) {
-        // Made in the same round, and in each.
-        return match *points_to.describe(base) {
-            Base::Heap(id, at) if id == creator => {
-                let made = loops.innermost(blocks.block_of[at as usize])?;
-                (made.header == around.header).then_some((Given::Object, None))
-            }
-            _ => None,
-        };
+    // Made in the same round, and in each.
+    if let Some(base) = fresh::latest(points_to, creator, argument)
+        && let Base::Heap(id, at) = *points_to.describe(base)
+        && id == creator
+        && loops.innermost(blocks.block_of[at as usize]).is_some_and(|made| made.header == around.header)
+    {
+        return Some((Given::Object, None));
     }
     if let Some(counter) = by(&number(points_to, creator, argument)) {
         return Some((Given::Number, Some(counter)));

@@ -30,6 +30,12 @@ pub enum Model {
     Access(Access),
     /// Calls a function that it is given.
     Call(CallBack),
+    /// Makes a key for pointers that threads keep.
+    Key(NewKey),
+    /// Keeps a pointer for the thread.
+    Keep(Keep),
+    /// Returns a pointer that the thread keeps.
+    Recall,
     /// Does not return.
     Stop,
     /// Ends the thread.
@@ -99,6 +105,24 @@ pub struct Allocate {
 pub struct Release {
     /// The memory.
     pub pointer: usize,
+}
+
+/// Arguments of a function that makes a key.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewKey {
+    /// Where the key is put.
+    pub key: usize,
+    /// The function that is called at the end of a thread, if there is one.
+    pub destructor: usize,
+}
+
+/// Arguments of a function that keeps a pointer for the thread.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Keep {
+    /// The pointer.
+    pub value: usize,
 }
 
 /// Arguments of a function that calls another.
@@ -193,6 +217,9 @@ struct File {
     release: BTreeMap<String, Release>,
     access: BTreeMap<String, Access>,
     call: BTreeMap<String, CallBack>,
+    key: BTreeMap<String, NewKey>,
+    keep: BTreeMap<String, Keep>,
+    recall: Names,
     stop: Names,
     leave: Names,
     atomic: Atomic,
@@ -288,6 +315,15 @@ impl Models {
         }
         for (name, model) in file.call {
             add(name, "call", Model::Call(model))?;
+        }
+        for (name, model) in file.key {
+            add(name, "key", Model::Key(model))?;
+        }
+        for (name, model) in file.keep {
+            add(name, "keep", Model::Keep(model))?;
+        }
+        for name in file.recall.names {
+            add(name, "recall", Model::Recall)?;
         }
         for name in file.stop.names {
             add(name, "stop", Model::Stop)?;

@@ -587,9 +587,10 @@ impl<'a> PointsTo<'a> {
                     let (to, from) = (argument(self, 0), argument(self, 1));
                     self.copy(id, at, &to, &from);
                 }
-                access.returns.map_or_else(Addresses::default, |index| argument(self, index).map(|offset| {
-                    if name.starts_with("mem") || name.starts_with("llvm.") || name.starts_with("strcpy") { offset } else { Offset::ANY }
-                }))
+                // What a function searches in comes back with an offset, what it fills as it was given.
+                let Some(index) = access.returns else { return Addresses::default() };
+                let is_search = access.reads.contains(index) && !access.writes.contains(index);
+                argument(self, index).map(|offset| if is_search { Offset::ANY } else { offset })
             }
             Some(Model::Call(call_back)) => {
                 for (base, _) in argument(self, call_back.entry).iter() {
@@ -616,6 +617,16 @@ impl<'a> PointsTo<'a> {
                 let cell = argument(self, 1);
                 self.write(id, at, &cell, &left);
                 Addresses::default()
+            }
+            Some(Model::Keep(keep)) => {
+                let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
+                let value = argument(self, keep.value);
+                self.write(id, at, &Addresses::one(kept, Offset::ANY), &value);
+                Addresses::default()
+            }
+            Some(Model::Recall) => {
+                let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
+                self.read(id, &Addresses::one(kept, Offset::ANY), POINTER)
             }
             Some(Model::Leave) => {
                 let root = self.threads[self.instances[id.0 as usize].thread.0 as usize].root;

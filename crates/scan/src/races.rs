@@ -29,6 +29,8 @@ pub struct Access {
     pub offset: Offset,
     /// How many bytes.
     pub bytes: u64,
+    /// The address as the program has it.
+    pub address: Operand,
     /// What is known there.
     pub state: State,
     /// Distances from its address to locks that are held, and whether others can hold them too.
@@ -44,6 +46,15 @@ pub struct Candidate {
     pub first: Access,
     /// The other.
     pub second: Access,
+}
+
+/// Memory that an instruction touches.
+struct Touch {
+    address: Operand,
+    addresses: Addresses,
+    bytes: u64,
+    write: bool,
+    atomic: bool,
 }
 
 /// As many bytes as there may be.
@@ -74,7 +85,7 @@ pub fn accesses(
                 }
             });
             for (at, state) in states {
-                for (addresses, bytes, write, atomic) in touched(points_to, id, at) {
+                for Touch { address, addresses, bytes, write, atomic } in touched(points_to, id, at) {
                     if addresses.is_empty() {
                         missing.push((id, at));
                     }
@@ -85,12 +96,14 @@ pub fn accesses(
                             _ if !escaped.contains(&base) => continue,
                             _ => {}
                         }
-                        if state.owned.contains(&base) && is_latest(points_to, id, at, base) {
+                        if state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base) {
                             continue;
                         }
                         let (state, thread) = (state.clone(), instance.thread);
-                        let guards = guards(points_to, follower, id, at, &state);
-                        let access = Access { instance: id, at, thread, write, atomic, offset, bytes, state, guards };
+                        let guards = guards(points_to, follower, id, &address, &state);
+                        let address = address.clone();
+                        let access =
+                            Access { instance: id, at, thread, write, atomic, offset, bytes, address, state, guards };
                         found.entry(base).or_default().push(access);
                     }
                 }
@@ -103,58 +116,39 @@ pub fn accesses(
     found
 }
 
-/// The address that a load, store or atomic operation accesses.
-fn address_of<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<&'p Operand> {
-    let function = points_to.instances[id.0 as usize].function;
-    let instruction = &points_to.program.function(function).0.instructions[at as usize];
-    match instruction.operation {
-        Operation::Load { .. } | Operation::Update { .. } | Operation::CompareExchange { .. } => {
-            instruction.operands.first()
-        }
-        Operation::Store { .. } => instruction.operands.get(1),
-        _ => None,
-    }
-}
-
 /// How far from its address the locks are that are held at an access.
-fn guards(points_to: &PointsTo<'_>, follower: &Follower<'_, '_>, id: InstanceId, at: u32, state: &State) -> Vec<(i64, bool)> {
+fn guards(
+    points_to: &PointsTo<'_>,
+    follower: &Follower<'_, '_>,
+    id: InstanceId,
+    address: &Operand,
+    state: &State,
+) -> Vec<(i64, bool)> {
     let mut found = Vec::new();
     let held = state.locks.iter().filter(|held| held.if_zero.is_none());
     for (index, shared) in held.filter_map(|held| match held.key {
         Key::Relative(index) => Some((index, held.shared)),
         _ => None,
     }) {
-        let Some(address) = address_of(points_to, id, at) else { break };
         let distance = follower.sums[index as usize].0.behind(&linear(points_to, id, address));
         found.extend(distance.map(|distance| (distance, shared)));
     }
     found
 }
 
-/// Whether all that an instruction touches is in the latest piece of memory of a base.
-fn is_latest(points_to: &PointsTo<'_>, id: InstanceId, at: u32, base: BaseId) -> bool {
+/// All memory that an instruction touches.
+fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let instance = &points_to.instances[id.0 as usize];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
-    if let Operation::Call | Operation::Invoke { .. } = instruction.operation {
-        // The memory of arguments, each of which leads elsewhere or is the latest too.
-        return instruction.operands.iter().skip(1).all(|argument| {
-            !points_to.operand(id, argument).0.contains_key(&base)
-                || fresh::latest(points_to, id, argument) == Some(base)
-        });
-    }
-    address_of(points_to, id, at).is_some_and(|address| fresh::latest(points_to, id, address) == Some(base))
-}
-
-/// The memory that an instruction touches: addresses, bytes, whether it writes, whether it is atomic.
-fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<(Addresses, u64, bool, bool)> {
-    let instance = &points_to.instances[id.0 as usize];
-    let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
-    let operand = |index: usize| points_to.operand(id, &instruction.operands[index]);
+    let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
+        let address = instruction.operands[index].clone();
+        Touch { addresses: points_to.operand(id, &address), address, bytes, write, atomic }
+    };
     match &instruction.operation {
-        Operation::Load { bytes, order, .. } => vec![(operand(0), *bytes, false, order.is_some())],
-        Operation::Store { bytes, order, .. } => vec![(operand(1), *bytes, true, order.is_some())],
+        Operation::Load { bytes, order, .. } => vec![touch(0, *bytes, false, order.is_some())],
+        Operation::Store { bytes, order, .. } => vec![touch(1, *bytes, true, order.is_some())],
         Operation::Update { bytes, .. } | Operation::CompareExchange { bytes, .. } => {
-            vec![(operand(0), *bytes, true, true)]
+            vec![touch(0, *bytes, true, true)]
         }
         Operation::Call | Operation::Invoke { .. } => {
             let mut all = Vec::new();
@@ -166,18 +160,18 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<(Addresses,
                 })
             };
             if instance.callees.get(&at).into_iter().flatten().any(copies) {
-                let arguments = instruction.operands.iter().skip(1).map(|argument| points_to.operand(id, argument));
-                all.extend(arguments.filter(|found| !found.is_empty()).map(|found| (found, ALL, false, false)));
+                let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
+                all.extend(arguments.filter(|touch| !touch.addresses.is_empty()));
             }
             for name in instance.outside.get(&at).into_iter().flatten() {
                 let Some(model) = points_to.models.of(name) else { continue };
                 let arguments = instruction.operands.len().saturating_sub(1);
                 let mut add = |index: usize, bytes: u64, write: bool| {
-                    if let Some(argument) = instruction.operands.get(index + 1) {
-                        let addresses = points_to.operand(id, argument);
+                    if index < arguments {
+                        let touch = touch(index + 1, bytes, write, false);
                         // A number or a null pointer is no memory.
-                        if !addresses.is_empty() {
-                            all.push((addresses, bytes, write, false));
+                        if !touch.addresses.is_empty() {
+                            all.push(touch);
                         }
                     }
                 };
@@ -204,6 +198,7 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<(Addresses,
                     }
                     Model::Release(release) => add(release.pointer, ALL, true),
                     Model::Create(create) => add(create.handle, 8, true),
+                    Model::Key(key) => add(key.key, 4, true),
                     Model::Join(_) => add(1, 8, true),
                     _ => {}
                 }
@@ -272,11 +267,7 @@ fn excluded_by_distance(first: &Access, second: &Access) -> bool {
 
 /// Whether both accesses are to what threads have for themselves: two members of a crew, or one and its creator.
 fn is_own(points_to: &PointsTo<'_>, crews: &Crews, first: &Access, second: &Access) -> bool {
-    let (Some(one), Some(other)) =
-        (address_of(points_to, first.instance, first.at), address_of(points_to, second.instance, second.at))
-    else {
-        return false;
-    };
+    let (one, other) = (&first.address, &second.address);
     let (left, right) = if first.thread == second.thread {
         let own = |crews: &Crews, access: &Access, address: &Operand| {
             crews.own(points_to, access.thread, access.instance, address, access.bytes)

@@ -199,6 +199,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
         Base::Local(id, at) => local_name(points_to, *id, *at),
         Base::Heap(id, at) => format!("memory allocated at {}", place(*id, *at)),
         Base::Handle(_) => "the handle of a thread".to_owned(),
+        Base::Kept(_) => "what a thread keeps".to_owned(),
         Base::Environment => "the arguments of the program".to_owned(),
         Base::Unknown => "unknown memory".to_owned(),
     }

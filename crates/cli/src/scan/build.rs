@@ -124,6 +124,7 @@ impl Built {
         let mut words: Vec<OsString> = self.files.iter().map(OsString::from).collect();
         words.extend([object.into(), "-o".into(), program.clone().into()]);
         words.extend(["-pthread", "-lm"].map(OsString::from));
+        words.extend(["create", "join", "detach"].map(|name| format!("-Wl,--wrap=pthread_{name}").into()));
         if !run_with(self.language, words, &toolkit, &[])?.success() {
             bail!("the program does not link");
         }

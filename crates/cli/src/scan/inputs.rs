@@ -37,8 +37,12 @@ pub fn any(program: &Program, models: &Models) -> bool {
     })
 }
 
+/// Threads that are created, in turns: few are enough for most races, and some need more.
+const THREADS: [u32; 4] = [4, 2, 8, 24];
+
 /// The argument that tells the program which inputs to take; the sets are numbered.
 pub fn argument(pool: &[i64], number: u32) -> String {
+    let threads = THREADS[number as usize % THREADS.len()];
     let list: Vec<String> = pool.iter().map(i64::to_string).collect();
-    format!("--racehunter-inputs={number}:{}", list.join(","))
+    format!("--racehunter-inputs={number}:{threads}:{}", list.join(","))
 }

@@ -37,8 +37,10 @@ pub enum Found {
     },
 }
 
-/// Sets of inputs that are tried, at most.
-const INPUTS: u32 = 64;
+/// Sets of inputs that are tried.
+const INPUTS: u32 = 24;
+/// Time that each of them gets at first.
+const FIRST_SHARE: Duration = Duration::from_millis(250);
 /// Threads of one execution, at most: programs that create them without end are not executed to their end.
 const THREADS: u32 = 40;
 /// Events of one execution, at most.
@@ -51,28 +53,40 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, deadline: Inst
     let has_inputs = inputs::any(program, &Models::default());
     let pool = inputs::pool(program);
     let mut executions = 0;
-    let sets = if has_inputs { INPUTS } else { 1 };
-    for number in 0..sets {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
-        }
-        // The first sets get more time: most programs are happy with them.
-        let share = if has_inputs { (left / 4).max(Duration::from_millis(300)) } else { left };
-        let words = if has_inputs { vec![inputs::argument(&pool, number)] } else { Vec::new() };
-        let technique = if has_inputs || number > 0 { Technique::Auto } else { Technique::Auto };
-        let round = Round { arguments, path: &path, words, until: Instant::now() + share, technique };
-        let result = round.run(&mut symbols)?;
+    let mut round = |words: Vec<String>, share: Duration| {
+        let until = deadline.min(Instant::now() + share);
+        let result = Round { arguments, path: &path, words, until }.run(&mut symbols)?;
         executions += result.executions;
+        anyhow::Ok(result)
+    };
+    let left = || deadline.saturating_duration_since(Instant::now());
+    if !has_inputs {
+        let result = round(Vec::new(), left() / 2)?;
         if let Some(finding) = result.race {
             return Ok(Found::Race(Box::new(finding)));
         }
-        if !has_inputs && let Some(guarantee) = result.everything {
+        if let Some(guarantee) = result.everything {
             return Ok(Found::Everything { executions, guarantee });
         }
-        if !has_inputs && result.exhausted {
+    }
+    // Many sets for a short time, then again for longer.
+    let mut share = FIRST_SHARE;
+    while !left().is_zero() {
+        let mut is_all = true;
+        for number in 0..INPUTS {
+            if left().is_zero() {
+                break;
+            }
+            let result = round(vec![inputs::argument(&pool, number)], share)?;
+            if let Some(finding) = result.race {
+                return Ok(Found::Race(Box::new(finding)));
+            }
+            is_all &= result.exhausted;
+        }
+        if is_all {
             break;
         }
+        share *= 3;
     }
     Ok(Found::Nothing { executions })
 }
@@ -83,7 +97,6 @@ struct Round<'a> {
     path: &'a Path,
     words: Vec<String>,
     until: Instant,
-    technique: Technique,
 }
 
 struct Outcome {
@@ -118,7 +131,7 @@ impl Round<'_> {
         };
         let budget = Budget { max_events: EVENTS, max_threads: THREADS, ..Budget::default() };
         let options = Options { bound: 3, reduce: false, ..Options::default() };
-        let mut campaign = Campaign::new(self.technique.portfolio(&options), budget, &mut on_progress);
+        let mut campaign = Campaign::new(Technique::Auto.portfolio(&options), budget, &mut on_progress);
         let mut should_stop = || done.get() || Instant::now() >= self.until;
         let stop = loop {
             if let Some(stop) = campaign.advance(&mut processes, &mut should_stop) {

@@ -135,6 +135,9 @@ impl Follower<'_, '_> {
                     state.owned.retain(|owned| !content.contains(owned));
                 }
             }
+            Some(Model::Key(key)) if !argument(key.destructor).is_empty() => {
+                self.gaps.add(points_to, id, at, "a function that is called at the end of threads");
+            }
             Some(Model::Stop) => return false,
             Some(Model::Leave) => {
                 leave_thread(points_to.instances[id.0 as usize].thread, state, flow);
