@@ -62,7 +62,8 @@ fn verdict(workshop: &Workshop, files: &[&Path], options: &[&str]) -> Value {
     words.extend(options.iter().map(|&option| option.to_owned()));
     words.extend(files.iter().map(|file| file.display().to_string()));
     let ended = workshop.run(&mut tool::racehunter(&words));
-    let last = ended.stdout.lines().rfind(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{ended:?}")).to_owned();
+    let last =
+        ended.stdout.lines().rfind(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{ended:?}")).to_owned();
     let verdict: Value = serde_json::from_str(&last).expect("JSON");
     assert_eq!(verdict["reason"], "verdict", "{last}");
     let expected = i32::from(verdict["verdict"] == "race");
@@ -82,7 +83,7 @@ fn check(program: &Path) {
         assert_eq!(said["tier"], tier, "{said}");
     }
     // What the code alone says is never the opposite.
-    let alone = verdict(&workshop, &[program], &["--no-execution"]);
+    let alone = verdict(&workshop, &[program], &["--approx", "over"]);
     if word == "race" {
         assert_eq!(alone["verdict"], "unknown", "{alone}");
         assert!(alone["candidates"].as_u64() > Some(0) || alone["gaps"].as_u64() > Some(0), "{alone}");
@@ -93,7 +94,7 @@ fn never_wrong(target: &Target) {
     let workshop = Workshop::new();
     let path = tool::root().join(&target.path);
     let options = target.options();
-    let said = verdict(&workshop, &[&path], &[&["--no-execution"], &options[..]].concat());
+    let said = verdict(&workshop, &[&path], &[&["--approx", "over"], &options[..]].concat());
     if target.bug.as_ref().is_some_and(|bug| !bug.marked("data-race").is_empty()) {
         assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", target.path);
     }
@@ -110,10 +111,10 @@ fn contract() {
     let words = ["scan", "--svcomp", "--out", &out, &path];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(1);
     assert_eq!(ended.stdout.lines().last(), Some("FALSE(no-data-race)"));
-    let words = ["scan", "--svcomp", "--no-execution", "--out", &out, &path];
+    let words = ["scan", "--svcomp", "--approx", "over", "--out", &out, &path];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(0);
     assert_eq!(ended.stdout.lines().last(), Some("UNKNOWN"));
-    let words = ["scan", "--require-complete", "--no-execution", "--out", &out, &path];
+    let words = ["scan", "--require-complete", "--approx", "over", "--out", &out, &path];
     workshop.run(&mut tool::racehunter(words)).expect(3);
     let free = workshop.write("free.c", &RACE.replace("x++; pthread_join", "pthread_join"));
     let free = free.display().to_string();
@@ -131,22 +132,24 @@ fn contract() {
 /// The threads are in one file and the variable in another.
 fn several_sources() {
     let (workshop, _) = Workshop::with_program(RACE);
-    let one = workshop.write("one.c", &RACE.replace("int x;", "extern int x; void add(void);").replace("{ x++;", "{ add();"));
+    let one =
+        workshop.write("one.c", &RACE.replace("int x;", "extern int x; void add(void);").replace("{ x++;", "{ add();"));
     let two = workshop.write("two.c", "int x;\nvoid add(void) { x++; }\n");
     let said = verdict(&workshop, &[&one, &two], &[]);
     assert_eq!(said["verdict"], "race", "{said}");
-    let alone = verdict(&workshop, &[&one], &["--no-execution"]);
+    let alone = verdict(&workshop, &[&one], &["--approx", "over"]);
     assert!(alone["why"].as_str().is_some_and(|why| why.contains("add")), "{alone}");
 }
 
 /// Functions that the user describes.
 fn models() {
-    let source = RACE.replace("int x;", "int x; void my_lock(int); void my_unlock(int *);").replace("x++;", "my_lock(0); x++;");
+    let source =
+        RACE.replace("int x;", "int x; void my_lock(int); void my_unlock(int *);").replace("x++;", "my_lock(0); x++;");
     let (workshop, source) = Workshop::with_program(&source);
-    let said = verdict(&workshop, &[&source], &["--no-execution"]);
+    let said = verdict(&workshop, &[&source], &["--approx", "over"]);
     assert!(said["why"].as_str().is_some_and(|why| why.contains("my_lock")), "{said}");
     let text = workshop.write("text.toml", "[access]\nmy_lock = {}\n").display().to_string();
-    let said = verdict(&workshop, &[&source], &["--no-execution", "--models", &text]);
+    let said = verdict(&workshop, &[&source], &["--approx", "over", "--models", &text]);
     assert_eq!((said["gaps"].as_u64(), said["candidates"].as_u64() > Some(0)), (Some(0), true), "{said}");
     let text = workshop.write("wrong.toml", "[lock]\nmy_lock = { look = 0 }\n").display().to_string();
     let path = source.display().to_string();

@@ -300,6 +300,17 @@ impl From<Color> for ColorChoice {
     }
 }
 
+/// From which side a scan comes to its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Approximation {
+    /// From less than what can happen: executions, which show races
+    Under,
+    /// From more than what can happen: the code, which proves that there are none
+    Over,
+    /// From both
+    Both,
+}
+
 /// Arguments of `scan`.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES)]
@@ -307,9 +318,12 @@ pub struct Scan {
     /// Time for the whole scan, executions included [default: 20s]
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub time: Option<Duration>,
-    /// Execute nothing: say only what the code says
-    #[arg(long)]
-    pub no_execution: bool,
+    /// How pointers are followed
+    #[arg(long, value_name = "NAME", default_value = "value", value_parser = ["value", "syntactic", "alias"])]
+    pub backend: String,
+    /// What may be said: that there is a race (under), that there is none (over), or either
+    #[arg(long, value_enum, default_value_t = Approximation::Both)]
+    pub approx: Approximation,
     /// Descriptions of functions that are not part of the program (TOML)
     #[arg(long, value_name = "FILE")]
     pub models: Vec<PathBuf>,

@@ -5,7 +5,7 @@ mod inputs;
 mod output;
 mod search;
 
-use crate::arguments::Scan;
+use crate::arguments::{Approximation, Scan};
 use crate::exit::Exit;
 use anyhow::{Context as _, Result};
 use output::{Tier, Verdict, Word};
@@ -21,7 +21,8 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
     let models = models(arguments)?;
     let built = build::build(arguments)?;
     let program = Program::link(built.modules.clone());
-    let report = analyse(&program, &models);
+    let backend = racehunter_scan::backend::named(&arguments.backend)?;
+    let report = analyse(&program, &models, &*backend);
     let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
     let verdict = judge(arguments, &built, &program, &report, deadline)?;
     output::print(arguments, &report, &verdict, began.elapsed())?;
@@ -51,7 +52,7 @@ fn judge(
     report: &Report,
     deadline: Instant,
 ) -> Result<Verdict> {
-    if report.is_race_free() {
+    if report.is_race_free() && arguments.approx != Approximation::Under {
         let why = match report.threads {
             1 => "the program creates no threads".to_owned(),
             threads => format!("no two accesses of {threads} kinds of threads can meet without a common lock or order"),
@@ -69,7 +70,7 @@ fn judge(
         }
         (None, None) => String::new(),
     };
-    if arguments.no_execution {
+    if arguments.approx == Approximation::Over {
         return Ok(Verdict::new(Word::Unknown, None, open));
     }
     let found = match search::search(arguments, built, program, deadline) {
@@ -88,7 +89,9 @@ fn judge(
             Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race"))
         }
         // Executions say nothing about other inputs, nor about accesses that they do not see.
-        search::Found::Everything { executions, .. } if !is_closed(report) => {
+        search::Found::Everything { executions, .. }
+            if !is_closed(report) || arguments.approx == Approximation::Under =>
+        {
             Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race"))
         }
         search::Found::Everything { executions, guarantee } => {

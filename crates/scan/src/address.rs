@@ -192,9 +192,10 @@ mod tests {
         for a in samples() {
             for b in samples() {
                 for (bytes, other) in [(1, 1), (4, 4), (1, 8), (8, 4)] {
-                    let expected = members(a).iter().filter(|&&x| x.abs() < 30).any(|x| {
-                        members(b).iter().any(|y| *x < y + other as i64 && *y < x + bytes as i64)
-                    });
+                    let expected = members(a)
+                        .iter()
+                        .filter(|&&x| x.abs() < 30)
+                        .any(|x| members(b).iter().any(|y| *x < y + other as i64 && *y < x + bytes as i64));
                     let told = a.overlaps(bytes, b, other);
                     assert!(told || !expected, "{a:?} {bytes} {b:?} {other}");
                     assert_eq!(told, expected, "{a:?} {bytes} {b:?} {other}");

@@ -106,7 +106,11 @@ impl Crews {
         // The counter is the one of the argument, or else of the handle.
         let counter = match &given {
             Some((_, Some(counter))) => counter.clone(),
-            _ => handle.terms.iter().find_map(|(_, value)| by(&plain(points_to, value))).or_else(|| counters.first().cloned())?,
+            _ => handle
+                .terms
+                .iter()
+                .find_map(|(_, value)| by(&plain(points_to, value)))
+                .or_else(|| counters.first().cloned())?,
         };
         let given = given.map(|(given, _)| given);
         Some(Crew { creator, at, header: around.header, counter, given })
@@ -138,7 +142,8 @@ impl Crews {
             let (Operation::Load { .. }, [address]) = (&load.operation, &load.operands[..]) else { continue };
             let loaded = linear(points_to, crew.creator, address);
             let [(other_scale, other_index)] = &loaded.terms[..] else { continue };
-            let same_array = loaded.root == stored.root || one_place(points_to, &loaded.root) == one_place(points_to, &stored.root);
+            let same_array =
+                loaded.root == stored.root || one_place(points_to, &loaded.root) == one_place(points_to, &stored.root);
             let is_one = one_place(points_to, &stored.root).is_some();
             if !same_array || !is_one || scale != other_scale || loaded.constant != stored.constant {
                 continue;
@@ -154,9 +159,10 @@ impl Crews {
                 && (emptied.step, filled.step) == (1, 1)
                 && emptied.below.is_some()
                 && emptied.below == filled.below
-                && emptied.below.as_ref().is_some_and(|(_, end)| {
-                    around.is_outside(blocks, end) && creating.is_outside(blocks, end)
-                });
+                && emptied
+                    .below
+                    .as_ref()
+                    .is_some_and(|(_, end)| around.is_outside(blocks, end) && creating.is_outside(blocks, end));
             let always = around.latches.iter().all(|&latch| loops.dominates(blocks.block_of[at as usize], latch));
             if !same_range || !always || !around.ends_at_header(blocks) || around.header == crew.header {
                 continue;
@@ -180,7 +186,14 @@ impl Crews {
     }
 
     /// What a member of a crew accesses of its own, if it does.
-    pub fn own(&self, points_to: &PointsTo<'_>, thread: ThreadId, id: InstanceId, address: &Operand, bytes: u64) -> Option<Own> {
+    pub fn own(
+        &self,
+        points_to: &PointsTo<'_>,
+        thread: ThreadId,
+        id: InstanceId,
+        address: &Operand,
+        bytes: u64,
+    ) -> Option<Own> {
         let crew = self.crews.get(&thread)?;
         let argument = (points_to.threads[thread.0 as usize].root, Operand::Parameter(0));
         let sum = linear(points_to, id, address);

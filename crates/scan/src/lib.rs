@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod backend;
 pub mod crews;
 pub mod cycles;
 pub mod escape;

@@ -50,9 +50,8 @@ impl Loops {
         let dominators = simple_fast(&graph, NodeIndex::new(0));
         let mut found = Self { all: Vec::new(), dominators };
         for header in 0..blocks.successors.len() as u32 {
-            let leads_back = |from: &u32| {
-                blocks.successors[*from as usize].contains(&header) && found.dominates(header, *from)
-            };
+            let leads_back =
+                |from: &u32| blocks.successors[*from as usize].contains(&header) && found.dominates(header, *from);
             let latches: Vec<u32> = (0..blocks.successors.len() as u32).filter(leads_back).collect();
             if latches.is_empty() {
                 continue;
@@ -61,7 +60,11 @@ impl Loops {
             let mut work = latches.clone();
             while let Some(block) = work.pop() {
                 if body.insert(block) {
-                    work.extend(graph.neighbors_directed(nodes[block as usize], petgraph::Incoming).map(|node| node.index() as u32));
+                    work.extend(
+                        graph
+                            .neighbors_directed(nodes[block as usize], petgraph::Incoming)
+                            .map(|node| node.index() as u32),
+                    );
                 }
             }
             found.all.push(Loop { header, body, latches });
@@ -157,8 +160,9 @@ impl Loop {
 
     /// Whether the header is the only way out.
     pub fn ends_at_header(&self, blocks: &Blocks) -> bool {
-        self.body.iter().filter(|&&block| block != self.header).all(|&block| {
-            blocks.successors[block as usize].iter().all(|next| self.body.contains(next))
-        })
+        self.body
+            .iter()
+            .filter(|&&block| block != self.header)
+            .all(|&block| blocks.successors[block as usize].iter().all(|next| self.body.contains(next)))
     }
 }

@@ -9,6 +9,7 @@ use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::cycles::Blocks;
 use crate::models::{Model, Models};
 use crate::program::{Entity, FunctionId, Program};
+use petgraph::unionfind::UnionFind;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, SymbolKind, Type};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +63,17 @@ pub struct Thread {
     pub recursive: bool,
 }
 
+/// How exact the answers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// An instance of a function for each way to call it, unless there are too many.
+    Instances,
+    /// One instance of a function in each thread.
+    Functions,
+    /// The same, and pointers that are in memory or passed to functions are not followed.
+    Names,
+}
+
 /// What a value is in an instance of a function.
 pub struct PointsTo<'a> {
     /// The program.
@@ -80,6 +92,7 @@ pub struct PointsTo<'a> {
     pub passed: Addresses,
     /// Whether functions are looked at once in each thread only.
     pub merged: bool,
+    precision: Precision,
     base_ids: FxHashMap<Base, BaseId>,
     memory: FxHashMap<BaseId, BTreeMap<Offset, Cell>>,
     readers: FxHashMap<BaseId, BTreeSet<InstanceId>>,
@@ -102,15 +115,13 @@ pub const MAIN: ThreadId = ThreadId(0);
 
 impl<'a> PointsTo<'a> {
     /// Follows all pointers from the function that the program begins with.
-    pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId) -> Self {
-        let mut found = Self::attempt(program, models, main, false);
-        if found.exhausted {
-            found = Self::attempt(program, models, main, true);
-        }
-        found
+    pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
+        let found = Self::attempt(program, models, main, precision);
+        if found.exhausted { Self::attempt(program, models, main, Precision::Functions) } else { found }
     }
 
-    fn attempt(program: &'a Program, models: &'a Models, main: FunctionId, merged: bool) -> Self {
+    fn attempt(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
+        let merged = precision != Precision::Instances;
         let mut this = Self {
             program,
             models,
@@ -120,6 +131,7 @@ impl<'a> PointsTo<'a> {
             blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
             passed: Addresses::default(),
             merged,
+            precision,
             base_ids: FxHashMap::default(),
             memory: FxHashMap::default(),
             readers: FxHashMap::default(),
@@ -199,7 +211,8 @@ impl<'a> PointsTo<'a> {
         let (code, _) = self.program.function(function);
         let id = InstanceId(self.instances.len() as u32);
         self.instructions += code.instructions.len();
-        self.exhausted |= !self.merged && (self.instances.len() > MAX_INSTANCES || self.instructions > MAX_INSTRUCTIONS);
+        self.exhausted |=
+            !self.merged && (self.instances.len() > MAX_INSTANCES || self.instructions > MAX_INSTRUCTIONS);
         self.instances.push(Instance {
             function,
             thread,
@@ -247,9 +260,10 @@ impl<'a> PointsTo<'a> {
 
     /// The thread that a call creates.
     fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
-        let known = self.instances[creator.0 as usize].creates.get(&at).and_then(|list| {
-            list.iter().copied().find(|thread| self.function_of(*thread) == function)
-        });
+        let known = self.instances[creator.0 as usize]
+            .creates
+            .get(&at)
+            .and_then(|list| list.iter().copied().find(|thread| self.function_of(*thread) == function));
         if let Some(known) = known {
             return known;
         }
@@ -428,7 +442,7 @@ impl<'a> PointsTo<'a> {
         match &instruction.operation {
             Operation::Load { bytes, .. } => {
                 let address = operand(self, 0);
-                self.read(id, &address, *bytes)
+                if self.precision == Precision::Names { Addresses::default() } else { self.read(id, &address, *bytes) }
             }
             Operation::Store { .. } => {
                 let (value, address) = (operand(self, 0), operand(self, 1));
@@ -468,7 +482,9 @@ impl<'a> PointsTo<'a> {
                 both
             }
             Operation::Binary(BinaryOperator::Float) => Addresses::default(),
-            Operation::Binary(operator) => self.arithmetic(*operator, instruction, &operand(self, 0), &operand(self, 1)),
+            Operation::Binary(operator) => {
+                self.arithmetic(*operator, instruction, &operand(self, 0), &operand(self, 1))
+            }
             Operation::Return => {
                 let value = operand(self, 0);
                 self.add_result(id, &value);
@@ -489,11 +505,19 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    fn arithmetic(&self, operator: BinaryOperator, instruction: &Instruction, left: &Addresses, right: &Addresses) -> Addresses {
+    fn arithmetic(
+        &self,
+        operator: BinaryOperator,
+        instruction: &Instruction,
+        left: &Addresses,
+        right: &Addresses,
+    ) -> Addresses {
         match (operator, &instruction.operands[..]) {
             (BinaryOperator::Add, [_, Operand::Integer(bytes)]) => left.map(|offset| offset.plus(*bytes)),
             (BinaryOperator::Add, [Operand::Integer(bytes), _]) => right.map(|offset| offset.plus(*bytes)),
-            (BinaryOperator::Subtract, [_, Operand::Integer(bytes)]) => left.map(|offset| offset.plus(bytes.wrapping_neg())),
+            (BinaryOperator::Subtract, [_, Operand::Integer(bytes)]) => {
+                left.map(|offset| offset.plus(bytes.wrapping_neg()))
+            }
             _ => {
                 let mut all = left.map(|_| Offset::ANY);
                 all.add_all(&right.map(|_| Offset::ANY));
@@ -532,6 +556,9 @@ impl<'a> PointsTo<'a> {
 
     /// Hands arguments over to the parameters of a function.
     fn pass(&mut self, caller: InstanceId, callee: InstanceId, arguments: &[Operand]) {
+        if self.precision == Precision::Names {
+            return;
+        }
         for (index, argument) in arguments.iter().enumerate() {
             let value = self.operand(caller, argument);
             if let Some(parameter) = self.instances[callee.0 as usize].parameters.get_mut(index)
@@ -557,7 +584,8 @@ impl<'a> PointsTo<'a> {
                     let cell = argument(self, create.handle);
                     self.write(id, at, &cell, &Addresses::one(handle, Offset::exact(0)));
                     let root = self.threads[thread.0 as usize].root;
-                    if let Some(parameter) = self.instances[root.0 as usize].parameters.first_mut()
+                    if self.precision != Precision::Names
+                        && let Some(parameter) = self.instances[root.0 as usize].parameters.first_mut()
                         && parameter.add_all(&passed)
                     {
                         self.work.insert(root);
@@ -649,13 +677,57 @@ impl<'a> PointsTo<'a> {
             for (offset, content) in cells {
                 for (base, target) in to.iter() {
                     let moved = match (begin.only(), target.only(), offset.only()) {
-                        (Some(begin), Some(target), Some(offset)) => Offset::exact(target.wrapping_add(offset).wrapping_sub(begin)),
+                        (Some(begin), Some(target), Some(offset)) => {
+                            Offset::exact(target.wrapping_add(offset).wrapping_sub(begin))
+                        }
                         _ => Offset::ANY,
                     };
                     self.put(base, moved, &content, Some((id, at)));
                 }
             }
         }
+    }
+
+    /// Takes for one what one pointer can point to.
+    pub fn unify(&mut self) {
+        let mut classes = UnionFind::<u32>::new(self.bases.len());
+        let is_memory = |base: &Base| matches!(base, Base::Variable(_) | Base::Local(..) | Base::Heap(..));
+        let bases = &self.bases;
+        let values = self.instances.iter().flat_map(|instance| {
+            instance.values.iter().chain(&instance.parameters).chain(std::iter::once(&instance.result))
+        });
+        let cells = self.memory.values().flat_map(|cells| cells.values().map(|cell| &cell.content));
+        for addresses in values.chain(cells) {
+            let mut together = addresses.0.keys().filter(|base| is_memory(&bases[base.0 as usize]));
+            if let Some(first) = together.next() {
+                together.for_each(|other| {
+                    classes.union(first.0, other.0);
+                });
+            }
+        }
+        let mut members: FxHashMap<u32, Vec<BaseId>> = FxHashMap::default();
+        for index in 0..self.bases.len() as u32 {
+            members.entry(classes.find(index)).or_default().push(BaseId(index));
+        }
+        let widen = |addresses: &mut Addresses| {
+            for base in addresses.0.keys().copied().collect::<Vec<_>>() {
+                let class = &members[&classes.find(base.0)];
+                if class.len() > 1 {
+                    class.iter().for_each(|&other| {
+                        addresses.add(other, Offset::ANY);
+                    });
+                }
+            }
+        };
+        for instance in &mut self.instances {
+            instance.values.iter_mut().for_each(widen);
+            instance.parameters.iter_mut().for_each(widen);
+            widen(&mut instance.result);
+        }
+        for cell in self.memory.values_mut().flat_map(BTreeMap::values_mut) {
+            widen(&mut cell.content);
+        }
+        widen(&mut self.passed);
     }
 
     /// Whether a function is called at most once in this instance, and in one thread only.

@@ -59,7 +59,8 @@ pub struct Program {
 impl Program {
     /// Links modules: symbols of the same name are the same, unless they are internal.
     pub fn link(modules: Vec<ir::Module>) -> Self {
-        let mut program = Self { functions: Vec::new(), variables: Vec::new(), entities: Vec::new(), modules: Vec::new() };
+        let mut program =
+            Self { functions: Vec::new(), variables: Vec::new(), entities: Vec::new(), modules: Vec::new() };
         let mut named: FxHashMap<String, Entity> = FxHashMap::default();
         // Definitions first: they win over declarations, strong ones over weak ones.
         for weak in [false, true] {
@@ -80,7 +81,9 @@ impl Program {
                         continue;
                     }
                     let symbol_id = ir::SymbolId(position as u32);
-                    named.entry(symbol.name.clone()).or_insert_with(|| program.variable(&symbol.name, index, symbol_id));
+                    named
+                        .entry(symbol.name.clone())
+                        .or_insert_with(|| program.variable(&symbol.name, index, symbol_id));
                 }
             }
         }
@@ -98,7 +101,12 @@ impl Program {
     }
 
     /// What each symbol of a module stands for.
-    fn table(&mut self, index: usize, module: &ir::Module, named: &mut FxHashMap<String, Entity>) -> Vec<(Entity, i64)> {
+    fn table(
+        &mut self,
+        index: usize,
+        module: &ir::Module,
+        named: &mut FxHashMap<String, Entity>,
+    ) -> Vec<(Entity, i64)> {
         let bodies: FxHashMap<ir::SymbolId, usize> =
             module.functions.iter().enumerate().map(|(position, function)| (function.symbol, position)).collect();
         let mut table: Vec<(Entity, i64)> = Vec::new();
@@ -130,7 +138,9 @@ impl Program {
         for position in 0..module.symbols.len() {
             let (mut at, mut offset) = (position, 0i64);
             for _ in 0..8 {
-                let ir::SymbolKind::Alias { target: Some(target), offset: more } = module.symbols[at].kind else { break };
+                let ir::SymbolKind::Alias { target: Some(target), offset: more } = module.symbols[at].kind else {
+                    break;
+                };
                 at = target.0 as usize;
                 offset = offset.wrapping_add(more);
             }

@@ -155,9 +155,9 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
             // The call copies what some of its arguments point to; which ones is not said.
             let copies = |callee: &InstanceId| {
                 let (code, module) = points_to.program.function(points_to.instances[callee.0 as usize].function);
-                points_to.program.modules[module].symbol(code.symbol).is_some_and(|symbol| {
-                    matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value)
-                })
+                points_to.program.modules[module].symbol(code.symbol).is_some_and(
+                    |symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value),
+                )
             };
             if instance.callees.get(&at).into_iter().flatten().any(copies) {
                 let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
@@ -210,7 +210,12 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
 }
 
 /// All pairs that nothing keeps apart.
-pub fn candidates(points_to: &PointsTo<'_>, family: &Family, crews: &Crews, accesses: &FxHashMap<BaseId, Vec<Access>>) -> Vec<Candidate> {
+pub fn candidates(
+    points_to: &PointsTo<'_>,
+    family: &Family,
+    crews: &Crews,
+    accesses: &FxHashMap<BaseId, Vec<Access>>,
+) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut bases: Vec<&BaseId> = accesses.keys().collect();
     bases.sort();
@@ -275,7 +280,8 @@ fn is_own(points_to: &PointsTo<'_>, crews: &Crews, first: &Access, second: &Acce
         (own(crews, first, one), own(crews, second, other))
     } else if let Some(next) = crews.of_next(points_to, second.thread, (first.instance, first.at), one, first.bytes) {
         (Some(next), crews.own(points_to, second.thread, second.instance, other, second.bytes))
-    } else if let Some(next) = crews.of_next(points_to, first.thread, (second.instance, second.at), other, second.bytes) {
+    } else if let Some(next) = crews.of_next(points_to, first.thread, (second.instance, second.at), other, second.bytes)
+    {
         (crews.own(points_to, first.thread, first.instance, one, first.bytes), Some(next))
     } else {
         return false;

@@ -42,7 +42,14 @@ impl Family {
         }
         let self_parallel = points_to.threads.iter().map(|thread| thread.recursive).collect();
         let empty = vec![BTreeSet::new(); count];
-        Self { parents, descendants, self_parallel, inherited: empty.clone(), left: empty.clone(), before_create: empty }
+        Self {
+            parents,
+            descendants,
+            self_parallel,
+            inherited: empty.clone(),
+            left: empty.clone(),
+            before_create: empty,
+        }
     }
 
     /// All threads that a thread creates, and that those create.
@@ -119,7 +126,8 @@ impl Family {
         if self.is_self_parallel(common) {
             return true;
         }
-        let child = |list: &[ThreadId]| list.iter().copied().find(|thread| self.parents[thread.0 as usize] == Some(common));
+        let child =
+            |list: &[ThreadId]| list.iter().copied().find(|thread| self.parents[thread.0 as usize] == Some(common));
         let (Some(left), Some(right)) = (child(&above_first), child(&above_second)) else { return true };
         self.before_create[left.0 as usize].contains(&second) || self.before_create[right.0 as usize].contains(&first)
     }

@@ -1,6 +1,7 @@
 //! The analysis as a whole, and what it says.
 
 use crate::address::Base;
+use crate::backend::Backend;
 use crate::crews::Crews;
 use crate::escape::escaped;
 use crate::flow::Follower;
@@ -91,19 +92,24 @@ impl Report {
 const MOST_WAYS: usize = 8;
 
 /// Analyses a program.
-pub fn analyse(program: &Program, models: &Models) -> Report {
+pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Report {
     let mut gaps = Gaps::default();
     let Some(main) = program.find("main") else {
         gaps.0.insert(Gap { what: "there is no function `main`".to_owned(), place: None });
         return Report { gaps: gaps.0.into_iter().collect(), ..Report::default() };
     };
     for module in &program.modules {
-        if module.symbols.iter().any(|symbol| symbol.name == "llvm.global_ctors" || symbol.name == "llvm.global_dtors") {
+        if module.symbols.iter().any(|symbol| symbol.name == "llvm.global_ctors" || symbol.name == "llvm.global_dtors")
+        {
             let what = "functions that run before or after `main`".to_owned();
             gaps.0.insert(Gap { what, place: None });
         }
     }
-    let points_to = PointsTo::solve(program, models, main);
+    if !backend.leaves_nothing_out() {
+        let what = format!("the {} backend does not follow pointers through memory", backend.name());
+        gaps.0.insert(Gap { what, place: None });
+    }
+    let points_to = backend.points_to(program, models, main);
     let escaped = escaped(&points_to);
     let crews = Crews::of(&points_to);
     let untold = gaps;
@@ -124,7 +130,8 @@ pub fn analyse(program: &Program, models: &Models) -> Report {
         let pairs = candidates(&points_to, &family, &crews, &accesses);
         report = Report {
             pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
-            gaps: gaps.0.into_iter().collect(),
+            // An address that a backend does not look for is not worth a word for each.
+            gaps: gaps.0.into_iter().filter(|gap| backend.leaves_nothing_out() || gap.place.is_none()).collect(),
             threads: points_to.threads.len(),
             instances: points_to.instances.len(),
             merged: points_to.merged,
@@ -147,9 +154,9 @@ fn has_inputs(points_to: &PointsTo<'_>) -> bool {
         _ => false,
     }) || points_to.instances.iter().any(|instance| {
         let code = points_to.program.function(instance.function).0;
-        code.instructions.iter().any(|instruction| {
-            instruction.operands.iter().any(|operand| matches!(operand, Operand::Assembler { .. }))
-        })
+        code.instructions
+            .iter()
+            .any(|instruction| instruction.operands.iter().any(|operand| matches!(operand, Operand::Assembler { .. })))
     })
 }
 
@@ -166,12 +173,14 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     .map(|id| program.function_name(points_to.instances[id.0 as usize].function).to_owned())
     .collect();
     stack.reverse();
-    let locks = access.state.locks.iter().filter(|held| held.if_zero.is_none()).filter_map(|held| Some(match &held.key {
-        crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
-        crate::flow::Key::At(base, at) => format!("{}+{at}", name(points_to, points_to.describe(*base))),
-        crate::flow::Key::Atomic => "atomic section".to_owned(),
-        crate::flow::Key::Relative(_) => return None,
-    }));
+    let locks = access.state.locks.iter().filter(|held| held.if_zero.is_none()).filter_map(|held| {
+        Some(match &held.key {
+            crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
+            crate::flow::Key::At(base, at) => format!("{}+{at}", name(points_to, points_to.describe(*base))),
+            crate::flow::Key::Atomic => "atomic section".to_owned(),
+            crate::flow::Key::Relative(_) => return None,
+        })
+    });
     Side {
         place: program.place(points_to.instances[access.instance.0 as usize].function, access.at),
         write: access.write,

@@ -47,14 +47,8 @@ pub fn build(arguments: &Scan) -> Result<Built> {
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let first = arguments.files.first().map(|file| stem(file)).unwrap_or_default();
     let name = format!("{first}-{:08x}", hasher.finish() as u32);
-    let mut built = Built {
-        modules: Vec::new(),
-        files: Vec::new(),
-        is_program: false,
-        language: Language::C,
-        directory,
-        name,
-    };
+    let mut built =
+        Built { modules: Vec::new(), files: Vec::new(), is_program: false, language: Language::C, directory, name };
     for (index, file) in arguments.files.iter().enumerate() {
         if !file.exists() {
             bail!("`{}` does not exist", file.display());

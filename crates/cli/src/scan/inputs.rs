@@ -32,9 +32,11 @@ pub fn pool(program: &Program) -> Vec<i64> {
 
 /// Whether the program asks for inputs.
 pub fn any(program: &Program, models: &Models) -> bool {
-    program.modules.iter().flat_map(|module| &module.symbols).any(|symbol| {
-        models.of(&symbol.name) == Some(Model::Input)
-    })
+    program
+        .modules
+        .iter()
+        .flat_map(|module| &module.symbols)
+        .any(|symbol| models.of(&symbol.name) == Some(Model::Input))
 }
 
 /// Threads that are created, in turns: few are enough for most races, and some need more.

@@ -71,7 +71,9 @@ pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Dura
     if let Some(finding) = &verdict.finding
         && !arguments.svcomp
     {
-        reporter(arguments.message_format, arguments.color.into()).finding(finding).context("cannot write the results")?;
+        reporter(arguments.message_format, arguments.color.into())
+            .finding(finding)
+            .context("cannot write the results")?;
     }
     let word = match verdict.word {
         Word::RaceFree => "race-free",
@@ -114,11 +116,14 @@ pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Dura
         println!("   Because {}", verdict.why);
     }
     if arguments.svcomp {
-        println!("{}", match verdict.word {
-            Word::RaceFree => "TRUE",
-            Word::Race => "FALSE(no-data-race)",
-            Word::Unknown => "UNKNOWN",
-        });
+        println!(
+            "{}",
+            match verdict.word {
+                Word::RaceFree => "TRUE",
+                Word::Race => "FALSE(no-data-race)",
+                Word::Unknown => "UNKNOWN",
+            }
+        );
     }
     Ok(())
 }

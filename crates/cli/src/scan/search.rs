@@ -9,7 +9,7 @@ use crate::target;
 use anyhow::Result;
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::Explainer;
-use racehunter_explore::{Budget, Campaign, Found as Bug, Executor, Progress, Stop};
+use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
 use racehunter_finding::{Finding, Kind};
 use racehunter_launch::{Limits, Processes, Program as Executable};
 use racehunter_scan::{Models, Program};
@@ -155,7 +155,13 @@ impl Round<'_> {
     }
 
     /// The race, if it is one and shows again each time.
-    fn confirmed(&self, found: &Bug, executor: &mut dyn Executor, symbols: &mut Symbols, load_address: u64) -> Option<Finding> {
+    fn confirmed(
+        &self,
+        found: &Bug,
+        executor: &mut dyn Executor,
+        symbols: &mut Symbols,
+        load_address: u64,
+    ) -> Option<Finding> {
         if !matches!(found.bug, racehunter_explore::Bug::Race(..)) {
             return None;
         }

@@ -75,8 +75,9 @@ impl Follower<'_, '_> {
         family: &Family,
     ) -> bool {
         let points_to = self.points_to;
-        let argument =
-            |index: usize| call.operands.get(index + 1).map(|operand| points_to.operand(id, operand)).unwrap_or_default();
+        let argument = |index: usize| {
+            call.operands.get(index + 1).map(|operand| points_to.operand(id, operand)).unwrap_or_default()
+        };
         match model {
             Some(Model::Lock(lock)) => {
                 let addresses = argument(lock.lock);
@@ -84,7 +85,9 @@ impl Follower<'_, '_> {
                 if let Some(key) = self.key(&addresses) {
                     state.locks.insert(Held { key, shared: lock.shared, if_zero });
                 }
-                if let Some(key) = call.operands.get(lock.lock + 1).and_then(|operand| self.relative(id, operand, addresses)) {
+                if let Some(key) =
+                    call.operands.get(lock.lock + 1).and_then(|operand| self.relative(id, operand, addresses))
+                {
                     state.locks.insert(Held { key, shared: lock.shared, if_zero });
                 }
             }
@@ -98,7 +101,8 @@ impl Follower<'_, '_> {
             }
             Some(Model::AtomicEnd) => state.locks.retain(|held| held.key != Key::Atomic),
             Some(Model::Create(create)) => {
-                if argument(create.entry).iter().any(|(base, _)| !matches!(points_to.describe(base), Base::Function(_))) {
+                if argument(create.entry).iter().any(|(base, _)| !matches!(points_to.describe(base), Base::Function(_)))
+                {
                     self.gaps.add(points_to, id, at, "a thread that runs a function that is not known");
                 }
                 self.give(&argument(create.argument), state);
@@ -216,7 +220,13 @@ impl Follower<'_, '_> {
     }
 
     /// The thread whose end was surely waited for.
-    fn joined(&self, id: InstanceId, operand: Option<&Operand>, handle: &Addresses, family: &Family) -> Option<ThreadId> {
+    fn joined(
+        &self,
+        id: InstanceId,
+        operand: Option<&Operand>,
+        handle: &Addresses,
+        family: &Family,
+    ) -> Option<ThreadId> {
         let (base, _) = handle.only()?;
         let Base::Handle(thread) = *self.points_to.describe(base) else { return None };
         if family.is_self_parallel(thread) {
@@ -235,7 +245,8 @@ impl Follower<'_, '_> {
         let (cell, offset) = self.points_to.operand(id, address).only()?;
         offset.only()?;
         let only_writer = self.points_to.writers(cell, offset) == BTreeSet::from([(creator, at)]);
-        let is_one = self.points_to.is_strong(cell) || matches!(self.points_to.describe(cell), Base::Local(owner, _) if *owner == id && creator == id);
+        let is_one = self.points_to.is_strong(cell)
+            || matches!(self.points_to.describe(cell), Base::Local(owner, _) if *owner == id && creator == id);
         (only_writer && is_one).then_some(thread)
     }
 }

@@ -212,7 +212,12 @@ mod tests {
     #[test]
     fn numbers_fit_into_their_types() {
         assert!(fits(127, Type::Integer(8)) && fits(-128, Type::Integer(8)));
-        assert!(!fits(128, Type::Integer(8)) && !fits(1, Type::Integer(1)) && fits(bit(true), Type::Integer(1)) && !fits(0, Type::Pointer));
+        assert!(
+            !fits(128, Type::Integer(8))
+                && !fits(1, Type::Integer(1))
+                && fits(bit(true), Type::Integer(1))
+                && !fits(0, Type::Pointer)
+        );
     }
 
     #[test]

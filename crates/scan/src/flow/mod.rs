@@ -210,7 +210,9 @@ impl Follower<'_, '_> {
                         after.extend(self.call(node, at as u32, instruction, state, flow, work, family));
                         continue;
                     }
-                    Operation::Return | Operation::Resume => self.leave_function(id, instruction, state.clone(), flow, work),
+                    Operation::Return | Operation::Resume => {
+                        self.leave_function(id, instruction, state.clone(), flow, work)
+                    }
                     _ => {
                         self.own(id, at as u32, instruction, &mut state);
                         self.know(id, at as u32, instruction, &mut state);
@@ -270,7 +272,14 @@ impl Follower<'_, '_> {
         state.owned.retain(|base| !addresses.0.contains_key(base));
     }
 
-    fn leave_function(&self, id: InstanceId, end: &Instruction, mut state: State, flow: &mut Flow, work: &mut BTreeSet<Node>) {
+    fn leave_function(
+        &self,
+        id: InstanceId,
+        end: &Instruction,
+        mut state: State,
+        flow: &mut Flow,
+        work: &mut BTreeSet<Node>,
+    ) {
         let instance = &self.points_to.instances[id.0 as usize];
         if self.points_to.models.is_atomic(self.points_to.program.function_name(instance.function)) {
             state.locks.retain(|held| held.key != Key::Atomic);
