@@ -92,7 +92,8 @@ impl Crews {
         let code = points_to.program.function(function).0;
         let loops = self.loops(points_to, function);
         let around = loops.innermost(blocks.block_of[at as usize])?.clone();
-        if !loops.is_outermost(&around) {
+        // In the header control is also in the round that is none any more.
+        if !loops.is_outermost(&around) || blocks.block_of[at as usize] == around.header {
             return None;
         }
         let call = &code.instructions[at as usize];

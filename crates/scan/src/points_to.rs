@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Instances that are looked at one by one, before functions are looked at once in each thread.
 const MAX_INSTANCES: usize = 4000;
 const MAX_INSTRUCTIONS: usize = 400_000;
+/// Stands for the instruction that makes a copy of an argument, which is none.
+const COPY: u32 = u32::MAX;
 /// Size of a pointer, as the plugin's targets have it.
 const POINTER: u64 = 8;
 
@@ -444,9 +446,15 @@ impl<'a> PointsTo<'a> {
                 let address = operand(self, 0);
                 if self.precision == Precision::Names { Addresses::default() } else { self.read(id, &address, *bytes) }
             }
-            Operation::Store { .. } => {
+            Operation::Store { bytes, .. } => {
                 let (value, address) = (operand(self, 0), operand(self, 1));
-                self.write(id, at, &address, &value);
+                // A value of several words has its pointers in any of them.
+                for word in 0..bytes.div_ceil(POINTER).clamp(1, 64) {
+                    self.write(id, at, &address.map(|offset| offset.plus((word * POINTER) as i64)), &value);
+                }
+                if *bytes > 64 * POINTER {
+                    self.write(id, at, &address.map(|_| Offset::ANY), &value);
+                }
                 Addresses::default()
             }
             Operation::Update { bytes, .. } => {
@@ -554,13 +562,26 @@ impl<'a> PointsTo<'a> {
         result
     }
 
+    /// Whether calls of an instance copy what some of the arguments point to.
+    pub fn gets_copies(&self, id: InstanceId) -> bool {
+        let (code, module) = self.program.function(self.instances[id.0 as usize].function);
+        self.program.modules[module]
+            .symbol(code.symbol)
+            .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value))
+    }
+
     /// Hands arguments over to the parameters of a function.
     fn pass(&mut self, caller: InstanceId, callee: InstanceId, arguments: &[Operand]) {
         if self.precision == Precision::Names {
             return;
         }
+        let copies = self.gets_copies(callee);
         for (index, argument) in arguments.iter().enumerate() {
-            let value = self.operand(caller, argument);
+            let mut value = self.operand(caller, argument);
+            // A copy is taken for what it is a copy of, and for something else too: a lock in it is neither.
+            if copies && !value.is_empty() {
+                value.add(self.base(Base::Local(callee, COPY)), Offset::exact(0));
+            }
             if let Some(parameter) = self.instances[callee.0 as usize].parameters.get_mut(index)
                 && parameter.add_all(&value)
             {
@@ -756,6 +777,7 @@ impl<'a> PointsTo<'a> {
     pub fn is_strong(&self, base: BaseId) -> bool {
         match *self.describe(base) {
             Base::Variable(variable) => !self.program.variable_flags(variable).1,
+            Base::Local(_, COPY) => false,
             Base::Local(id, at) | Base::Heap(id, at) => self.is_place_once(id, at),
             _ => false,
         }

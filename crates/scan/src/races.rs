@@ -8,7 +8,7 @@ use crate::linear::linear;
 use crate::models::Model;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
-use racehunter_ir::{Operand, Operation, SymbolKind};
+use racehunter_ir::{Operand, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -153,12 +153,7 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
         Operation::Call | Operation::Invoke { .. } => {
             let mut all = Vec::new();
             // The call copies what some of its arguments point to; which ones is not said.
-            let copies = |callee: &InstanceId| {
-                let (code, module) = points_to.program.function(points_to.instances[callee.0 as usize].function);
-                points_to.program.modules[module].symbol(code.symbol).is_some_and(
-                    |symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value),
-                )
-            };
+            let copies = |callee: &InstanceId| points_to.gets_copies(*callee);
             if instance.callees.get(&at).into_iter().flatten().any(copies) {
                 let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
                 all.extend(arguments.filter(|touch| !touch.addresses.is_empty()));
