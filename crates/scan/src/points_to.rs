@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Instances that are looked at one by one, before functions are looked at once in each thread.
 const MAX_INSTANCES: usize = 4000;
 const MAX_INSTRUCTIONS: usize = 400_000;
+/// Instructions that are looked at, again and again, before that is given up.
+const MAX_STEPS: u64 = 100_000_000;
 /// Stands for the instruction that makes a copy of an argument, which is none.
 const COPY: u32 = u32::MAX;
 /// Size of a pointer, as the plugin's targets have it.
@@ -102,6 +104,7 @@ pub struct PointsTo<'a> {
     joiners: BTreeSet<InstanceId>,
     work: BTreeSet<InstanceId>,
     instructions: usize,
+    steps: u64,
     exhausted: bool,
 }
 
@@ -119,7 +122,10 @@ impl<'a> PointsTo<'a> {
     /// Follows all pointers from the function that the program begins with.
     pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
         let found = Self::attempt(program, models, main, precision);
-        if found.exhausted { Self::attempt(program, models, main, Precision::Functions) } else { found }
+        if found.exhausted && precision == Precision::Instances {
+            return Self::attempt(program, models, main, Precision::Functions);
+        }
+        found
     }
 
     fn attempt(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
@@ -141,6 +147,7 @@ impl<'a> PointsTo<'a> {
             joiners: BTreeSet::new(),
             work: BTreeSet::new(),
             instructions: 0,
+            steps: 0,
             exhausted: false,
         };
         this.initialise();
@@ -185,6 +192,11 @@ impl<'a> PointsTo<'a> {
             bases.push(base.clone());
             BaseId(bases.len() as u32 - 1)
         })
+    }
+
+    /// Whether it was too much: what is known is not all.
+    pub fn is_given_up(&self) -> bool {
+        self.exhausted
     }
 
     /// Number of a base, if anything leads to it.
@@ -402,6 +414,8 @@ impl<'a> PointsTo<'a> {
             for (at, instruction) in code.instructions.iter().enumerate() {
                 let value = self.value(id, at as u32, instruction);
                 changed |= self.instances[id.0 as usize].values[at].add_all(&value);
+                self.steps += 1 + value.0.len() as u64;
+                self.exhausted |= self.steps > MAX_STEPS;
                 if self.exhausted {
                     return;
                 }
@@ -417,11 +431,14 @@ impl<'a> PointsTo<'a> {
             if self.instances[id.0 as usize].readers_of.insert(base) {
                 self.readers.entry(base).or_default().insert(id);
             }
+            let cells = self.memory.get(&base).into_iter().flatten();
+            self.steps += cells.map(|(_, cell)| 1 + cell.content.0.len() as u64).sum::<u64>();
         }
         self.get(addresses, bytes)
     }
 
     fn write(&mut self, id: InstanceId, at: u32, addresses: &Addresses, content: &Addresses) {
+        self.steps += (addresses.0.len() * (1 + content.0.len())) as u64;
         for (base, offset) in addresses.iter() {
             self.put(base, offset, content, Some((id, at)));
         }

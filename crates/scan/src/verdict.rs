@@ -91,6 +91,13 @@ impl Report {
 /// Ways to a point that are told apart, when it does not work without.
 const MOST_WAYS: usize = 8;
 
+/// Instructions that are followed, again and again, before that is given up.
+const MOST_STEPS: u64 = 5_000_000;
+
+fn too_large() -> Gap {
+    Gap { what: "the program as a whole: it is too large".to_owned(), place: None }
+}
+
 /// Analyses a program.
 pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Report {
     let mut gaps = Gaps::default();
@@ -112,6 +119,17 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     let points_to = backend.points_to(program, models, main);
     let escaped = escaped(&points_to);
     let crews = Crews::of(&points_to);
+    let unfinished = Report {
+        threads: points_to.threads.len(),
+        instances: points_to.instances.len(),
+        merged: points_to.merged,
+        has_inputs: true,
+        ..Report::default()
+    };
+    if points_to.is_given_up() {
+        gaps.0.insert(too_large());
+        return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
+    }
     let untold = gaps;
     let mut report = Report::default();
     for most_ways in [1, MOST_WAYS] {
@@ -123,9 +141,14 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             crews: &crews,
             sums: Vec::new(),
             most_ways,
+            steps_left: MOST_STEPS,
             gaps: &mut gaps,
         };
         let flow = follower.run(&mut family);
+        if follower.steps_left == 0 {
+            gaps.0.insert(too_large());
+            return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
+        }
         let accesses = accesses(&points_to, &flow, &family, &mut follower);
         let pairs = candidates(&points_to, &family, &crews, &accesses);
         report = Report {

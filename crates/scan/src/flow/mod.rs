@@ -128,6 +128,8 @@ pub struct Follower<'a, 'p> {
     pub sums: Vec<(Linear, Addresses)>,
     /// Ways to a point that are told apart, at most.
     pub most_ways: usize,
+    /// Instructions that may still be followed.
+    pub steps_left: u64,
     /// What could not be modelled.
     pub gaps: &'a mut Gaps,
 }
@@ -154,7 +156,9 @@ impl Follower<'_, '_> {
             flow.entries.entry((root, 0)).or_default().add(&state, self.most_ways);
             work.insert((root, 0));
         }
-        while let Some(node) = work.pop_first() {
+        while self.steps_left > 0
+            && let Some(node) = work.pop_first()
+        {
             self.block(node, &mut flow, &mut work, family);
         }
         flow
@@ -198,6 +202,7 @@ impl Follower<'_, '_> {
         let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
         let (first, end) = range(code, block as usize);
         let mut states = vec![state];
+        self.steps_left = self.steps_left.saturating_sub((end - first) as u64);
         for at in first..end {
             let instruction = &code.instructions[at];
             let mut after: Vec<State> = Vec::new();
