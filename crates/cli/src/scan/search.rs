@@ -43,8 +43,9 @@ const INPUTS: u32 = 24;
 const FIRST_SHARE: Duration = Duration::from_millis(250);
 /// Threads of one execution, at most: programs that create them without end are not executed to their end.
 const THREADS: u32 = 40;
-/// Events of one execution, at most.
+/// Events of one execution, at most; fewer where inputs are tried, because some of them make programs run for ever.
 const EVENTS: u64 = 200_000;
+const EVENTS_WITH_INPUTS: u64 = 20_000;
 
 /// Executes the program until it shows a race, or time is up, or there is nothing left.
 pub fn search(arguments: &Scan, built: &Built, program: &Program, deadline: Instant) -> Result<Found> {
@@ -129,7 +130,8 @@ impl Round<'_> {
                 done.set(true);
             }
         };
-        let budget = Budget { max_events: EVENTS, max_threads: THREADS, ..Budget::default() };
+        let max_events = if self.words.is_empty() { EVENTS } else { EVENTS_WITH_INPUTS };
+        let budget = Budget { max_events, max_threads: THREADS, ..Budget::default() };
         let options = Options { bound: 3, reduce: false, ..Options::default() };
         let mut campaign = Campaign::new(Technique::Auto.portfolio(&options), budget, &mut on_progress);
         let mut should_stop = || done.get() || Instant::now() >= self.until;
