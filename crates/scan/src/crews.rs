@@ -135,7 +135,7 @@ impl Crews {
         else {
             return;
         };
-        for (&at, _) in &instance.outside {
+        for &at in instance.outside.keys() {
             let Some((Model::Join(join), call)) = only_model(points_to, crew.creator, at) else { continue };
             let Some(around) = loops.innermost(blocks.block_of[at as usize]) else { continue };
             let Some(Operand::Instruction(load)) = call.operands.get(join.handle + 1) else { continue };
