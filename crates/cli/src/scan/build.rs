@@ -63,7 +63,7 @@ pub fn build(arguments: &Scan) -> Result<Built> {
                 object
             }
             None => {
-                built.is_program = !file.extension().is_some_and(|extension| extension == "o");
+                built.is_program = file.extension().is_none_or(|extension| extension != "o");
                 file.clone()
             }
         };
