@@ -6,6 +6,7 @@
 
 mod chaos;
 mod real;
+mod scan;
 mod table;
 mod targets;
 
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
         ["targets", rest @ ..] => targets::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
+        ["scan", rest @ ..] => scan::show(rest),
         ["real", names @ ..] => real::show(names),
         // The process that `chaos` starts.
         ["chaos-campaign", runs] => chaos::campaign(runs),

@@ -27,7 +27,8 @@ usage: cargo xtask COMMAND
   oracle    compare predictions with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
-  bench     measure: `cargo xtask bench micro`
+  bench     measure: `cargo xtask bench micro`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
+            [--time T] [--backend B] [--approx A] [--jobs N]`
 ";
 
 fn main() -> ExitCode {
@@ -54,6 +55,7 @@ fn run() -> Result<()> {
         ["install"] => install(),
         ["targets" | "chaos" | "real", ..] => show(&words),
         ["oracle", options @ ..] => oracle(options),
+        ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

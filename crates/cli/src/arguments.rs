@@ -51,6 +51,8 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
+    /// Look for data races in the code, prove that there are none, or show one by an execution
+    Scan(Scan),
     /// Say what is installed, what is missing, and how to get it
     Doctor,
 }
@@ -296,6 +298,59 @@ impl From<Color> for ColorChoice {
             Color::Never => Self::Never,
         }
     }
+}
+
+/// From which side a scan comes to its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Approximation {
+    /// From less than what can happen: executions, which show races
+    Under,
+    /// From more than what can happen: the code, which proves that there are none
+    Over,
+    /// From both
+    Both,
+}
+
+/// Arguments of `scan`.
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub struct Scan {
+    /// Time for the whole scan, executions included [default: 20s]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub time: Option<Duration>,
+    /// How pointers are followed
+    #[arg(long, value_name = "NAME", default_value = "value", value_parser = ["value", "syntactic", "alias"])]
+    pub backend: String,
+    /// What may be said: that there is a race (under), that there is none (over), or either
+    #[arg(long, value_enum, default_value_t = Approximation::Both)]
+    pub approx: Approximation,
+    /// Descriptions of functions that are not part of the program (TOML)
+    #[arg(long, value_name = "FILE")]
+    pub models: Vec<PathBuf>,
+    /// For tasks of the competition on software verification: their options, and a verdict as the last line
+    #[arg(long)]
+    pub svcomp: bool,
+    /// Exit with 3 when it is not known whether there is a race
+    #[arg(long)]
+    pub require_complete: bool,
+    /// Executions at the same time [default: number of processors]
+    #[arg(long, short, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Form of the results
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// Where findings and what is compiled are kept
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+    /// Options for the compiler
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub cflags: Option<String>,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// C and C++ files of one program, or the program
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 }
 
 /// Arguments of `replay`.

@@ -16,6 +16,7 @@ mod predictions;
 mod progress;
 mod record;
 mod replay;
+mod scan;
 mod store;
 mod target;
 mod trace;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
             Command::Replay(arguments) => replay::run(&arguments),
             Command::Record(arguments) => record::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
+            Command::Scan(arguments) => scan::run(&arguments),
             Command::Trace(arguments) => trace::run(&arguments),
             Command::Cc { arguments } => compile(Language::C, arguments),
             Command::Cxx { arguments } => compile(Language::Cxx, arguments),

@@ -43,7 +43,7 @@ pub fn symbols(program: &Path) -> Result<Symbols> {
 /// The language of a source file, by its name.
 pub fn language(path: &Path) -> Option<Language> {
     match path.extension()?.to_str()? {
-        "c" => Some(Language::C),
+        "c" | "i" => Some(Language::C),
         "cc" | "cpp" | "cxx" | "c++" | "C" | "cp" => Some(Language::Cxx),
         _ => None,
     }

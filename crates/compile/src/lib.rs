@@ -47,10 +47,25 @@ pub enum Language {
 /// When the command asks for something that cannot work (see [`CompileError`]), or clang cannot be started. A
 /// compilation that fails is not an error of this function: it is the returned status.
 pub fn run(language: Language, arguments: Vec<OsString>, toolkit: &Toolkit) -> Result<ExitStatus, CompileError> {
+    run_with(language, arguments, toolkit, &[])
+}
+
+/// As [`run`], with more in the environment of clang, and so of the plugin.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_with(
+    language: Language,
+    arguments: Vec<OsString>,
+    toolkit: &Toolkit,
+    environment: &[(&str, &str)],
+) -> Result<ExitStatus, CompileError> {
     let program = toolkit.program(language);
     let arguments = command_line(arguments, toolkit)?;
     Command::new(program)
         .args(arguments)
+        .envs(environment.iter().copied())
         .status()
         .map_err(|source| CompileError::Start { program: program.to_owned(), source })
 }

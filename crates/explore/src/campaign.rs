@@ -551,7 +551,7 @@ impl<'a> Campaign<'a> {
     /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
     fn monitor(&mut self, executor: &mut dyn Executor, plan: Plan, reported: &[u32]) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
-        let max_events = plan.max_events.min(MONITORED);
+        let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
         let plan = Plan { observe: Observe::Everything, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {

@@ -90,7 +90,7 @@ impl Checker<'_> {
             Operand::Block(block) => within("block", block.0, function.blocks.len()),
             Operand::Symbol(symbol, _) => self.symbol(*symbol),
             Operand::Constant(symbols) => symbols.iter().try_for_each(|&symbol| self.symbol(symbol)),
-            Operand::Integer(_) | Operand::Null | Operand::Undefined | Operand::Assembler => Ok(()),
+            Operand::Integer(_) | Operand::Null | Operand::Undefined | Operand::Assembler { .. } => Ok(()),
         }
     }
 

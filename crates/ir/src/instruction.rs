@@ -77,7 +77,10 @@ pub enum Operand {
     /// Basic block of the same function.
     Block(BlockId),
     /// Inline assembler.
-    Assembler,
+    Assembler {
+        /// Whether it can touch memory, by what it promises to the compiler.
+        memory: bool,
+    },
     /// A constant that is not described further, but mentions these symbols.
     Constant(Vec<SymbolId>),
 }

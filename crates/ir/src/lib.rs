@@ -36,7 +36,7 @@ pub use module::{
 pub use program::{read_program, read_section};
 
 /// Version of the format. A reader refuses any other.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Name of the section that modules travel in.
 pub const SECTION: &str = ".rh_ir";

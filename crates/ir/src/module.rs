@@ -148,6 +148,8 @@ pub struct Attributes {
     pub sanitized: bool,
     /// It takes a variable number of arguments.
     pub variadic: bool,
+    /// One of its parameters points to a copy that the call makes.
+    pub by_value: bool,
 }
 
 /// A pointer in the initialiser of a variable: a function table, a list, a string.

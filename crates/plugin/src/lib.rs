@@ -19,6 +19,11 @@
 //! rustc has no stable switch for `sanitize_thread`. With `RACEHUNTER_RUST=1` in its environment the plugin gives
 //! the attribute to every function itself.
 //!
+//! # Atomic sections
+//!
+//! With `RACEHUNTER_ATOMIC_SECTIONS=1` in its environment the plugin makes a section between `__VERIFIER_atomic_begin`
+//! and `__VERIFIER_atomic_end` of each function whose name begins with `__VERIFIER_atomic_`, as verification tasks mean it.
+//!
 //! Start reading at [`plan`], then [`emit`].
 
 #[cfg(all(feature = "llvm19", not(feature = "llvm22")))]
@@ -43,6 +48,7 @@ mod memory;
 mod operation;
 mod plan;
 mod registration;
+mod sections;
 mod standard;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,8 +63,10 @@ use crate::sys::prelude::LLVMModuleRef;
 #[unsafe(no_mangle)]
 extern "C" fn rh_begin(module: LLVMModuleRef) -> bool {
     guarded(|| {
-        let is_rust = std::env::var_os("RACEHUNTER_RUST").is_some_and(|value| value == "1");
-        is_rust && mark_functions(Module(module))
+        let asked = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
+        let marked = asked("RACEHUNTER_RUST") && mark_functions(Module(module));
+        let enclosed = asked("RACEHUNTER_ATOMIC_SECTIONS") && sections::enclose(Module(module));
+        marked || enclosed
     })
 }
 

@@ -278,6 +278,16 @@ impl Value {
 
     // Functions.
 
+    /// Whether inline assembler can touch memory: it has instructions, and says so or has operands in memory.
+    pub fn assembler_touches_memory(self) -> bool {
+        let mut length = 0;
+        let data = llvm!(LLVMGetInlineAsmAsmString(self.0, &mut length));
+        let text = Text { data: data.cast(), length }.to_owned();
+        let data = llvm!(LLVMGetInlineAsmConstraintString(self.0, &mut length));
+        let constraints = Text { data: data.cast(), length }.to_owned();
+        text.trim() != "" && (constraints.contains("{memory}") || constraints.contains('*'))
+    }
+
     /// Whether a function, variable or alias is only declared.
     pub fn is_declaration(self) -> bool {
         llvm!(LLVMIsDeclaration(self.0)) != 0

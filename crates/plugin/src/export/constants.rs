@@ -27,7 +27,7 @@ impl Exporter<'_> {
             }
             Kind::LLVMConstantPointerNullValueKind => ir::Operand::Null,
             Kind::LLVMUndefValueValueKind | Kind::LLVMPoisonValueKind => ir::Operand::Undefined,
-            Kind::LLVMInlineAsmValueKind => ir::Operand::Assembler,
+            Kind::LLVMInlineAsmValueKind => ir::Operand::Assembler { memory: value.assembler_touches_memory() },
             _ => match self.address(value) {
                 Some((symbol, offset)) => ir::Operand::Symbol(symbol, offset),
                 None => {

@@ -100,6 +100,8 @@ impl Exporter<'_> {
             returns_twice: has(self.kinds.returns_twice),
             sanitized: has(self.kinds.sanitize_thread) && !has(self.kinds.disable_instrumentation),
             variadic: llvm!(LLVMIsFunctionVarArg(ty)) != 0,
+            by_value: (0..llvm!(LLVMCountParams(function.0)))
+                .any(|index| function.has_attribute(index + 1, self.kinds.by_value)),
         };
         ir::SymbolKind::Function { defined: !function.is_declaration(), attributes }
     }

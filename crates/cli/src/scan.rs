@@ -1,0 +1,108 @@
+//! `racehunter scan`
+
+mod build;
+mod inputs;
+mod output;
+mod search;
+
+use crate::arguments::{Approximation, Scan};
+use crate::exit::Exit;
+use anyhow::{Context as _, Result};
+use output::{Tier, Verdict, Word};
+use racehunter_scan::{Models, Program, Report, analyse};
+use std::time::{Duration, Instant};
+
+/// Time for the whole scan when none is given.
+const DEFAULT_TIME: Duration = Duration::from_secs(20);
+
+/// Scans, reports, and says how it went.
+pub fn run(arguments: &Scan) -> Result<Exit> {
+    let began = Instant::now();
+    let models = models(arguments)?;
+    let built = build::build(arguments)?;
+    let program = Program::link(built.modules.clone());
+    let backend = racehunter_scan::backend::named(&arguments.backend)?;
+    let report = analyse(&program, &models, &*backend);
+    let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
+    let verdict = judge(arguments, &built, &program, &report, deadline)?;
+    output::print(arguments, &report, &verdict, began.elapsed())?;
+    Ok(match verdict.word {
+        Word::Race => Exit::Findings,
+        Word::RaceFree => Exit::Clean,
+        Word::Unknown if arguments.require_complete => Exit::Incomplete,
+        Word::Unknown => Exit::Clean,
+    })
+}
+
+/// What is known about functions of libraries, the user's knowledge included.
+fn models(arguments: &Scan) -> Result<Models> {
+    let mut models = Models::default();
+    for path in &arguments.models {
+        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        models.extend(&text).with_context(|| format!("`{}` does not describe functions", path.display()))?;
+    }
+    Ok(models)
+}
+
+/// From the cheapest tier to the dearest; the first that knows ends it.
+fn judge(
+    arguments: &Scan,
+    built: &build::Built,
+    program: &Program,
+    report: &Report,
+    deadline: Instant,
+) -> Result<Verdict> {
+    if report.is_race_free() && arguments.approx != Approximation::Under {
+        let why = match report.threads {
+            1 => "the program creates no threads".to_owned(),
+            threads => format!("no two accesses of {threads} kinds of threads can meet without a common lock or order"),
+        };
+        let tier = if report.by_ways { Tier::B } else { Tier::A };
+        return Ok(Verdict::new(Word::RaceFree, Some(tier), why));
+    }
+    let open = match (report.gaps.first(), report.pairs.first()) {
+        (Some(gap), _) => match &gap.place {
+            Some(place) => format!("not modelled: {} ({place})", gap.what),
+            None => format!("not modelled: {}", gap.what),
+        },
+        (None, Some(pair)) => {
+            format!("{} and {} may race on `{}`", pair.sides[0].place, pair.sides[1].place, pair.what)
+        }
+        (None, None) => String::new(),
+    };
+    if arguments.approx == Approximation::Over {
+        return Ok(Verdict::new(Word::Unknown, None, open));
+    }
+    let found = match search::search(arguments, built, program, deadline) {
+        Ok(found) => found,
+        Err(error) => {
+            let why = format!("{open}; the program could not be executed: {error:#}");
+            return Ok(Verdict::new(Word::Unknown, None, why));
+        }
+    };
+    Ok(match found {
+        search::Found::Race(finding) => {
+            let why = format!("{}, shown by an execution that can be replayed", finding.message);
+            Verdict { finding: Some(*finding), ..Verdict::new(Word::Race, Some(Tier::C), why) }
+        }
+        search::Found::Nothing { executions } => {
+            Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race"))
+        }
+        // Executions say nothing about other inputs, nor about accesses that they do not see.
+        search::Found::Everything { executions, .. }
+            if !is_closed(report) || arguments.approx == Approximation::Under =>
+        {
+            Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race"))
+        }
+        search::Found::Everything { executions, guarantee } => {
+            let why = format!("{guarantee}: {executions} executions, none with a race");
+            Verdict::new(Word::RaceFree, Some(Tier::D), why)
+        }
+    })
+}
+
+/// Whether all that the program does depends on the schedule alone, and all accesses that matter are its own instructions.
+fn is_closed(report: &Report) -> bool {
+    let own = |pair: &racehunter_scan::verdict::Pair| pair.sides.iter().all(|side| side.is_instruction);
+    report.gaps.is_empty() && !report.has_inputs && report.pairs.iter().all(own)
+}

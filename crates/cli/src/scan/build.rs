@@ -1,0 +1,127 @@
+//! From sources to their code, and to a program that can be executed.
+
+use super::inputs;
+use crate::arguments::Scan;
+use crate::target::language;
+use anyhow::{Context as _, Result, bail};
+use racehunter_compile::{Language, Toolkit, run_with};
+use racehunter_ir::{Module, read_program};
+use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+/// Functions that are atomic by their name are made so.
+const ENVIRONMENT: [(&str, &str); 1] = [("RACEHUNTER_ATOMIC_SECTIONS", "1")];
+
+/// Verification tasks are written for other compilers and standards.
+const TASK_OPTIONS: [&str; 9] = [
+    "-w",
+    "-fgnu89-inline",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-pointer-types",
+    "-Wno-incompatible-function-pointer-types",
+    "-Wno-implicit-function-declaration",
+    "-Wno-implicit-int",
+    "-Wno-return-mismatch",
+    "-fno-builtin",
+];
+
+/// What there is to scan.
+pub struct Built {
+    /// The code.
+    pub modules: Vec<Module>,
+    /// Objects, or an executable.
+    files: Vec<PathBuf>,
+    is_program: bool,
+    language: Language,
+    directory: PathBuf,
+    name: String,
+}
+
+/// Compiles sources, without the optimiser: what it removes is missing in the code, races included.
+pub fn build(arguments: &Scan) -> Result<Built> {
+    let directory = arguments.out.join("scan");
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    let mut hasher = DefaultHasher::new();
+    (&arguments.files, &arguments.cflags, std::env::current_dir().ok()).hash(&mut hasher);
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let first = arguments.files.first().map(|file| stem(file)).unwrap_or_default();
+    let name = format!("{first}-{:08x}", hasher.finish() as u32);
+    let mut built =
+        Built { modules: Vec::new(), files: Vec::new(), is_program: false, language: Language::C, directory, name };
+    for (index, file) in arguments.files.iter().enumerate() {
+        if !file.exists() {
+            bail!("`{}` does not exist", file.display());
+        }
+        let path = match language(file) {
+            Some(language) => {
+                if language == Language::Cxx {
+                    built.language = Language::Cxx;
+                }
+                let object = built.directory.join(format!("{}-{index}.o", built.name));
+                compile(arguments, file, language, &object)?;
+                object
+            }
+            None => {
+                built.is_program = file.extension().is_none_or(|extension| extension != "o");
+                file.clone()
+            }
+        };
+        built.modules.extend(read_program(&path)?);
+        built.files.push(path);
+    }
+    if built.is_program && built.files.len() > 1 {
+        bail!("a program is scanned alone; sources and objects can be scanned together");
+    }
+    Ok(built)
+}
+
+fn options(arguments: &Scan) -> Vec<OsString> {
+    let mut options: Vec<OsString> = Vec::new();
+    if arguments.svcomp {
+        options.extend(TASK_OPTIONS.map(OsString::from));
+    }
+    options.extend(arguments.cflags.as_deref().unwrap_or_default().split_ascii_whitespace().map(OsString::from));
+    options
+}
+
+fn compile(arguments: &Scan, source: &Path, language: Language, object: &Path) -> Result<()> {
+    let toolkit = Toolkit::discover()?;
+    let mut words = options(arguments);
+    // Last, so that nothing else counts.
+    words.extend(["-O0".into(), "-g".into(), "-pthread".into(), "-c".into()]);
+    words.extend([source.into(), "-o".into(), object.into()]);
+    let status = run_with(language, words, &toolkit, &ENVIRONMENT)?;
+    if !status.success() {
+        bail!("`{}` does not compile", source.display());
+    }
+    Ok(())
+}
+
+impl Built {
+    /// The program, linked with what stands for its inputs.
+    pub fn program(&self) -> Result<PathBuf> {
+        if self.is_program {
+            return self.files[0].canonicalize().context("cannot find the program");
+        }
+        let toolkit = Toolkit::discover()?;
+        let source = self.directory.join("inputs.c");
+        std::fs::write(&source, inputs::SOURCE).with_context(|| format!("cannot write `{}`", source.display()))?;
+        let object = self.directory.join("inputs.o");
+        // It is not part of the program: nothing in it is an event.
+        let words: Vec<OsString> = ["-O1", "-w", "-fno-sanitize=thread", "-c"].map(OsString::from).to_vec();
+        let words = words.into_iter().chain([source.into(), "-o".into(), object.clone().into()]).collect();
+        if !run_with(Language::C, words, &toolkit, &[])?.success() {
+            bail!("the inputs do not compile");
+        }
+        let program = self.directory.join(&self.name);
+        let mut words: Vec<OsString> = self.files.iter().map(OsString::from).collect();
+        words.extend([object.into(), "-o".into(), program.clone().into()]);
+        words.extend(["-pthread", "-lm"].map(OsString::from));
+        words.extend(["create", "join", "detach"].map(|name| format!("-Wl,--wrap=pthread_{name}").into()));
+        if !run_with(self.language, words, &toolkit, &[])?.success() {
+            bail!("the program does not link");
+        }
+        program.canonicalize().with_context(|| format!("cannot find `{}`", program.display()))
+    }
+}

@@ -1,0 +1,50 @@
+//! Values for the inputs of verification tasks, when these are executed.
+
+use racehunter_ir::{Operand, Operation};
+use racehunter_scan::{Models, Program, models::Model};
+use std::collections::BTreeSet;
+
+/// What is linked to the program in place of its inputs.
+pub const SOURCE: &str = include_str!("inputs.c");
+
+/// How many constants of the program are tried.
+const MOST: usize = 24;
+
+/// Values that decide something in the program: the constants that it compares with, and their neighbours.
+pub fn pool(program: &Program) -> Vec<i64> {
+    let mut values: BTreeSet<i64> = BTreeSet::from([0, 1, 2, 3, 5, 10]);
+    for function in program.functions() {
+        for instruction in &program.function(function).0.instructions {
+            if let Operation::Compare(_) | Operation::Switch = instruction.operation {
+                for operand in &instruction.operands {
+                    if let Operand::Integer(value) = *operand
+                        && value.unsigned_abs() < 1 << 31
+                        && values.len() < MOST
+                    {
+                        values.extend([value - 1, value, value + 1]);
+                    }
+                }
+            }
+        }
+    }
+    values.into_iter().collect()
+}
+
+/// Whether the program asks for inputs.
+pub fn any(program: &Program, models: &Models) -> bool {
+    program
+        .modules
+        .iter()
+        .flat_map(|module| &module.symbols)
+        .any(|symbol| models.of(&symbol.name) == Some(Model::Input))
+}
+
+/// Threads that are created, in turns: few are enough for most races, and some need more.
+const THREADS: [u32; 4] = [4, 2, 8, 24];
+
+/// The argument that tells the program which inputs to take; the sets are numbered.
+pub fn argument(pool: &[i64], number: u32) -> String {
+    let threads = THREADS[number as usize % THREADS.len()];
+    let list: Vec<String> = pool.iter().map(i64::to_string).collect();
+    format!("--racehunter-inputs={number}:{threads}:{}", list.join(","))
+}

@@ -1,0 +1,190 @@
+//! Executions: a race that they show is one; and if there are no others, there is none.
+
+use super::build::Built;
+use super::inputs;
+use crate::arguments::Scan;
+use crate::hunt::{add_libraries, add_modules};
+use crate::store::{self, Stored};
+use crate::target;
+use anyhow::Result;
+use racehunter_analyses::{Options, Technique};
+use racehunter_explain::Explainer;
+use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
+use racehunter_finding::{Finding, Kind};
+use racehunter_launch::{Limits, Processes, Program as Executable};
+use racehunter_scan::{Models, Program};
+use racehunter_symbols::Symbols;
+use std::cell::{Cell, RefCell};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What executions showed.
+pub enum Found {
+    /// A race.
+    Race(Box<Finding>),
+    /// Nothing, and there are other executions.
+    Nothing {
+        /// How many there were.
+        executions: u64,
+    },
+    /// Nothing, and there are no others.
+    Everything {
+        /// How many there were.
+        executions: u64,
+        /// What was covered.
+        guarantee: String,
+    },
+}
+
+/// Sets of inputs that are tried.
+const INPUTS: u32 = 24;
+/// Time that each of them gets at first.
+const FIRST_SHARE: Duration = Duration::from_millis(250);
+/// Threads of one execution, at most: programs that create them without end are not executed to their end.
+const THREADS: u32 = 40;
+/// Events of one execution, at most; fewer where inputs are tried, because some of them make programs run for ever.
+const EVENTS: u64 = 200_000;
+const EVENTS_WITH_INPUTS: u64 = 20_000;
+
+/// Executes the program until it shows a race, or time is up, or there is nothing left.
+pub fn search(arguments: &Scan, built: &Built, program: &Program, deadline: Instant) -> Result<Found> {
+    let path = built.program()?;
+    let mut symbols = target::symbols(&path)?;
+    let has_inputs = inputs::any(program, &Models::default());
+    let pool = inputs::pool(program);
+    let mut executions = 0;
+    let mut round = |words: Vec<String>, share: Duration| {
+        let until = deadline.min(Instant::now() + share);
+        let result = Round { arguments, path: &path, words, until }.run(&mut symbols)?;
+        executions += result.executions;
+        anyhow::Ok(result)
+    };
+    let left = || deadline.saturating_duration_since(Instant::now());
+    if !has_inputs {
+        let result = round(Vec::new(), left() / 2)?;
+        if let Some(finding) = result.race {
+            return Ok(Found::Race(Box::new(finding)));
+        }
+        if let Some(guarantee) = result.everything {
+            return Ok(Found::Everything { executions, guarantee });
+        }
+    }
+    // Many sets for a short time, then again for longer.
+    let mut share = FIRST_SHARE;
+    while !left().is_zero() {
+        let mut is_all = true;
+        for number in 0..INPUTS {
+            if left().is_zero() {
+                break;
+            }
+            let result = round(vec![inputs::argument(&pool, number)], share)?;
+            if let Some(finding) = result.race {
+                return Ok(Found::Race(Box::new(finding)));
+            }
+            is_all &= result.exhausted;
+        }
+        if is_all {
+            break;
+        }
+        share *= 3;
+    }
+    Ok(Found::Nothing { executions })
+}
+
+/// Executions with one set of inputs.
+struct Round<'a> {
+    arguments: &'a Scan,
+    path: &'a Path,
+    words: Vec<String>,
+    until: Instant,
+}
+
+struct Outcome {
+    executions: u64,
+    race: Option<Finding>,
+    everything: Option<String>,
+    exhausted: bool,
+}
+
+impl Round<'_> {
+    fn run(&self, symbols: &mut Symbols) -> Result<Outcome> {
+        let words: Vec<OsString> = self.words.iter().map(OsString::from).collect();
+        let executable = Executable { path: self.path.to_owned(), arguments: words, input: None };
+        let share = self.until.saturating_duration_since(Instant::now());
+        let time = (share / 4).clamp(Duration::from_millis(300), Duration::from_secs(5));
+        let jobs = self.arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+        let limits = Limits { time, memory_kib: 1 << 20, ..Limits::default() };
+        let mut processes = Processes::start(executable, limits, jobs)?;
+        add_modules(symbols, &processes, self.path);
+        let load_address = processes.load_address();
+        let symbols = RefCell::new(symbols);
+        let race: RefCell<Option<Finding>> = RefCell::new(None);
+        let done = Cell::new(false);
+        let mut on_progress = |progress: Progress<'_>| {
+            if let Progress::Bug { found, executor } = progress
+                && race.borrow().is_none()
+                && let Some(finding) = self.confirmed(found, executor, &mut symbols.borrow_mut(), load_address)
+            {
+                *race.borrow_mut() = Some(finding);
+                done.set(true);
+            }
+        };
+        let max_events = if self.words.is_empty() { EVENTS } else { EVENTS_WITH_INPUTS };
+        let budget = Budget { max_events, max_threads: THREADS, ..Budget::default() };
+        let options = Options { bound: 3, reduce: false, ..Options::default() };
+        let mut campaign = Campaign::new(Technique::Auto.portfolio(&options), budget, &mut on_progress);
+        let mut should_stop = || done.get() || Instant::now() >= self.until;
+        let stop = loop {
+            if let Some(stop) = campaign.advance(&mut processes, &mut should_stop) {
+                break stop;
+            }
+        };
+        let summary = campaign.summary(stop);
+        drop(campaign);
+        if let Stop::Failed(error) = summary.stop {
+            return Err(error.into());
+        }
+        let everything = (summary.claims.iter().find(|claim| claim.everything && !claim.divided))
+            .filter(|_| summary.coverage.complete && summary.escaped.is_empty() && summary.found.is_empty());
+        let exhausted = matches!(summary.stop, Stop::Exhausted);
+        Ok(Outcome {
+            executions: summary.coverage.executions,
+            everything: everything.map(|claim| claim.words.clone()),
+            race: race.into_inner(),
+            exhausted,
+        })
+    }
+
+    /// The race, if it is one and shows again each time.
+    fn confirmed(
+        &self,
+        found: &Bug,
+        executor: &mut dyn Executor,
+        symbols: &mut Symbols,
+        load_address: u64,
+    ) -> Option<Finding> {
+        if !matches!(found.bug, racehunter_explore::Bug::Race(..)) {
+            return None;
+        }
+        add_libraries(symbols, executor);
+        let left = self.until.saturating_duration_since(Instant::now());
+        let patience = (left / 4).clamp(Duration::from_millis(100), Duration::from_secs(2));
+        let explainer = Explainer { symbols, load_address, patience };
+        let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution).ok()?;
+        if !finding.confirmed || finding.kind != Kind::DataRace {
+            return None;
+        }
+        let stored = Stored {
+            version: store::VERSION,
+            program: self.path.to_owned(),
+            identity: symbols.binary().identity.clone(),
+            arguments: self.words.clone(),
+            input: None,
+            finding,
+        };
+        // A finding that cannot be kept is one all the same.
+        let _ = store::save(&self.arguments.out, &stored);
+        Some(stored.finding)
+    }
+}

@@ -1,0 +1,314 @@
+//! Threads that a loop creates: what each of them has for itself, and loops that wait for all of them.
+
+use crate::address::{Base, BaseId};
+use crate::fresh;
+use crate::linear::{Linear, Value, linear, number};
+use crate::loops::{Counter, Loop, Loops};
+use crate::models::Model;
+use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::program::FunctionId;
+use racehunter_ir::{Instruction, InstructionId, Operand, Operation};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// How the members of a crew are told apart by what they are given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Given {
+    /// Memory of its own.
+    Object,
+    /// The address of an element of an array, of so many bytes.
+    Element {
+        /// The address in the loop.
+        address: Linear,
+        /// Distance from one to the next.
+        bytes: u64,
+    },
+    /// A number.
+    Number,
+}
+
+/// Threads that one loop creates, one in each round.
+struct Crew {
+    creator: InstanceId,
+    at: u32,
+    header: u32,
+    counter: Counter,
+    given: Option<Given>,
+}
+
+/// What a member of a crew has for itself; equal ones of different members are different memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// Within what its argument leads to.
+    Argument,
+    /// Within the row of its number, in an array that begins there.
+    Row {
+        /// Offset of the array in its base.
+        begin: i64,
+        /// Bytes of a row.
+        bytes: u64,
+        /// Rows further.
+        row: i64,
+    },
+}
+
+/// All crews, and where they are waited for.
+#[derive(Default)]
+pub struct Crews {
+    crews: FxHashMap<ThreadId, Crew>,
+    loops: FxHashMap<FunctionId, Loops>,
+    /// Threads that are all over when control leaves a loop: by instance, header and next block.
+    pub waited_for: FxHashMap<(InstanceId, u32, u32), Vec<ThreadId>>,
+}
+
+impl Crews {
+    /// Finds all crews of a program.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let mut found = Self::default();
+        for index in 0..points_to.threads.len() {
+            let thread = ThreadId(index as u32);
+            if let Some(crew) = found.crew(points_to, thread) {
+                found.wait(points_to, thread, &crew);
+                found.crews.insert(thread, crew);
+            }
+        }
+        found
+    }
+
+    fn loops(&mut self, points_to: &PointsTo<'_>, function: FunctionId) -> &Loops {
+        self.loops.entry(function).or_insert_with(|| Loops::of(&points_to.blocks[function.0 as usize]))
+    }
+
+    fn crew(&mut self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<Crew> {
+        let described = &points_to.threads[thread.0 as usize];
+        let (creator, at) = described.creator?;
+        // The loop is passed through once; else a number could come again.
+        if described.recursive || !points_to.is_once(creator) {
+            return None;
+        }
+        let instance = &points_to.instances[creator.0 as usize];
+        let function = instance.function;
+        let blocks = &points_to.blocks[function.0 as usize];
+        let code = points_to.program.function(function).0;
+        let loops = self.loops(points_to, function);
+        let around = loops.innermost(blocks.block_of[at as usize])?.clone();
+        // In the header control is also in the round that is none any more.
+        if !loops.is_outermost(&around) || blocks.block_of[at as usize] == around.header {
+            return None;
+        }
+        let call = &code.instructions[at as usize];
+        let (Model::Create(create), _) = only_model(points_to, creator, at)? else { return None };
+        let argument = call.operands.get(create.argument + 1)?;
+        let handle = linear(points_to, creator, call.operands.get(create.handle + 1)?);
+        let counters = around.counters(code);
+        let is_counter = |counter: &Counter, value: &Value| *value == (creator, instruction(counter.phi));
+        let by = |value: &Value| counters.iter().find(|counter| is_counter(counter, value)).cloned();
+        let given = given(points_to, creator, argument, &around, loops, &counters);
+        // The counter is the one of the argument, or else of the handle.
+        let counter = match &given {
+            Some((_, Some(counter))) => counter.clone(),
+            _ => handle
+                .terms
+                .iter()
+                .find_map(|(_, value)| by(&plain(points_to, value)))
+                .or_else(|| counters.first().cloned())?,
+        };
+        let given = given.map(|(given, _)| given);
+        Some(Crew { creator, at, header: around.header, counter, given })
+    }
+
+    /// Finds loops after which all members are over.
+    fn wait(&mut self, points_to: &PointsTo<'_>, thread: ThreadId, crew: &Crew) {
+        let instance = &points_to.instances[crew.creator.0 as usize];
+        let function = instance.function;
+        let blocks = &points_to.blocks[function.0 as usize];
+        let code = points_to.program.function(function).0;
+        let Some((Model::Create(create), call)) = only_model(points_to, crew.creator, crew.at) else { return };
+        let Some(handle) = call.operands.get(create.handle + 1) else { return };
+        let stored = linear(points_to, crew.creator, handle);
+        let [(scale, index)] = &stored.terms[..] else { return };
+        let loops = self.loops(points_to, function);
+        let mut found = Vec::new();
+        let Some(creating) = loops.all.iter().find(|other| other.header == crew.header) else { return };
+        let Some(filled) = (creating.counters(code).into_iter())
+            .find(|counter| plain(points_to, index) == (crew.creator, instruction(counter.phi)))
+        else {
+            return;
+        };
+        for &at in instance.outside.keys() {
+            let Some((Model::Join(join), call)) = only_model(points_to, crew.creator, at) else { continue };
+            let Some(around) = loops.innermost(blocks.block_of[at as usize]) else { continue };
+            let Some(Operand::Instruction(load)) = call.operands.get(join.handle + 1) else { continue };
+            let load = &code.instructions[load.0 as usize];
+            let (Operation::Load { .. }, [address]) = (&load.operation, &load.operands[..]) else { continue };
+            let loaded = linear(points_to, crew.creator, address);
+            let [(other_scale, other_index)] = &loaded.terms[..] else { continue };
+            let same_array =
+                loaded.root == stored.root || one_place(points_to, &loaded.root) == one_place(points_to, &stored.root);
+            let is_one = one_place(points_to, &stored.root).is_some();
+            if !same_array || !is_one || scale != other_scale || loaded.constant != stored.constant {
+                continue;
+            }
+            let counters = around.counters(code);
+            let Some(emptied) = (counters.iter())
+                .find(|counter| plain(points_to, other_index) == (crew.creator, instruction(counter.phi)))
+            else {
+                continue;
+            };
+            let same_range = emptied.start == filled.start
+                && matches!(emptied.start, Operand::Integer(_))
+                && (emptied.step, filled.step) == (1, 1)
+                && emptied.below.is_some()
+                && emptied.below == filled.below
+                && emptied
+                    .below
+                    .as_ref()
+                    .is_some_and(|(_, end)| around.is_outside(blocks, end) && creating.is_outside(blocks, end));
+            let always = around.latches.iter().all(|&latch| loops.dominates(blocks.block_of[at as usize], latch));
+            if !same_range || !always || !around.ends_at_header(blocks) || around.header == crew.header {
+                continue;
+            }
+            // Nobody else changes the handles.
+            let handles = points_to.operand(crew.creator, address);
+            let untouched = handles.only().is_some_and(|(base, offset)| {
+                points_to.writers(base, offset) == BTreeSet::from([(crew.creator, crew.at)])
+            });
+            if untouched {
+                for &next in &blocks.successors[around.header as usize] {
+                    if !around.body.contains(&next) {
+                        found.push((crew.creator, around.header, next));
+                    }
+                }
+            }
+        }
+        for edge in found {
+            self.waited_for.entry(edge).or_default().push(thread);
+        }
+    }
+
+    /// What a member of a crew accesses of its own, if it does.
+    pub fn own(
+        &self,
+        points_to: &PointsTo<'_>,
+        thread: ThreadId,
+        id: InstanceId,
+        address: &Operand,
+        bytes: u64,
+    ) -> Option<Own> {
+        let crew = self.crews.get(&thread)?;
+        let argument = (points_to.threads[thread.0 as usize].root, Operand::Parameter(0));
+        let sum = linear(points_to, id, address);
+        match crew.given.as_ref()? {
+            Given::Object => (sum.root == argument).then_some(Own::Argument),
+            Given::Element { bytes: element, .. } => {
+                let fits = sum.constant >= 0 && (sum.constant as u64).checked_add(bytes)? <= *element;
+                (sum.root == argument && sum.terms.is_empty() && fits).then_some(Own::Argument)
+            }
+            Given::Number => row(points_to, &sum, &argument, bytes),
+        }
+    }
+
+    /// What the creator of a crew accesses of that which the next member will get, if it does.
+    pub fn of_next(
+        &self,
+        points_to: &PointsTo<'_>,
+        thread: ThreadId,
+        access: (InstanceId, u32),
+        address: &Operand,
+        bytes: u64,
+    ) -> Option<Own> {
+        let (id, at) = access;
+        let crew = self.crews.get(&thread).filter(|crew| crew.creator == id)?;
+        let function = points_to.instances[id.0 as usize].function;
+        let blocks = &points_to.blocks[function.0 as usize];
+        let loops = self.loops.get(&function)?;
+        let (block, creates) = (blocks.block_of[at as usize], blocks.block_of[crew.at as usize]);
+        let around = loops.all.iter().find(|other| other.header == crew.header)?;
+        // In the same round, and before the member is there.
+        let before = if block == creates { at < crew.at } else { loops.dominates(block, creates) };
+        if !around.body.contains(&block) || !before {
+            return None;
+        }
+        let sum = linear(points_to, id, address);
+        match crew.given.as_ref()? {
+            Given::Object => None,
+            Given::Element { address, bytes: element } => {
+                let behind = sum.behind(address)?;
+                (behind >= 0 && (behind as u64).checked_add(bytes)? <= *element).then_some(Own::Argument)
+            }
+            Given::Number => row(points_to, &sum, &(id, instruction(crew.counter.phi)), bytes),
+        }
+    }
+}
+
+fn instruction(at: u32) -> Operand {
+    Operand::Instruction(InstructionId(at))
+}
+
+/// Where a number comes from.
+fn plain(points_to: &PointsTo<'_>, value: &Value) -> Value {
+    number(points_to, value.0, &value.1)
+}
+
+/// The one function outside of the program that a call leads to.
+fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<(Model, &'p Instruction)> {
+    let instance = &points_to.instances[id.0 as usize];
+    let mut names = instance.outside.get(&at)?.iter();
+    let name = names.next()?;
+    let is_only = names.next().is_none() && !instance.callees.contains_key(&at);
+    let call = &points_to.program.function(instance.function).0.instructions[at as usize];
+    points_to.models.of(name).filter(|_| is_only).map(|model| (model, call))
+}
+
+/// The one place in memory that a value leads to.
+fn one_place(points_to: &PointsTo<'_>, value: &Value) -> Option<(BaseId, i64)> {
+    let (base, offset) = points_to.operand(value.0, &value.1).only()?;
+    let begin = offset.only()?;
+    points_to.is_strong(base).then_some((base, begin))
+}
+
+/// How the argument of a call tells the threads apart that it creates, and by which counter.
+fn given(
+    points_to: &PointsTo<'_>,
+    creator: InstanceId,
+    argument: &Operand,
+    around: &Loop,
+    loops: &Loops,
+    counters: &[Counter],
+) -> Option<(Given, Option<Counter>)> {
+    let function = points_to.instances[creator.0 as usize].function;
+    let blocks = &points_to.blocks[function.0 as usize];
+    let by = |value: &Value| counters.iter().find(|counter| *value == (creator, instruction(counter.phi))).cloned();
+    // Made in the same round, and in each.
+    if let Some(base) = fresh::latest(points_to, creator, argument)
+        && let Base::Heap(id, at) = *points_to.describe(base)
+        && id == creator
+        && loops.innermost(blocks.block_of[at as usize]).is_some_and(|made| made.header == around.header)
+    {
+        return Some((Given::Object, None));
+    }
+    if let Some(counter) = by(&number(points_to, creator, argument)) {
+        return Some((Given::Number, Some(counter)));
+    }
+    let address = linear(points_to, creator, argument);
+    let [(scale, index)] = &address.terms[..] else { return None };
+    let counter = by(&plain(points_to, index))?;
+    if address.root.0 != creator || !around.is_outside(blocks, &address.root.1) {
+        return None;
+    }
+    let bytes = scale.checked_mul(counter.step.unsigned_abs())?;
+    Some((Given::Element { address: address.clone(), bytes }, Some(counter)))
+}
+
+/// The row of an array that a number leads to.
+fn row(points_to: &PointsTo<'_>, sum: &Linear, number: &Value, bytes: u64) -> Option<Own> {
+    let [(scale, index)] = &sum.terms[..] else { return None };
+    if plain(points_to, index) != *number {
+        return None;
+    }
+    let (_, begin) = one_place(points_to, &sum.root)?;
+    let width = i64::try_from(*scale).ok().filter(|&width| width > 0)?;
+    let within = sum.constant.rem_euclid(width) as u64;
+    let row = sum.constant.div_euclid(width);
+    (within.checked_add(bytes)? <= *scale).then_some(Own::Row { begin, bytes: *scale, row })
+}

@@ -1,0 +1,71 @@
+//! Control flow of one function: successors, and which blocks can be passed again.
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
+use racehunter_ir::{BlockId, Function, Operand, Operation};
+
+/// The blocks of a function.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    /// Where each block goes on.
+    pub successors: Vec<Vec<u32>>,
+    /// The block of each instruction.
+    pub block_of: Vec<u32>,
+    /// Whether control can come back to a block.
+    pub in_cycle: Vec<bool>,
+}
+
+impl Blocks {
+    /// Looks at a function.
+    pub fn of(function: &Function) -> Self {
+        let count = function.blocks.len();
+        let mut successors = vec![Vec::new(); count];
+        let mut block_of = vec![0; function.instructions.len()];
+        for (index, list) in successors.iter_mut().enumerate() {
+            let (first, end) = range(function, index);
+            block_of[first..end].fill(index as u32);
+            let Some(last) = function.instructions[first..end].last() else { continue };
+            match &last.operation {
+                Operation::Invoke { normal, unwind } => list.extend([normal.0, unwind.0]),
+                Operation::Jump | Operation::Branch | Operation::Switch | Operation::IndirectJump => {
+                    for operand in &last.operands {
+                        if let Operand::Block(BlockId(block)) = operand
+                            && !list.contains(block)
+                        {
+                            list.push(*block);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut graph = DiGraph::<(), ()>::new();
+        let nodes: Vec<_> = (0..count).map(|_| graph.add_node(())).collect();
+        for (from, list) in successors.iter().enumerate() {
+            for &to in list {
+                graph.add_edge(nodes[from], nodes[to as usize], ());
+            }
+        }
+        let mut in_cycle = vec![false; count];
+        for component in tarjan_scc(&graph) {
+            if component.len() > 1 || component.iter().any(|&node| graph.contains_edge(node, node)) {
+                for node in component {
+                    in_cycle[node.index()] = true;
+                }
+            }
+        }
+        Self { successors, block_of, in_cycle }
+    }
+
+    /// Whether an instruction can be executed more than once in one call.
+    pub fn repeats(&self, instruction: u32) -> bool {
+        self.in_cycle[self.block_of[instruction as usize] as usize]
+    }
+}
+
+/// First instruction of a block, and the one after its last.
+pub fn range(function: &Function, block: usize) -> (usize, usize) {
+    let first = function.blocks[block].0 as usize;
+    let end = function.blocks.get(block + 1).map_or(function.instructions.len(), |next| next.0 as usize);
+    (first, end)
+}

@@ -1,0 +1,252 @@
+//! Calls: into the functions of the program, and what those outside of it do with locks and threads.
+
+use super::{Flow, Follower, Held, Key, Node, State, leave_thread};
+use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::linear::{Linear, linear};
+use crate::models::Model;
+use crate::points_to::{InstanceId, ThreadId};
+use crate::threads::Family;
+use racehunter_ir::{Instruction, Operand, Operation};
+use std::collections::BTreeSet;
+
+impl Follower<'_, '_> {
+    /// What a call does: all the ways in which control comes back.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn call(
+        &mut self,
+        node: Node,
+        at: u32,
+        call: &Instruction,
+        state: State,
+        flow: &mut Flow,
+        work: &mut BTreeSet<Node>,
+        family: &Family,
+    ) -> Vec<State> {
+        let (id, _) = node;
+        let instance = &self.points_to.instances[id.0 as usize];
+        let mut after: Vec<State> = Vec::new();
+        let mut known = false;
+        for &callee in instance.callees.get(&at).into_iter().flatten() {
+            known = true;
+            let mut entering = state.clone();
+            self.enter(callee, &mut entering);
+            self.arrive((callee, 0), &entering, flow, work);
+            flow.waiting.entry(callee).or_default().insert(node);
+            after.extend(flow.exits.get(&callee).into_iter().flat_map(|ways| ways.states.iter().cloned()));
+        }
+        for name in instance.outside.get(&at).into_iter().flatten() {
+            known = true;
+            let model = self.points_to.models.of(name);
+            if matches!(model, Some(Model::Call(_))) && instance.callees.contains_key(&at) {
+                // It may have been called before, and do nothing.
+                after.push(state.clone());
+                continue;
+            }
+            let mut changed = state.clone();
+            if self.outside(id, at, call, name, model.as_ref(), &mut changed, flow, family) {
+                after.push(changed);
+            }
+        }
+        if !known {
+            match call.operands.first() {
+                Some(Operand::Assembler { memory: false }) => {}
+                Some(Operand::Assembler { memory: true }) => self.gaps.add(self.points_to, id, at, "assembler"),
+                _ => self.gaps.add(self.points_to, id, at, "a call of a function that is not known"),
+            }
+            return vec![state];
+        }
+        let targets = call.operands.first().map(|callee| self.points_to.operand(id, callee)).unwrap_or_default();
+        if targets.iter().any(|(base, _)| *self.points_to.describe(base) == Base::Unknown) {
+            self.gaps.add(self.points_to, id, at, "a call of a function that is not known");
+        }
+        after
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn outside(
+        &mut self,
+        id: InstanceId,
+        at: u32,
+        call: &Instruction,
+        name: &str,
+        model: Option<&Model>,
+        state: &mut State,
+        flow: &mut Flow,
+        family: &Family,
+    ) -> bool {
+        let points_to = self.points_to;
+        let argument = |index: usize| {
+            call.operands.get(index + 1).map(|operand| points_to.operand(id, operand)).unwrap_or_default()
+        };
+        match model {
+            Some(Model::Lock(lock)) => {
+                let addresses = argument(lock.lock);
+                let if_zero = lock.tries.then_some((id, at));
+                if let Some(key) = self.key(&addresses) {
+                    state.locks.insert(Held { key, shared: lock.shared, if_zero });
+                }
+                if let Some(key) =
+                    call.operands.get(lock.lock + 1).and_then(|operand| self.relative(id, operand, addresses))
+                {
+                    state.locks.insert(Held { key, shared: lock.shared, if_zero });
+                }
+            }
+            Some(Model::Unlock(unlock)) => {
+                if let Some(operand) = call.operands.get(unlock.lock + 1) {
+                    self.unlock(&linear(points_to, id, operand), &argument(unlock.lock), state);
+                }
+            }
+            Some(Model::AtomicBegin) => {
+                state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
+            }
+            Some(Model::AtomicEnd) => state.locks.retain(|held| held.key != Key::Atomic),
+            Some(Model::Create(create)) => {
+                if argument(create.entry).iter().any(|(base, _)| !matches!(points_to.describe(base), Base::Function(_)))
+                {
+                    self.gaps.add(points_to, id, at, "a thread that runs a function that is not known");
+                }
+                self.give(&argument(create.argument), state);
+                match flow.before_create.get_mut(&(id, at)) {
+                    Some(known) => {
+                        known.join(state);
+                    }
+                    None => {
+                        flow.before_create.insert((id, at), state.clone());
+                    }
+                }
+                for &thread in points_to.instances[id.0 as usize].creates.get(&at).into_iter().flatten() {
+                    state.active.insert(thread);
+                    state.active.extend(family.descendants(thread));
+                }
+            }
+            Some(Model::Join(join)) => {
+                let handle = argument(join.handle);
+                if let Some(thread) = self.joined(id, call.operands.get(join.handle + 1), &handle, family) {
+                    self.end(thread, state, family);
+                }
+            }
+            Some(Model::Allocate(allocate)) => {
+                for (base, _) in allocate.copies.map(argument).unwrap_or_default().iter() {
+                    let content: BTreeSet<BaseId> = points_to.contents(base).collect();
+                    state.owned.retain(|owned| !content.contains(owned));
+                }
+                state.owned.extend(points_to.find_base(&Base::Heap(id, at)));
+            }
+            // What is copied from memory to memory is not followed.
+            Some(Model::Access(access)) if access.copies => {
+                for (base, _) in argument(1).iter() {
+                    let content: BTreeSet<BaseId> = points_to.contents(base).collect();
+                    state.owned.retain(|owned| !content.contains(owned));
+                }
+            }
+            Some(Model::Key(key)) if !argument(key.destructor).is_empty() => {
+                self.gaps.add(points_to, id, at, "a function that is called at the end of threads");
+            }
+            Some(Model::Stop) => return false,
+            Some(Model::Leave) => {
+                leave_thread(points_to.instances[id.0 as usize].thread, state, flow);
+                return false;
+            }
+            Some(_) => {}
+            None => self.gaps.add(points_to, id, at, &format!("a call of `{name}`, which is not known")),
+        }
+        true
+    }
+
+    /// A thread is over, and those of its descendants that it does not leave behind.
+    pub(super) fn end(&self, thread: ThreadId, state: &mut State, family: &Family) {
+        state.active.remove(&thread);
+        for &descendant in family.descendants(thread) {
+            if !family.left_by(thread).contains(&descendant) {
+                state.active.remove(&descendant);
+            }
+        }
+    }
+
+    /// The one lock that these addresses are.
+    fn key(&self, addresses: &Addresses) -> Option<Key> {
+        let (base, offset) = addresses.only()?;
+        let at = offset.only()?;
+        self.points_to.is_strong(base).then_some(Key::At(base, at))
+    }
+
+    /// A lock by the form of its address. Values of functions that are entered again before they return have no form:
+    /// the same name stands for several values then.
+    fn relative(&mut self, id: InstanceId, operand: &Operand, addresses: Addresses) -> Option<Key> {
+        let sum = linear(self.points_to, id, operand);
+        let mut owners = std::iter::once(&sum.root).chain(sum.terms.iter().map(|(_, value)| value));
+        if owners.any(|(owner, _)| self.points_to.instances[owner.0 as usize].shared) {
+            return None;
+        }
+        let entry = (sum, addresses);
+        let index = self.sums.iter().position(|known| *known == entry).unwrap_or_else(|| {
+            self.sums.push(entry);
+            self.sums.len() - 1
+        });
+        Some(Key::Relative(index as u32))
+    }
+
+    /// A value gets its name anew: locks whose address was made of it are not known by it any more.
+    pub(super) fn rename(&self, id: InstanceId, at: Option<u32>, state: &mut State) {
+        if state.locks.iter().any(|held| matches!(held.key, Key::Relative(_))) {
+            state.locks.retain(|held| match held.key {
+                Key::Relative(index) => !self.sums[index as usize].0.depends_on(id, at),
+                _ => true,
+            });
+        }
+    }
+
+    /// Whatever may be unlocked is no longer surely held.
+    fn unlock(&self, sum: &Linear, addresses: &Addresses, state: &mut State) {
+        state.locks.retain(|held| match held.key {
+            Key::Relative(index) => {
+                let (other, leads) = &self.sums[index as usize];
+                match sum.behind(other) {
+                    Some(bytes) => bytes != 0,
+                    None => !leads.iter().any(|(base, at)| {
+                        addresses.iter().any(|(other, offset)| {
+                            let is_unknown = |base| *self.points_to.describe(base) == Base::Unknown;
+                            is_unknown(base) || is_unknown(other) || (base == other && offset.overlaps(1, at, 1))
+                        })
+                    }),
+                }
+            }
+            Key::At(base, at) => !addresses.iter().any(|(other, offset)| {
+                *self.points_to.describe(other) == Base::Unknown
+                    || (base == other && offset.overlaps(1, Offset::exact(at), 1))
+            }),
+            Key::Atomic => true,
+        });
+    }
+
+    /// The thread whose end was surely waited for.
+    fn joined(
+        &self,
+        id: InstanceId,
+        operand: Option<&Operand>,
+        handle: &Addresses,
+        family: &Family,
+    ) -> Option<ThreadId> {
+        let (base, _) = handle.only()?;
+        let Base::Handle(thread) = *self.points_to.describe(base) else { return None };
+        if family.is_self_parallel(thread) {
+            return None;
+        }
+        let (creator, at) = self.points_to.threads[thread.0 as usize].creator?;
+        if self.points_to.is_place_once(creator, at) && !self.points_to.threads[thread.0 as usize].recursive {
+            return Some(thread);
+        }
+        // One of several, which are not there at the same time: it must be the last one, so the handle must come from
+        // where only the creation puts it.
+        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
+        let Some(Operand::Instruction(load)) = operand else { return None };
+        let load = &code.instructions[load.0 as usize];
+        let (Operation::Load { .. }, [address]) = (&load.operation, &load.operands[..]) else { return None };
+        let (cell, offset) = self.points_to.operand(id, address).only()?;
+        offset.only()?;
+        let only_writer = self.points_to.writers(cell, offset) == BTreeSet::from([(creator, at)]);
+        let is_one = self.points_to.is_strong(cell)
+            || matches!(self.points_to.describe(cell), Base::Local(owner, _) if *owner == id && creator == id);
+        (only_writer && is_one).then_some(thread)
+    }
+}

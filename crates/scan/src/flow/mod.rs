@@ -1,0 +1,354 @@
+//! Follows control through all instances: which locks a thread surely holds at an instruction, and which of the threads
+//! that it brought into the world may be running then.
+
+mod calls;
+mod facts;
+
+use crate::address::{Addresses, Base, BaseId};
+use crate::crews::Crews;
+use crate::cycles::range;
+use crate::linear::Linear;
+use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::threads::Family;
+use crate::verdict::Gaps;
+use racehunter_ir::{Instruction, Operation};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is locked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// The lock at this address, which is one lock and no other.
+    At(BaseId, i64),
+    /// The lock at an address of which only the form is known: position in [`Follower::sums`].
+    Relative(u32),
+    /// The section in which a thread is alone.
+    Atomic,
+}
+
+/// A lock that is held.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Held {
+    /// The lock.
+    pub key: Key,
+    /// Whether others can hold it too.
+    pub shared: bool,
+    /// The call whose result must be zero for it to be held; none if it surely is.
+    pub if_zero: Option<(InstanceId, u32)>,
+}
+
+/// What is known at a point of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct State {
+    /// Locks that are surely held.
+    pub locks: BTreeSet<Held>,
+    /// Threads, descendants of this one, that may be running.
+    pub active: BTreeSet<ThreadId>,
+    /// Bases whose latest piece of memory surely nobody else has yet.
+    pub owned: BTreeSet<BaseId>,
+    /// Values that are known on this way through the program.
+    pub facts: BTreeMap<Name, i64>,
+}
+
+impl State {
+    /// What is known if control may have come either way; whether that is less than before.
+    fn join(&mut self, other: &Self) -> bool {
+        let size = |state: &Self| (state.locks.len(), state.active.len(), state.owned.len(), state.facts.len());
+        let before = size(self);
+        self.locks.retain(|held| other.locks.contains(held));
+        self.active.extend(&other.active);
+        self.owned.retain(|base| other.owned.contains(base));
+        self.facts.retain(|name, value| other.facts.get(name) == Some(value));
+        before != size(self)
+    }
+}
+
+type Node = (InstanceId, u32);
+
+/// A value of an instance: the instruction that makes it.
+pub type Name = (InstanceId, u32);
+
+/// What is known for each of several ways to get to a point, told apart by what is known about values.
+#[derive(Clone, Debug, Default)]
+struct Ways {
+    states: Vec<State>,
+    /// There were too many of them: from now on there is one.
+    joined: bool,
+}
+
+impl Ways {
+    /// Adds a way; whether that is new.
+    fn add(&mut self, state: &State, most: usize) -> bool {
+        if !self.joined {
+            if let Some(known) = self.states.iter_mut().find(|known| known.facts == state.facts) {
+                return known.join(state);
+            }
+            if self.states.len() < most {
+                self.states.push(state.clone());
+                return true;
+            }
+            self.joined = true;
+        }
+        let mut all = std::mem::take(&mut self.states).into_iter();
+        let Some(mut one) = all.next() else {
+            self.states.push(state.clone());
+            return true;
+        };
+        let was_one = all.len() == 0;
+        for other in all {
+            one.join(&other);
+        }
+        let changed = one.join(state);
+        self.states.push(one);
+        changed || !was_one
+    }
+}
+
+/// The result: what is known at each instruction that control reaches.
+#[derive(Default)]
+pub struct Flow {
+    entries: FxHashMap<Node, Ways>,
+    exits: FxHashMap<InstanceId, Ways>,
+    /// Threads that are still running when this one is at its end.
+    leavings: BTreeMap<ThreadId, State>,
+    /// States before calls that create threads.
+    pub before_create: FxHashMap<Node, State>,
+    waiting: FxHashMap<InstanceId, FxHashSet<Node>>,
+}
+
+/// Follows control.
+pub struct Follower<'a, 'p> {
+    /// Where pointers lead.
+    pub points_to: &'a PointsTo<'p>,
+    /// Memory that more than one thread can get at.
+    pub escaped: &'a FxHashSet<BaseId>,
+    /// Threads that loops create.
+    pub crews: &'a Crews,
+    /// Addresses of locks of which only the form is known, and where they can lead.
+    pub sums: Vec<(Linear, Addresses)>,
+    /// Ways to a point that are told apart, at most.
+    pub most_ways: usize,
+    /// Instructions that may still be followed.
+    pub steps_left: u64,
+    /// What could not be modelled.
+    pub gaps: &'a mut Gaps,
+}
+
+impl Follower<'_, '_> {
+    /// Follows control through all threads, until nothing changes.
+    pub fn run(&mut self, family: &mut Family) -> Flow {
+        loop {
+            let flow = self.round(family);
+            if !family.learn(self.points_to, &flow) {
+                return flow;
+            }
+        }
+    }
+
+    fn round(&mut self, family: &Family) -> Flow {
+        let mut flow = Flow::default();
+        let mut work: BTreeSet<Node> = BTreeSet::new();
+        let roots: Vec<InstanceId> = self.points_to.threads.iter().map(|thread| thread.root).collect();
+        for (index, &root) in roots.iter().enumerate() {
+            let active = family.inherited(ThreadId(index as u32)).clone();
+            let mut state = State { active, ..State::default() };
+            self.enter(root, &mut state);
+            flow.entries.entry((root, 0)).or_default().add(&state, self.most_ways);
+            work.insert((root, 0));
+        }
+        while self.steps_left > 0
+            && let Some(node) = work.pop_first()
+        {
+            self.block(node, &mut flow, &mut work, family);
+        }
+        flow
+    }
+
+    /// What entering a function does.
+    fn enter(&self, id: InstanceId, state: &mut State) {
+        self.rename(id, None, state);
+        let name = self.points_to.program.function_name(self.points_to.instances[id.0 as usize].function);
+        if self.points_to.models.is_atomic(name) {
+            state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
+        }
+    }
+
+    fn arrive(&self, node: Node, state: &State, flow: &mut Flow, work: &mut BTreeSet<Node>) {
+        if flow.entries.entry(node).or_default().add(state, self.most_ways) {
+            work.insert(node);
+        }
+    }
+
+    fn block(&mut self, node: Node, flow: &mut Flow, work: &mut BTreeSet<Node>, family: &Family) {
+        let ways = flow.entries.get(&node).map(|ways| ways.states.clone()).unwrap_or_default();
+        for state in ways {
+            for end in self.pass(node, state, flow, work, family, &mut |_, _| {}) {
+                self.go_on(node, &end, flow, work, family);
+            }
+        }
+    }
+
+    /// Follows control from the beginning of a block to its end; a call can come back in several ways.
+    fn pass(
+        &mut self,
+        node: Node,
+        state: State,
+        flow: &mut Flow,
+        work: &mut BTreeSet<Node>,
+        family: &Family,
+        visit: &mut dyn FnMut(u32, &State),
+    ) -> Vec<State> {
+        let (id, block) = node;
+        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
+        let (first, end) = range(code, block as usize);
+        let mut states = vec![state];
+        self.steps_left = self.steps_left.saturating_sub((end - first) as u64);
+        for at in first..end {
+            let instruction = &code.instructions[at];
+            let mut after: Vec<State> = Vec::new();
+            for mut state in states {
+                self.rename(id, Some(at as u32), &mut state);
+                visit(at as u32, &state);
+                match &instruction.operation {
+                    Operation::Call | Operation::Invoke { .. } => {
+                        state.facts.remove(&(id, at as u32));
+                        after.extend(self.call(node, at as u32, instruction, state, flow, work, family));
+                        continue;
+                    }
+                    Operation::Return | Operation::Resume => {
+                        self.leave_function(id, instruction, state.clone(), flow, work)
+                    }
+                    _ => {
+                        self.own(id, at as u32, instruction, &mut state);
+                        self.know(id, at as u32, instruction, &mut state);
+                    }
+                }
+                after.push(state);
+            }
+            states = fewer(after, self.most_ways);
+        }
+        states
+    }
+
+    /// From the end of a block to the next ones.
+    fn go_on(&mut self, (id, block): Node, state: &State, flow: &mut Flow, work: &mut BTreeSet<Node>, family: &Family) {
+        let points_to = self.points_to;
+        let function = points_to.instances[id.0 as usize].function;
+        let code = points_to.program.function(function).0;
+        let (_, end) = range(code, block as usize);
+        for &next in &points_to.blocks[function.0 as usize].successors[block as usize] {
+            let mut state = state.clone();
+            for &thread in self.crews.waited_for.get(&(id, block, next)).into_iter().flatten() {
+                self.end(thread, &mut state, family);
+            }
+            if let Some(last) = code.instructions.get(end.wrapping_sub(1))
+                && !self.decide(id, last, next, &mut state)
+            {
+                continue;
+            }
+            self.choose(id, block, next, &mut state);
+            self.arrive((id, next), &state, flow, work);
+        }
+    }
+
+    /// What an instruction makes, and what it gives away.
+    fn own(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        let value = match instruction.operation {
+            Operation::Local { .. } => {
+                state.owned.extend(self.points_to.find_base(&Base::Local(id, at)));
+                return;
+            }
+            Operation::Store { .. } => 0,
+            Operation::Update { .. } => 1,
+            Operation::CompareExchange { .. } => 2,
+            _ => return,
+        };
+        let address = if value == 0 { 1 } else { 0 };
+        let into = instruction.operands.get(address).map(|operand| self.points_to.operand(id, operand));
+        if into.is_some_and(|into| into.iter().any(|(base, _)| self.escaped.contains(&base)))
+            && let Some(value) = instruction.operands.get(value)
+        {
+            self.give(&self.points_to.operand(id, value), state);
+        }
+    }
+
+    /// Others may get at this memory from now on.
+    fn give(&self, addresses: &Addresses, state: &mut State) {
+        state.owned.retain(|base| !addresses.0.contains_key(base));
+    }
+
+    fn leave_function(
+        &self,
+        id: InstanceId,
+        end: &Instruction,
+        mut state: State,
+        flow: &mut Flow,
+        work: &mut BTreeSet<Node>,
+    ) {
+        let instance = &self.points_to.instances[id.0 as usize];
+        if self.points_to.models.is_atomic(self.points_to.program.function_name(instance.function)) {
+            state.locks.retain(|held| held.key != Key::Atomic);
+        }
+        if instance.caller.is_none() {
+            leave_thread(instance.thread, &state, flow);
+        }
+        // What it returns is known to the caller by the name of the call.
+        let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
+        state.facts.retain(|(owner, _), _| *owner != id);
+        if let (Some(value), Some(caller)) = (value, instance.caller)
+            && self.can_know(caller.0)
+            && !instance.shared
+        {
+            state.facts.insert(caller, value);
+        }
+        if flow.exits.entry(id).or_default().add(&state, self.most_ways) {
+            work.extend(flow.waiting.get(&id).into_iter().flatten().copied());
+        }
+    }
+}
+
+/// Joins ways that there are too many of.
+fn fewer(states: Vec<State>, most: usize) -> Vec<State> {
+    let mut ways = Ways::default();
+    for state in &states {
+        ways.add(state, most);
+    }
+    ways.states
+}
+
+fn leave_thread(thread: ThreadId, state: &State, flow: &mut Flow) {
+    match flow.leavings.get_mut(&thread) {
+        Some(known) => {
+            known.join(state);
+        }
+        None => {
+            flow.leavings.insert(thread, state.clone());
+        }
+    }
+}
+
+impl Flow {
+    /// Threads that may still be running when a thread is at its end.
+    pub fn left_by(&self, thread: ThreadId) -> BTreeSet<ThreadId> {
+        self.leavings.get(&thread).map(|state| state.active.clone()).unwrap_or_default()
+    }
+
+    /// Something to apply effects to once more: nothing new comes of it at the fixed point.
+    pub fn scratch(&self) -> Self {
+        Self { exits: self.exits.clone(), ..Self::default() }
+    }
+
+    /// What is known before each instruction of a block, as far as control comes.
+    pub fn each_state(
+        &self,
+        follower: &mut Follower<'_, '_>,
+        family: &Family,
+        (id, block): (InstanceId, u32),
+        scratch: &mut Self,
+        visit: &mut dyn FnMut(u32, &State),
+    ) {
+        for state in self.entries.get(&(id, block)).map(|ways| ways.states.clone()).unwrap_or_default() {
+            follower.pass((id, block), state, scratch, &mut BTreeSet::new(), family, visit);
+        }
+    }
+}

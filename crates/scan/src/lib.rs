@@ -1,0 +1,35 @@
+//! Finds out from a program's code where it may have data races, and proves that it has none.
+//!
+//! The input is the code of the whole program as the compiler plugin exports it ([`racehunter_ir`]), from before the
+//! optimiser. The analysis is thread-modular: it looks at one thread at a time, and brings together what the threads do by
+//! what each of them can reach, which locks it holds there, and which other threads can be running then.
+//!
+//! 1. [`program`] links the modules; [`models`] says what functions outside of the program do.
+//! 2. [`points_to`] follows pointers through the program, each function once for every way to call it, each thread
+//!    once for every place that creates it.
+//! 3. [`flow`] follows control through the same instances: which locks are surely held, which threads may be running.
+//! 4. [`races`] compares accesses that may touch the same memory, and lists pairs that nothing keeps apart.
+//!
+//! What cannot be modelled is a [`Gap`], and a program with gaps is never called free of races. The crate knows nothing
+//! of executions and reads no files. Start at [`analyse`].
+#![forbid(unsafe_code)]
+
+pub mod address;
+pub mod backend;
+pub mod crews;
+pub mod cycles;
+pub mod escape;
+pub mod flow;
+pub mod fresh;
+pub mod linear;
+pub mod loops;
+pub mod models;
+pub mod points_to;
+pub mod program;
+pub mod races;
+pub mod threads;
+pub mod verdict;
+
+pub use models::Models;
+pub use program::Program;
+pub use verdict::{Gap, Report, analyse};

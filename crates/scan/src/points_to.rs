@@ -1,0 +1,587 @@
+//! Where pointers lead: inclusion-based, without regard to the order of instructions, but with an instance of a function
+//! for each way to call it, and of a thread for each place that creates it.
+//!
+//! Locals, heap blocks, locks and threads of different instances are then different without further ado: a wrapper of
+//! `malloc` makes different memory for each of its callers. A program for which that becomes too much is looked at again
+//! with one instance of each function in each thread.
+
+mod calls;
+mod unify;
+
+use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::cycles::Blocks;
+use crate::models::Models;
+use crate::program::{Entity, FunctionId, Program};
+use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, SymbolKind};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Instances that are looked at one by one, before functions are looked at once in each thread.
+const MAX_INSTANCES: usize = 4000;
+const MAX_INSTRUCTIONS: usize = 400_000;
+/// Instructions that are looked at, again and again, before that is given up.
+const MAX_STEPS: u64 = 100_000_000;
+/// Stands for the instruction that makes a copy of an argument, which is none.
+const COPY: u32 = u32::MAX;
+/// Size of a pointer, as the plugin's targets have it.
+const POINTER: u64 = 8;
+
+/// One way to call a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstanceId(pub u32);
+
+/// One place that creates threads, and the function that they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadId(pub u32);
+
+/// A function as it is called from one place.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The function.
+    pub function: FunctionId,
+    /// The thread that it runs in.
+    pub thread: ThreadId,
+    /// The first caller and its instruction; none for the function that a thread begins with.
+    pub caller: Option<(InstanceId, u32)>,
+    /// Whether it is called from more than one place, or by itself.
+    pub shared: bool,
+    /// What calls lead to.
+    pub callees: BTreeMap<u32, BTreeSet<InstanceId>>,
+    /// Functions outside of the program that calls lead to.
+    pub outside: BTreeMap<u32, BTreeSet<String>>,
+    /// Threads that calls create.
+    pub creates: BTreeMap<u32, BTreeSet<ThreadId>>,
+    parameters: Vec<Addresses>,
+    values: Vec<Addresses>,
+    result: Addresses,
+    readers_of: BTreeSet<BaseId>,
+    callers: BTreeSet<InstanceId>,
+}
+
+/// A thread, or all that are created at one place.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// What it begins with.
+    pub root: InstanceId,
+    /// Who creates it; none for the main thread.
+    pub creator: Option<(InstanceId, u32)>,
+    /// Whether it creates threads like itself.
+    pub recursive: bool,
+}
+
+/// How exact the answers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// An instance of a function for each way to call it, unless there are too many.
+    Instances,
+    /// One instance of a function in each thread.
+    Functions,
+    /// The same, and pointers that are in memory or passed to functions are not followed.
+    Names,
+}
+
+/// What a value is in an instance of a function.
+pub struct PointsTo<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// What is known about functions outside of it.
+    pub models: &'a Models,
+    /// All instances.
+    pub instances: Vec<Instance>,
+    /// All threads; the first is the main thread.
+    pub threads: Vec<Thread>,
+    /// All bases.
+    pub bases: Vec<Base>,
+    /// Control flow of the functions.
+    pub blocks: Vec<Blocks>,
+    /// What was passed to threads that were created.
+    pub passed: Addresses,
+    /// Whether functions are looked at once in each thread only.
+    pub merged: bool,
+    precision: Precision,
+    base_ids: FxHashMap<Base, BaseId>,
+    memory: FxHashMap<BaseId, BTreeMap<Offset, Cell>>,
+    readers: FxHashMap<BaseId, BTreeSet<InstanceId>>,
+    contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
+    joiners: BTreeSet<InstanceId>,
+    work: BTreeSet<InstanceId>,
+    instructions: usize,
+    steps: u64,
+    exhausted: bool,
+}
+
+/// What memory at an offset can contain, and who put it there.
+#[derive(Clone, Debug, Default)]
+struct Cell {
+    content: Addresses,
+    writers: BTreeSet<(InstanceId, u32)>,
+}
+
+/// The main thread.
+pub const MAIN: ThreadId = ThreadId(0);
+
+impl<'a> PointsTo<'a> {
+    /// Follows all pointers from the function that the program begins with.
+    pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
+        let found = Self::attempt(program, models, main, precision);
+        if found.exhausted && precision == Precision::Instances {
+            return Self::attempt(program, models, main, Precision::Functions);
+        }
+        found
+    }
+
+    fn attempt(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
+        let merged = precision != Precision::Instances;
+        let mut this = Self {
+            program,
+            models,
+            instances: Vec::new(),
+            threads: vec![Thread { root: InstanceId(0), creator: None, recursive: false }],
+            bases: Vec::new(),
+            blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
+            passed: Addresses::default(),
+            merged,
+            precision,
+            base_ids: FxHashMap::default(),
+            memory: FxHashMap::default(),
+            readers: FxHashMap::default(),
+            contexts: FxHashMap::default(),
+            joiners: BTreeSet::new(),
+            work: BTreeSet::new(),
+            instructions: 0,
+            steps: 0,
+            exhausted: false,
+        };
+        this.initialise();
+        let root = this.instance(main, MAIN, None);
+        // The arguments of the program, and what they lead to.
+        let environment = this.base(Base::Environment);
+        let everything = Addresses::one(environment, Offset::ANY);
+        this.put(environment, Offset::ANY, &everything, None);
+        for parameter in &mut this.instances[root.0 as usize].parameters {
+            parameter.add_all(&everything);
+        }
+        while let Some(next) = this.work.pop_first() {
+            this.visit(next);
+            if this.exhausted {
+                break;
+            }
+        }
+        this
+    }
+
+    /// Pointers in the initialisers of variables.
+    fn initialise(&mut self) {
+        for variable in self.program.variables() {
+            let described = self.program.variable_of(variable);
+            let module = described.module;
+            let kind = &self.program.modules[module].symbols[described.symbol.0 as usize].kind;
+            let SymbolKind::Variable { pointers, .. } = kind else { continue };
+            let base = self.base(Base::Variable(variable));
+            for pointer in pointers {
+                let (entity, further) = self.program.entity(module, pointer.symbol).clone();
+                let target = self.entity_base(&entity);
+                let to = Addresses::one(target, Offset::exact(pointer.offset.wrapping_add(further)));
+                self.put(base, Offset::exact(pointer.at as i64), &to, None);
+            }
+        }
+    }
+
+    /// Number of a base.
+    pub fn base(&mut self, base: Base) -> BaseId {
+        let bases = &mut self.bases;
+        *self.base_ids.entry(base).or_insert_with_key(|base| {
+            bases.push(base.clone());
+            BaseId(bases.len() as u32 - 1)
+        })
+    }
+
+    /// Whether it was too much: what is known is not all.
+    pub fn is_given_up(&self) -> bool {
+        self.exhausted
+    }
+
+    /// Number of a base, if anything leads to it.
+    pub fn find_base(&self, base: &Base) -> Option<BaseId> {
+        self.base_ids.get(base).copied()
+    }
+
+    /// What a base is.
+    pub fn describe(&self, base: BaseId) -> &Base {
+        &self.bases[base.0 as usize]
+    }
+
+    fn entity_base(&mut self, entity: &Entity) -> BaseId {
+        self.base(match entity {
+            Entity::Function(function) => Base::Function(*function),
+            Entity::Outside(name) => Base::Outside(name.clone()),
+            Entity::Variable(variable) => Base::Variable(*variable),
+        })
+    }
+
+    fn unknown(&mut self) -> Addresses {
+        Addresses::one(self.base(Base::Unknown), Offset::ANY)
+    }
+
+    fn instance(&mut self, function: FunctionId, thread: ThreadId, caller: Option<(InstanceId, u32)>) -> InstanceId {
+        let (code, _) = self.program.function(function);
+        let id = InstanceId(self.instances.len() as u32);
+        self.instructions += code.instructions.len();
+        self.exhausted |=
+            !self.merged && (self.instances.len() > MAX_INSTANCES || self.instructions > MAX_INSTRUCTIONS);
+        self.instances.push(Instance {
+            function,
+            thread,
+            caller,
+            shared: false,
+            callees: BTreeMap::new(),
+            outside: BTreeMap::new(),
+            creates: BTreeMap::new(),
+            parameters: vec![Addresses::default(); code.parameters.len()],
+            values: vec![Addresses::default(); code.instructions.len()],
+            result: Addresses::default(),
+            readers_of: BTreeSet::new(),
+            callers: BTreeSet::new(),
+        });
+        self.work.insert(id);
+        id
+    }
+
+    /// The instance that a call leads to.
+    fn callee(&mut self, caller: InstanceId, at: u32, function: FunctionId) -> InstanceId {
+        if let Some(&known) = self.contexts.get(&(caller, at, function)) {
+            return known;
+        }
+        let thread = self.instances[caller.0 as usize].thread;
+        let known = if self.merged {
+            self.instances.iter().position(|other| other.function == function && other.thread == thread)
+        } else {
+            // A function that is called by itself has one instance for all of that.
+            std::iter::successors(Some(caller), |id| self.instances[id.0 as usize].caller.map(|(outer, _)| outer))
+                .find(|id| self.instances[id.0 as usize].function == function)
+                .map(|id| id.0 as usize)
+        };
+        let id = match known {
+            Some(known) => {
+                self.instances[known].shared = true;
+                InstanceId(known as u32)
+            }
+            None => self.instance(function, thread, Some((caller, at))),
+        };
+        self.contexts.insert((caller, at, function), id);
+        self.instances[id.0 as usize].callers.insert(caller);
+        self.instances[caller.0 as usize].callees.entry(at).or_default().insert(id);
+        id
+    }
+
+    /// The thread that a call creates.
+    fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
+        let known = self.instances[creator.0 as usize]
+            .creates
+            .get(&at)
+            .and_then(|list| list.iter().copied().find(|thread| self.function_of(*thread) == function));
+        if let Some(known) = known {
+            return known;
+        }
+        // A thread that creates threads like itself stands for all of them.
+        let mut ancestor = Some(self.instances[creator.0 as usize].thread);
+        let mut id = None;
+        while let Some(thread) = ancestor {
+            let described = &self.threads[thread.0 as usize];
+            if self.function_of(thread) == function && described.creator.is_some() {
+                id = Some(thread);
+                break;
+            }
+            ancestor = described.creator.map(|(instance, _)| self.instances[instance.0 as usize].thread);
+        }
+        let id = match id {
+            Some(thread) => {
+                self.threads[thread.0 as usize].recursive = true;
+                thread
+            }
+            None => {
+                let thread = ThreadId(self.threads.len() as u32);
+                let root = InstanceId(self.instances.len() as u32);
+                self.threads.push(Thread { root, creator: Some((creator, at)), recursive: false });
+                self.instance(function, thread, None);
+                thread
+            }
+        };
+        self.instances[creator.0 as usize].creates.entry(at).or_default().insert(id);
+        id
+    }
+
+    /// The function that a thread begins with.
+    pub fn function_of(&self, thread: ThreadId) -> FunctionId {
+        self.instances[self.threads[thread.0 as usize].root.0 as usize].function
+    }
+
+    fn put(&mut self, base: BaseId, at: Offset, content: &Addresses, writer: Option<(InstanceId, u32)>) {
+        let cell = self.memory.entry(base).or_default().entry(at).or_default();
+        cell.writers.extend(writer);
+        if cell.content.add_all(content)
+            && let Some(readers) = self.readers.get(&base)
+        {
+            self.work.extend(readers.iter().copied());
+        }
+    }
+
+    /// What memory can contain.
+    fn get(&self, addresses: &Addresses, bytes: u64) -> Addresses {
+        let mut content = Addresses::default();
+        for (base, offset) in addresses.iter() {
+            if *self.describe(base) == Base::Unknown {
+                content.add(base, Offset::ANY);
+            }
+            for (&at, cell) in self.memory.get(&base).into_iter().flatten() {
+                if at.overlaps(POINTER, offset, bytes) {
+                    content.add_all(&cell.content);
+                }
+            }
+        }
+        content
+    }
+
+    /// Who writes pointers to an address.
+    pub fn writers(&self, base: BaseId, offset: Offset) -> BTreeSet<(InstanceId, u32)> {
+        let cells = self.memory.get(&base).into_iter().flatten();
+        let touched = cells.filter(|(at, _)| at.overlaps(POINTER, offset, POINTER));
+        touched.flat_map(|(_, cell)| cell.writers.iter().copied()).collect()
+    }
+
+    /// All that the memory of a base leads to.
+    pub fn contents(&self, base: BaseId) -> impl Iterator<Item = BaseId> + '_ {
+        self.memory.get(&base).into_iter().flatten().flat_map(|(_, cell)| cell.content.0.keys().copied())
+    }
+
+    /// What an instance returns.
+    pub fn result(&self, id: InstanceId) -> &Addresses {
+        &self.instances[id.0 as usize].result
+    }
+
+    /// What an operand can point to.
+    pub fn operand(&self, instance: InstanceId, operand: &Operand) -> Addresses {
+        let described = &self.instances[instance.0 as usize];
+        let module = self.program.function(described.function).1;
+        let base_of = |entity: &Entity| {
+            let base = match entity {
+                Entity::Function(function) => Base::Function(*function),
+                Entity::Outside(name) => Base::Outside(name.clone()),
+                Entity::Variable(variable) => Base::Variable(*variable),
+            };
+            self.base_ids.get(&base).copied()
+        };
+        match operand {
+            Operand::Instruction(id) => described.values[id.0 as usize].clone(),
+            Operand::Parameter(index) => described.parameters[*index as usize].clone(),
+            Operand::Symbol(symbol, offset) => {
+                let (entity, further) = self.program.entity(module, *symbol);
+                let offset = Offset::exact(offset.wrapping_add(*further));
+                base_of(entity).map_or_else(Addresses::default, |base| Addresses::one(base, offset))
+            }
+            Operand::Constant(symbols) => {
+                let mut all = Addresses::default();
+                for &symbol in symbols {
+                    if let Some(base) = base_of(&self.program.entity(module, symbol).0) {
+                        all.add(base, Offset::ANY);
+                    }
+                }
+                all
+            }
+            _ => Addresses::default(),
+        }
+    }
+
+    /// Makes sure that the symbols of an operand have bases.
+    fn declare(&mut self, instance: InstanceId, operand: &Operand) {
+        let module = self.program.function(self.instances[instance.0 as usize].function).1;
+        let symbols = match operand {
+            Operand::Symbol(symbol, _) => std::slice::from_ref(symbol),
+            Operand::Constant(symbols) => symbols,
+            _ => return,
+        };
+        for &symbol in symbols {
+            let entity = self.program.entity(module, symbol).0.clone();
+            self.entity_base(&entity);
+        }
+    }
+
+    fn visit(&mut self, id: InstanceId) {
+        let program = self.program;
+        let function = self.instances[id.0 as usize].function;
+        let code = program.function(function).0;
+        // Blocks are in no particular order; a second round sees what the first put into later values.
+        loop {
+            let mut changed = false;
+            for (at, instruction) in code.instructions.iter().enumerate() {
+                let value = self.value(id, at as u32, instruction);
+                changed |= self.instances[id.0 as usize].values[at].add_all(&value);
+                self.steps += 1 + value.0.len() as u64;
+                self.exhausted |= self.steps > MAX_STEPS;
+                if self.exhausted {
+                    return;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    fn read(&mut self, id: InstanceId, addresses: &Addresses, bytes: u64) -> Addresses {
+        for (base, _) in addresses.iter() {
+            if self.instances[id.0 as usize].readers_of.insert(base) {
+                self.readers.entry(base).or_default().insert(id);
+            }
+            let cells = self.memory.get(&base).into_iter().flatten();
+            self.steps += cells.map(|(_, cell)| 1 + cell.content.0.len() as u64).sum::<u64>();
+        }
+        self.get(addresses, bytes)
+    }
+
+    fn write(&mut self, id: InstanceId, at: u32, addresses: &Addresses, content: &Addresses) {
+        self.steps += (addresses.0.len() * (1 + content.0.len())) as u64;
+        for (base, offset) in addresses.iter() {
+            self.put(base, offset, content, Some((id, at)));
+        }
+    }
+
+    /// What an instruction results in, after it had its effect on memory.
+    fn value(&mut self, id: InstanceId, at: u32, instruction: &Instruction) -> Addresses {
+        for operand in &instruction.operands {
+            self.declare(id, operand);
+        }
+        let operand = |this: &Self, index: usize| {
+            instruction.operands.get(index).map_or_else(Addresses::default, |operand| this.operand(id, operand))
+        };
+        let all = |this: &Self| {
+            instruction.operands.iter().fold(Addresses::default(), |mut all, operand| {
+                all.add_all(&this.operand(id, operand));
+                all
+            })
+        };
+        match &instruction.operation {
+            Operation::Load { bytes, .. } => {
+                let address = operand(self, 0);
+                if self.precision == Precision::Names { Addresses::default() } else { self.read(id, &address, *bytes) }
+            }
+            Operation::Store { bytes, .. } => {
+                let (value, address) = (operand(self, 0), operand(self, 1));
+                // A value of several words has its pointers in any of them.
+                for word in 0..bytes.div_ceil(POINTER).clamp(1, 64) {
+                    self.write(id, at, &address.map(|offset| offset.plus((word * POINTER) as i64)), &value);
+                }
+                if *bytes > 64 * POINTER {
+                    self.write(id, at, &address.map(|_| Offset::ANY), &value);
+                }
+                Addresses::default()
+            }
+            Operation::Update { bytes, .. } => {
+                let (address, value) = (operand(self, 0), operand(self, 1));
+                self.write(id, at, &address, &value.map(|_| Offset::ANY));
+                self.write(id, at, &address, &value);
+                self.read(id, &address, *bytes)
+            }
+            Operation::CompareExchange { bytes, .. } => {
+                let (address, value) = (operand(self, 0), operand(self, 2));
+                self.write(id, at, &address, &value);
+                self.read(id, &address, *bytes)
+            }
+            Operation::Local { .. } => Addresses::one(self.base(Base::Local(id, at)), Offset::exact(0)),
+            Operation::Offset { constant, scales } => {
+                let base = operand(self, 0);
+                let mut moved = base.map(|offset| {
+                    scales.iter().fold(offset.plus(*constant), |offset, &scale| offset.plus_multiples(scale))
+                });
+                // Addresses can be computed from the distance of others.
+                for index in 1..instruction.operands.len() {
+                    moved.add_all(&operand(self, index).map(|_| Offset::ANY));
+                }
+                moved
+            }
+            Operation::Phi | Operation::Freeze | Operation::Extract(_) | Operation::Insert(_) => all(self),
+            Operation::ExtractLane | Operation::InsertLane | Operation::Shuffle => all(self),
+            Operation::Cast(CastOperator::Float) => Addresses::default(),
+            Operation::Cast(_) => operand(self, 0),
+            Operation::Select => {
+                let mut both = operand(self, 1);
+                both.add_all(&operand(self, 2));
+                both
+            }
+            Operation::Binary(BinaryOperator::Float) => Addresses::default(),
+            Operation::Binary(operator) => {
+                self.arithmetic(*operator, instruction, &operand(self, 0), &operand(self, 1))
+            }
+            Operation::Return => {
+                let value = operand(self, 0);
+                self.add_result(id, &value);
+                Addresses::default()
+            }
+            Operation::Call | Operation::Invoke { .. } => self.call(id, at, instruction),
+            Operation::VariableArgument | Operation::LandingPad | Operation::Other(_) => self.unknown(),
+            _ => Addresses::default(),
+        }
+    }
+
+    /// Adds to what an instance returns, for its callers and for those who wait for the thread.
+    fn add_result(&mut self, id: InstanceId, value: &Addresses) {
+        let instance = &mut self.instances[id.0 as usize];
+        if instance.result.add_all(value) {
+            self.work.extend(instance.callers.iter().copied());
+            self.work.extend(self.joiners.iter().copied());
+        }
+    }
+
+    fn arithmetic(
+        &self,
+        operator: BinaryOperator,
+        instruction: &Instruction,
+        left: &Addresses,
+        right: &Addresses,
+    ) -> Addresses {
+        match (operator, &instruction.operands[..]) {
+            (BinaryOperator::Add, [_, Operand::Integer(bytes)]) => left.map(|offset| offset.plus(*bytes)),
+            (BinaryOperator::Add, [Operand::Integer(bytes), _]) => right.map(|offset| offset.plus(*bytes)),
+            (BinaryOperator::Subtract, [_, Operand::Integer(bytes)]) => {
+                left.map(|offset| offset.plus(bytes.wrapping_neg()))
+            }
+            _ => {
+                let mut all = left.map(|_| Offset::ANY);
+                all.add_all(&right.map(|_| Offset::ANY));
+                all
+            }
+        }
+    }
+
+    /// Whether a function is called at most once in this instance, and in one thread only.
+    pub fn is_once(&self, id: InstanceId) -> bool {
+        let instance = &self.instances[id.0 as usize];
+        if instance.shared {
+            return false;
+        }
+        let thread = &self.threads[instance.thread.0 as usize];
+        let from = match (instance.caller, thread.creator) {
+            (Some(caller), _) => caller,
+            (None, Some(_)) if thread.recursive => return false,
+            (None, Some(creator)) => creator,
+            (None, None) => return true,
+        };
+        self.is_place_once(from.0, from.1)
+    }
+
+    /// Whether an instruction is executed at most once in all of the program's threads.
+    pub fn is_place_once(&self, id: InstanceId, at: u32) -> bool {
+        let function = self.instances[id.0 as usize].function;
+        !self.blocks[function.0 as usize].repeats(at) && self.is_once(id)
+    }
+
+    /// Whether a base stands for one piece of memory only.
+    pub fn is_strong(&self, base: BaseId) -> bool {
+        match *self.describe(base) {
+            Base::Variable(variable) => !self.program.variable_flags(variable).1,
+            Base::Local(_, COPY) => false,
+            Base::Local(id, at) | Base::Heap(id, at) => self.is_place_once(id, at),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! What calls do with pointers: those of the program's functions, and those of functions outside of it.
+
+use super::{COPY, InstanceId, POINTER, PointsTo, Precision};
+use crate::address::{Addresses, Base, Offset};
+use crate::models::Model;
+use racehunter_ir::{Instruction, Operand, SymbolKind, Type};
+
+impl PointsTo<'_> {
+    pub(super) fn call(&mut self, id: InstanceId, at: u32, call: &Instruction) -> Addresses {
+        let Some(callee) = call.operands.first() else { return Addresses::default() };
+        if let Operand::Assembler { memory } = callee {
+            return if *memory || call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
+        }
+        let mut result = Addresses::default();
+        for (base, _) in self.operand(id, callee).iter() {
+            match self.describe(base).clone() {
+                Base::Function(function) => {
+                    let next = self.callee(id, at, function);
+                    if self.exhausted {
+                        return result;
+                    }
+                    self.pass(id, next, &call.operands[1..]);
+                    result.add_all(&self.instances[next.0 as usize].result);
+                }
+                Base::Outside(name) => {
+                    self.instances[id.0 as usize].outside.entry(at).or_default().insert(name.clone());
+                    let value = self.outside(id, at, call, &name);
+                    result.add_all(&value);
+                }
+                // What else is called is a gap, which is found when control is followed.
+                _ => {}
+            }
+        }
+        result
+    }
+
+    /// Whether calls of an instance copy what some of the arguments point to.
+    pub fn gets_copies(&self, id: InstanceId) -> bool {
+        let (code, module) = self.program.function(self.instances[id.0 as usize].function);
+        self.program.modules[module]
+            .symbol(code.symbol)
+            .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value))
+    }
+
+    /// Hands arguments over to the parameters of a function.
+    fn pass(&mut self, caller: InstanceId, callee: InstanceId, arguments: &[Operand]) {
+        if self.precision == Precision::Names {
+            return;
+        }
+        let copies = self.gets_copies(callee);
+        for (index, argument) in arguments.iter().enumerate() {
+            let mut value = self.operand(caller, argument);
+            // A copy is taken for what it is a copy of, and for something else too: a lock in it is neither.
+            if copies && !value.is_empty() {
+                value.add(self.base(Base::Local(callee, COPY)), Offset::exact(0));
+            }
+            if let Some(parameter) = self.instances[callee.0 as usize].parameters.get_mut(index)
+                && parameter.add_all(&value)
+            {
+                self.work.insert(callee);
+            }
+        }
+    }
+
+    fn outside(&mut self, id: InstanceId, at: u32, call: &Instruction, name: &str) -> Addresses {
+        let argument = |this: &Self, index: usize| {
+            call.operands.get(index + 1).map_or_else(Addresses::default, |operand| this.operand(id, operand))
+        };
+        match self.models.of(name) {
+            Some(Model::Create(create)) => {
+                let (entry, passed) = (argument(self, create.entry), argument(self, create.argument));
+                self.passed.add_all(&passed);
+                for (base, _) in entry.iter() {
+                    let Base::Function(function) = *self.describe(base) else { continue };
+                    let thread = self.created(id, at, function);
+                    let handle = self.base(Base::Handle(thread));
+                    let cell = argument(self, create.handle);
+                    self.write(id, at, &cell, &Addresses::one(handle, Offset::exact(0)));
+                    let root = self.threads[thread.0 as usize].root;
+                    if self.precision != Precision::Names
+                        && let Some(parameter) = self.instances[root.0 as usize].parameters.first_mut()
+                        && parameter.add_all(&passed)
+                    {
+                        self.work.insert(root);
+                    }
+                }
+                Addresses::default()
+            }
+            Some(Model::Allocate(allocate)) => {
+                let heap = self.base(Base::Heap(id, at));
+                let new = Addresses::one(heap, Offset::exact(0));
+                if let Some(old) = allocate.copies {
+                    let old = argument(self, old);
+                    let content = self.read(id, &old.map(|_| Offset::ANY), POINTER);
+                    self.write(id, at, &new.map(|_| Offset::ANY), &content);
+                }
+                match allocate.into {
+                    Some(into) => {
+                        let cell = argument(self, into);
+                        self.write(id, at, &cell, &new);
+                        Addresses::default()
+                    }
+                    None => new,
+                }
+            }
+            Some(Model::Access(access)) => {
+                if access.copies {
+                    let (to, from) = (argument(self, 0), argument(self, 1));
+                    self.copy(id, at, &to, &from);
+                }
+                // What a function searches in comes back with an offset, what it fills as it was given.
+                let Some(index) = access.returns else { return Addresses::default() };
+                let is_search = access.reads.contains(index) && !access.writes.contains(index);
+                argument(self, index).map(|offset| if is_search { Offset::ANY } else { offset })
+            }
+            Some(Model::Call(call_back)) => {
+                for (base, _) in argument(self, call_back.entry).iter() {
+                    if let Base::Function(function) = *self.describe(base) {
+                        self.callee(id, at, function);
+                    }
+                }
+                Addresses::default()
+            }
+            Some(Model::Join(join)) => {
+                self.joiners.insert(id);
+                let mut left = Addresses::default();
+                for (base, _) in argument(self, join.handle).iter() {
+                    match *self.describe(base) {
+                        Base::Handle(thread) => {
+                            let root = self.threads[thread.0 as usize].root;
+                            left.add_all(&self.instances[root.0 as usize].result);
+                        }
+                        _ => {
+                            left.add_all(&self.unknown());
+                        }
+                    }
+                }
+                let cell = argument(self, 1);
+                self.write(id, at, &cell, &left);
+                Addresses::default()
+            }
+            Some(Model::Keep(keep)) => {
+                let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
+                let value = argument(self, keep.value);
+                self.write(id, at, &Addresses::one(kept, Offset::ANY), &value);
+                Addresses::default()
+            }
+            Some(Model::Recall) => {
+                let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
+                self.read(id, &Addresses::one(kept, Offset::ANY), POINTER)
+            }
+            Some(Model::Leave) => {
+                let root = self.threads[self.instances[id.0 as usize].thread.0 as usize].root;
+                let value = argument(self, 0);
+                self.add_result(root, &value);
+                Addresses::default()
+            }
+            // Numbers lead nowhere; what is made of them and then followed is found to be empty.
+            Some(Model::Input) | None if matches!(call.ty, Type::Pointer | Type::Other) => self.unknown(),
+            _ => Addresses::default(),
+        }
+    }
+
+    fn copy(&mut self, id: InstanceId, at: u32, to: &Addresses, from: &Addresses) {
+        self.read(id, from, POINTER);
+        for (source, begin) in from.iter() {
+            let cells: Vec<(Offset, Addresses)> = (self.memory.get(&source).into_iter().flatten())
+                .map(|(&offset, cell)| (offset, cell.content.clone()))
+                .collect();
+            for (offset, content) in cells {
+                for (base, target) in to.iter() {
+                    let moved = match (begin.only(), target.only(), offset.only()) {
+                        (Some(begin), Some(target), Some(offset)) => {
+                            Offset::exact(target.wrapping_add(offset).wrapping_sub(begin))
+                        }
+                        _ => Offset::ANY,
+                    };
+                    self.put(base, moved, &content, Some((id, at)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The modules of a program, linked.
+
+use racehunter_ir as ir;
+use rustc_hash::FxHashMap;
+
+/// A function that the program defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+/// A variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VariableId(pub u32);
+
+/// What a symbol stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entity {
+    /// A function of the program.
+    Function(FunctionId),
+    /// A function that is not part of the program.
+    Outside(String),
+    /// A variable.
+    Variable(VariableId),
+}
+
+/// A variable and where its description is.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Name.
+    pub name: String,
+    /// Position of the module that describes it best: the one that defines it, if there is one.
+    pub module: usize,
+    /// Its symbol there.
+    pub symbol: ir::SymbolId,
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// File.
+    pub file: String,
+    /// Line.
+    pub line: u32,
+    /// Column.
+    pub column: u32,
+    /// Function, as the source names it.
+    pub function: String,
+}
+
+/// A whole program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The modules.
+    pub modules: Vec<ir::Module>,
+    functions: Vec<(usize, usize)>,
+    variables: Vec<Variable>,
+    entities: Vec<Vec<(Entity, i64)>>,
+}
+
+impl Program {
+    /// Links modules: symbols of the same name are the same, unless they are internal.
+    pub fn link(modules: Vec<ir::Module>) -> Self {
+        let mut program =
+            Self { functions: Vec::new(), variables: Vec::new(), entities: Vec::new(), modules: Vec::new() };
+        let mut named: FxHashMap<String, Entity> = FxHashMap::default();
+        // Definitions first: they win over declarations, strong ones over weak ones.
+        for weak in [false, true] {
+            for (index, module) in modules.iter().enumerate() {
+                for (position, function) in module.functions.iter().enumerate() {
+                    let Some(symbol) = module.symbol(function.symbol) else { continue };
+                    if symbol.linkage == ir::Linkage::Internal || (symbol.linkage == ir::Linkage::Weak) != weak {
+                        continue;
+                    }
+                    named.entry(symbol.name.clone()).or_insert_with(|| {
+                        program.functions.push((index, position));
+                        Entity::Function(FunctionId(program.functions.len() as u32 - 1))
+                    });
+                }
+                for (position, symbol) in module.symbols.iter().enumerate() {
+                    let ir::SymbolKind::Variable { defined: true, .. } = symbol.kind else { continue };
+                    if symbol.linkage == ir::Linkage::Internal || (symbol.linkage == ir::Linkage::Weak) != weak {
+                        continue;
+                    }
+                    let symbol_id = ir::SymbolId(position as u32);
+                    named
+                        .entry(symbol.name.clone())
+                        .or_insert_with(|| program.variable(&symbol.name, index, symbol_id));
+                }
+            }
+        }
+        for (index, module) in modules.iter().enumerate() {
+            let table = program.table(index, module, &mut named);
+            program.entities.push(table);
+        }
+        program.modules = modules;
+        program
+    }
+
+    fn variable(&mut self, name: &str, module: usize, symbol: ir::SymbolId) -> Entity {
+        self.variables.push(Variable { name: name.to_owned(), module, symbol });
+        Entity::Variable(VariableId(self.variables.len() as u32 - 1))
+    }
+
+    /// What each symbol of a module stands for.
+    fn table(
+        &mut self,
+        index: usize,
+        module: &ir::Module,
+        named: &mut FxHashMap<String, Entity>,
+    ) -> Vec<(Entity, i64)> {
+        let bodies: FxHashMap<ir::SymbolId, usize> =
+            module.functions.iter().enumerate().map(|(position, function)| (function.symbol, position)).collect();
+        let mut table: Vec<(Entity, i64)> = Vec::new();
+        for (position, symbol) in module.symbols.iter().enumerate() {
+            let id = ir::SymbolId(position as u32);
+            let internal = symbol.linkage == ir::Linkage::Internal;
+            let entity = match &symbol.kind {
+                ir::SymbolKind::Function { .. } => match bodies.get(&id) {
+                    Some(&body) if internal => {
+                        self.functions.push((index, body));
+                        Entity::Function(FunctionId(self.functions.len() as u32 - 1))
+                    }
+                    _ => named.get(&symbol.name).cloned().unwrap_or_else(|| Entity::Outside(symbol.name.clone())),
+                },
+                ir::SymbolKind::Variable { .. } if internal => self.variable(&symbol.name, index, id),
+                ir::SymbolKind::Variable { .. } => match named.get(&symbol.name) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let entity = self.variable(&symbol.name, index, id);
+                        named.insert(symbol.name.clone(), entity.clone());
+                        entity
+                    }
+                },
+                // Resolved below; a broken alias is a function that nobody knows.
+                ir::SymbolKind::Alias { .. } => Entity::Outside(symbol.name.clone()),
+            };
+            table.push((entity, 0));
+        }
+        for position in 0..module.symbols.len() {
+            let (mut at, mut offset) = (position, 0i64);
+            for _ in 0..8 {
+                let ir::SymbolKind::Alias { target: Some(target), offset: more } = module.symbols[at].kind else {
+                    break;
+                };
+                at = target.0 as usize;
+                offset = offset.wrapping_add(more);
+            }
+            if at != position {
+                table[position] = (table[at].0.clone(), offset);
+                let symbol = &module.symbols[position];
+                if symbol.linkage != ir::Linkage::Internal {
+                    named.entry(symbol.name.clone()).or_insert_with(|| table[at].0.clone());
+                }
+            }
+        }
+        table
+    }
+
+    /// What a symbol of a module stands for, and how many bytes further.
+    pub fn entity(&self, module: usize, symbol: ir::SymbolId) -> &(Entity, i64) {
+        &self.entities[module][symbol.0 as usize]
+    }
+
+    /// A function, and the position of its module.
+    pub fn function(&self, function: FunctionId) -> (&ir::Function, usize) {
+        let (module, position) = self.functions[function.0 as usize];
+        (&self.modules[module].functions[position], module)
+    }
+
+    /// All functions.
+    pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
+        (0..self.functions.len() as u32).map(FunctionId)
+    }
+
+    /// Name of a function for the linker.
+    pub fn function_name(&self, function: FunctionId) -> &str {
+        let (code, module) = self.function(function);
+        self.modules[module].function_name(code)
+    }
+
+    /// A variable.
+    pub fn variable_of(&self, variable: VariableId) -> &Variable {
+        &self.variables[variable.0 as usize]
+    }
+
+    /// All variables.
+    pub fn variables(&self) -> impl Iterator<Item = VariableId> + use<> {
+        (0..self.variables.len() as u32).map(VariableId)
+    }
+
+    /// What is known about a variable: never changes, one for each thread.
+    pub fn variable_flags(&self, variable: VariableId) -> (bool, bool) {
+        let described = self.variable_of(variable);
+        match self.modules[described.module].symbols[described.symbol.0 as usize].kind {
+            ir::SymbolKind::Variable { constant, thread_local, .. } => (constant, thread_local),
+            _ => (false, false),
+        }
+    }
+
+    /// A function of this name that is visible to the linker.
+    pub fn find(&self, name: &str) -> Option<FunctionId> {
+        self.functions().find(|&function| self.function_name(function) == name)
+    }
+
+    /// Where an instruction comes from.
+    pub fn place(&self, function: FunctionId, instruction: u32) -> Place {
+        let (code, module) = self.function(function);
+        let module = &self.modules[module];
+        let at = code.instructions.get(instruction as usize).and_then(|found| found.location).or(code.location);
+        match at.and_then(|id| module.locations.get(id.0 as usize)) {
+            Some(location) => Place {
+                file: module.file(location.file).to_owned(),
+                line: location.line,
+                column: location.column,
+                function: module.location_function(location).to_owned(),
+            },
+            None => Place {
+                file: module.source.clone(),
+                line: 0,
+                column: 0,
+                function: module.function_name(code).to_owned(),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}:{}", self.file, self.line)
+    }
+}

@@ -1,0 +1,285 @@
+//! Accesses, and pairs of them that nothing keeps apart.
+
+use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::crews::Crews;
+use crate::flow::{Flow, Follower, Held, Key, State};
+use crate::fresh;
+use crate::linear::linear;
+use crate::models::Model;
+use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::threads::Family;
+use racehunter_ir::{Operand, Operation};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A range of memory that an instruction touches.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Where control is.
+    pub instance: InstanceId,
+    /// The instruction.
+    pub at: u32,
+    /// The thread.
+    pub thread: ThreadId,
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// Where in its base.
+    pub offset: Offset,
+    /// How many bytes.
+    pub bytes: u64,
+    /// The address as the program has it.
+    pub address: Operand,
+    /// What is known there.
+    pub state: State,
+    /// Distances from its address to locks that are held, and whether others can hold them too.
+    pub guards: Vec<(i64, bool)>,
+}
+
+/// Two accesses that may be a race.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// What they touch.
+    pub base: BaseId,
+    /// One.
+    pub first: Access,
+    /// The other.
+    pub second: Access,
+}
+
+/// Memory that an instruction touches.
+struct Touch {
+    address: Operand,
+    addresses: Addresses,
+    bytes: u64,
+    write: bool,
+    atomic: bool,
+}
+
+/// As many bytes as there may be.
+const ALL: u64 = 1 << 40;
+
+/// Collects the accesses of all threads, by what they touch.
+pub fn accesses(
+    points_to: &PointsTo<'_>,
+    flow: &Flow,
+    family: &Family,
+    follower: &mut Follower<'_, '_>,
+) -> FxHashMap<BaseId, Vec<Access>> {
+    let mut found: FxHashMap<BaseId, Vec<Access>> = FxHashMap::default();
+    let mut scratch = flow.scratch();
+    let mut missing: Vec<(InstanceId, u32)> = Vec::new();
+    for index in 0..points_to.instances.len() {
+        let id = InstanceId(index as u32);
+        let instance = &points_to.instances[index];
+        let code = points_to.program.function(instance.function).0;
+        for block in 0..code.blocks.len() as u32 {
+            let escaped = follower.escaped;
+            let mut states: Vec<(u32, State)> = Vec::new();
+            flow.each_state(follower, family, (id, block), &mut scratch, &mut |at, state| {
+                // Which way it is does not matter any more.
+                let state = State { facts: BTreeMap::new(), ..state.clone() };
+                if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {
+                    states.push((at, state));
+                }
+            });
+            for (at, state) in states {
+                for Touch { address, addresses, bytes, write, atomic } in touched(points_to, id, at) {
+                    if addresses.is_empty() {
+                        missing.push((id, at));
+                    }
+                    for (base, offset) in addresses.iter() {
+                        match points_to.describe(base) {
+                            Base::Unknown => missing.push((id, at)),
+                            Base::Function(_) | Base::Outside(_) | Base::Handle(_) => continue,
+                            _ if !escaped.contains(&base) => continue,
+                            _ => {}
+                        }
+                        if state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base) {
+                            continue;
+                        }
+                        let (state, thread) = (state.clone(), instance.thread);
+                        let guards = guards(points_to, follower, id, &address, &state);
+                        let address = address.clone();
+                        let access =
+                            Access { instance: id, at, thread, write, atomic, offset, bytes, address, state, guards };
+                        found.entry(base).or_default().push(access);
+                    }
+                }
+            }
+        }
+    }
+    for (id, at) in missing {
+        follower.gaps.add(points_to, id, at, "an address that is not known");
+    }
+    found
+}
+
+/// How far from its address the locks are that are held at an access.
+fn guards(
+    points_to: &PointsTo<'_>,
+    follower: &Follower<'_, '_>,
+    id: InstanceId,
+    address: &Operand,
+    state: &State,
+) -> Vec<(i64, bool)> {
+    let mut found = Vec::new();
+    let held = state.locks.iter().filter(|held| held.if_zero.is_none());
+    for (index, shared) in held.filter_map(|held| match held.key {
+        Key::Relative(index) => Some((index, held.shared)),
+        _ => None,
+    }) {
+        let distance = follower.sums[index as usize].0.behind(&linear(points_to, id, address));
+        found.extend(distance.map(|distance| (distance, shared)));
+    }
+    found
+}
+
+/// All memory that an instruction touches.
+fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
+    let instance = &points_to.instances[id.0 as usize];
+    let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
+    let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
+        let address = instruction.operands[index].clone();
+        Touch { addresses: points_to.operand(id, &address), address, bytes, write, atomic }
+    };
+    match &instruction.operation {
+        Operation::Load { bytes, order, .. } => vec![touch(0, *bytes, false, order.is_some())],
+        Operation::Store { bytes, order, .. } => vec![touch(1, *bytes, true, order.is_some())],
+        Operation::Update { bytes, .. } | Operation::CompareExchange { bytes, .. } => {
+            vec![touch(0, *bytes, true, true)]
+        }
+        Operation::Call | Operation::Invoke { .. } => {
+            let mut all = Vec::new();
+            // The call copies what some of its arguments point to; which ones is not said.
+            let copies = |callee: &InstanceId| points_to.gets_copies(*callee);
+            if instance.callees.get(&at).into_iter().flatten().any(copies) {
+                let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
+                all.extend(arguments.filter(|touch| !touch.addresses.is_empty()));
+            }
+            for name in instance.outside.get(&at).into_iter().flatten() {
+                let Some(model) = points_to.models.of(name) else { continue };
+                let arguments = instruction.operands.len().saturating_sub(1);
+                let mut add = |index: usize, bytes: u64, write: bool| {
+                    if index < arguments {
+                        let touch = touch(index + 1, bytes, write, false);
+                        // A number or a null pointer is no memory.
+                        if !touch.addresses.is_empty() {
+                            all.push(touch);
+                        }
+                    }
+                };
+                match model {
+                    Model::Access(access) => {
+                        let length = access.length.and_then(|index| instruction.operands.get(index + 1));
+                        let bytes = match length {
+                            Some(Operand::Integer(bytes)) => u64::try_from(*bytes).unwrap_or(ALL),
+                            _ => ALL,
+                        };
+                        for index in 0..arguments {
+                            if access.writes.contains(index) {
+                                add(index, bytes, true);
+                            }
+                            if access.reads.contains(index) {
+                                add(index, bytes, false);
+                            }
+                        }
+                    }
+                    Model::Allocate(allocate) => {
+                        allocate.reads.iter().for_each(|&index| add(index, ALL, false));
+                        allocate.into.into_iter().for_each(|index| add(index, 8, true));
+                        allocate.copies.into_iter().for_each(|index| add(index, ALL, true));
+                    }
+                    Model::Release(release) => add(release.pointer, ALL, true),
+                    Model::Create(create) => add(create.handle, 8, true),
+                    Model::Key(key) => add(key.key, 4, true),
+                    Model::Join(_) => add(1, 8, true),
+                    _ => {}
+                }
+            }
+            all
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// All pairs that nothing keeps apart.
+pub fn candidates(
+    points_to: &PointsTo<'_>,
+    family: &Family,
+    crews: &Crews,
+    accesses: &FxHashMap<BaseId, Vec<Access>>,
+) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    let mut bases: Vec<&BaseId> = accesses.keys().collect();
+    bases.sort();
+    for &base in bases {
+        if let Base::Variable(variable) = points_to.describe(base)
+            && points_to.program.variable_flags(*variable).0
+        {
+            continue;
+        }
+        let list = &accesses[&base];
+        // The same instruction in other instances is the same to the user.
+        let mut told: FxHashSet<_> = FxHashSet::default();
+        for (index, first) in list.iter().enumerate() {
+            for second in &list[index..] {
+                if !(first.write || second.write) || (first.atomic && second.atomic) {
+                    continue;
+                }
+                if !first.offset.overlaps(first.bytes, second.offset, second.bytes)
+                    || !family.is_parallel((first.thread, &first.state), (second.thread, &second.state))
+                    || excluded(&first.state.locks, &second.state.locks)
+                    || excluded_by_distance(first, second)
+                    || is_own(points_to, crews, first, second)
+                {
+                    continue;
+                }
+                let function = |access: &Access| points_to.instances[access.instance.0 as usize].function;
+                if told.insert((function(first), first.at, function(second), second.at)) {
+                    found.push(Candidate { base, first: first.clone(), second: second.clone() });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether there is a lock that cannot be held in both places at once.
+fn excluded(first: &BTreeSet<Held>, second: &BTreeSet<Held>) -> bool {
+    first.iter().filter(|held| held.if_zero.is_none()).any(|held| {
+        second.iter().any(|other| other.if_zero.is_none() && other.key == held.key && !(held.shared && other.shared))
+    })
+}
+
+/// Whether both hold a lock that is as far from the one address as from the other: if the addresses are the same, so are
+/// the locks.
+fn excluded_by_distance(first: &Access, second: &Access) -> bool {
+    // Accesses that have a byte in common have all in common.
+    if first.bytes != second.bytes || !first.offset.union(second.offset).is_apart(first.bytes) {
+        return false;
+    }
+    first.guards.iter().any(|(distance, shared)| {
+        second.guards.iter().any(|(other, also_shared)| distance == other && !(*shared && *also_shared))
+    })
+}
+
+/// Whether both accesses are to what threads have for themselves: two members of a crew, or one and its creator.
+fn is_own(points_to: &PointsTo<'_>, crews: &Crews, first: &Access, second: &Access) -> bool {
+    let (one, other) = (&first.address, &second.address);
+    let (left, right) = if first.thread == second.thread {
+        let own = |crews: &Crews, access: &Access, address: &Operand| {
+            crews.own(points_to, access.thread, access.instance, address, access.bytes)
+        };
+        (own(crews, first, one), own(crews, second, other))
+    } else if let Some(next) = crews.of_next(points_to, second.thread, (first.instance, first.at), one, first.bytes) {
+        (Some(next), crews.own(points_to, second.thread, second.instance, other, second.bytes))
+    } else if let Some(next) = crews.of_next(points_to, first.thread, (second.instance, second.at), other, second.bytes)
+    {
+        (crews.own(points_to, first.thread, first.instance, one, first.bytes), Some(next))
+    } else {
+        return false;
+    };
+    left.is_some() && left == right
+}

@@ -1,0 +1,134 @@
+//! Which threads may run at the same time.
+
+use crate::flow::{Flow, State};
+use crate::points_to::{PointsTo, ThreadId};
+use std::collections::BTreeSet;
+
+/// Who creates whom, and what follows for who runs with whom.
+#[derive(Clone, Debug)]
+pub struct Family {
+    parents: Vec<Option<ThreadId>>,
+    descendants: Vec<BTreeSet<ThreadId>>,
+    self_parallel: Vec<bool>,
+    /// Descendants of earlier threads of the same place that may be running when one begins.
+    inherited: Vec<BTreeSet<ThreadId>>,
+    left: Vec<BTreeSet<ThreadId>>,
+    before_create: Vec<BTreeSet<ThreadId>>,
+}
+
+impl Family {
+    /// The tree of threads; nothing is known yet about who runs with whom.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let count = points_to.threads.len();
+        let thread_of = |thread: &crate::points_to::Thread| {
+            thread.creator.map(|(instance, _)| points_to.instances[instance.0 as usize].thread)
+        };
+        let parents: Vec<Option<ThreadId>> = points_to.threads.iter().map(thread_of).collect();
+        let mut descendants = vec![BTreeSet::new(); count];
+        for index in 0..count {
+            let mut ancestor = parents[index];
+            while let Some(thread) = ancestor {
+                if !descendants[thread.0 as usize].insert(ThreadId(index as u32)) {
+                    break;
+                }
+                ancestor = parents[thread.0 as usize];
+            }
+        }
+        // What creates itself is a descendant of itself.
+        for (index, thread) in points_to.threads.iter().enumerate() {
+            if thread.recursive {
+                descendants[index].insert(ThreadId(index as u32));
+            }
+        }
+        let self_parallel = points_to.threads.iter().map(|thread| thread.recursive).collect();
+        let empty = vec![BTreeSet::new(); count];
+        Self {
+            parents,
+            descendants,
+            self_parallel,
+            inherited: empty.clone(),
+            left: empty.clone(),
+            before_create: empty,
+        }
+    }
+
+    /// All threads that a thread creates, and that those create.
+    pub fn descendants(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.descendants[thread.0 as usize]
+    }
+
+    /// Whether two threads of the same place may run at the same time.
+    pub fn is_self_parallel(&self, thread: ThreadId) -> bool {
+        self.self_parallel[thread.0 as usize]
+    }
+
+    /// Descendants that may be running when a thread begins.
+    pub fn inherited(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.inherited[thread.0 as usize]
+    }
+
+    /// Descendants that may be running after the end of a thread.
+    pub fn left_by(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.left[thread.0 as usize]
+    }
+
+    /// Takes over what a round of following control has shown; whether anything is new. It only ever becomes more: a
+    /// thread is taken to be alone of its kind until it is seen to be created while another one may be running.
+    pub fn learn(&mut self, points_to: &PointsTo<'_>, flow: &Flow) -> bool {
+        let mut changed = false;
+        for (index, thread) in points_to.threads.iter().enumerate() {
+            let id = ThreadId(index as u32);
+            let mut add = |set: &mut BTreeSet<ThreadId>, more: BTreeSet<ThreadId>| {
+                let before = set.len();
+                set.extend(more);
+                changed |= set.len() != before;
+            };
+            add(&mut self.left[index], flow.left_by(id));
+            let Some((creator, _)) = thread.creator else { continue };
+            let mut before = BTreeSet::new();
+            for (at, threads) in &points_to.instances[creator.0 as usize].creates {
+                if threads.contains(&id)
+                    && let Some(state) = flow.before_create.get(&(creator, *at))
+                {
+                    before.extend(&state.active);
+                }
+            }
+            add(&mut self.inherited[index], before.intersection(&self.descendants[index]).copied().collect());
+            let parent = points_to.instances[creator.0 as usize].thread;
+            let parallel = before.contains(&id) || self.self_parallel[parent.0 as usize];
+            add(&mut self.before_create[index], before);
+            if parallel && !std::mem::replace(&mut self.self_parallel[index], true) {
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    fn ancestors(&self, thread: ThreadId) -> Vec<ThreadId> {
+        std::iter::successors(Some(thread), |thread| self.parents[thread.0 as usize]).collect()
+    }
+
+    /// Whether two threads may be at these points at the same time.
+    pub fn is_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
+        let ((first, first_state), (second, second_state)) = (first, second);
+        if first == second {
+            return self.is_self_parallel(first);
+        }
+        let (above_first, above_second) = (self.ancestors(first), self.ancestors(second));
+        if above_second.contains(&first) {
+            return self.is_self_parallel(first) || first_state.active.contains(&second);
+        }
+        if above_first.contains(&second) {
+            return self.is_self_parallel(second) || second_state.active.contains(&first);
+        }
+        // The last thread that both come from, and its children on the two ways down.
+        let Some(&common) = above_first.iter().find(|thread| above_second.contains(thread)) else { return true };
+        if self.is_self_parallel(common) {
+            return true;
+        }
+        let child =
+            |list: &[ThreadId]| list.iter().copied().find(|thread| self.parents[thread.0 as usize] == Some(common));
+        let (Some(left), Some(right)) = (child(&above_first), child(&above_second)) else { return true };
+        self.before_create[left.0 as usize].contains(&second) || self.before_create[right.0 as usize].contains(&first)
+    }
+}

@@ -1,0 +1,246 @@
+//! The analysis as a whole, and what it says.
+
+use crate::address::Base;
+use crate::backend::Backend;
+use crate::crews::Crews;
+use crate::escape::escaped;
+use crate::flow::Follower;
+use crate::models::{Model, Models};
+use crate::points_to::{InstanceId, PointsTo};
+use crate::program::{Place, Program};
+use crate::races::{Access, Candidate, accesses, candidates};
+use crate::threads::Family;
+use racehunter_ir::{InstructionId, Operand};
+use std::collections::BTreeSet;
+
+/// Something that could not be modelled. A program that has any is not called free of races.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// What it is.
+    pub what: String,
+    /// Where it is, if it is at one place.
+    pub place: Option<Place>,
+}
+
+/// All gaps that were met.
+#[derive(Clone, Debug, Default)]
+pub struct Gaps(BTreeSet<Gap>);
+
+impl Gaps {
+    /// Notes a gap at an instruction.
+    pub fn add(&mut self, points_to: &PointsTo<'_>, id: InstanceId, at: u32, what: &str) {
+        let place = points_to.program.place(points_to.instances[id.0 as usize].function, at);
+        self.0.insert(Gap { what: what.to_owned(), place: Some(place) });
+    }
+}
+
+/// One side of a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Where.
+    pub place: Place,
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// The function that its thread begins with.
+    pub thread: String,
+    /// Functions from the thread's first to the one of the access.
+    pub stack: Vec<String>,
+    /// Locks that are held.
+    pub locks: Vec<String>,
+    /// Whether it is an instruction of the program, and not a library that accesses memory.
+    pub is_instruction: bool,
+}
+
+/// Two accesses that may be a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// What they touch.
+    pub what: String,
+    /// Both.
+    pub sides: [Side; 2],
+}
+
+/// What the analysis found out.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Pairs that nothing keeps apart.
+    pub pairs: Vec<Pair>,
+    /// What could not be modelled.
+    pub gaps: Vec<Gap>,
+    /// Threads, by the places that create them, the main thread included.
+    pub threads: usize,
+    /// Functions, by the ways to call them.
+    pub instances: usize,
+    /// Whether functions were looked at once in each thread only, because there are too many ways to call them.
+    pub merged: bool,
+    /// Whether ways to the same point were told apart.
+    pub by_ways: bool,
+    /// Whether what it does can depend on anything but the schedule.
+    pub has_inputs: bool,
+}
+
+impl Report {
+    /// Whether the program is proved to have no race.
+    pub fn is_race_free(&self) -> bool {
+        self.pairs.is_empty() && self.gaps.is_empty()
+    }
+}
+
+/// Ways to a point that are told apart, when it does not work without.
+const MOST_WAYS: usize = 8;
+
+/// Instructions that are followed, again and again, before that is given up.
+const MOST_STEPS: u64 = 5_000_000;
+
+fn too_large() -> Gap {
+    Gap { what: "the program as a whole: it is too large".to_owned(), place: None }
+}
+
+/// Analyses a program.
+pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Report {
+    let mut gaps = Gaps::default();
+    let Some(main) = program.find("main") else {
+        gaps.0.insert(Gap { what: "there is no function `main`".to_owned(), place: None });
+        return Report { gaps: gaps.0.into_iter().collect(), ..Report::default() };
+    };
+    for module in &program.modules {
+        if module.symbols.iter().any(|symbol| symbol.name == "llvm.global_ctors" || symbol.name == "llvm.global_dtors")
+        {
+            let what = "functions that run before or after `main`".to_owned();
+            gaps.0.insert(Gap { what, place: None });
+        }
+    }
+    if !backend.leaves_nothing_out() {
+        let what = format!("the {} backend does not follow pointers through memory", backend.name());
+        gaps.0.insert(Gap { what, place: None });
+    }
+    let points_to = backend.points_to(program, models, main);
+    let escaped = escaped(&points_to);
+    let crews = Crews::of(&points_to);
+    let unfinished = Report {
+        threads: points_to.threads.len(),
+        instances: points_to.instances.len(),
+        merged: points_to.merged,
+        has_inputs: true,
+        ..Report::default()
+    };
+    if points_to.is_given_up() {
+        gaps.0.insert(too_large());
+        return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
+    }
+    let untold = gaps;
+    let mut report = Report::default();
+    for most_ways in [1, MOST_WAYS] {
+        let mut gaps = untold.clone();
+        let mut family = Family::of(&points_to);
+        let mut follower = Follower {
+            points_to: &points_to,
+            escaped: &escaped,
+            crews: &crews,
+            sums: Vec::new(),
+            most_ways,
+            steps_left: MOST_STEPS,
+            gaps: &mut gaps,
+        };
+        let flow = follower.run(&mut family);
+        if follower.steps_left == 0 {
+            gaps.0.insert(too_large());
+            return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
+        }
+        let accesses = accesses(&points_to, &flow, &family, &mut follower);
+        let pairs = candidates(&points_to, &family, &crews, &accesses);
+        report = Report {
+            pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            // An address that a backend does not look for is not worth a word for each.
+            gaps: gaps.0.into_iter().filter(|gap| backend.leaves_nothing_out() || gap.place.is_none()).collect(),
+            threads: points_to.threads.len(),
+            instances: points_to.instances.len(),
+            merged: points_to.merged,
+            by_ways: most_ways > 1,
+            has_inputs: has_inputs(&points_to),
+        };
+        if report.is_race_free() || points_to.merged {
+            break;
+        }
+    }
+    report
+}
+
+/// Whether the program can get anything from outside.
+fn has_inputs(points_to: &PointsTo<'_>) -> bool {
+    let names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
+    names.map(|name| points_to.models.of(name)).any(|model| match model {
+        Some(Model::Input) | None => true,
+        Some(Model::Access(access)) => access.input,
+        _ => false,
+    }) || points_to.instances.iter().any(|instance| {
+        let code = points_to.program.function(instance.function).0;
+        code.instructions
+            .iter()
+            .any(|instruction| instruction.operands.iter().any(|operand| matches!(operand, Operand::Assembler { .. })))
+    })
+}
+
+fn pair(points_to: &PointsTo<'_>, candidate: &Candidate) -> Pair {
+    let sides = [side(points_to, &candidate.first), side(points_to, &candidate.second)];
+    Pair { what: name(points_to, points_to.describe(candidate.base)), sides }
+}
+
+fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
+    let program = points_to.program;
+    let mut stack: Vec<String> = std::iter::successors(Some(access.instance), |id| {
+        points_to.instances[id.0 as usize].caller.map(|(outer, _)| outer)
+    })
+    .map(|id| program.function_name(points_to.instances[id.0 as usize].function).to_owned())
+    .collect();
+    stack.reverse();
+    let locks = access.state.locks.iter().filter(|held| held.if_zero.is_none()).filter_map(|held| {
+        Some(match &held.key {
+            crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
+            crate::flow::Key::At(base, at) => format!("{}+{at}", name(points_to, points_to.describe(*base))),
+            crate::flow::Key::Atomic => "atomic section".to_owned(),
+            crate::flow::Key::Relative(_) => return None,
+        })
+    });
+    Side {
+        place: program.place(points_to.instances[access.instance.0 as usize].function, access.at),
+        write: access.write,
+        atomic: access.atomic,
+        thread: program.function_name(points_to.function_of(access.thread)).to_owned(),
+        locks: locks.collect(),
+        is_instruction: is_instruction(points_to, access),
+        stack,
+    }
+}
+
+fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
+    let instance = &points_to.instances[access.instance.0 as usize];
+    let outside = instance.outside.get(&access.at);
+    outside.into_iter().flatten().all(|name| name.starts_with("llvm.mem"))
+}
+
+/// How to speak of a base.
+fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
+    let place = |id: InstanceId, at: u32| points_to.program.place(points_to.instances[id.0 as usize].function, at);
+    match base {
+        Base::Variable(variable) => points_to.program.variable_of(*variable).name.clone(),
+        Base::Function(function) => points_to.program.function_name(*function).to_owned(),
+        Base::Outside(name) => name.clone(),
+        Base::Local(id, at) => local_name(points_to, *id, *at),
+        Base::Heap(id, at) => format!("memory allocated at {}", place(*id, *at)),
+        Base::Handle(_) => "the handle of a thread".to_owned(),
+        Base::Kept(_) => "what a thread keeps".to_owned(),
+        Base::Environment => "the arguments of the program".to_owned(),
+        Base::Unknown => "unknown memory".to_owned(),
+    }
+}
+
+fn local_name(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> String {
+    let (code, module) = points_to.program.function(points_to.instances[id.0 as usize].function);
+    let is_it = |value: &Operand| *value == Operand::Instruction(InstructionId(at));
+    let declared = code.variables.iter().find(|variable| variable.is_address && is_it(&variable.value));
+    let name = declared.and_then(|variable| points_to.program.modules[module].declaration(variable.declaration));
+    name.map_or_else(|| "a local variable".to_owned(), |declaration| declaration.name.clone())
+}

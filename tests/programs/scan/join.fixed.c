@@ -1,0 +1,19 @@
+// verdict: race-free A
+#include <pthread.h>
+#include <stdlib.h>
+
+int result;
+
+void *work(void *argument) {
+    result = 1;
+    return 0;
+}
+
+int main(void) {
+    pthread_t one;
+    pthread_create(&one, 0, work, 0);
+    pthread_join(one, 0);
+    int seen = result;
+    
+    return seen == 7;
+}
