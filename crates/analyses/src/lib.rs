@@ -56,6 +56,8 @@ pub enum Technique {
     PctVb,
     /// Partial order sampling.
     Pos,
+    /// Selectively uniform random walk.
+    Surw,
     /// Predictions from the logs of executions.
     Predict,
 }
@@ -104,7 +106,7 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 11] = [
+    pub const NAMES: [(&'static str, Self); 12] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
@@ -115,6 +117,7 @@ impl Technique {
         ("pct", Self::Pct),
         ("pct-vb", Self::PctVb),
         ("pos", Self::Pos),
+        ("surw", Self::Surw),
         ("predict", Self::Predict),
     ];
 
@@ -148,6 +151,7 @@ impl Technique {
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
+            Self::Surw => Portfolio::of(Walks::uniform(seed)),
             Self::Predict => Portfolio::of(Predict::new(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the two kinds of walks are lucky with different programs.
@@ -168,7 +172,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, predict",
+            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, surw, predict",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }
