@@ -1,7 +1,7 @@
 //! Options of `hunt`, each with something that it makes a difference to.
 
 use racehunter_e2e::workshop::text;
-use racehunter_e2e::{Hunted, Workshop, run};
+use racehunter_e2e::{Hunted, Workshop, racehunter, run};
 use std::path::Path;
 
 /// Two data races, at two variables.
@@ -35,6 +35,39 @@ fn stops_on_the_first_finding_when_asked() {
     let first = workshop.hunt(&program, &["--runs", "100", "--stop-on-first"]).expect(1);
     assert!(first.summary().executions < all.summary().executions);
     assert!(!first.summary().complete, "{:?}", first.summary());
+}
+
+/// Whatever the analysis, it finds a bug that needs a preemption, by the same executions with one worker and with two.
+#[test]
+fn every_analysis_finds_a_lost_update() {
+    let (workshop, program) = Workshop::with_program(
+        "#include <assert.h>
+        #include <pthread.h>
+        #include <stdatomic.h>
+        static atomic_int total;
+        static void *add(void *unused) {
+            int seen = atomic_load(&total);
+            atomic_store(&total, seen + 1);
+            return unused;
+        }
+        int main(void) {
+            pthread_t threads[2];
+            for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, add, 0);
+            for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+            assert(total == 2);
+            return 0;
+        }",
+    );
+    let help = run(&mut racehunter(["hunt", "--help"])).expect(0).stdout;
+    let known = "auto context-bound variable-bound thread-bound dfs random pct pct-vb pos surw coverage";
+    for analysis in known.split(' ') {
+        assert!(help.contains(analysis), "{analysis} is not told of:\n{help}");
+        let hunt = |jobs| workshop.hunt(&program, &["--analysis", analysis, "--runs", "200", "--jobs", jobs]).expect(1);
+        let (one, two) = (hunt("1"), hunt("2"));
+        let kinds: Vec<&str> = one.findings.iter().map(|finding| finding.kind.as_str()).collect();
+        assert_eq!(kinds, ["assertion"], "{analysis}");
+        assert_eq!(one.repeatable, two.repeatable, "{analysis}");
+    }
 }
 
 #[test]

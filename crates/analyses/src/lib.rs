@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod context_bound;
+mod coverage;
 mod past;
 mod predict;
 mod profile;
@@ -21,6 +22,7 @@ mod watchpoint;
 mod witness;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
+pub use coverage::Coverage;
 pub use predict::Predict;
 pub use simplify::simplify;
 pub use thread_bound::{ThreadBound, nth_order, orders_needed};
@@ -56,6 +58,10 @@ pub enum Technique {
     PctVb,
     /// Partial order sampling.
     Pos,
+    /// Selectively uniform random walk.
+    Surw,
+    /// Walks that begin like others that showed something new.
+    Coverage,
     /// Predictions from the logs of executions.
     Predict,
 }
@@ -104,7 +110,7 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 11] = [
+    pub const NAMES: [(&'static str, Self); 13] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
@@ -115,6 +121,8 @@ impl Technique {
         ("pct", Self::Pct),
         ("pct-vb", Self::PctVb),
         ("pos", Self::Pos),
+        ("surw", Self::Surw),
+        ("coverage", Self::Coverage),
         ("predict", Self::Predict),
     ];
 
@@ -148,6 +156,8 @@ impl Technique {
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
+            Self::Surw => Portfolio::of(Walks::uniform(seed)),
+            Self::Coverage => Portfolio::of(Coverage::new(seed)),
             Self::Predict => Portfolio::of(Predict::new(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the two kinds of walks are lucky with different programs.
@@ -168,7 +178,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, predict",
+            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, surw, coverage, predict",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

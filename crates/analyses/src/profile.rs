@@ -1,7 +1,8 @@
 //! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
 
 use racehunter_explore::{
-    Execution, Going, Kind, Loader, MOST_TRACKED, Record, Saver, Tracked, Unusable, Variable, Variables, decisions,
+    Execution, Going, Kind, Loader, MOST_TRACKED, MOST_WEIGHTS, Record, Saver, Tracked, Unusable, Variable, Variables,
+    decisions,
 };
 use std::collections::BTreeMap;
 
@@ -16,9 +17,11 @@ pub(crate) struct Profile {
     accesses: BTreeMap<Tracked, Accesses>,
     /// The same without variables that one thread has to itself: what can be drawn.
     shared: Vec<(Tracked, u64)>,
+    /// Who created a thread; both by their paths.
+    parents: BTreeMap<u64, u64>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Accesses {
     most: u64,
     /// The thread, and whether there were others, in any one execution.
@@ -26,6 +29,8 @@ struct Accesses {
     shared: bool,
     /// In the execution that is looked at.
     now: u64,
+    /// Of each thread, by its path: most, and in the execution that is looked at.
+    of_threads: BTreeMap<u64, (u64, u64)>,
 }
 
 impl Profile {
@@ -85,6 +90,26 @@ impl Profile {
         (drawn, length)
     }
 
+    /// Draws one variable, and tells for each thread how many accesses of it the thread and those that it creates make.
+    pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(u64, u64)>) {
+        let (track, _) = self.draw(1, seed);
+        let mut weights: BTreeMap<u64, u64> = BTreeMap::new();
+        for (&path, &(most, _)) in
+            track.iter().filter_map(|variable| self.accesses.get(variable)).flat_map(|a| &a.of_threads)
+        {
+            let mut thread = Some(path);
+            while let Some(path) = thread {
+                *weights.entry(path).or_default() += most;
+                thread = self.parents.get(&path).copied();
+            }
+        }
+        let mut weights: Vec<(u64, u64)> = weights.into_iter().collect();
+        // There may be more threads than can be told of: the others have few accesses.
+        weights.sort_by_key(|&(_, accesses)| std::cmp::Reverse(accesses));
+        weights.truncate(MOST_WEIGHTS);
+        (track, weights)
+    }
+
     /// Takes in threads and choices of an execution. True when one of the numbers grew.
     pub fn note_choices(&mut self, execution: &Execution) -> bool {
         let mut decisions = decisions(execution, None);
@@ -125,12 +150,19 @@ impl Profile {
                     known.thread = record.thread;
                 }
                 known.now += 1;
+                known.of_threads.entry(variables.path(record.thread)).or_default().1 += 1;
                 known.shared |= known.thread != record.thread;
             }
-            alone &= record.kind != Kind::Create;
+            if record.kind == Kind::Create {
+                alone = false;
+                self.parents.insert(variables.path(record.object as u32), variables.path(record.thread));
+            }
         }
         for known in self.accesses.values_mut() {
             known.most = known.most.max(std::mem::take(&mut known.now));
+            for (most, now) in known.of_threads.values_mut() {
+                *most = (*most).max(std::mem::take(now));
+            }
         }
         let before = std::mem::take(&mut self.shared);
         self.find_shared();
@@ -149,11 +181,21 @@ impl Profile {
         out.number(self.choices);
         out.number(self.chancy);
         out.count(self.accesses.len());
-        for (&variable, &Accesses { most, thread, shared, .. }) in &self.accesses {
+        for (&variable, Accesses { most, thread, shared, of_threads, .. }) in &self.accesses {
             out.tracked(variable);
-            out.number(most);
-            out.number(thread);
-            out.number(shared);
+            out.number(*most);
+            out.number(*thread);
+            out.number(*shared);
+            out.count(of_threads.len());
+            for (&path, &(most, _)) in of_threads {
+                out.number(path);
+                out.number(most);
+            }
+        }
+        out.count(self.parents.len());
+        for (&child, &parent) in &self.parents {
+            out.number(child);
+            out.number(parent);
         }
     }
 
@@ -164,7 +206,14 @@ impl Profile {
         for _ in 0..input.number()? {
             let variable = input.tracked()?;
             let (most, thread, shared) = (input.number()?, input.small()?, input.flag()?);
-            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0 });
+            let mut of_threads = BTreeMap::new();
+            for _ in 0..input.number()? {
+                of_threads.insert(input.number()?, (input.number()?, 0));
+            }
+            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0, of_threads });
+        }
+        for _ in 0..input.number()? {
+            profile.parents.insert(input.number()?, input.number()?);
         }
         profile.find_shared();
         Ok(profile)

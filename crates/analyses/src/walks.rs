@@ -11,6 +11,9 @@
 //! *POS* (X. Yuan, J. Yang, R. Gu, "Partial Order Aware Concurrency Sampling", 2018): priorities of operations, drawn
 //! again for those that conflict with what was done.
 //!
+//! *SURW* (H. Zhao et al., "Selectively Uniform Concurrency Testing", 2025): all orders of the accesses of one variable, which
+//! is drawn for every walk, have about the same chance.
+//!
 //! None covers anything for certain, but all reach far corners of large programs early.
 
 use crate::profile::Profile;
@@ -24,6 +27,7 @@ enum Kind {
     Pct { depth: u32 },
     PctVariables { depth: u32, variables: u32 },
     Pos,
+    Uniform,
 }
 
 /// The analysis: an endless supply of seeds.
@@ -82,6 +86,12 @@ impl Walks {
         Self::new(Kind::Pos, seed)
     }
 
+    /// Selectively uniform random walks.
+    #[must_use]
+    pub fn uniform(seed: u64) -> Self {
+        Self::new(Kind::Uniform, seed)
+    }
+
     fn targets(&mut self, until: u64) -> Vec<Target> {
         let first = std::mem::replace(&mut self.next, until);
         (first..until).rev().map(|number| Target { number, generation: Cell::new(0) }).collect()
@@ -92,7 +102,7 @@ impl Walks {
     pub fn chance_of_one(&self) -> Option<f64> {
         let threads = self.profile.threads() as f64;
         match self.kind {
-            Kind::Random | Kind::Pos => None,
+            Kind::Random | Kind::Pos | Kind::Uniform => None,
             Kind::Pct { depth } => Some(1.0 / (threads * (self.profile.choices() as f64).powi(depth as i32 - 1))),
             // As long as no variables are known, nothing is known.
             Kind::PctVariables { depth: 2.., .. } if self.profile.variables() == 0 => None,
@@ -129,6 +139,10 @@ impl Analysis for Walks {
                 Plan { track, allocations: true, ..walk(Style::PctVariables { depth, length }) }
             }
             Kind::Pos => walk(Style::Pos),
+            Kind::Uniform => {
+                let (track, weights) = self.profile.draw_weighed(seed);
+                Plan { track, weights, allocations: true, ..walk(Style::Uniform) }
+            }
         }
     }
 
@@ -136,7 +150,7 @@ impl Analysis for Walks {
         let grew = match self.kind {
             Kind::Random | Kind::Pos => false,
             Kind::Pct { .. } => self.profile.note_choices(execution),
-            Kind::PctVariables { .. } => self.profile.note_variables(execution),
+            Kind::PctVariables { .. } | Kind::Uniform => self.profile.note_variables(execution),
         };
         if grew {
             // Walks that knew less may have had less of a chance.

@@ -29,7 +29,7 @@ pub const MESSAGE: usize = 256;
 /// Offset of the slots.
 pub const SLOTS_OFFSET: usize = 4096;
 /// Offset of the table of [`Library`]s.
-pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 256 * 1024;
+pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 512 * 1024;
 /// Entries of it, at most.
 pub const LIBRARIES: usize = 256;
 /// Longest path of a library, with the zero at its end.
@@ -151,8 +151,11 @@ pub struct Slot {
     pub depth: u32,
     /// Threads, `main` included, with which the execution is stopped when there shall be another one.
     pub max_threads: u32,
-    /// The variables of `TAIL_PCT_VARIABLES`.
+    /// The variables of `TAIL_PCT_VARIABLES` and `TAIL_UNIFORM`.
     pub tracked: [Tracked; MOST_TRACKED],
+    /// For `TAIL_UNIFORM`: threads, by [`crate::path_of`], and the accesses of the variables that they and the threads that
+    /// they create make. The first path that is 0 ends them.
+    pub weights: [Weight; MOST_WEIGHTS],
     /// For `TAIL_ORDER`: how many priorities have changed so far, and those of which threads.
     pub changed_count: u32,
     /// See `changed_count`.
@@ -242,6 +245,18 @@ pub struct Tracked {
     pub allocated_at: u64,
 }
 
+/// How many accesses of the tracked variables a thread has.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Weight {
+    /// [`crate::path_of`] the thread.
+    pub path: u64,
+    /// Its accesses, and those of the threads that it creates.
+    pub accesses: u64,
+}
+
+/// Threads whose accesses are told, at most.
+pub const MOST_WEIGHTS: usize = 64;
 /// Variables that are tracked at once, at most.
 pub const MOST_TRACKED: usize = 4;
 /// Changes of a priority order, at most.
@@ -283,6 +298,8 @@ pub const TAIL_POS: u32 = 3;
 pub const TAIL_PCT_VARIABLES: u32 = 4;
 /// At every point choose the thread that is first in an order which the seed gives.
 pub const TAIL_ORDER: u32 = 5;
+/// Even over the orders of accesses of the tracked variables.
+pub const TAIL_UNIFORM: u32 = 6;
 
 /// Log synchronisation and the sites with [`SITE_POINT`].
 pub const OBSERVE_POINTS: u32 = 0;

@@ -26,8 +26,11 @@ pub struct Plan {
     pub explain: Option<(u64, u64)>,
     /// Take call stacks at every point.
     pub stacks: bool,
-    /// The variables of [`Style::PctVariables`].
+    /// The variables of [`Style::PctVariables`] and [`Style::Uniform`].
     pub track: Vec<Tracked>,
+    /// For [`Style::Uniform`]: threads by their paths, and how many accesses of the variables they and the threads that they
+    /// create make.
+    pub weights: Vec<(u64, u64)>,
     /// Log what is allocated, so that the log can be read with [`crate::Variables`].
     pub allocations: bool,
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
@@ -83,6 +86,7 @@ impl Default for Plan {
             explain: None,
             stacks: false,
             track: Vec::new(),
+            weights: Vec::new(),
             allocations: false,
             provoke: None,
             max_events: 200_000_000,

@@ -2,9 +2,9 @@
 
 use racehunter_event::control::{
     FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
-    LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
-    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
-    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, Tracked,
+    LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE,
+    SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
+    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -136,6 +136,7 @@ impl Region {
             Tail::Walk { style: Style::PctVariables { .. }, seed } => (TAIL_PCT_VARIABLES, seed),
             Tail::Walk { style: Style::Order { .. }, seed } => (TAIL_ORDER, seed),
             Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
+            Tail::Walk { style: Style::Uniform, seed } => (TAIL_UNIFORM, seed),
         };
         let (depth, length) = match plan.tail {
             Tail::Walk { style: Style::Pct { depth, length } | Style::PctVariables { depth, length }, .. } => {
@@ -153,6 +154,10 @@ impl Region {
                 explore::Tracked::At(object) => Tracked { object, allocated_at: 0 },
                 explore::Tracked::AllocatedAt(code) => Tracked { object: 0, allocated_at: code },
             };
+        }
+        let mut weights = [Weight::default(); MOST_WEIGHTS];
+        for (to, &(path, accesses)) in weights.iter_mut().zip(&plan.weights) {
+            *to = Weight { path, accesses };
         }
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
         if plan.allocations {
@@ -182,6 +187,7 @@ impl Region {
             (*slot).depth = depth;
             (*slot).length = length;
             (*slot).tracked = tracked;
+            (*slot).weights = weights;
             (*slot).changed = changed;
             (*slot).changed_count = changed_count;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);

@@ -45,20 +45,24 @@ pub(crate) fn is_active() -> bool {
 /// as an access of it: others may have to come before its first one.
 pub(crate) unsafe fn note(record: &Record) {
     if record.kind == Kind::Create {
-        schedule::accessed(record.object as u32);
+        schedule::created(record.thread, record.object as u32);
         return;
     }
     let Some(object) = record.variable() else { return };
     if thread::COUNT.get() <= 1 {
         return;
     }
-    let tracking = TRACKING.ptr();
-    let fixed = (*tracking).variables.iter().any(|variable| variable.object == object && object != 0);
-    let after = blocks().partition_point(|block| block.start <= object as usize);
-    let inside = after > 0 && object as usize - blocks()[after - 1].start < blocks()[after - 1].size;
-    if fixed || inside {
+    if has(object as usize) {
         schedule::accessed(record.thread);
     }
+}
+
+/// Whether that is one of the variables, or inside.
+pub(crate) unsafe fn has(object: usize) -> bool {
+    let tracking = TRACKING.ptr();
+    let fixed = (*tracking).variables.iter().any(|variable| variable.object == object as u64 && object != 0);
+    let after = blocks().partition_point(|block| block.start <= object);
+    fixed || after > 0 && object - blocks()[after - 1].start < blocks()[after - 1].size
 }
 
 unsafe fn blocks() -> &'static [Block] {

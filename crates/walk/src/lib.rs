@@ -42,6 +42,10 @@ pub enum Style {
     /// Partial order sampling (Yuan et al., 2018): the next operation with the highest priority. A thread's priority
     /// is drawn anew after each of its operations, and whenever another thread's operation conflicts with its next one.
     Pos,
+    /// Selectively uniform random walk (Zhao et al., 2025): every order of the accesses of chosen variables is about as
+    /// likely as any other. Who makes the next of these accesses is drawn by how many each thread has left
+    /// ([`Walk::weigh`]); between them any thread may go on.
+    Uniform,
 }
 
 /// The next operation of a thread that can run.
@@ -55,6 +59,8 @@ pub struct Next {
     pub object: u64,
     /// Whether it changes that.
     pub changes: bool,
+    /// Whether that is one of the chosen variables.
+    pub chosen: bool,
 }
 
 /// Changes of a [`Style::Order`], at most.
@@ -82,6 +88,9 @@ const fn mix(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Threads whose accesses are known to a [`Style::Uniform`], at most.
+pub const MOST_WEIGHTS: usize = 64;
+
 /// Most changes of priority in one walk.
 pub const MOST_CHANGES: usize = 15;
 
@@ -101,6 +110,13 @@ pub struct Walk<const THREADS: usize> {
     /// 0 until it is drawn.
     priorities: [u64; THREADS],
     yields: [u32; THREADS],
+    /// Accesses of the chosen variables that a thread has, with those of the threads that it creates; by its path.
+    weights: [(u64, u64); MOST_WEIGHTS],
+    weighed: usize,
+    /// How many of them are left, + 1; 0 until the thread is seen.
+    left: [u64; THREADS],
+    /// Who makes the next one.
+    intended: Option<u32>,
 }
 
 /// Priorities that are drawn are above this; those given at a change are below, but above [`LAST`].
@@ -122,6 +138,10 @@ impl<const THREADS: usize> Walk<THREADS> {
             used: 0,
             priorities: [0; THREADS],
             yields: [0; THREADS],
+            weights: [(0, 0); MOST_WEIGHTS],
+            weighed: 0,
+            left: [0; THREADS],
+            intended: None,
         }
     }
 
@@ -134,6 +154,9 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.given_way = 0;
         self.priorities[..self.used].fill(0);
         self.yields[..self.used].fill(0);
+        self.left[..self.used].fill(0);
+        self.weighed = 0;
+        self.intended = None;
         self.used = 0;
         self.changes = [0; MOST_CHANGES];
         if let Style::Pct { depth, length } | Style::PctVariables { depth, length } = style {
@@ -146,6 +169,15 @@ impl<const THREADS: usize> Walk<THREADS> {
             for (number, &thread) in changed.iter().take(count as usize).enumerate() {
                 self.set(thread, part_priority(seed, number as u32));
             }
+        }
+    }
+
+    /// For [`Style::Uniform`], after [`Walk::begin`]: so many accesses of the chosen variables are made by this thread and
+    /// by all threads that it creates.
+    pub fn weigh(&mut self, path: u64, accesses: u64) {
+        if let Some(entry) = self.weights.get_mut(self.weighed) {
+            *entry = (path, accesses);
+            self.weighed += 1;
         }
     }
 
@@ -192,11 +224,98 @@ impl<const THREADS: usize> Walk<THREADS> {
                 }
                 Some(chosen.thread)
             }
+            Style::Uniform => self.choose_evenly(candidates),
         }
     }
 
-    /// The thread has accessed one of the chosen variables, or is about to begin.
+    fn choose_evenly(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
+        let intended_is_here = |intended| candidates.clone().any(|next| next.thread == intended);
+        let free = |next: &Next| !next.chosen;
+        // One that cannot go on keeps its place as long as others have something else to do.
+        if self
+            .intended
+            .is_none_or(|intended| !intended_is_here(intended) && !candidates.clone().any(|next| free(&next)))
+        {
+            self.intended = self.draw_by_weight(candidates.clone());
+        }
+        let intended = self.intended;
+        let allowed = candidates.filter(|next| free(next) || Some(next.thread) == intended);
+        let count = allowed.clone().count() as u64;
+        if count == 0 {
+            return None;
+        }
+        let nth = self.below(count) as usize;
+        let mut allowed = allowed;
+        allowed.nth(nth).map(|next| next.thread)
+    }
+
+    /// A thread, by the accesses that it has left; any, when none has one.
+    fn draw_by_weight(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
+        let mut sum = 0;
+        let mut count = 0;
+        for next in candidates.clone() {
+            sum += self.left_of(next.thread, next.path);
+            count += 1;
+        }
+        if count == 0 {
+            return None;
+        }
+        let mut drawn = self.below(if sum == 0 { count } else { sum });
+        for next in candidates {
+            let weight = if sum == 0 { 1 } else { self.left_of(next.thread, next.path) };
+            if drawn < weight {
+                return Some(next.thread);
+            }
+            drawn -= weight;
+        }
+        None
+    }
+
+    fn left_of(&mut self, thread: u32, path: u64) -> u64 {
+        let known = self.left.get(thread as usize).copied().unwrap_or(1);
+        if known != 0 {
+            return known - 1;
+        }
+        let weighed = self.weights[..self.weighed].iter().find(|(weighed, _)| *weighed == path);
+        let accesses = weighed.map_or(0, |&(_, accesses)| accesses);
+        self.set_left(thread, accesses);
+        accesses
+    }
+
+    fn set_left(&mut self, thread: u32, accesses: u64) {
+        if let Some(entry) = self.left.get_mut(thread as usize) {
+            *entry = accesses.saturating_add(1);
+            self.used = self.used.max(thread as usize + 1);
+        }
+    }
+
+    /// A thread has created another: what that will do is no longer its own.
+    pub fn created(&mut self, parent: u32, parent_path: u64, child: u32, child_path: u64) {
+        if self.style == Style::Uniform {
+            let (own, given) = (self.left_of(parent, parent_path), self.left_of(child, child_path));
+            self.set_left(parent, own.saturating_sub(given));
+            // The access that the parent was drawn for may be one of the child's.
+            if self.intended == Some(parent) && own > 0 && self.below(own) < given {
+                self.intended = Some(child);
+            }
+        }
+    }
+
+    /// The thread has accessed one of the chosen variables.
     pub fn accessed(&mut self, thread: u32) {
+        match self.style {
+            Style::PctVariables { .. } => self.count(thread),
+            Style::Uniform => {
+                let left = self.left.get(thread as usize).copied().unwrap_or(1).saturating_sub(1);
+                self.set_left(thread, left.saturating_sub(1));
+                self.intended = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// The thread is about to begin; for PCT that counts as an access.
+    pub fn begins(&mut self, thread: u32) {
         if matches!(self.style, Style::PctVariables { .. }) {
             self.count(thread);
         }
@@ -281,7 +400,7 @@ mod tests {
     use super::*;
 
     fn ready(threads: &[u32]) -> impl Iterator<Item = Next> + Clone + use<> {
-        let mut all = [Next { thread: 0, path: 0, object: 0, changes: false }; 8];
+        let mut all = [Next { thread: 0, path: 0, object: 0, changes: false, chosen: false }; 8];
         for (next, &thread) in all.iter_mut().zip(threads) {
             next.thread = thread;
             next.path = u64::from(2 * thread + 1);
@@ -415,8 +534,8 @@ mod tests {
 
     #[test]
     fn sampling_draws_again_for_operations_that_conflict() {
-        let writes = |thread| Next { thread, path: 0, object: 64, changes: true };
-        let elsewhere = Next { thread: 2, path: 0, object: 128, changes: true };
+        let writes = |thread| Next { thread, path: 0, object: 64, changes: true, chosen: false };
+        let elsewhere = Next { thread: 2, path: 0, object: 128, changes: true, chosen: false };
         for seed in 0..50 {
             let mut walk = Walk::<8>::new();
             walk.begin(Style::Pos, seed);

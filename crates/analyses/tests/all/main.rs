@@ -4,6 +4,7 @@
 
 mod campaign;
 mod common;
+mod coverage;
 mod divided;
 mod exactness;
 mod findings;

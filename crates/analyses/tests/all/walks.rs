@@ -121,6 +121,44 @@ fn order_sampling_is_even_where_a_random_walk_is_not() {
     assert!(sampling > 4 * random.max(1), "{sampling} against {random}");
 }
 
+/// How many reads of the variable come before its write, in each of so many walks.
+fn reads_before_the_write(mut analysis: Walks, program: &Program, walks: usize) -> Vec<usize> {
+    let Tracked::At(object) = variable(0) else { unreachable!("the model has no heap") };
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let mut waiting = analysis.initial_targets();
+    let mut counts = Vec::new();
+    for _ in 0..walks {
+        let target = waiting.pop().unwrap();
+        let execution = executor.run_one(&analysis.plan(&target));
+        let mut accesses = execution.records.iter().filter(|record| record.variable() == Some(object));
+        counts.push(accesses.position(|record| record.kind == Kind::AtomicWrite).unwrap());
+        waiting.extend(analysis.new_targets(&target, &execution));
+    }
+    counts
+}
+
+#[test]
+fn a_uniform_walk_is_even_over_the_orders_of_a_variable() {
+    const WALKS: usize = 4000;
+    // The write may come before, between and after four reads, and has a long way to go; in the second program the reads
+    // are those of a thread that the other one creates.
+    let writer = padded(30, vec![Op::AtomicWrite(0, Value::Const(1))]);
+    let reads = |count| vec![Op::AtomicRead(0, 0); count];
+    let one = Program::fork_join(vec![writer.clone(), reads(4)], vec![]);
+    let parent = vec![Op::AtomicRead(0, 0), Op::Create(3), Op::AtomicRead(0, 0), Op::Join(0)];
+    let mut nested = Program::fork_join(vec![writer, parent], vec![]);
+    nested.bodies.push(reads(2));
+    for (name, program) in [("flat", one), ("nested", nested)] {
+        let counts = reads_before_the_write(Walks::uniform(1), &program, WALKS);
+        let expected = (WALKS as f64 / 5.0, 5.0 * (WALKS as f64 / 5.0 * 0.8).sqrt());
+        for position in 0..=4 {
+            let count = counts.iter().filter(|&&reads| reads == position).count() as f64;
+            assert!((count - expected.0).abs() < expected.1, "{name}: {position} {count}, not {expected:?}");
+        }
+    }
+}
+
 #[test]
 fn the_chance_is_told() {
     let (walks, _) = made(Walks::pct(2, 1), &between(2), 40);

@@ -7,7 +7,7 @@ use super::watch::Watch;
 use crate::{
     Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Tracked, Wait,
 };
-use racehunter_walk::Walk;
+use racehunter_walk::{Next, Walk};
 use std::collections::{HashMap, HashSet};
 
 /// Threads that a walk can tell apart; programs of the model have fewer.
@@ -113,6 +113,7 @@ impl<'a> Run<'a> {
         let mut walk = Walk::new();
         if let Tail::Walk { style, seed } = plan.tail {
             walk.begin(style, seed);
+            plan.weights.iter().for_each(|&(path, accesses)| walk.weigh(path, accesses));
         }
         Self {
             program,
@@ -318,7 +319,12 @@ impl<'a> Run<'a> {
             // Whoever had its turn for too long must give way.
             let must_go = cause == Cause::Fair && ready.len() > 1;
             let candidates = ready.iter().filter(|&&thread| !(must_go && thread == self.current));
-            return self.walk.choose(self.current, candidates.map(|&thread| state.next(thread)));
+            let track = &self.plan.track;
+            let next = |&thread: &u32| {
+                let next = state.next(thread);
+                Next { chosen: track.contains(&Tracked::At(next.object)), ..next }
+            };
+            return self.walk.choose(self.current, candidates.map(next));
         }
         if able && cause == Cause::Strategy {
             return Some(self.current);
@@ -379,7 +385,9 @@ impl<'a> Run<'a> {
             self.walk.accessed(record.thread);
         }
         if record.kind == Kind::Create && !self.plan.track.is_empty() {
-            self.walk.accessed(record.object as u32);
+            let (parent, child) = (record.thread, record.object as u32);
+            self.walk.begins(child);
+            self.walk.created(parent, self.state.path(parent), child, self.state.path(child));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{PLAN, WALK, flags, partner_at};
 use crate::thread::{LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
-use crate::{hold, io, outcome, signals, sync, watchdog};
+use crate::{hold, io, outcome, signals, sync, track, watchdog};
 use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
 use racehunter_event::{Cause, Wait};
 use racehunter_walk::Next;
@@ -73,7 +73,8 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         let next = |position: u32| {
             let t = thread(ready_thread(position));
             let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
-            Next { thread: (*t).number, path: (*t).path, object, changes }
+            let chosen = track::is_active() && track::has(object as usize);
+            Next { thread: (*t).number, path: (*t).path, object, changes, chosen }
         };
         // Whoever had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;

@@ -21,6 +21,7 @@ use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, tim
 use choice::{choose, may_wake, possible, waits_outside};
 use racehunter_event::control::{
     MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
+    TAIL_UNIFORM,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Style, Walk};
@@ -161,10 +162,15 @@ unsafe fn take_tail() {
         TAIL_PCT_VARIABLES => Style::PctVariables { depth: (*slot).depth, length: (*slot).length },
         TAIL_ORDER => Style::Order { changed: (*slot).changed, count: (*slot).changed_count },
         TAIL_POS => Style::Pos,
+        TAIL_UNIFORM => Style::Uniform,
         TAIL_RANDOM => Style::Even,
         _ => return,
     };
-    (*WALK.ptr()).begin(style, (*slot).seed);
+    let walk = WALK.ptr();
+    (*walk).begin(style, (*slot).seed);
+    for weight in (&(*slot).weights).iter().take_while(|weight| weight.path != 0) {
+        (*walk).weigh(weight.path, weight.accesses);
+    }
 }
 
 /// Threads that there can be.
@@ -189,6 +195,13 @@ unsafe fn partner_at(n: u64) -> Option<u32> {
 /// A thread has accessed a variable that the walk counts.
 pub(crate) unsafe fn accessed(thread: u32) {
     (*WALK.ptr()).accessed(thread);
+}
+
+/// A thread has created another one, which is about to begin.
+pub(crate) unsafe fn created(parent: u32, child: u32) {
+    let walk = WALK.ptr();
+    (*walk).begins(child);
+    (*walk).created(parent, (*thread(parent)).path, child, (*thread(child)).path);
 }
 
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.

@@ -1,0 +1,158 @@
+//! Coverage-guided search: schedules that showed something new are the beginnings of others.
+//!
+//! The variant that the RaceHunter framework (2025) names as future work, in the way of reads-from fuzzing (D. Wolff and
+//! others, "Greybox Fuzzing for Concurrency Testing", 2024). What is covered are pairs of accesses: which write a read sees,
+//! which write a write replaces, and who had a lock before. An execution with a pair that no other had is kept. Targets are
+//! walks: most follow one of these executions up to some point, and go their own way from there.
+
+use racehunter_explore::{Analysis, Execution, Outcome, Part, Plan, Record, Style, Switch, Tail, path_priority};
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::rc::Rc;
+
+/// The analysis.
+pub struct Coverage {
+    seed: u64,
+    next: u64,
+    /// Hashes of the pairs so far.
+    covered: HashSet<u64>,
+    /// Executions with something new, the latest last.
+    kept: Vec<Rc<Kept>>,
+}
+
+/// An execution that others begin like.
+#[derive(Debug)]
+struct Kept {
+    switches: Vec<Switch>,
+    /// Events before which another thread could be chosen; a sample, when there are many.
+    points: Vec<u64>,
+}
+
+/// One walk.
+#[derive(Clone, Debug)]
+pub struct Target {
+    number: u64,
+    /// The execution that it begins like, and up to which event.
+    beginning: Option<(Rc<Kept>, u64)>,
+}
+
+/// Targets that wait at any time, so that a batch can be filled.
+const AHEAD: u64 = 16;
+/// Executions that are kept, at most; the oldest goes.
+const MOST: usize = 512;
+/// Points of an execution that are remembered, at most.
+const POINTS: usize = 256;
+/// One walk in so many begins at the beginning.
+const FRESH: u64 = 4;
+
+impl Coverage {
+    /// An analysis whose walks all derive from one seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { seed, next: 0, covered: HashSet::new(), kept: Vec::new() }
+    }
+
+    /// Pairs of accesses that were seen so far.
+    #[must_use]
+    pub fn covered(&self) -> usize {
+        self.covered.len()
+    }
+
+    fn target(&mut self) -> Target {
+        let number = self.next;
+        self.next += 1;
+        let mut random = self.seed ^ number.wrapping_mul(0xD134_2543_DE82_EF95);
+        let mut below = |limit: usize| {
+            random = random.rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5851_F42D_4C95_7F2D;
+            (path_priority(random, 1) % limit as u64) as usize
+        };
+        let beginning = if self.kept.is_empty() || number.is_multiple_of(FRESH) {
+            None
+        } else {
+            // The larger of two: what is new is more promising than what has had its chances.
+            let kept = &self.kept[below(self.kept.len()).max(below(self.kept.len()))];
+            kept.points.get(below(kept.points.len().max(1))).map(|&at| (kept.clone(), at))
+        };
+        Target { number, beginning }
+    }
+
+    fn targets(&mut self, count: u64) -> Vec<Target> {
+        (0..count).map(|_| self.target()).collect()
+    }
+
+    /// Takes in an execution; true when it had something new.
+    fn learn(&mut self, execution: &Execution) -> bool {
+        let mut writers: HashMap<u64, (u32, u64)> = HashMap::new();
+        let mut grew = false;
+        for record in &execution.records {
+            let Some(object) = record.variable() else { continue };
+            if let Some(&(thread, code)) = writers.get(&object)
+                && thread != record.thread
+            {
+                grew |= self.covered.insert(hash(code, record.code));
+            }
+            if changes(record) {
+                writers.insert(object, (record.thread, record.code));
+            }
+        }
+        grew
+    }
+}
+
+/// Whether what comes after can tell that it happened.
+fn changes(record: &Record) -> bool {
+    record.kind.is_write() || record.kind.is_synchronisation()
+}
+
+fn hash(before: u64, after: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (before, after).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Kept {
+    fn new(execution: &Execution) -> Self {
+        let mut points: Vec<u64> =
+            execution.records.iter().filter(|record| record.variable().is_some()).map(|record| record.index).collect();
+        let step = points.len().div_ceil(POINTS).max(1);
+        points = points.into_iter().step_by(step).collect();
+        Self { switches: execution.switches(), points }
+    }
+}
+
+impl Analysis for Coverage {
+    type Target = Target;
+
+    fn initial_targets(&mut self) -> Vec<Target> {
+        self.targets(AHEAD)
+    }
+
+    fn plan(&self, target: &Target) -> Plan {
+        let seed = self.seed.wrapping_add(target.number.wrapping_mul(0xD134_2543_DE82_EF95));
+        let tail = Tail::Walk { style: Style::Pos, seed };
+        match &target.beginning {
+            None => Plan { tail, ..Plan::default() },
+            Some((kept, at)) => {
+                let switches = kept.switches.iter().copied().filter(|switch| switch.at < *at).collect();
+                Plan { switches, tail_from: *at, tail, ..Plan::default() }
+            }
+        }
+    }
+
+    fn new_targets(&mut self, _target: &Target, execution: &Execution) -> Vec<Target> {
+        let is_whole = !matches!(execution.outcome, Outcome::Diverged(_) | Outcome::Lost(_));
+        if is_whole && self.learn(execution) {
+            if self.kept.len() == MOST {
+                self.kept.remove(0);
+            }
+            self.kept.push(Rc::new(Kept::new(execution)));
+        }
+        self.targets(1)
+    }
+
+    /// Each part makes walks of its own.
+    fn split(&mut self, part: Part) -> bool {
+        self.seed = self.seed.wrapping_add(u64::from(part.number() - 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        true
+    }
+}
