@@ -29,6 +29,8 @@ pub enum Command {
     Hunt(Hunt),
     /// Show a finding again
     Replay(Replay),
+    /// Write what was found as one page, or again in another form
+    Report(Report),
     /// Join the parts of a divided hunt
     Merge(Merge),
     /// Run a program once, and write down what its threads do
@@ -264,6 +266,8 @@ pub enum MessageFormat {
     Json,
     /// Workflow commands for GitHub
     Github,
+    /// One SARIF log, for code scanning
+    Sarif,
 }
 
 impl From<MessageFormat> for Format {
@@ -273,6 +277,7 @@ impl From<MessageFormat> for Format {
             MessageFormat::Short => Self::Short,
             MessageFormat::Json => Self::Json,
             MessageFormat::Github => Self::Github,
+            MessageFormat::Sarif => Self::Sarif,
         }
     }
 }
@@ -309,15 +314,41 @@ pub struct Replay {
     /// Where findings are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// What the threads of the program are meanwhile
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
-    pub backend: Threads,
+    /// Run the program under gdb while it follows the schedule
+    #[arg(long, conflicts_with_all = ["times", "message_format"])]
+    pub gdb: bool,
+    /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub backend: Option<Threads>,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// Arguments of gdb, such as -batch -x FILE
+    #[arg(last = true, requires = "gdb", value_name = "ARGUMENTS")]
+    pub debugger: Vec<String>,
+}
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+pub struct Report {
+    /// One self-contained HTML page, with the timeline of each finding
+    #[arg(long)]
+    pub html: bool,
+    /// The file to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Form of the results, without --html
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human, conflicts_with = "html")]
+    pub message_format: MessageFormat,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// What was given as --out to the hunt
+    #[arg(value_name = "DIR", default_value = ".racehunter")]
+    pub directory: PathBuf,
 }
 
 /// Arguments of `merge`.

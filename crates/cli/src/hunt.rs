@@ -17,7 +17,7 @@ use racehunter_symbols::Symbols;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, Stdout, stdout};
+use std::io::{IsTerminal as _, Stdout, Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -162,8 +162,15 @@ fn budget(arguments: &Hunt) -> Budget {
 
 /// A reporter to standard output.
 pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
+    reporter_to(stdout(), format, color)
+}
+
+/// A reporter to somewhere else.
+pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) -> Reporter<W> {
     let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100);
-    Reporter::new(stdout(), format.into()).color(color.resolve(stdout().is_terminal())).width(width)
+    let root = std::env::current_dir().unwrap_or_default();
+    let color = color.resolve(stdout().is_terminal());
+    Reporter::new(out, format.into()).color(color).width(width).source_root(root)
 }
 
 /// Makes the libraries of the process known.

@@ -9,6 +9,7 @@ mod campaign;
 mod confirm;
 mod doctor;
 mod exit;
+mod gdb;
 mod hunt;
 mod merge;
 mod predict;
@@ -16,9 +17,11 @@ mod predictions;
 mod progress;
 mod record;
 mod replay;
+mod report;
 mod store;
 mod target;
 mod trace;
+mod words;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
             Command::Hunt(arguments) => hunt(arguments),
             Command::Merge(arguments) => merge::run(&arguments),
             Command::Replay(arguments) => replay::run(&arguments),
+            Command::Report(arguments) => arguments.check().and_then(|()| report::run(&arguments)),
             Command::Record(arguments) => record::run(&arguments),
             Command::Predict(arguments) => predict::run(&arguments),
             Command::Trace(arguments) => trace::run(&arguments),

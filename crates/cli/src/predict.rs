@@ -189,7 +189,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         (summary.executions, summary.diverged) = (confirmer.executions, confirmer.diverged);
     }
     summary.took(begin.elapsed());
-    let text = if is_json { serde_json::to_string(&summary)? + "\n" } else { summary.text(trace, policy) };
+    let text = match arguments.message_format {
+        MessageFormat::Json => serde_json::to_string(&summary)? + "\n",
+        MessageFormat::Sarif => String::new(),
+        _ => summary.text(trace, policy),
+    };
+    reporter.finish().context(cannot)?;
     std::io::stdout().write_all(text.as_bytes()).context(cannot)?;
     Ok(if summary.findings > 0 {
         Exit::Findings

@@ -1,9 +1,9 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
-    LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE, SITES,
-    SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
+    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET,
+    LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE,
+    SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
     TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, Tracked,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
@@ -195,6 +195,12 @@ impl Region {
             (*slot).holds = holds;
             (*slot).state = STATE_EMPTY;
         }
+    }
+
+    /// Has the plan of a slot followed under a debugger.
+    pub(crate) fn debug(&mut self, index: usize) {
+        // SAFETY: the slot is in bounds.
+        unsafe { (*self.slot(index)).flags |= FLAG_DEBUG };
     }
 
     /// Sets the flag bytes of all sites.

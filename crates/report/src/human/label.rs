@@ -7,7 +7,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 
 /// The lines of the label of a site, at least one.
-pub(super) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Threads) -> Vec<String> {
+pub(crate) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Threads) -> Vec<String> {
     let thread = threads.sentence(&site.thread);
     if let Some(waiting) = &site.waits_for {
         let object = clean(&waiting.object);
