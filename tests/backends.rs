@@ -1,163 +1,21 @@
-//! Fibers and kernel threads: the same plan gives the same execution.
+//! Fibers and kernel threads: what only one of the two has to be careful about.
 //!
-//! One test per program below `targets/` (every third one, unless RACEHUNTER_ALL_TARGETS is set), and a few of their own for what only one of the two has to be careful about.
-//! Like `detector` this uses the crates behind the command.
+//! That they do the same with every program below `targets/` is looked at in `targets.rs`, where those are built. Like
+//! `detector` this uses the crates behind the command.
 
-use libtest_mimic::{Arguments, Trial};
-use racehunter_e2e::annotations::targets;
-use racehunter_e2e::workshop::text;
-use racehunter_e2e::{Workshop, root, tool};
-use racehunter_explore::{
-    Bug, Escape, Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Switch, Tail, shared_sites,
-};
-use racehunter_launch::{Backend, Limits, Processes, Program};
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use racehunter_e2e::Workshop;
+use racehunter_e2e::pair::{Pair, essence};
+use racehunter_explore::{Escape, Execution, Executor as _, Outcome, Plan, Style, Switch, Tail};
 
-/// Random schedules of every program.
-const SCHEDULES: u64 = 12;
-
-fn main() -> ExitCode {
-    if let Err(what) = tool::find() {
-        eprintln!("{what}");
-        return ExitCode::FAILURE;
-    }
-    // CI takes a part of them: to compile all takes minutes.
-    let part = if std::env::var_os("RACEHUNTER_ALL_TARGETS").is_some() { 1 } else { 3 };
-    let mut trials: Vec<Trial> = targets()
-        .into_iter()
-        .step_by(part)
-        .map(|target| {
-            let name = target.path.trim_start_matches("targets/").to_owned();
-            Trial::test(name, move || {
-                let mut pair = Pair::new(&root().join(&target.path), target.cflags.as_deref());
-                let shown = pair.compare_schedules();
-                assert!(target.bug.is_some() || shown.is_empty(), "nothing is wrong with it: {shown:?}");
-                Ok(())
-            })
-        })
-        .collect();
-    let own: [(&str, fn()); 5] = [
-        ("threads_are_known_to_the_kernel", threads_are_known_to_the_kernel),
-        ("a_crash_in_a_thread_is_seen", a_crash_in_a_thread_is_seen),
-        ("an_overflow_of_a_threads_stack_is_seen", an_overflow_of_a_threads_stack_is_seen),
-        ("a_program_can_fork", a_program_can_fork),
-        ("snapshots_go_on_as_from_the_start", snapshots_go_on_as_from_the_start),
-    ];
-    trials.extend(own.map(|(name, test)| {
-        Trial::test(name, move || {
-            test();
-            Ok(())
-        })
-    }));
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+/// The program of a C source on both, and the directory that it is in.
+fn pair(source: &str) -> (Workshop, Pair) {
+    let (workshop, program) = Workshop::with_program(source);
+    (workshop, Pair::new(program))
 }
 
-/// One program on both backends.
-struct Pair {
-    _workshop: Workshop,
-    fibers: Processes,
-    threads: Processes,
-}
-
-/// What must be the same. Addresses of memory need not be: kernel threads take some for themselves.
-#[derive(Debug, PartialEq)]
-struct Essence {
-    outcome: Outcome,
-    events: u64,
-    threads: u32,
-    switches: Vec<Switch>,
-    bugs: Vec<Bug>,
-    records: Vec<(u64, u64, u32, u32, Kind, u8, u8)>,
-    output: String,
-}
-
-fn essence(execution: &Execution) -> Essence {
-    let same = |record: &Record| {
-        (record.index, record.code, record.thread, record.site, record.kind, record.size, record.detail)
-    };
-    let outcome = match &execution.outcome {
-        Outcome::Crashed { signal, .. } => Outcome::Crashed { signal: *signal, fault: 0 },
-        other => other.clone(),
-    };
-    Essence {
-        outcome,
-        events: execution.events,
-        threads: execution.threads,
-        switches: execution.switches(),
-        bugs: execution.bugs(),
-        records: execution.records.iter().map(same).collect(),
-        output: String::from_utf8_lossy(&execution.output).into_owned(),
-    }
-}
-
-impl Pair {
-    fn new(source: &Path, options: Option<&str>) -> Self {
-        let workshop = Workshop::new();
-        let program = workshop.path("program");
-        let compiler = if source.extension().is_some_and(|extension| extension == "cpp") { "c++" } else { "cc" };
-        let words = [compiler, "-g", "-O1", "-pthread", &text(source), "-o", &text(&program)];
-        let options = options.unwrap_or_default().split_ascii_whitespace();
-        workshop.run(Command::new(tool::path()).args(words).args(options)).expect(0);
-        Self::of(workshop)
-    }
-
-    fn from_text(source: &str) -> Self {
-        let (workshop, _) = Workshop::with_program(source);
-        Self::of(workshop)
-    }
-
-    fn of(workshop: Workshop) -> Self {
-        let program = Program { path: workshop.path("program"), arguments: Vec::new(), input: None };
-        let start = |backend| {
-            let mut processes =
-                Processes::start(program.clone(), Limits::default(), 1).expect("the program can be run");
-            processes.use_backend(backend);
-            processes
-        };
-        let (fibers, threads) = (start(Backend::Fibers), start(Backend::Threads));
-        Self { _workshop: workshop, fibers, threads }
-    }
-
-    /// Runs plans on both, compares, and returns what they gave.
-    #[track_caller]
-    fn run(&mut self, plans: &[Plan]) -> Vec<Execution> {
-        let fibers = self.fibers.run(plans).expect("the program runs");
-        let threads = self.threads.run(plans).expect("the program runs");
-        assert_eq!((fibers.len(), threads.len()), (plans.len(), plans.len()));
-        for ((plan, fibers), threads) in plans.iter().zip(&fibers).zip(&threads) {
-            let (fibers, threads) = (essence(fibers), essence(threads));
-            if fibers != threads {
-                let first = fibers.records.iter().zip(&threads.records).find(|(a, b)| a != b);
-                let short = |essence: &Essence| format!("{:?} after {}", essence.outcome, essence.events);
-                let (fibers, threads) = (short(&fibers), short(&threads));
-                panic!("fibers: {fibers}\nthreads: {threads}\nfirst difference: {first:#?}\n{plan:#?}");
-            }
-        }
-        fibers
-    }
-
-    /// The default schedule, random ones, and each again. Returns the bugs that they showed.
-    #[track_caller]
-    fn compare_schedules(&mut self) -> Vec<Bug> {
-        let monitored = self.run(&[Plan { observe: Observe::Everything, ..Plan::default() }]);
-        let sites = shared_sites(&monitored[0]);
-        self.fibers.add_points(&sites);
-        self.threads.add_points(&sites);
-        let random = |seed| Plan { tail: Tail::Walk { style: Style::Even, seed }, ..Plan::default() };
-        let plans: Vec<Plan> = std::iter::once(Plan::default()).chain((1..=SCHEDULES).map(random)).collect();
-        let executions = self.run(&plans);
-        let repeats: Vec<Plan> = executions.iter().map(Execution::repeat).collect();
-        let repeated = self.run(&repeats);
-        for (execution, again) in executions.iter().zip(&repeated) {
-            assert_eq!((&execution.outcome, execution.bugs()), (&again.outcome, again.bugs()));
-        }
-        executions.iter().flat_map(Execution::bugs).collect()
-    }
-}
-
+#[test]
 fn threads_are_known_to_the_kernel() {
-    let mut pair = Pair::from_text(
+    let (_workshop, mut pair) = pair(
         r#"
         #define _GNU_SOURCE
         #include <pthread.h>
@@ -195,8 +53,9 @@ fn threads_are_known_to_the_kernel() {
     }
 }
 
+#[test]
 fn a_crash_in_a_thread_is_seen() {
-    let mut pair = Pair::from_text(
+    let (_workshop, mut pair) = pair(
         r#"
         #include <pthread.h>
         static int *pointer;
@@ -211,8 +70,9 @@ fn a_crash_in_a_thread_is_seen() {
     assert!(matches!(executions[0].outcome, Outcome::Crashed { signal: 11, .. }), "{:?}", executions[0].outcome);
 }
 
+#[test]
 fn an_overflow_of_a_threads_stack_is_seen() {
-    let mut pair = Pair::from_text(
+    let (_workshop, mut pair) = pair(
         r#"
         #include <pthread.h>
         static int deeper(volatile char *above) {
@@ -231,8 +91,9 @@ fn an_overflow_of_a_threads_stack_is_seen() {
     assert!(matches!(executions[0].outcome, Outcome::Crashed { signal: 11, .. }), "{:?}", executions[0].outcome);
 }
 
+#[test]
 fn a_program_can_fork() {
-    let mut pair = Pair::from_text(
+    let (_workshop, mut pair) = pair(
         r#"
         #include <pthread.h>
         #include <sys/wait.h>
@@ -265,8 +126,9 @@ fn a_program_can_fork() {
     }
 }
 
+#[test]
 fn snapshots_go_on_as_from_the_start() {
-    let mut pair = Pair::from_text(
+    let (_workshop, mut pair) = pair(
         r#"
         #include <pthread.h>
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

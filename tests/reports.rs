@@ -71,6 +71,36 @@ fn report_of_nothing_found() {
     assert_snapshot!(without_time(&ended.stdout));
 }
 
+/// The detector thinks in cells of four bytes; a report does not.
+#[test]
+fn sizes_are_those_of_the_accesses() {
+    let (workshop, program) = Workshop::with_program(
+        "#include <pthread.h>
+        #include <string.h>
+        static volatile long total;
+        static char text[64];
+        static void *work(void *unused) {
+            total = 3;
+            memset(text, 1, 48);
+            return unused;
+        }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, work, 0);
+            total = 4;
+            *(volatile short *)(text + 10) = 5;
+            pthread_join(thread, 0);
+            return text[0];
+        }",
+    );
+    let hunted = workshop.hunt(&program, &["--runs", "50"]).expect(1);
+    let sizes = |line: u32| -> Vec<u64> {
+        let mut sites = hunted.findings.iter().flat_map(|finding| &finding.sites).filter(|site| site.line == line);
+        sites.by_ref().map(|site| site.size).collect()
+    };
+    assert_eq!([6, 7, 13, 14].map(sizes), [8, 48, 8, 2].map(|size| vec![size]));
+}
+
 #[test]
 fn a_replay_shows_the_same_report() {
     let workshop = Workshop::new();

@@ -1,10 +1,12 @@
 //! Every program below `targets/` is hunted, and what is reported is compared with what the program says about itself.
 //!
 //! One test per program, named after it. Determinism is looked at here too, because the programs are built already: the
-//! same hunt gives the same lines again, with one worker and with two.
+//! same hunt gives the same lines again, with one worker and with two; and so are both backends: the same plan gives the
+//! same execution on fibers and on kernel threads.
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
+use racehunter_e2e::pair::Pair;
 use racehunter_e2e::verdict::judge;
 use racehunter_e2e::{Workshop, tool};
 use std::path::Path;
@@ -49,6 +51,7 @@ fn hunt_bug(target: &Target) {
     workshop.replay(&finding.id).expect(0);
 
     check_repeatable(&workshop, &["--runs", "60"]);
+    let _ = Pair::new(workshop.built()).compare_schedules();
 }
 
 fn hunt_nothing(target: &Target) {
@@ -59,6 +62,8 @@ fn hunt_nothing(target: &Target) {
     let summary = hunted.summary();
     assert!(summary.complete || summary.executions == 600, "ended early: {summary:?}");
     check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "60"]);
+    let shown = Pair::new(workshop.built()).compare_schedules();
+    assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");
     if SMALL.contains(&target.path.as_str()) {
         explore_all(&workshop);
     }

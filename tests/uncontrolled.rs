@@ -301,3 +301,88 @@ int main(void) {
     assert!(hunted.at("data-race", "program.c", 9).is_some(), "{:#?}", hunted.overview());
     assert_eq!(told(&hunted), []);
 }
+
+/// What there is no model of is named, where it is used.
+#[test]
+fn what_has_no_model_is_told() {
+    let source = r#"
+#define _GNU_SOURCE
+#include <aio.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+static ucontext_t own, other;
+static char stack[1 << 16];
+static void *work(void *p) { return p; }
+static void visit(void) {}
+int main(void) {
+    struct aiocb request = {0};
+    aio_read(&request);
+    syscall(SYS_poll, 0, 0, 0);
+    getcontext(&other);
+    other.uc_stack.ss_sp = stack;
+    other.uc_stack.ss_size = sizeof stack;
+    other.uc_link = &own;
+    makecontext(&other, visit, 0);
+    swapcontext(&own, &other);
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_join(thread, 0);
+    return 0;
+}"#;
+    for backend in BACKENDS {
+        let (_workshop, hunted) = hunt(source, &["--runs", "5", "--backend", backend]);
+        assert!(hunted.findings.is_empty(), "{:?}", hunted.findings);
+        let told: Vec<(&str, &str, u32)> = hunted
+            .summary()
+            .uncontrolled
+            .iter()
+            .map(|what| (what.what.as_str(), what.detail.as_str(), what.line))
+            .filter(|(what, ..)| *what == "unmodelled")
+            .collect();
+        let [read, poll, swap] = [("`aio_read`", 13), ("system call 7", 14), ("`swapcontext`", 20)]
+            .map(|(detail, line)| ("unmodelled", detail, line));
+        assert_eq!(told, [read, poll, swap], "{backend}");
+        assert!(!hunted.summary().complete);
+    }
+}
+
+/// What the program asks the kernel for itself has the model of the function.
+#[test]
+fn system_calls_with_a_model_are_under_control() {
+    let source = r"
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+static int ends[2], value;
+static void *give(void *p) {
+    value = 7;
+    syscall(SYS_write, ends[1], &(char){1}, 1);
+    return p;
+}
+int main(void) {
+    char byte;
+    assert(pipe(ends) == 0);
+    pthread_t thread;
+    pthread_create(&thread, 0, give, 0);
+    // Waits for the other thread, and is ordered behind it.
+    assert(syscall(SYS_read, ends[0], &byte, 1) == 1);
+    assert(value == 7);
+    struct timespec before, after, length = {3600, 0};
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &before);
+    syscall(SYS_nanosleep, &length, 0);
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &after);
+    assert(after.tv_sec - before.tv_sec >= 3600);
+    syscall(SYS_sched_yield);
+    void *memory = (void *)syscall(SYS_mmap, 0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert(memory != MAP_FAILED && syscall(SYS_munmap, memory, 4096) == 0);
+    pthread_join(thread, 0);
+    syscall(SYS_exit_group, 0);
+}";
+    for backend in BACKENDS {
+        let (_workshop, hunted) = hunt(source, &["--runs", "100", "--backend", backend]);
+        assert!(hunted.findings.is_empty(), "{backend}: {:?}", hunted.findings);
+        assert_eq!(told(&hunted), [], "{backend}");
+    }
+}

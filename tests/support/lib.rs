@@ -10,12 +10,14 @@
 //! - [`annotations`] reads what a program below `targets/` says about its own bug.
 //! - [`verdict`] compares that with what a hunt reported.
 //! - [`real`] builds libraries that everybody uses, with and without a bug of ours.
+//! - [`pair`] runs a program on both backends and compares.
 //! - [`processes`] looks for what a hunt may have left running.
 //!
 //! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
 #![forbid(unsafe_code)]
 
 pub mod annotations;
+pub mod pair;
 pub mod processes;
 pub mod real;
 pub mod results;

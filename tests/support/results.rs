@@ -28,6 +28,7 @@ pub struct Site {
     pub function: String,
     pub thread: String,
     pub access: String,
+    pub size: u64,
     pub stack: Vec<Frame>,
 }
 

@@ -104,8 +104,8 @@ fn oracle(options: &[&str]) -> Result<()> {
         arguments.extend(["--", "--nocapture", "--test-threads", "1"]);
         shell::cargo(&arguments)
     };
-    cargo(&["--test", "races", "threads"]).env("RACEHUNTER_ORACLE_TRACES", &each).done()?;
-    cargo(&["--test", "programs"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
+    cargo(&["--test", "all", "_threads_"]).env("RACEHUNTER_ORACLE_TRACES", &each).done()?;
+    cargo(&["--test", "all", "programs::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
 }
 
 fn bench(what: &[&str]) -> Result<()> {

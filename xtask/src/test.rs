@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that CI runs.
 //!
-//! Tests are built in the release profile: the command is built in it anyway, and nothing is compiled twice.
+//! All is done in the release profile: the command is built in it anyway, and nothing is compiled twice.
 
 use crate::build::Kit;
 use crate::packages::{self, TEST};
@@ -22,12 +22,12 @@ pub fn run(filter: &[&str]) -> Result<()> {
         step("symbols of the runtime");
         check_runtime_symbols()?;
         step("lints");
-        cargo(&["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"]).done()?;
+        cargo(&["clippy", "--quiet", "--release", "--all-targets", "--", "-D", "warnings"]).done()?;
         let runtime = ["clippy", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"];
         cargo(&[&runtime[..], &["--", "-D", "warnings"]].concat()).done()?;
-        cargo(&["clippy", "--quiet", "--package", "racehunter-plugin", "--", "-D", "warnings"]).done()?;
+        cargo(&["clippy", "--quiet", "--release", "--package", "racehunter-plugin", "--", "-D", "warnings"]).done()?;
         step("documentation");
-        cargo(&["doc", "--quiet", "--no-deps", "--document-private-items"])
+        cargo(&["doc", "--quiet", "--release", "--no-deps", "--document-private-items"])
             .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
             .done()?;
         step("unit tests");

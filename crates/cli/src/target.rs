@@ -50,6 +50,9 @@ pub fn language(path: &Path) -> Option<Language> {
 }
 
 /// Compiles one file to a program below `out`, where it stays for replays.
+///
+/// Without optimisation: an optimiser takes racy reads away, or out of their loop, and copies the places of accesses with
+/// the functions that it inlines. What executions take is mostly not the program's own code.
 fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path) -> Result<PathBuf> {
     let toolkit = Toolkit::discover()?;
     let full = source.canonicalize().with_context(|| format!("cannot find `{}`", source.display()))?;
@@ -59,7 +62,7 @@ fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path) ->
     let directory = out.join("build");
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
     let program = directory.join(format!("{name}-{:08x}", hasher.finish() as u32));
-    let mut arguments: Vec<OsString> = vec!["-O1".into(), "-g".into(), "-pthread".into()];
+    let mut arguments: Vec<OsString> = vec!["-O0".into(), "-g".into(), "-pthread".into()];
     arguments.extend(cflags.unwrap_or_default().split_ascii_whitespace().map(OsString::from));
     arguments.extend([source.into(), "-o".into(), program.clone().into(), "-lm".into()]);
     let status = racehunter_compile::run(language, arguments, &toolkit)?;

@@ -32,7 +32,7 @@ mod file;
 mod record;
 
 pub use file::{File, FileKind, FileOperation};
-pub use record::{Cause, Escape, Kind, Misuse, Record, Wait};
+pub use record::{Cause, Escape, Kind, Misuse, Record, UNMODELLED, UNMODELLED_FUNCTION, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
 pub const FORMAT_VERSION: u32 = 5;

@@ -333,10 +333,34 @@ byte_enum! {
         Threads = 8,
         /// A thread runs code that is not instrumented: its accesses are not seen. `object` is the start routine.
         Uninstrumented = 9,
-        /// The program used something that the runtime has no model of; `object` says what (a number of the runtime).
+        /// The program used something that the runtime has no model of; `object` is the number of a system call, or of one of
+        /// [`UNMODELLED`] from [`UNMODELLED_FUNCTION`] on.
         Unmodelled = 10,
     }
 }
+
+/// Where the numbers of functions without a model begin.
+pub const UNMODELLED_FUNCTION: u64 = 1 << 32;
+
+/// Functions of the C library without a model.
+pub const UNMODELLED: [&str; 16] = [
+    "aio_read",
+    "aio_write",
+    "lio_listio",
+    "aio_suspend",
+    "swapcontext",
+    "setcontext",
+    "preadv2",
+    "pwritev2",
+    "semop",
+    "semtimedop",
+    "msgsnd",
+    "msgrcv",
+    "mq_send",
+    "mq_receive",
+    "mq_timedsend",
+    "mq_timedreceive",
+];
 
 byte_enum! {
     /// What a [`Kind::Misuse`] record is about: all of it is undefined behaviour. `object` is the lock, unless said

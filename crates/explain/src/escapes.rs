@@ -1,6 +1,6 @@
 //! What was not under control, in the terms of the source.
 
-use racehunter_explore::{Escape, Escaped};
+use racehunter_explore::{Escape, Escaped, UNMODELLED, UNMODELLED_FUNCTION};
 use racehunter_finding::Uncontrolled;
 use racehunter_report::messages;
 use racehunter_symbols::{Symbols, own_frame};
@@ -62,7 +62,12 @@ fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
         Escape::Uninstrumented => symbols.frames(escaped.object + 1).first().map_or_else(String::new, |frame| {
             if frame.function.starts_with("??") { String::new() } else { frame.function.clone() }
         }),
-        Escape::Unmodelled => format!("system call {}", escaped.object),
+        Escape::Unmodelled => {
+            let number =
+                escaped.object.checked_sub(UNMODELLED_FUNCTION).and_then(|number| usize::try_from(number).ok());
+            let function = number.and_then(|number| UNMODELLED.get(number));
+            function.map_or_else(|| format!("system call {}", escaped.object), |name| format!("`{name}`"))
+        }
         _ => String::new(),
     }
 }

@@ -44,10 +44,26 @@ fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site 
             }
     };
     match before.iter().rev().find(is_it) {
-        Some(record) => places.site(record, record.kind, u32::from(earlier.size)),
+        Some(record) => places.site(record, record.kind, bytes(record).unwrap_or(earlier.size.into())),
         // Its number is not that of the access, but of the one that noticed.
         None => Site { event: 0, ..places.site(earlier, kind_of(earlier), u32::from(earlier.size)) },
     }
+}
+
+/// How many bytes an access in the log is about. The detector knows those in one of its cells only.
+fn bytes(record: &Record) -> Option<u32> {
+    match record.kind {
+        Kind::ReadRange | Kind::WriteRange => u32::try_from(record.extra).ok(),
+        Kind::Free => None,
+        kind => kind.is_access().then(|| record.size.into()),
+    }
+}
+
+/// The later access of a pair.
+fn second_site(places: &Places<'_>, later: &Record) -> Site {
+    let is_it = |record: &&Record| record.index == later.index && record.kind.is_access() && record.code == later.code;
+    let logged = places.execution.records.iter().find(is_it).and_then(bytes);
+    places.site(later, kind_of(later), logged.unwrap_or(later.size.into()))
 }
 
 fn culprit(later: &Record) -> Option<Culprit> {
@@ -63,14 +79,16 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
         return None;
     };
     let first_site = first_site(places, &earlier, before);
-    let second_site = places.site(&later, kind_of(&later), u32::from(later.size));
+    let second_site = second_site(places, &later);
     // What is freed has no name at the place where it is; what is used has.
     let named: &[&Site] = match (kind_of(&earlier), kind_of(&later)) {
         (Kind::Free, _) => &[&second_site],
         (_, Kind::Free) => &[&first_site],
         _ => &[&first_site, &second_site],
     };
+    let size = named.iter().map(|site| site.size).min().unwrap_or_default();
     let mut object = places.object(later.object, u64::from(later.size), named);
+    object.size = u64::from(size);
     if [kind_of(&earlier), kind_of(&later)].contains(&Kind::Free) {
         // It may have been allocated before the log begins.
         "heap".clone_into(&mut object.region);

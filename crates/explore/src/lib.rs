@@ -39,7 +39,9 @@ pub use plan::{Observe, Plan, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
 pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED};
-pub use racehunter_event::{Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, Wait};
+pub use racehunter_event::{
+    Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, UNMODELLED, UNMODELLED_FUNCTION, Wait,
+};
 pub use racehunter_walk::Style;
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
 pub use saved::{Loader, Saver, Unusable};

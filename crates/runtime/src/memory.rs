@@ -119,12 +119,12 @@ fn in_program(code: usize) -> bool {
 
 /// The end of a block, as an access. A library that frees on its own account (the count of an exception, say) orders that
 /// in ways that are not seen, so it does not count.
-fn last_access(code: usize) -> Option<Access> {
+pub(crate) fn last_access(code: usize) -> Option<Access> {
     in_program(code).then_some(Access { kind: Kind::Free, code, site: core::ptr::null_mut() })
 }
 
 /// Whether blocks that end now are watched over.
-fn detects() -> bool {
+pub(crate) fn detects() -> bool {
     DETECTS.get() && schedule::running()
 }
 

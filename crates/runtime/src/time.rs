@@ -6,7 +6,7 @@
 use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, point, wait_until};
 use crate::signals::cancel;
 use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
-use crate::{Global, log, sys};
+use crate::{Global, log};
 use racehunter_event::{Cause, Kind, Wait};
 
 pub(crate) const REALTIME: i32 = 0;
@@ -40,6 +40,9 @@ interpose! {
     clock_gettime => get_clock, "rdx";
     gettimeofday => get_time_of_day, "rdx";
     time => get_time, "rsi";
+    timespec_get => get_timespec, "rdx";
+    clock => get_processor_time, "rdi";
+    times => get_process_times, "rsi";
 }
 
 /// Starts the clock of an execution.
@@ -161,13 +164,12 @@ unsafe fn look(clock: i32) -> u64 {
     base(clock) + NOW.get()
 }
 
-unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], _code: usize) -> i32 {
-    if clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0 {
-        let result = sys::call(sys::CLOCK_GETTIME, clock as usize, time as usize, 0, 0);
-        return if result < 0 { crate::sync::fail(-result as i32) } else { 0 };
-    }
+pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], _code: usize) -> i32 {
+    // Time of the processor is what has passed: the program has used it all the time. Negative ones are other processes'
+    // and threads'.
+    let of_processor = clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0;
     let now = look(clock);
-    *time = [(now / SECOND) as i64, (now % SECOND) as i64];
+    *time = parts(if of_processor { now - UPTIME_BASE } else { now });
     0
 }
 
@@ -183,4 +185,29 @@ unsafe extern "C" fn get_time(time: *mut i64, _code: usize) -> i64 {
         *time = seconds;
     }
     seconds
+}
+
+/// C11's clock: base 1 is universal time, and the only one that must be there.
+unsafe extern "C" fn get_timespec(time: *mut [i64; 2], base: i32, code: usize) -> i32 {
+    const UTC: i32 = 1;
+    if base != UTC {
+        return 0;
+    }
+    get_clock(REALTIME, time, code);
+    base
+}
+
+/// Processor time, in microseconds: the program has used the processor all the time.
+unsafe extern "C" fn get_processor_time(_code: usize) -> i64 {
+    ((look(MONOTONIC) - UPTIME_BASE) / 1000) as i64
+}
+
+/// The same in hundredths of a second; all of it is the program's own.
+unsafe extern "C" fn get_process_times(times: *mut [i64; 4], _code: usize) -> i64 {
+    const TICK: u64 = SECOND / 100;
+    let now = look(MONOTONIC);
+    if !times.is_null() {
+        *times = [((now - UPTIME_BASE) / TICK) as i64, 0, 0, 0];
+    }
+    (now / TICK) as i64
 }

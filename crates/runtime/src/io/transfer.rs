@@ -52,7 +52,7 @@ unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
     finish(result)
 }
 
-unsafe extern "C" fn read_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+pub(crate) unsafe extern "C" fn read_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
     let result = read_into(fd, buffer, len, code);
     touch(buffer, result, Kind::WriteRange, code);
     result
@@ -85,7 +85,7 @@ unsafe extern "C" fn event_write(fd: i32, value: u64, code: usize) -> i32 {
     if write_from(fd, &raw const value as usize, 8, code) == 8 { 0 } else { -1 }
 }
 
-unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
     if channels::of(fd).is_some() {
         // Who reads it may change the memory, so it is accessed before.
         touch(buffer, len as isize, Kind::ReadRange, code);

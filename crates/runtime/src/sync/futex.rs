@@ -1,10 +1,9 @@
-//! `syscall`: the futex operations that C++'s library and hand-made locks use. Other calls go to the kernel.
+//! The futex operations that C++'s library and hand-made locks use.
 
 use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{BY_ANY_SIGNAL, End, Waiting, point, refresh, wait_until};
-use crate::signals::send;
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
-use crate::{Global, clock, kernel, log, sys, time};
+use crate::{clock, kernel, log, sys, time};
 use racehunter_event::{Cause, Kind, Wait};
 
 const WAIT: usize = 0;
@@ -14,57 +13,29 @@ const CMP_REQUEUE: usize = 4;
 const WAIT_BITSET: usize = 9;
 const WAKE_BITSET: usize = 10;
 const CLOCK_REALTIME_FLAG: usize = 256;
-const SYS_GETTID: usize = 186;
-const SYS_TKILL: usize = 200;
-const SYS_TGKILL: usize = 234;
 
-#[unsafe(link_section = ".data.racehunter")]
-static CODE: Global<usize> = Global::new(0);
-
-/// The variadic function has no register left for the code address.
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn syscall() {
-    core::arch::naked_asm!("mov r11, [rsp]", "mov [rip + {}], r11", "jmp {}", sym CODE, sym call)
-}
-
-unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
-    if n == sys::FUTEX {
-        let code = CODE.get();
-        match b & 0x7f {
-            WAIT => {
-                let deadline = (d != 0).then(|| time::after(d as *const [i64; 2]));
-                return wait(a, c as u32, u32::MAX, deadline, code) as isize;
-            }
-            WAIT_BITSET => {
-                let clock = if b & CLOCK_REALTIME_FLAG != 0 { time::REALTIME } else { time::MONOTONIC };
-                let deadline = (d != 0).then(|| time::deadline(clock, d as *const [i64; 2]));
-                return wait(a, c as u32, f as u32, deadline, code) as isize;
-            }
-            WAKE => return wake(a, c, u32::MAX, code) as isize,
-            WAKE_BITSET => return wake(a, c, f as u32, code) as isize,
-            REQUEUE | CMP_REQUEUE => {
-                if b & 0x7f == CMP_REQUEUE && *(a as *const u32) != f as u32 {
-                    return fail(EAGAIN) as isize;
-                }
-                return requeue(a, c, e, d, code) as isize;
-            }
-            _ => return fail(EINVAL) as isize,
+/// `syscall(SYS_futex, word, operation, value, timeout or count, second word, last)`
+pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, code: usize) -> i32 {
+    match b & 0x7f {
+        WAIT => {
+            let deadline = (d != 0).then(|| time::after(d as *const [i64; 2]));
+            wait(a, c as u32, u32::MAX, deadline, code)
         }
+        WAIT_BITSET => {
+            let clock = if b & CLOCK_REALTIME_FLAG != 0 { time::REALTIME } else { time::MONOTONIC };
+            let deadline = (d != 0).then(|| time::deadline(clock, d as *const [i64; 2]));
+            wait(a, c as u32, f as u32, deadline, code)
+        }
+        WAKE => wake(a, c, u32::MAX, code),
+        WAKE_BITSET => wake(a, c, f as u32, code),
+        CMP_REQUEUE if *(a as *const u32) != f as u32 => fail(EAGAIN),
+        REQUEUE | CMP_REQUEUE => requeue(a, c, e, d, code),
+        _ => fail(EINVAL),
     }
-    match n {
-        SYS_GETTID => return thread_id(),
-        SYS_TGKILL => return send::to_thread_id(a as i32, b as i32, c as i32, CODE.get()) as isize,
-        SYS_TKILL => return send::to_thread_id(0, a as i32, b as i32, CODE.get()) as isize,
-        sys::KILL => return send::to_process_id(a as i32, b as i32, CODE.get()) as isize,
-        _ => {}
-    }
-    let result = sys::call6(n, a, b, c, d, e, f);
-    if result < 0 { fail(-result as i32) as isize } else { result }
 }
 
 /// A fiber has no kernel thread of its own; this is unique among the process's threads all the same.
-unsafe fn thread_id() -> isize {
+pub(crate) unsafe fn thread_id() -> isize {
     if kernel::in_use() {
         return kernel::id() as isize;
     }

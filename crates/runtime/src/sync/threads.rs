@@ -219,7 +219,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     0
 }
 
-pub(super) unsafe extern "C" fn yield_now(code: usize) -> i32 {
+pub(crate) unsafe extern "C" fn yield_now(code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::Yield, n, 0, 0, 0);
     yield_after();

@@ -1,14 +1,12 @@
 //! The whole of `predict` against brute force: races, deadlocks, broken blocks.
 
-mod support;
-
+use crate::support::oracle::{Oracle, Rules};
+use crate::support::{Random, Shape, shown, trace};
 use racehunter_predict::{
     Checker, Effort, Index, Kind, Options, Policy, Question, Witness, happens_before, predict, validate,
 };
 use racehunter_trace::{EventId, Op, Trace};
 use std::collections::BTreeSet;
-use support::oracle::{Oracle, Rules};
-use support::{Random, Shape, shown, trace};
 
 fn traces() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(100)

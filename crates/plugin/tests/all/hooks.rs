@@ -1,8 +1,6 @@
 //! Every kind of operation gets the hooks that the runtime expects.
 
-mod common;
-
-use common::{Code, LEVELS, code, sample};
+use crate::common::{Code, LEVELS, code, sample};
 
 fn accesses(flags: &[&str]) -> Code {
     code(&sample("accesses.c"), flags)

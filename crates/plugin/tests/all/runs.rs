@@ -1,12 +1,10 @@
 //! Instrumented programs still do what they did, and what the hooks say agrees with the code that was exported.
 
-mod common;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::{LEVELS, VERSION, compiler, instrumenting, is_installed, sample, succeed};
+use crate::common::{LEVELS, VERSION, compiler, instrumenting, is_installed, sample, succeed};
 use racehunter_ir::{Module, ModuleId, Operation, Order, read_program};
 
 struct Event {

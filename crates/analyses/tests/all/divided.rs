@@ -1,8 +1,6 @@
 //! Campaigns that are interrupted and go on, and campaigns that are divided: both come to what a whole one comes to.
 
-mod common;
-
-use common::{Recorder, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found};
+use crate::common::{Recorder, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, order, schedules};

@@ -1,8 +1,6 @@
 //! Leaving out schedules that show nothing new: whatever some schedule within the bound leads to is still reached.
 
-mod common;
-
-use common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
+use crate::common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};

@@ -1,8 +1,6 @@
 //! Watchpoints find what can meet, and nothing else.
 
-mod common;
-
-use common::{SMALL, TIMED, WIDER, config, found, hunt};
+use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
@@ -89,7 +87,7 @@ proptest! {
         let program = Program::random(seed, [SMALL, TIMED, WIDER][usize::from(shape % 3)]);
         let sites: std::collections::HashSet<u32> = program.access_sites().into_iter().collect();
         let Some(paths) = schedules(&program, &sites, 4_000) else { return Ok(()) };
-        let possible = races(common::bugs_of(paths.iter()));
+        let possible = races(crate::common::bugs_of(paths.iter()));
         let met = met(&program);
         // Every one of them shows again when its switches are repeated, and nothing is held.
         let budget = Budget { runs: Some(2000), points: Points::All, ..Budget::default() };

@@ -1,10 +1,8 @@
 //! Variable bounding against brute force: every schedule within the bounds once, nothing twice, nothing beyond them, and
 //! in the order of their rank.
 
-mod common;
-
-use common::figures::figures;
-use common::{SMALL, TIMED, WIDER, bugs_of, config, found, hunt};
+use crate::common::figures::figures;
+use crate::common::{SMALL, TIMED, WIDER, bugs_of, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};

@@ -1,5 +1,4 @@
 //! Runs compilers with the plugin.
-#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

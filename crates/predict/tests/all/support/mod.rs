@@ -1,5 +1,4 @@
 //! Small random traces, and all their correct reorderings by brute force.
-#![allow(dead_code)]
 
 pub mod oracle;
 

@@ -1,8 +1,6 @@
 //! The campaign: budgets, honesty about what was not explored, and the same result every time.
 
-mod common;
-
-use common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
+use crate::common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique, UnknownWord};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};

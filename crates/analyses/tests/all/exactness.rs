@@ -1,8 +1,6 @@
 //! Context bounding against brute force: every schedule within the bound once, nothing twice, nothing beyond it.
 
-mod common;
-
-use common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, found, hunt, listing_1};
+use crate::common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, found, hunt, listing_1};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};

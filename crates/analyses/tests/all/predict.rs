@@ -1,8 +1,6 @@
 //! Predictions from logs are schedules of the program, and lead where they say.
 
-mod common;
-
-use common::{SMALL, TIMED, WIDER, config, found, hunt};
+use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
@@ -69,7 +67,7 @@ proptest! {
         let program = Program::random(seed, [SMALL, TIMED, WIDER][usize::from(shape % 3)]);
         let sites: HashSet<u32> = program.access_sites().into_iter().collect();
         let Some(paths) = schedules(&program, &sites, 4_000) else { return Ok(()) };
-        let possible: BTreeSet<Bug> = common::bugs_of(paths.iter());
+        let possible: BTreeSet<Bug> = crate::common::bugs_of(paths.iter());
         let budget = Budget { runs: Some(60), points: Points::All, ..Budget::default() };
         let executor = || ModelExecutor::new(program.clone());
         let hunt = hunt(executor(), Technique::Predict, &Options::default(), budget);

@@ -1,10 +1,8 @@
 //! Thread bounding against algorithm 1 of the paper as it is written down there, one execution for every order and every
 //! choice of preemptions.
 
-mod common;
-
-use common::figures::figures;
-use common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
+use crate::common::figures::figures;
+use crate::common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
 use proptest::prelude::*;
 use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};

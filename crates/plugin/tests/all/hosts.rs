@@ -1,10 +1,8 @@
 //! The plugin works in the compilers that it was built for, and refuses all others before it does any harm.
 
-mod common;
-
 use std::process::Command;
 
-use common::{VERSION, is_installed, plugin, sample, succeed};
+use crate::common::{VERSION, is_installed, plugin, sample, succeed};
 
 const RUST: &str = "
     use std::sync::atomic::{AtomicU32, Ordering};
@@ -24,7 +22,7 @@ fn other_clang() -> String {
 
 #[test]
 fn clang_loads_the_plugin() {
-    let code = common::code(&sample("accesses.c"), &["-O1"]);
+    let code = crate::common::code(&sample("accesses.c"), &["-O1"]);
     assert!(code.0.contains("@__rh_module = internal constant"));
 }
 

@@ -1,8 +1,6 @@
 //! What is found can be shown again, and made simpler.
 
-mod common;
-
-use common::{SMALL, TIMED, WIDER, config, hunt};
+use crate::common::{SMALL, TIMED, WIDER, config, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique, simplify};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
@@ -12,7 +10,7 @@ fn executor(program: &Program, lazy: bool) -> ModelExecutor {
     if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) }
 }
 
-fn found_by(technique: Technique, program: &Program, lazy: bool, seed: u64) -> common::Hunt {
+fn found_by(technique: Technique, program: &Program, lazy: bool, seed: u64) -> crate::common::Hunt {
     let budget = Budget { runs: Some(100), points: Points::All, ..Budget::default() };
     hunt(executor(program, lazy), technique, &Options { seed, ..Options::default() }, budget)
 }

@@ -1,8 +1,6 @@
 //! Walks find what they promise to find, as often as they promise it.
 
-mod common;
-
-use common::figures::figures;
+use crate::common::figures::figures;
 use racehunter_analyses::Walks;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
 use racehunter_explore::{Analysis, Execution, Kind, Outcome, Plan, Style, Tail, Tracked};

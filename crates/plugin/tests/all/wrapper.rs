@@ -1,13 +1,11 @@
 //! The compiler wrapper with a real compiler and the real plugin; the runtime is the stub.
 
-mod common;
-
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use common::{VERSION, compiler, plugin, sample, succeed};
+use crate::common::{VERSION, compiler, plugin, sample, succeed};
 use racehunter_compile::{Compiler, Language, Toolkit, command_line};
 
 const COUNTER: &str = "int counter; int increment(void) { return ++counter; }\n";

@@ -2,12 +2,10 @@
 //!
 //! `RACEHUNTER_ORACLE_TRACES` sets how many random traces each test takes.
 
-mod support;
-
+use crate::support::oracle::{Oracle, Rules};
+use crate::support::{Random, Shape, conflicts, shown, trace};
 use racehunter_predict::{Checker, Effort, Index, Policy, Question, validate};
 use std::collections::BTreeSet;
-use support::oracle::{Oracle, Rules};
-use support::{Random, Shape, conflicts, shown, trace};
 
 fn traces() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_TRACES").ok().and_then(|number| number.parse().ok()).unwrap_or(200)

@@ -1,8 +1,6 @@
 //! What the plugin emits is valid LLVM code, for everything that we have at hand.
 
-mod common;
-
-use common::{LEVELS, is_installed, sample, verified};
+use crate::common::{LEVELS, is_installed, sample, verified};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -52,7 +50,7 @@ fn sqlite() -> PathBuf {
     .unwrap();
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["metadata", "--format-version=1", "--manifest-path"]).arg(&manifest);
-    let output = common::succeed(&mut cargo);
+    let output = crate::common::succeed(&mut cargo);
     let metadata = String::from_utf8(output.stdout).unwrap();
     let path = metadata
         .split('"')
@@ -74,6 +72,6 @@ fn sqlite_is_valid_with_optimisation() {
 #[test]
 fn the_tools_are_installed() {
     for program in ["clang", "clang++", "opt", "llvm-dis"] {
-        assert!(is_installed(&format!("{program}-{}", common::VERSION)), "{program}-{}", common::VERSION);
+        assert!(is_installed(&format!("{program}-{}", crate::common::VERSION)), "{program}-{}", crate::common::VERSION);
     }
 }

@@ -1,0 +1,15 @@
+//! What the analyses promise, on the in-memory model, with brute force as the judge.
+//!
+//! One program: to link one for every file takes longer than to run it.
+
+mod campaign;
+mod common;
+mod divided;
+mod exactness;
+mod findings;
+mod predict;
+mod reduction;
+mod thread_bound;
+mod variable_bound;
+mod walks;
+mod watchpoints;

@@ -1,0 +1,4 @@
+//! The in-memory model, and what is derived from its executions.
+
+mod causes;
+mod model;

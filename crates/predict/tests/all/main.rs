@@ -1,0 +1,8 @@
+//! What the predictor promises. One program: to link one for every file takes longer than to run it.
+
+mod figures;
+mod predictions;
+mod programs;
+mod races;
+mod support;
+mod validator;

@@ -1,0 +1,120 @@
+//! What the program asks the kernel for itself, by `syscall`, and functions of the C library that there is no model of.
+//!
+//! What has a model goes there. What could block, order threads, or make some, and has none, is noted: no claim is made
+//! about such a program.
+
+use crate::io::transfer;
+use crate::signals::send;
+use crate::sync::{fail, futex, real, threads};
+use crate::{Global, log, mappings, outcome, sys, time};
+use core::ffi::c_char;
+use racehunter_event::{Escape, UNMODELLED_FUNCTION};
+
+const READ: usize = 0;
+const WRITE: usize = 1;
+const SCHED_YIELD: usize = 24;
+const NANOSLEEP: usize = 35;
+const GETTID: usize = 186;
+const TKILL: usize = 200;
+
+/// Calls that go to the kernel and are noted: `poll`, `ioctl`, the positioned and scattered `read` and `write`, `select`,
+/// `pause`, sockets, `clone` to `execve`, `exit`, `wait4`, message queues, `semop`, `flock`, timers, `epoll`, `waitid`,
+/// `splice`, `signalfd`, asynchronous input and output, `futex_waitv`.
+#[rustfmt::skip]
+const NOTED: [usize; 55] = [
+    7, 16, 17, 18, 19, 20, 23, 34, 37, 38, 40, 42, 43, 44, 45, 46, 47, 56, 57, 58, 59, 60, 61, 65, 69, 70, 73, 128, 206, 208,
+    209, 220, 222, 223, 230, 232, 242, 243, 247, 270, 271, 275, 281, 282, 283, 288, 289, 290, 295, 296, 322, 425, 426, 435, 449,
+];
+
+#[unsafe(link_section = ".data.racehunter")]
+static CODE: Global<usize> = Global::new(0);
+
+/// The variadic function has no register left for the code address.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall() {
+    core::arch::naked_asm!("mov r11, [rsp]", "mov [rip + {}], r11", "jmp {}", sym CODE, sym call)
+}
+
+unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> isize {
+    let code = CODE.get();
+    match n {
+        sys::FUTEX => futex::operate(a, b, c, d, e, f, code) as isize,
+        READ => transfer::read_bytes(a as i32, b, c, code),
+        WRITE => transfer::write_bytes(a as i32, b, c, code),
+        SCHED_YIELD => threads::yield_now(code) as isize,
+        NANOSLEEP => time::nano_sleep(a as *const [i64; 2], b as *mut [i64; 2], code) as isize,
+        sys::CLOCK_GETTIME => time::get_clock(a as i32, b as *mut [i64; 2], code) as isize,
+        sys::MMAP => mappings::mmap(a, b, c, d, e as i32, f) as isize,
+        sys::MUNMAP => mappings::unmap(a, b, code) as isize,
+        mappings::MREMAP => mappings::mremap(a, b, c, d, e) as isize,
+        sys::EXIT_GROUP => outcome::end_process(a as i32, code),
+        GETTID => futex::thread_id(),
+        sys::TGKILL => send::to_thread_id(a as i32, b as i32, c as i32, code) as isize,
+        TKILL => send::to_thread_id(0, a as i32, b as i32, code) as isize,
+        sys::KILL => send::to_process_id(a as i32, b as i32, code) as isize,
+        _ => {
+            if NOTED.binary_search(&n).is_ok() {
+                log::escape(Escape::Unmodelled, code, n, 0);
+            }
+            let result = sys::call6(n, a, b, c, d, e, f);
+            if result < 0 { fail(-result as i32) as isize } else { result }
+        }
+    }
+}
+
+// Functions that are noted, and go on as they are. Their number is their place in `UNMODELLED`.
+core::arch::global_asm!(
+    r#"
+    .macro rh_noted number, name
+    .weak \name
+    .type \name,@function
+\name:
+    push rdi
+    push rsi
+    push rdx
+    push rcx
+    push r8
+    push r9
+    push rax
+    lea rdi, [rip + 9f]
+    mov esi, \number
+    mov rdx, [rsp + 56]
+    call {note}
+    mov r11, rax
+    pop rax
+    pop r9
+    pop r8
+    pop rcx
+    pop rdx
+    pop rsi
+    pop rdi
+    jmp r11
+9:  .asciz "\name"
+    .size \name, . - \name
+    .endm
+    rh_noted 0, aio_read
+    rh_noted 1, aio_write
+    rh_noted 2, lio_listio
+    rh_noted 3, aio_suspend
+    rh_noted 4, swapcontext
+    rh_noted 5, setcontext
+    rh_noted 6, preadv2
+    rh_noted 7, pwritev2
+    rh_noted 8, semop
+    rh_noted 9, semtimedop
+    rh_noted 10, msgsnd
+    rh_noted 11, msgrcv
+    rh_noted 12, mq_send
+    rh_noted 13, mq_receive
+    rh_noted 14, mq_timedsend
+    rh_noted 15, mq_timedreceive
+    .purgem rh_noted
+    "#,
+    note = sym note,
+);
+
+unsafe extern "C" fn note(name: *const c_char, number: usize, code: usize) -> usize {
+    log::escape(Escape::Unmodelled, code, UNMODELLED_FUNCTION as usize + number, 0);
+    real::next_by_pointer(name)
+}

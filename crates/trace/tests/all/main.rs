@@ -1,0 +1,4 @@
+//! Files with recordings.
+
+mod files;
+mod recording;

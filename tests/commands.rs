@@ -1,0 +1,23 @@
+//! Everything that a user can do, and how it ends. `targets.rs` is the other half: every program below `targets/`.
+//!
+//! One program: to link one for every file takes longer than to run it.
+
+mod backends;
+mod bounding;
+mod campaigns;
+mod chaos;
+mod compilers;
+mod detector;
+mod determinism;
+mod messages;
+mod options;
+mod outside;
+mod predict;
+mod primitives;
+mod real;
+mod reports;
+mod scale;
+mod signals;
+mod survival;
+mod uncontrolled;
+mod wakeups;
