@@ -55,6 +55,23 @@ pub enum Command {
     },
     /// Say what is installed, what is missing, and how to get it
     Doctor,
+    /// Say what a kind of finding means, and how one repairs it
+    Explain {
+        /// The kind, such as data-race [default: list all]
+        kind: Option<String>,
+    },
+    /// Write completions for a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Where to put a page for each command [default: the first one to standard output]
+        #[arg(value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
 }
 
 /// Arguments of `hunt`.
@@ -305,6 +322,7 @@ impl From<Color> for ColorChoice {
 
 /// Arguments of `replay`.
 #[derive(Args, Debug)]
+#[command(args_override_self = true)]
 pub struct Replay {
     /// The finding, or the beginning of its id
     pub id: String,
@@ -315,7 +333,7 @@ pub struct Replay {
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
     /// Run the program under gdb while it follows the schedule
-    #[arg(long, conflicts_with_all = ["times", "message_format"])]
+    #[arg(long)]
     pub gdb: bool,
     /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
     #[arg(long, value_name = "KIND", value_enum)]
@@ -333,6 +351,7 @@ pub struct Replay {
 
 /// Arguments of `report`.
 #[derive(Args, Debug)]
+#[command(args_override_self = true)]
 pub struct Report {
     /// One self-contained HTML page, with the timeline of each finding
     #[arg(long)]
@@ -341,19 +360,22 @@ pub struct Report {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Form of the results, without --html
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human, conflicts_with = "html")]
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
     /// What was given as --out to the hunt
-    #[arg(value_name = "DIR", default_value = ".racehunter")]
-    pub directory: PathBuf,
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// The same, as other commands have it
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
 }
 
 /// Arguments of `merge`.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Merge {
     /// What was given as --out to the hunts
     #[arg(value_name = "DIR", required = true)]

@@ -2,6 +2,7 @@
 
 use crate::arguments::{Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
+use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::progress::Meter;
 use crate::store::{self, Stored};
@@ -27,7 +28,7 @@ use std::time::Instant;
 const DEFAULT_RUNS: u64 = 2000;
 
 /// Hunts, reports, and says how it went.
-pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
+pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Result<Exit> {
     let began = Instant::now();
     refuse_to_divide(arguments)?;
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
@@ -48,7 +49,9 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
         return Ok(exit);
     }
 
-    let budget = budget(arguments);
+    let mut budget = budget(arguments);
+    // The first finding that counts ends the hunt, which only the hunter can tell then.
+    budget.stop_on_first &= suppressions.is_empty();
     let build = symbols.binary().identity.clone();
     let mut keeper = Keeper::new(&arguments.out, Identity::new(&path, arguments), &build, arguments.partition, began);
     let hunter = RefCell::new(Hunter {
@@ -61,10 +64,15 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
         ids: HashSet::new(),
         told: Told::default(),
         trouble: None,
+        suppressions,
+        counted: 0,
     });
     let deadline = arguments.time.map(|time| began + time);
-    let mut should_stop =
-        || interrupted.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let mut should_stop = || {
+        interrupted.load(Ordering::Relaxed)
+            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().counted > 0
+    };
     let portfolio = arguments.analysis.portfolio(&arguments.options());
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
     let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
@@ -93,7 +101,7 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
     drop(campaign);
     let mut hunter = hunter.into_inner();
     hunter.meter.finish();
-    let confirmed = hunter.told.findings.len();
+    let counted = hunter.counted;
     hunter.tell_unconfirmed();
     if let Some(error) = hunter.trouble {
         return Err(error);
@@ -102,7 +110,7 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
         return Err(error.into());
     }
     hunter.reporter.summary(&coverage, keeper.elapsed()).context("cannot write the results")?;
-    Ok(if confirmed > 0 {
+    Ok(if counted > 0 {
         Exit::Findings
     } else if arguments.require_complete && !coverage.complete {
         Exit::Incomplete
@@ -229,6 +237,9 @@ struct Hunter<'a> {
     ids: HashSet<String>,
     told: Told,
     trouble: Option<anyhow::Error>,
+    suppressions: &'a Suppressions,
+    /// Findings that count: confirmed and not suppressed.
+    counted: usize,
 }
 
 impl Hunter<'_> {
@@ -289,7 +300,9 @@ impl Hunter<'_> {
             self.reporter.bound(&bound).context("cannot write the results")?;
         }
         for id in kept.findings {
-            let stored = store::load(&self.arguments.out, &id)?;
+            let mut stored = store::load(&self.arguments.out, &id)?;
+            self.suppressions.apply(&mut stored.finding);
+            self.counted += usize::from(stored.finding.counts());
             self.reporter.finding(&stored.finding).context("cannot write the results")?;
             self.ids.insert(id.clone());
             self.told.findings.push(id);
@@ -310,8 +323,10 @@ impl Hunter<'_> {
         coverage
     }
 
-    fn print(&mut self, finding: Finding) -> Result<()> {
+    fn print(&mut self, mut finding: Finding) -> Result<()> {
         self.ids.insert(finding.id.clone());
+        self.suppressions.apply(&mut finding);
+        self.counted += usize::from(finding.counts());
         let stored = Stored {
             version: store::VERSION,
             program: self.program.path.clone(),

@@ -52,6 +52,8 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let mut finding = last.unwrap_or(stored.finding);
     finding.replayed = [shown, arguments.times];
     finding.confirmed = shown == arguments.times;
+    // Who asks for it wants to see it.
+    finding.suppressed = None;
     let mut reporter = reporter(arguments.message_format, arguments.color.into());
     reporter.finding(&finding).and_then(|()| reporter.finish()).context("cannot write the results")?;
     Ok(if finding.confirmed { Exit::Clean } else { Exit::Findings })

@@ -1,7 +1,8 @@
 //! `racehunter report`: what is kept in a directory, as one page or once more in any of the formats.
 
-use crate::arguments::Report;
+use crate::arguments::{Color, Report};
 use crate::campaign::{self, Kept};
+use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter_to;
 use crate::store::{self, Stored};
@@ -13,9 +14,12 @@ use std::io::Write;
 use std::path::Path;
 
 /// Writes the report. The exit code tells whether it could be written, not what is in it.
-pub fn run(arguments: &Report) -> Result<Exit> {
-    let out = &arguments.directory;
-    let findings = store::all(out)?;
+pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
+    arguments.check()?;
+    let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
+    let mut findings = store::all(out)?;
+    findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+    findings.sort_by_key(|stored| (!stored.finding.counts(), stored.finding.execution));
     let campaigns = match campaign::directory(out).is_dir() {
         true => campaign::all(out)?.iter().map(|path| Ok(campaign::read(path)?.0)).collect::<Result<Vec<_>>>()?,
         false => Vec::new(),
@@ -40,7 +44,12 @@ pub fn run(arguments: &Report) -> Result<Exit> {
         sink.write_all(html.as_bytes()).and_then(|()| sink.flush()).context("cannot write the report")?;
         return Ok(Exit::Clean);
     }
-    let mut reporter = reporter_to(sink, arguments.message_format, arguments.color.into());
+    // A file is no terminal, whatever standard output is.
+    let color = match (&arguments.output, arguments.color) {
+        (Some(_), Color::Auto) => Color::Never,
+        (_, color) => color,
+    };
+    let mut reporter = reporter_to(sink, arguments.message_format, color.into());
     for stored in &findings {
         reporter.finding(&stored.finding).context("cannot write the report")?;
     }
@@ -49,7 +58,7 @@ pub fn run(arguments: &Report) -> Result<Exit> {
         _ => reporter.finish(),
     }
     .context("cannot write the report")?;
-    if campaigns.len() > 1 && !arguments.output.is_some() {
+    if campaigns.len() > 1 && arguments.output.is_none() {
         eprintln!("note: there are {} campaigns in `{}`; --html has what each covered", campaigns.len(), out.display());
     }
     Ok(Exit::Clean)
@@ -88,7 +97,7 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
 
 impl Report {
     /// What cannot be meant.
-    pub fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if self.html && self.output.is_none() {
             bail!("a page needs a file: racehunter report --html -o report.html");
         }

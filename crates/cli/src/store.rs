@@ -51,16 +51,14 @@ fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     Ok(ids)
 }
 
-/// All findings, those that were found first before the others.
+/// All findings, by their ids.
 pub fn all(out: &Path) -> Result<Vec<Stored>> {
     let directory = directory(out);
     if !directory.is_dir() {
         return Ok(Vec::new());
     }
     let ids = ids(&directory).with_context(|| format!("cannot read `{}`", directory.display()))?;
-    let mut all = ids.iter().map(|id| read(&directory, id)).collect::<Result<Vec<Stored>>>()?;
-    all.sort_by_key(|stored| (!stored.finding.counts(), stored.finding.execution));
-    Ok(all)
+    ids.iter().map(|id| read(&directory, id)).collect()
 }
 
 /// Reads the finding whose id begins with `id`.

@@ -102,6 +102,12 @@ impl Kind {
         Self::Output,
     ];
 
+    /// Whether it is about accesses to memory, each of which is an event of its own.
+    #[must_use]
+    pub const fn is_about_memory(self) -> bool {
+        matches!(self, Self::DataRace | Self::UseAfterFree | Self::DoubleFree | Self::Atomicity)
+    }
+
     /// The name in JSON and in `error[...]`.
     #[must_use]
     pub const fn name(self) -> &'static str {

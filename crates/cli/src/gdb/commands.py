@@ -12,24 +12,23 @@ import gdb
 NEVER = (1 << 64) - 1
 
 
-def address(name):
-    """Where a variable of the runtime is; what language gdb takes the program for must not matter."""
-    return int(gdb.parse_and_eval("&" + name))
+# Where the variables of the runtime are. Found in `main`: inside the runtime, gdb would read the names as Rust.
+ADDRESSES = {}
 
 
 def word(name):
-    return int.from_bytes(gdb.selected_inferior().read_memory(address(name), 8).tobytes(), "little")
+    return int.from_bytes(gdb.selected_inferior().read_memory(ADDRESSES[name], 8).tobytes(), "little")
 
 
 def set_word(name, value):
-    gdb.selected_inferior().write_memory(address(name), value.to_bytes(8, "little"))
+    gdb.selected_inferior().write_memory(ADDRESSES[name], value.to_bytes(8, "little"))
 
 
 class Session:
     """What is known of the finding, and where the execution is."""
 
     def __init__(self):
-        with open(os.environ["RACEHUNTER_GDB"], encoding="utf-8") as file:
+        with open(os.environ["RACEHUNTER_GDB_SESSION"], encoding="utf-8") as file:
             self.finding = json.load(file)
         self.stopped = None
         self.ended = False
@@ -52,7 +51,7 @@ class Session:
             raise gdb.GdbError("The execution has ended.")
         # The one that it stands before now has a number already.
         if event <= self.now():
-            raise gdb.GdbError("The execution is beyond that; `run` starts it again.")
+            raise gdb.GdbError("The execution is beyond that: quit, and replay it again.")
         set_word("RH_STOP_AT", event)
         self.stopped = None
         gdb.execute("continue", to_string=True)
@@ -70,6 +69,9 @@ class Session:
             set_word("RH_STOP_AT", NEVER)
             if self.ended:
                 print("the execution ends here: " + self.finding["message"])
+                frame, _ = users_frame()
+                if frame is not None:
+                    frame.select()
             gdb.execute("frame")
         else:
             print("The program has ended.")
@@ -158,13 +160,17 @@ class NextSwitch(gdb.Command):
 
 
 class Racing(gdb.Command):
-    """Go on to the next of the accesses that the finding is about; without any left, to where the bug shows."""
+    """Go on to the next of the accesses that the finding is about; if it is about none, to where it shows."""
 
     def __init__(self):
         super().__init__("racehunter racing", gdb.COMMAND_RUNNING)
 
     def invoke(self, argument, from_tty):
         now = SESSION.now()
+        if not SESSION.finding["racing"]:
+            gdb.execute("continue", to_string=True)
+            SESSION.tell_other_stop()
+            return
         for event, what in SESSION.finding["racing"]:
             if event > now:
                 SESSION.run_to(event, what)
@@ -225,6 +231,8 @@ gdb.execute("run", to_string=True)
 if gdb.selected_inferior().pid == 0:
     print("The program has ended before `main`.")
 else:
+    for variable in ("RH_HORIZON", "RH_BUDGET", "RH_STOP_AT"):
+        ADDRESSES[variable] = int(gdb.parse_and_eval("&" + variable))
     print(SESSION.finding["message"])
     print("The program follows the schedule of the finding. Besides what gdb has:")
     print("  racehunter next-switch   to the next switch of threads")

@@ -38,8 +38,9 @@ impl<'a> Session<'a> {
             let what = if site.access.is_empty() { "takes part" } else { &site.access };
             (site.event, format!("{what} in {}", site.function))
         });
-        let steps = finding.steps.iter().filter(|step| step.culprit).map(|step| (step.event, step.what.clone()));
-        let mut racing: Vec<(u64, String)> = sites.chain(steps).filter(|(event, _)| *event > 0).collect();
+        // Other kinds show at the end, which is a place of its own.
+        let is_event = |(event, _): &(u64, String)| *event > 0 && finding.kind.is_about_memory();
+        let mut racing: Vec<(u64, String)> = sites.filter(is_event).collect();
         racing.sort();
         racing.dedup_by_key(|(event, _)| *event);
         let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
@@ -60,7 +61,7 @@ pub fn run(stored: &Stored, finding: &Finding, out: &Path, backend: Backend, arg
     let input = stored.input.as_deref().unwrap_or(Path::new("/dev/null"));
     words.push(format!("< {}", quote(&input.to_string_lossy())));
     let mut gdb = Command::new("gdb");
-    gdb.env("RACEHUNTER_GDB", &session)
+    gdb.env("RACEHUNTER_GDB_SESSION", &session)
         .args(["-q", "-ex"])
         .arg(format!("set args {}", words.join(" ")))
         .arg("-x")

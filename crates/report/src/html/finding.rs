@@ -53,7 +53,7 @@ pub(super) fn section(out: &mut String, shown: &Shown, sources: &mut Sources) {
     replay(out, shown);
     let _ = write!(
         out,
-        "<details class=\"lesson\"><summary>What a {} is, and how one repairs it</summary>\n<p>{}</p>\n\
+        "<details class=\"lesson\"><summary>What {} means, and how one usually repairs it</summary>\n<p>{}</p>\n\
          <pre>{}</pre>\n<p>{}</p></details>\n</section>\n",
         finding.kind.name(),
         prose(lesson.meaning),

@@ -34,7 +34,9 @@ fn lanes(finding: &Finding) -> Vec<u32> {
 
 /// The steps that the finding is about: where it shows, and the accesses that take part.
 fn is_marked(finding: &Finding, step: &Step) -> bool {
-    step.culprit || step.event > 0 && finding.sites.iter().any(|site| site.event == step.event)
+    let takes_part =
+        |step: &Step| finding.sites.iter().any(|site| site.event == step.event && site.thread == step.path);
+    step.culprit || step.event > 0 && finding.kind.is_about_memory() && takes_part(step)
 }
 
 /// What a step is, for its colour.

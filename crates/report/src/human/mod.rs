@@ -5,7 +5,7 @@ mod snippet;
 mod summary;
 mod table;
 
-use racehunter_finding::{Finding, Frame, Kind, Site};
+use racehunter_finding::{Finding, Frame, Site};
 use racehunter_symbols::own_frame;
 
 use crate::color::{ERROR, FAINT, FRAME, GOOD, STRONG, WARNING, paint};
@@ -80,7 +80,7 @@ fn heading(finding: &Finding) -> String {
 
 /// What kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
 pub(crate) fn details(finding: &Finding) -> Option<String> {
-    let is_memory = matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree | Kind::DoubleFree | Kind::Atomicity);
+    let is_memory = finding.kind.is_about_memory();
     let object = finding.object.as_ref().filter(|_| is_memory)?;
     let mut parts = Vec::new();
     let accessed = finding.sites.iter().map(|site| u64::from(site.size)).max().filter(|size| *size > 0);
