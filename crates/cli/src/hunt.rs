@@ -66,12 +66,13 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         trouble: None,
         suppressions,
         counted: 0,
+        executions: 0,
     });
     let deadline = arguments.time.map(|time| began + time);
     let mut should_stop = || {
         interrupted.load(Ordering::Relaxed)
             || deadline.is_some_and(|deadline| Instant::now() >= deadline)
-            || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().counted > 0
+            || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().has_first()
     };
     let portfolio = arguments.analysis.portfolio(&arguments.options());
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
@@ -240,12 +241,15 @@ struct Hunter<'a> {
     suppressions: &'a Suppressions,
     /// Findings that count: confirmed and not suppressed.
     counted: usize,
+    /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
+    executions: u64,
 }
 
 impl Hunter<'_> {
     fn tell(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::Execution { number, waiting, remaining } => {
+                self.executions = number;
                 self.meter.execution(number, waiting, remaining, self.ids.len());
             }
             Progress::Bug { found, executor } => {
@@ -264,6 +268,11 @@ impl Hunter<'_> {
             }
             Progress::Points { .. } => {}
         }
+    }
+
+    /// Whether the first finding that counts is there.
+    fn has_first(&self) -> bool {
+        self.counted > 0 && self.executions > 0
     }
 
     /// Explains, stores and prints a bug; one that looks the same in the source is not told again.

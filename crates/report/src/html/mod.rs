@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use racehunter_finding::{Coverage, Finding};
 
-use crate::short::{extent, found, is_proof, sentence, severity};
+use crate::short::{extent, found, is_proof, place, sentence, severity};
 use crate::sources::Sources;
 use crate::text::{clean, count};
 use crate::{Bound, Told};
@@ -102,11 +102,13 @@ fn contents(out: &mut String, page: &Page) {
     for Shown { finding, .. } in &page.findings {
         let _ = writeln!(
             out,
-            "<li><a href=\"#f-{id}\"><span class=\"badge {severity}\">{kind}</span> {message}</a></li>",
+            "<li><a href=\"#f-{id}\"><span class=\"badge {severity}\">{kind}</span> {message} \
+             <span class=\"where\">{places}</span></a></li>",
             id = escape(&finding.id),
             severity = severity(finding),
             kind = finding.kind.name(),
             message = prose(&finding.message),
+            places = escape(&finding.sites.iter().map(place).collect::<Vec<_>>().join(", ")),
         );
     }
     out.push_str("</ol></nav>\n");
