@@ -9,6 +9,8 @@ mod chaos;
 mod compilers;
 mod detector;
 mod determinism;
+mod documents;
+mod experience;
 mod messages;
 mod options;
 mod outside;

@@ -32,6 +32,7 @@ pub const TEST: &[Need] = &[
     need_of("cmake", "cmake"),
     need_of("autoconf", "autoconf"),
     need_of("automake", "automake"),
+    need_of("gdb", "gdb"),
 ];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
 pub const BENCH: &[Need] = &[SANITIZERS];

@@ -29,6 +29,8 @@ pub enum Command {
     Hunt(Hunt),
     /// Show a finding again
     Replay(Replay),
+    /// Write what was found as one page, or again in another form
+    Report(Report),
     /// Join the parts of a divided hunt
     Merge(Merge),
     /// Run a program once, and write down what its threads do
@@ -55,6 +57,23 @@ pub enum Command {
     Scan(Scan),
     /// Say what is installed, what is missing, and how to get it
     Doctor,
+    /// Say what a kind of finding means, and how one repairs it
+    Explain {
+        /// The kind, such as data-race [default: list all]
+        kind: Option<String>,
+    },
+    /// Write completions for a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Where to put a page for each command [default: the first one to standard output]
+        #[arg(value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
 }
 
 /// Arguments of `hunt`.
@@ -266,6 +285,8 @@ pub enum MessageFormat {
     Json,
     /// Workflow commands for GitHub
     Github,
+    /// One SARIF log, for code scanning
+    Sarif,
 }
 
 impl From<MessageFormat> for Format {
@@ -275,6 +296,7 @@ impl From<MessageFormat> for Format {
             MessageFormat::Short => Self::Short,
             MessageFormat::Json => Self::Json,
             MessageFormat::Github => Self::Github,
+            MessageFormat::Sarif => Self::Sarif,
         }
     }
 }
@@ -355,6 +377,7 @@ pub struct Scan {
 
 /// Arguments of `replay`.
 #[derive(Args, Debug)]
+#[command(args_override_self = true)]
 pub struct Replay {
     /// The finding, or the beginning of its id
     pub id: String,
@@ -364,20 +387,50 @@ pub struct Replay {
     /// Where findings are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// What the threads of the program are meanwhile
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
-    pub backend: Threads,
+    /// Run the program under gdb while it follows the schedule
+    #[arg(long)]
+    pub gdb: bool,
+    /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub backend: Option<Threads>,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// Arguments of gdb, such as -batch -x FILE
+    #[arg(last = true, requires = "gdb", value_name = "ARGUMENTS")]
+    pub debugger: Vec<String>,
+}
+
+/// Arguments of `report`.
+#[derive(Args, Debug)]
+#[command(args_override_self = true)]
+pub struct Report {
+    /// One self-contained HTML page, with the timeline of each finding
+    #[arg(long)]
+    pub html: bool,
+    /// The file to write [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Form of the results, without --html
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// What was given as --out to the hunt
+    #[arg(value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// The same, as other commands have it
+    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
 }
 
 /// Arguments of `merge`.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Merge {
     /// What was given as --out to the hunts
     #[arg(value_name = "DIR", required = true)]

@@ -1,27 +1,112 @@
-//! `racehunter doctor`: what is installed.
+//! `racehunter doctor`: what is installed, whether it works, and what to do if not.
 
+use crate::config::Config;
 use crate::exit::Exit;
+use anyhow::{Context as _, Result, bail};
 use racehunter_compile::Toolkit;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A race that the first execution shows.
+const TRIAL: &str = "#include <pthread.h>
+int shared;
+static void *work(void *unused) { shared++; return unused; }
+int main(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, 0, work, 0)) return 1;
+    shared++;
+    pthread_join(thread, 0);
+    return 0;
+}
+";
 
 /// Says what there is; the exit code tells whether it is enough.
-pub fn run() -> anyhow::Result<Exit> {
-    match Toolkit::discover() {
-        Ok(toolkit) => {
-            println!("compiler  {} (LLVM {})", toolkit.compiler.c.display(), toolkit.compiler.version);
-            println!("plugin    {}", toolkit.plugin.display());
-            println!("runtime   {}", toolkit.runtime.display());
-            match &toolkit.include {
-                Some(path) => println!("headers   {}", path.display()),
-                None => {
-                    println!("headers   missing: `#include <racehunter.h>` will not work; install RaceHunter again")
-                }
-            }
-            println!("ready");
-            Ok(Exit::Clean)
-        }
+pub fn run() -> Result<Exit> {
+    let mut ready = true;
+    let toolkit = match Toolkit::discover() {
+        Ok(toolkit) => toolkit,
         Err(error) => {
             println!("not ready: {error}");
-            Ok(Exit::Error)
+            return Ok(Exit::Error);
+        }
+    };
+    println!("compiler  {} (LLVM {})", toolkit.compiler.c.display(), toolkit.compiler.version);
+    println!("plugin    {}", toolkit.plugin.display());
+    println!("runtime   {}", toolkit.runtime.display());
+    match &toolkit.include {
+        Some(path) => println!("headers   {}", path.display()),
+        None => println!("headers   missing: `#include <racehunter.h>` will not work; install RaceHunter again"),
+    }
+    match Config::load() {
+        Ok(config) => println!("settings  {}", config.describe()),
+        Err(error) => {
+            ready = false;
+            println!("settings  {error:#}\n          fix: correct the file, or name another one in RACEHUNTER_CONFIG");
         }
     }
+    println!("gdb       {}", gdb());
+    if let Some((trouble, fix)) = memory() {
+        ready = false;
+        println!("memory    {trouble}\n          fix: {fix}");
+    }
+    match trial() {
+        Ok(()) => println!("trial     compiled a program, found its race and replayed it"),
+        Err(error) => {
+            ready = false;
+            println!("trial     {error:#}\n          fix: `racehunter hunt` of a file of your own may say more");
+        }
+    }
+    println!("{}", if ready { "ready" } else { "not ready" });
+    Ok(if ready { Exit::Clean } else { Exit::Error })
+}
+
+/// What is needed only for `replay --gdb`.
+fn gdb() -> String {
+    let version = Command::new("gdb").args(["-batch", "-ex", "python print('python')"]).stderr(Stdio::null()).output();
+    match version {
+        Err(_) => "not there; `racehunter replay ID --gdb` needs it: install the package `gdb`".to_owned(),
+        Ok(output) if !String::from_utf8_lossy(&output.stdout).contains("python") => {
+            "there, but without Python, which `racehunter replay ID --gdb` needs".to_owned()
+        }
+        Ok(_) => "there, for `racehunter replay ID --gdb`".to_owned(),
+    }
+}
+
+/// What keeps the system from giving the detector its address space.
+fn memory() -> Option<(&'static str, &'static str)> {
+    let overcommit = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    if overcommit.trim() == "2" {
+        return Some(("the system does not overcommit memory", "sysctl vm.overcommit_memory=0"));
+    }
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let space = limits.lines().find(|line| line.starts_with("Max address space"))?;
+    let is_limited = space.split_whitespace().nth(3).is_none_or(|limit| limit != "unlimited");
+    is_limited.then_some(("the address space of programs is limited", "ulimit -v unlimited"))
+}
+
+/// All of it once: compile, hunt, replay.
+fn trial() -> Result<()> {
+    let directory = std::env::temp_dir().join(format!("racehunter-doctor-{}", std::process::id()));
+    let result = try_in(&directory);
+    // Best effort: it is in a directory for such things.
+    let _ = std::fs::remove_dir_all(&directory);
+    result
+}
+
+fn try_in(directory: &Path) -> Result<()> {
+    std::fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    std::fs::write(directory.join("trial.c"), TRIAL).context("cannot write a file")?;
+    let own = std::env::current_exe().context("cannot find the program itself")?;
+    let output = Command::new(own)
+        .args(["hunt", "--quiet", "--stop-on-first", "--message-format", "short", "trial.c"])
+        .current_dir(directory)
+        .env("RACEHUNTER_CONFIG", "")
+        .output()
+        .context("cannot run the program itself")?;
+    let (out, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.code() != Some(1) || !out.contains("error[data-race]") {
+        let last = complaints.lines().chain(out.lines()).next().unwrap_or("it said nothing");
+        bail!("a program with a race was hunted, and the race was not found: {last}");
+    }
+    Ok(())
 }

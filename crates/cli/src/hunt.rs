@@ -2,6 +2,7 @@
 
 use crate::arguments::{Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
+use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::progress::Meter;
 use crate::store::{self, Stored};
@@ -17,7 +18,7 @@ use racehunter_symbols::Symbols;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, Stdout, stdout};
+use std::io::{IsTerminal as _, Stdout, Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +28,7 @@ use std::time::Instant;
 const DEFAULT_RUNS: u64 = 2000;
 
 /// Hunts, reports, and says how it went.
-pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
+pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Result<Exit> {
     let began = Instant::now();
     refuse_to_divide(arguments)?;
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
@@ -48,7 +49,9 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
         return Ok(exit);
     }
 
-    let budget = budget(arguments);
+    let mut budget = budget(arguments);
+    // The first finding that counts ends the hunt, which only the hunter can tell then.
+    budget.stop_on_first &= suppressions.is_empty();
     let build = symbols.binary().identity.clone();
     let mut keeper = Keeper::new(&arguments.out, Identity::new(&path, arguments), &build, arguments.partition, began);
     let hunter = RefCell::new(Hunter {
@@ -61,10 +64,16 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
         ids: HashSet::new(),
         told: Told::default(),
         trouble: None,
+        suppressions,
+        counted: 0,
+        executions: 0,
     });
     let deadline = arguments.time.map(|time| began + time);
-    let mut should_stop =
-        || interrupted.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let mut should_stop = || {
+        interrupted.load(Ordering::Relaxed)
+            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().has_first()
+    };
     let portfolio = arguments.analysis.portfolio(&arguments.options());
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
     let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
@@ -93,7 +102,7 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
     drop(campaign);
     let mut hunter = hunter.into_inner();
     hunter.meter.finish();
-    let confirmed = hunter.told.findings.len();
+    let counted = hunter.counted;
     hunter.tell_unconfirmed();
     if let Some(error) = hunter.trouble {
         return Err(error);
@@ -102,7 +111,7 @@ pub fn run(arguments: &Hunt, target: &Path) -> Result<Exit> {
         return Err(error.into());
     }
     hunter.reporter.summary(&coverage, keeper.elapsed()).context("cannot write the results")?;
-    Ok(if confirmed > 0 {
+    Ok(if counted > 0 {
         Exit::Findings
     } else if arguments.require_complete && !coverage.complete {
         Exit::Incomplete
@@ -162,8 +171,15 @@ fn budget(arguments: &Hunt) -> Budget {
 
 /// A reporter to standard output.
 pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
+    reporter_to(stdout(), format, color)
+}
+
+/// A reporter to somewhere else.
+pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) -> Reporter<W> {
     let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100);
-    Reporter::new(stdout(), format.into()).color(color.resolve(stdout().is_terminal())).width(width)
+    let root = std::env::current_dir().unwrap_or_default();
+    let color = color.resolve(stdout().is_terminal());
+    Reporter::new(out, format.into()).color(color).width(width).source_root(root)
 }
 
 /// Makes the libraries of the process known.
@@ -222,12 +238,18 @@ struct Hunter<'a> {
     ids: HashSet<String>,
     told: Told,
     trouble: Option<anyhow::Error>,
+    suppressions: &'a Suppressions,
+    /// Findings that count: confirmed and not suppressed.
+    counted: usize,
+    /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
+    executions: u64,
 }
 
 impl Hunter<'_> {
     fn tell(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::Execution { number, waiting, remaining } => {
+                self.executions = number;
                 self.meter.execution(number, waiting, remaining, self.ids.len());
             }
             Progress::Bug { found, executor } => {
@@ -246,6 +268,11 @@ impl Hunter<'_> {
             }
             Progress::Points { .. } => {}
         }
+    }
+
+    /// Whether the first finding that counts is there.
+    fn has_first(&self) -> bool {
+        self.counted > 0 && self.executions > 0
     }
 
     /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
@@ -282,7 +309,9 @@ impl Hunter<'_> {
             self.reporter.bound(&bound).context("cannot write the results")?;
         }
         for id in kept.findings {
-            let stored = store::load(&self.arguments.out, &id)?;
+            let mut stored = store::load(&self.arguments.out, &id)?;
+            self.suppressions.apply(&mut stored.finding);
+            self.counted += usize::from(stored.finding.counts());
             self.reporter.finding(&stored.finding).context("cannot write the results")?;
             self.ids.insert(id.clone());
             self.told.findings.push(id);
@@ -303,8 +332,10 @@ impl Hunter<'_> {
         coverage
     }
 
-    fn print(&mut self, finding: Finding) -> Result<()> {
+    fn print(&mut self, mut finding: Finding) -> Result<()> {
         self.ids.insert(finding.id.clone());
+        self.suppressions.apply(&mut finding);
+        self.counted += usize::from(finding.counts());
         let stored = Stored {
             version: store::VERSION,
             program: self.program.path.clone(),

@@ -6,23 +6,30 @@
 
 mod arguments;
 mod campaign;
+mod config;
 mod confirm;
 mod doctor;
 mod exit;
+mod gdb;
+mod generate;
 mod hunt;
+mod lessons;
 mod merge;
 mod predict;
 mod predictions;
 mod progress;
 mod record;
 mod replay;
+mod report;
 mod scan;
 mod store;
 mod target;
 mod trace;
+mod words;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
+use config::Config;
 use exit::Exit;
 use racehunter_compile::{Language, Toolkit};
 use std::ffi::OsString;
@@ -36,18 +43,7 @@ fn main() -> ExitCode {
     let result = match name.as_str() {
         "racehunter-cc" => compile(Language::C, words.collect()),
         "racehunter-c++" => compile(Language::Cxx, words.collect()),
-        _ => match Arguments::parse().command {
-            Command::Hunt(arguments) => hunt(arguments),
-            Command::Merge(arguments) => merge::run(&arguments),
-            Command::Replay(arguments) => replay::run(&arguments),
-            Command::Record(arguments) => record::run(&arguments),
-            Command::Predict(arguments) => predict::run(&arguments),
-            Command::Scan(arguments) => scan::run(&arguments),
-            Command::Trace(arguments) => trace::run(&arguments),
-            Command::Cc { arguments } => compile(Language::C, arguments),
-            Command::Cxx { arguments } => compile(Language::Cxx, arguments),
-            Command::Doctor => doctor::run(),
-        },
+        _ => run(std::env::args_os().collect()),
     };
     match result {
         Ok(exit) => exit.into(),
@@ -58,14 +54,40 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the command that a line asks for.
+fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
+    // Build systems start compilers by the thousand, and they have options of their own.
+    let is_compiler = words.get(1).is_some_and(|word| word == "cc" || word == "c++" || word == "doctor");
+    let config = if is_compiler { Config::default() } else { Config::load()? };
+    let words = config.complete(words, &Arguments::command())?;
+    let suppressions = &config.suppressions;
+    match Arguments::parse_from(words).command {
+        Command::Hunt(arguments) => hunt(arguments, &config),
+        Command::Merge(arguments) => merge::run(&arguments, suppressions),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments, suppressions),
+        Command::Record(arguments) => record::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments, suppressions),
+        Command::Scan(arguments) => scan::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
+        Command::Cc { arguments } => compile(Language::C, arguments),
+        Command::Cxx { arguments } => compile(Language::Cxx, arguments),
+        Command::Doctor => doctor::run(),
+        Command::Explain { kind } => lessons::run(kind.as_deref()),
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { directory } => generate::manual(directory.as_deref()),
+    }
+}
+
 /// Hunts; without a target it goes on with the last hunt, as that was started.
-fn hunt(arguments: arguments::Hunt) -> anyhow::Result<Exit> {
+fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
     if let Some(target) = &arguments.target {
-        return hunt::run(&arguments, target);
+        return hunt::run(&arguments, target, &config.suppressions);
     }
     let words = campaign::recall(&arguments.out)?;
-    match Arguments::parse_from(["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words)).command {
-        Command::Hunt(arguments @ arguments::Hunt { target: Some(_), .. }) => hunt(arguments),
+    let words = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words).map(OsString::from).collect();
+    match Arguments::parse_from(config.complete(words, &Arguments::command())?).command {
+        Command::Hunt(arguments @ arguments::Hunt { target: Some(_), .. }) => hunt(arguments, config),
         _ => anyhow::bail!("the last campaign in `{}` does not say what it hunts", arguments.out.display()),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::arguments::Merge;
 use crate::campaign::{self, Kept};
+use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
 use crate::store::{self, Stored};
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Joins campaigns: findings by their identity, counts, and what all of them together guarantee.
-pub fn run(arguments: &Merge) -> Result<Exit> {
+pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
     let (parts, of) = parts(arguments)?;
     let mut findings: BTreeMap<String, Stored> = BTreeMap::new();
     for (directory, kept) in parts.values() {
@@ -28,6 +29,7 @@ pub fn run(arguments: &Merge) -> Result<Exit> {
     }
     let mut findings: Vec<Stored> = findings.into_values().collect();
     findings.sort_by_key(|stored| stored.finding.execution);
+    findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
     let mut reporter = reporter(arguments.message_format, arguments.color.into());
     for stored in &findings {
         store::save(&arguments.out, stored)?;
@@ -37,7 +39,7 @@ pub fn run(arguments: &Merge) -> Result<Exit> {
     let coverage = coverage(&kept, of);
     let elapsed = kept.iter().map(|kept| kept.elapsed).max().unwrap_or_default();
     reporter.summary(&coverage, elapsed).context("cannot write the results")?;
-    Ok(if findings.iter().any(|stored| stored.finding.confirmed) {
+    Ok(if findings.iter().any(|stored| stored.finding.counts()) {
         Exit::Findings
     } else if arguments.require_complete && !coverage.complete {
         Exit::Incomplete

@@ -1,6 +1,7 @@
 //! `racehunter predict`
 
 use crate::arguments::{Color, EXIT_CODES, MessageFormat};
+use crate::config::Suppressions;
 use crate::confirm::{Confirmer, Verdict};
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// Arguments of `predict`.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Arguments {
     /// Which reorderings of the trace count
     #[arg(long, value_enum, default_value_t = Policy::Nre)]
@@ -132,7 +133,7 @@ fn is_program(path: &Path) -> Result<bool> {
 }
 
 /// Predicts from a trace, and tries the predictions if there is a program to try them on.
-pub fn run(arguments: &Arguments) -> Result<Exit> {
+pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let begin = Instant::now();
     let workers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
     let Material { trace, mut program } = arguments.material(workers)?;
@@ -163,8 +164,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
             None => None,
         };
         let reason = match verdict {
-            Some(Verdict::Shown(findings)) => {
-                summary.findings += findings.len();
+            Some(Verdict::Shown(mut findings)) => {
+                findings.iter_mut().for_each(|finding| suppressions.apply(finding));
+                summary.findings += findings.iter().filter(|finding| finding.suppressed.is_none()).count();
                 for finding in &findings {
                     reporter.finding(finding).context(cannot)?;
                 }
@@ -189,7 +191,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         (summary.executions, summary.diverged) = (confirmer.executions, confirmer.diverged);
     }
     summary.took(begin.elapsed());
-    let text = if is_json { serde_json::to_string(&summary)? + "\n" } else { summary.text(trace, policy) };
+    let text = match arguments.message_format {
+        MessageFormat::Json => serde_json::to_string(&summary)? + "\n",
+        MessageFormat::Sarif => String::new(),
+        _ => summary.text(trace, policy),
+    };
+    reporter.finish().context(cannot)?;
     std::io::stdout().write_all(text.as_bytes()).context(cannot)?;
     Ok(if summary.findings > 0 {
         Exit::Findings

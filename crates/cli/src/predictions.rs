@@ -51,6 +51,7 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         object,
         threads: trace.threads().iter().enumerate().map(thread).collect(),
         notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
+        suppressed: None,
     }
 }
 
@@ -94,6 +95,7 @@ fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
                 line,
                 preempted,
                 culprit: prediction.events.contains(&event),
+                event: 0,
             }
         })
         .collect()
@@ -115,6 +117,7 @@ fn site(index: &Index<'_>, event: EventId) -> Site {
         locks,
         stack: Vec::new(),
         waits_for: None,
+        event: 0,
     }
 }
 

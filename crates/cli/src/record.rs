@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// Arguments of `record`.
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Arguments {
     /// Where to write the trace [default: the name of the program, with the extension rht]
     #[arg(long, short, value_name = "FILE")]

@@ -3,11 +3,11 @@
 use crate::arguments::Replay;
 use crate::exit::{Exit, advise};
 use crate::hunt::{add_libraries, add_modules, reporter, words};
-use crate::{store, target};
-use anyhow::{Context as _, Result};
+use crate::{gdb, store, target};
+use anyhow::{Context as _, Result, anyhow};
 use racehunter_explain::{Explainer, PATIENCE, plan_of};
 use racehunter_explore::{Executor as _, Observe, Plan, shared_sites};
-use racehunter_launch::{Limits, Processes, Program};
+use racehunter_launch::{Backend, Limits, Processes, Program};
 
 /// Runs the schedule of a finding again, as often as asked.
 pub fn run(arguments: &Replay) -> Result<Exit> {
@@ -22,7 +22,9 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let program =
         Program { path: stored.program.clone(), arguments: words(&stored.arguments), input: stored.input.clone() };
     let mut processes = Processes::start(program, Limits::default(), 1)?;
-    processes.use_backend(arguments.backend.into());
+    let backend =
+        arguments.backend.map_or_else(|| if arguments.gdb { Backend::Threads } else { Backend::Fibers }, Backend::from);
+    processes.use_backend(backend);
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);
     // What threads share is shown in the report, as it was by the hunt.
@@ -32,6 +34,13 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     }
     add_libraries(&mut symbols, &processes);
     let explainer = Explainer { symbols: &symbols, load_address: processes.load_address(), patience: PATIENCE };
+    if arguments.gdb {
+        // What it is about is known by the numbers of events, which a replay tells.
+        let again = explainer.again(&mut processes, &plan, &stored.finding)?;
+        let finding = again.ok_or_else(|| anyhow!("the schedule of `{}` does not show it", stored.finding.id))?;
+        drop(processes);
+        return gdb::run(&stored, &finding, &arguments.out, backend, &arguments.debugger);
+    }
     let mut shown = 0;
     let mut last = None;
     for _ in 0..arguments.times {
@@ -43,6 +52,9 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let mut finding = last.unwrap_or(stored.finding);
     finding.replayed = [shown, arguments.times];
     finding.confirmed = shown == arguments.times;
-    reporter(arguments.message_format, arguments.color.into()).finding(&finding).context("cannot write the results")?;
+    // Who asks for it wants to see it.
+    finding.suppressed = None;
+    let mut reporter = reporter(arguments.message_format, arguments.color.into());
+    reporter.finding(&finding).and_then(|()| reporter.finish()).context("cannot write the results")?;
     Ok(if finding.confirmed { Exit::Clean } else { Exit::Findings })
 }

@@ -41,22 +41,42 @@ pub fn save(out: &Path, stored: &Stored) -> Result<()> {
         .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
+/// The ids of all findings, in order.
+fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
+    let mut ids: Vec<String> = std::fs::read_dir(directory)?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+/// All findings, by their ids.
+pub fn all(out: &Path) -> Result<Vec<Stored>> {
+    let directory = directory(out);
+    if !directory.is_dir() {
+        return Ok(Vec::new());
+    }
+    let ids = ids(&directory).with_context(|| format!("cannot read `{}`", directory.display()))?;
+    ids.iter().map(|id| read(&directory, id)).collect()
+}
+
 /// Reads the finding whose id begins with `id`.
 pub fn load(out: &Path, id: &str) -> Result<Stored> {
     let directory = directory(out);
-    let mut ids: Vec<String> = std::fs::read_dir(&directory)
-        .with_context(|| format!("there are no findings in `{}`", out.display()))?
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
-        .filter(|name| name.starts_with(id) && !name.starts_with('.'))
-        .collect();
-    ids.sort();
+    let mut ids = ids(&directory).with_context(|| format!("there are no findings in `{}`", out.display()))?;
+    ids.retain(|name| name.starts_with(id));
     let [only] = ids.as_slice() else {
         if ids.is_empty() {
             bail!("there is no finding `{id}` in `{}`", out.display());
         }
         bail!("`{id}` can be {}", ids.join(" or "));
     };
-    let path = directory.join(format!("{only}.json"));
+    read(&directory, only)
+}
+
+fn read(directory: &Path, id: &str) -> Result<Stored> {
+    let path = directory.join(format!("{id}.json"));
     let text = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let stored: Stored =
         serde_json::from_slice(&text).with_context(|| format!("`{}` is not a finding", path.display()))?;

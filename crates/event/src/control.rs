@@ -282,6 +282,8 @@ pub const FLAG_SPURIOUS: u32 = 8;
 
 /// Log every allocation of the program, with its stack.
 pub const FLAG_ALLOCATIONS: u32 = 16;
+/// A debugger watches: every event looks whether it is one to stop at, and nothing depends on the clock on the wall.
+pub const FLAG_DEBUG: u32 = 32;
 
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;

@@ -134,6 +134,7 @@ impl Explainer<'_> {
             object: None,
             threads: threads.all(),
             notes: Vec::new(),
+            suppressed: None,
         };
         let culprit = match bug {
             Bug::Race(first, second) => memory::describe_race(&places, *first, *second, &mut finding),

@@ -45,6 +45,7 @@ impl Places<'_> {
         site.access = access_name(kind).to_owned();
         site.size = size;
         site.locks = locks;
+        site.event = record.index;
         site
     }
 
@@ -70,6 +71,7 @@ impl Places<'_> {
             locks: Vec::new(),
             stack,
             waits_for: None,
+            event: 0,
         }
     }
 

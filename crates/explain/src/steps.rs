@@ -59,6 +59,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             line: frame.map_or(0, |frame| frame.line),
             preempted: std::mem::take(&mut preempted),
             culprit: is_culprit,
+            event: record.index,
         });
     }
     let skipped = steps.len().saturating_sub(MOST);

@@ -45,6 +45,17 @@ pub struct Finding {
     pub threads: Vec<Thread>,
     /// More to know, one line each.
     pub notes: Vec<String>,
+    /// Why the user does not want to hear of it, if so: it is told, and does not count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suppressed: Option<String>,
+}
+
+impl Finding {
+    /// Whether it counts: for the exit code, and as an error.
+    #[must_use]
+    pub const fn counts(&self) -> bool {
+        self.confirmed && self.suppressed.is_none()
+    }
 }
 
 /// The kind of a bug, as named in JSON and in reports.
@@ -76,6 +87,27 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them, in the order of the documentation.
+    pub const ALL: [Self; 11] = [
+        Self::DataRace,
+        Self::UseAfterFree,
+        Self::DoubleFree,
+        Self::Misuse,
+        Self::Deadlock,
+        Self::LostWakeup,
+        Self::Assertion,
+        Self::Crash,
+        Self::Atomicity,
+        Self::ExitStatus,
+        Self::Output,
+    ];
+
+    /// Whether it is about accesses to memory, each of which is an event of its own.
+    #[must_use]
+    pub const fn is_about_memory(self) -> bool {
+        matches!(self, Self::DataRace | Self::UseAfterFree | Self::DoubleFree | Self::Atomicity)
+    }
+
     /// The name in JSON and in `error[...]`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -121,6 +153,14 @@ pub struct Site {
     /// What the thread waits for at this place, when it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for: Option<Waiting>,
+    /// Number of its event in the replayed execution, 0 when unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub event: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a thread waits for.
@@ -210,4 +250,7 @@ pub struct Step {
     pub preempted: bool,
     /// Marks: this step is where the bug shows.
     pub culprit: bool,
+    /// Number of its event in the replayed execution, 0 when unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub event: u64,
 }

@@ -7,6 +7,7 @@
 //! This crate knows nothing about analyses or findings. Start at [`Processes`].
 
 mod batch;
+mod debug;
 mod memory;
 mod orphans;
 mod processes;
@@ -15,6 +16,7 @@ mod region;
 mod results;
 mod worker;
 
+pub use debug::debug;
 pub use processes::{Backend, Processes};
 pub use record::Log;
 pub use worker::{LaunchError, Limits, Mapping, Program};

@@ -49,7 +49,7 @@ const DEATHS: u32 = 20;
 /// Threads that are kept ready, at most.
 const POOL: u32 = 64;
 /// Iterations of an in-process loop before the first that counts.
-const PREPARATORY: u32 = 3;
+pub(crate) const PREPARATORY: u32 = 3;
 
 impl Processes {
     /// Starts `jobs` servers.

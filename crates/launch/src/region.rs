@@ -1,10 +1,11 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
-    LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_POINTS, REGION_SIZE,
-    SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
-    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight,
+    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET,
+    LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_POINTS,
+    REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES,
+    SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
+    TAIL_UNIFORM, Tracked, Weight,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -201,6 +202,12 @@ impl Region {
             (*slot).holds = holds;
             (*slot).state = STATE_EMPTY;
         }
+    }
+
+    /// Has the plan of a slot followed under a debugger.
+    pub(crate) fn debug(&mut self, index: usize) {
+        // SAFETY: the slot is in bounds.
+        unsafe { (*self.slot(index)).flags |= FLAG_DEBUG };
     }
 
     /// Sets the flag bytes of all sites.

@@ -306,22 +306,9 @@ fn parse_mapping(line: &str) -> Option<Mapping> {
 
 /// Runs in the new process: file descriptors in place, no address randomisation, death with the controller.
 fn before_exec(parent: u32, inherited: [(i32, i32); 3]) -> io::Result<()> {
+    inherit(inherited)?;
     // SAFETY: async-signal-safe system calls only.
     unsafe {
-        // First out of the way of the final numbers, then into place; the duplicates survive `exec`.
-        let mut copies = [0; 3];
-        for (copy, (fd, _)) in copies.iter_mut().zip(inherited) {
-            *copy = libc::fcntl(fd, libc::F_DUPFD, 220);
-            if *copy < 0 {
-                return Err(io::Error::last_os_error());
-            }
-        }
-        for (copy, (_, place)) in copies.iter().zip(inherited) {
-            if libc::dup2(*copy, place) < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            libc::close(*copy);
-        }
         libc::setpgid(0, 0);
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::getppid() as u32 != parent {
@@ -341,7 +328,29 @@ fn before_exec(parent: u32, inherited: [(i32, i32); 3]) -> io::Result<()> {
     Ok(())
 }
 
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+/// Runs in the new process: puts file descriptors where the runtime expects them. The duplicates survive `exec`.
+pub(crate) fn inherit(inherited: [(i32, i32); 3]) -> io::Result<()> {
+    // SAFETY: async-signal-safe system calls only.
+    unsafe {
+        // First out of the way of the final numbers, then into place.
+        let mut copies = [0; 3];
+        for (copy, (fd, _)) in copies.iter_mut().zip(inherited) {
+            *copy = libc::fcntl(fd, libc::F_DUPFD, 220);
+            if *copy < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        for (copy, (_, place)) in copies.iter().zip(inherited) {
+            if libc::dup2(*copy, place) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            libc::close(*copy);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
     // SAFETY: the array has room for both; the descriptors are new and ours.
     unsafe {

@@ -2,7 +2,8 @@
 
 use racehunter_finding::{Coverage, Finding, Uncontrolled};
 
-use crate::short::{explored, found, place, sentence};
+use crate::Told;
+use crate::short::{explored, found, place, sentence, severity};
 use crate::text::clean;
 use crate::threads::Threads;
 
@@ -16,7 +17,13 @@ pub(crate) fn finding(finding: &Finding) -> String {
         message += &format!("\nalso at {}", others.join(", "));
     }
     message += &format!("\nreplay: racehunter replay {}", finding.id);
-    let severity = if finding.confirmed { "error" } else { "warning" };
+    let severity = match severity(finding) {
+        "suppressed" => "notice",
+        other => other,
+    };
+    if let Some(reason) = &finding.suppressed {
+        message += &format!("\nsuppressed: {}", clean(reason));
+    }
     let mut out = String::new();
     match finding.sites.first() {
         Some(site) => out += &command(severity, Some((&site.file, site.line, site.column)), &title, &message),
@@ -30,12 +37,12 @@ pub(crate) fn finding(finding: &Finding) -> String {
 }
 
 /// A notice without a place.
-pub(crate) fn summary(coverage: &Coverage, findings: u64) -> String {
+pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let notice = |what: &Uncontrolled| {
         command("notice", Some((&what.file, what.line, 0)), "RaceHunter: not under control", &sentence(what))
     };
     let outside: String = coverage.uncontrolled.iter().map(notice).collect();
-    let message = format!("{}; {}", found(findings), explored(coverage, findings));
+    let message = format!("{}; {}", found(told), explored(coverage, told));
     outside + &command("notice", None, "RaceHunter", &message)
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Waiting};
 use serde::Serialize;
 
-use crate::Bound;
+use crate::{Bound, Told};
 
 #[derive(Serialize)]
 struct FindingLine<'a> {
@@ -24,6 +24,8 @@ struct FindingLine<'a> {
     threads: &'a [Thread],
     steps: &'a [Step],
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suppressed: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -72,6 +74,13 @@ struct SummaryLine<'a> {
     events: u64,
     uncontrolled: Vec<UncontrolledFields<'a>>,
     left_out: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    suppressed: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize)]
@@ -99,6 +108,7 @@ pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
         threads: &finding.threads,
         steps: &finding.steps,
         notes: &finding.notes,
+        suppressed: finding.suppressed.as_deref(),
     })
 }
 
@@ -123,7 +133,7 @@ pub(crate) fn bound(bound: &Bound) -> io::Result<String> {
     line(&BoundLine { reason: "bound", bound, variables, threads, executions, complete })
 }
 
-pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> io::Result<String> {
+pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io::Result<String> {
     line(&SummaryLine {
         reason: "summary",
         executions: coverage.executions,
@@ -132,7 +142,7 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         complete: coverage.complete,
         guarantee: &coverage.guarantee,
         chance: coverage.chance.as_deref(),
-        findings,
+        findings: told.findings,
         points: coverage.points,
         threads: coverage.threads,
         elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -141,6 +151,7 @@ pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration) -> 
         events: coverage.events,
         uncontrolled: coverage.uncontrolled.iter().map(uncontrolled).collect(),
         left_out: coverage.left_out,
+        suppressed: told.suppressed,
     })
 }
 

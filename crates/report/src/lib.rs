@@ -10,9 +10,12 @@
 
 mod color;
 mod github;
+pub mod html;
 mod human;
 mod json;
+pub mod kinds;
 pub mod messages;
+mod sarif;
 mod short;
 mod sources;
 mod text;
@@ -41,11 +44,13 @@ pub enum Format {
     Json,
     /// Workflow commands that GitHub shows at the changed lines.
     Github,
+    /// One SARIF log, for code scanning services. It is written at the end.
+    Sarif,
 }
 
 impl Format {
     /// All of them, in the order of the documentation.
-    pub const ALL: [Self; 4] = [Self::Human, Self::Short, Self::Json, Self::Github];
+    pub const ALL: [Self; 5] = [Self::Human, Self::Short, Self::Json, Self::Github, Self::Sarif];
 
     /// As written after `--message-format`.
     #[must_use]
@@ -55,6 +60,7 @@ impl Format {
             Self::Short => "short",
             Self::Json => "json",
             Self::Github => "github",
+            Self::Sarif => "sarif",
         }
     }
 }
@@ -86,6 +92,15 @@ pub struct Bound {
     pub complete: bool,
 }
 
+/// How many findings a campaign has told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Those that count.
+    pub(crate) findings: u64,
+    /// Those that the user does not want to hear of.
+    pub(crate) suppressed: u64,
+}
+
 /// Columns when nothing else is known.
 const WIDTH: usize = 80;
 
@@ -95,14 +110,19 @@ pub struct Reporter<W> {
     format: Format,
     color: bool,
     width: usize,
+    root: PathBuf,
     sources: Sources,
     findings: u64,
+    suppressed: u64,
+    /// Findings that are written at the end, all at once.
+    kept: Vec<Finding>,
 }
 
 impl<W: Write> Reporter<W> {
     /// Writes to `out`, 80 columns wide and without colours.
     pub fn new(out: W, format: Format) -> Self {
-        Self { out, format, color: false, width: WIDTH, sources: Sources::default(), findings: 0 }
+        let (root, sources) = (PathBuf::new(), Sources::default());
+        Self { out, format, color: false, width: WIDTH, root, sources, findings: 0, suppressed: 0, kept: Vec::new() }
     }
 
     /// With colours or without; see [`ColorChoice::resolve`].
@@ -119,14 +139,16 @@ impl<W: Write> Reporter<W> {
         self
     }
 
-    /// Looks for source files below this directory instead of the working directory.
+    /// Looks for source files below this directory instead of the working directory. Where paths are best relative,
+    /// they are relative to it.
     #[must_use]
     pub fn source_root(mut self, root: impl Into<PathBuf>) -> Self {
-        self.sources = Sources::below(root.into());
+        self.root = root.into();
+        self.sources = Sources::below(self.root.clone());
         self
     }
 
-    /// Findings written so far.
+    /// Findings written so far, without those that are suppressed.
     #[must_use]
     pub fn findings(&self) -> u64 {
         self.findings
@@ -142,14 +164,32 @@ impl<W: Write> Reporter<W> {
     /// # Errors
     /// When writing fails.
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
-        self.findings += 1;
+        match finding.suppressed {
+            Some(_) => self.suppressed += 1,
+            None => self.findings += 1,
+        }
         let text = match self.format {
             Format::Human => human::finding(finding, &mut self.sources, self.width),
             Format::Short => short::finding(finding),
             Format::Json => json::finding(finding)?,
             Format::Github => github::finding(finding),
+            Format::Sarif => {
+                self.kept.push(finding.clone());
+                return Ok(());
+            }
         };
         self.write(&text)
+    }
+
+    /// Writes what formats hold back for the end, where there is no summary to come.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self.format {
+            Format::Sarif => self.write(&sarif::log(&self.kept, None, &self.root)),
+            Format::Human | Format::Short | Format::Json | Format::Github => Ok(()),
+        }
     }
 
     /// Writes that an iterative bound is finished. Only programs want to read that; people see it in the progress.
@@ -159,7 +199,7 @@ impl<W: Write> Reporter<W> {
     pub fn bound(&mut self, bound: &Bound) -> io::Result<()> {
         match self.format {
             Format::Json => self.write(&json::bound(bound)?),
-            Format::Human | Format::Short | Format::Github => Ok(()),
+            Format::Human | Format::Short | Format::Github | Format::Sarif => Ok(()),
         }
     }
 
@@ -168,17 +208,19 @@ impl<W: Write> Reporter<W> {
     /// # Errors
     /// When writing fails.
     pub fn summary(&mut self, coverage: &Coverage, elapsed: Duration) -> io::Result<()> {
+        let told = Told { findings: self.findings, suppressed: self.suppressed };
         let text = match self.format {
-            Format::Human => human::summary(coverage, self.findings, elapsed, self.width),
-            Format::Short => short::summary(coverage, self.findings),
-            Format::Json => json::summary(coverage, self.findings, elapsed)?,
-            Format::Github => github::summary(coverage, self.findings),
+            Format::Human => human::summary(coverage, told, elapsed, self.width),
+            Format::Short => short::summary(coverage, told),
+            Format::Json => json::summary(coverage, told, elapsed)?,
+            Format::Github => github::summary(coverage, told),
+            Format::Sarif => sarif::log(&self.kept, Some((coverage, elapsed)), &self.root),
         };
         self.write(&text)
     }
 
     /// Writes that something is wrong with the use of the tool, and what to do about it. Belongs on standard error;
-    /// in JSON nothing is written, because the exit status and standard error tell it.
+    /// in JSON and SARIF nothing is written, because the exit status and standard error tell it.
     ///
     /// # Errors
     /// When writing fails.
@@ -186,7 +228,7 @@ impl<W: Write> Reporter<W> {
         match self.format {
             Format::Human | Format::Short => self.write(&human::problem(message, help)),
             Format::Github => self.write(&github::problem(message, help)),
-            Format::Json => Ok(()),
+            Format::Json | Format::Sarif => Ok(()),
         }
     }
 
@@ -211,6 +253,6 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.name().parse(), Ok(format));
         }
-        assert!("xml".parse::<Format>().is_err_and(|error| error.contains("human, short, json, github")));
+        assert!("xml".parse::<Format>().is_err_and(|error| error.contains("human, short, json, github, sarif")));
     }
 }

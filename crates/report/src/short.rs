@@ -2,6 +2,7 @@
 
 use racehunter_finding::{Coverage, Finding, Site, Uncontrolled};
 
+use crate::Told;
 use crate::messages;
 use crate::text::{clean, count};
 
@@ -12,13 +13,23 @@ pub(crate) fn finding(finding: &Finding) -> String {
     others.retain(|other| *other != place);
     others.dedup();
     let also = if others.is_empty() { String::new() } else { format!(", also {}", others.join(", ")) };
-    let severity = if finding.confirmed { "error" } else { "warning" };
+    let because = finding.suppressed.as_ref().map_or_else(String::new, |reason| format!(": {}", clean(reason)));
     format!(
-        "{place}: {severity}[{}]: {}{also} [{}]\n",
+        "{place}: {}[{}]: {}{also} [{}]{because}\n",
+        severity(finding),
         finding.kind.name(),
         clean(&finding.message),
         clean(&finding.id)
     )
+}
+
+/// How serious it is: shown again each time, seen once, or of no interest.
+pub(crate) fn severity(finding: &Finding) -> &'static str {
+    match (&finding.suppressed, finding.confirmed) {
+        (Some(_), _) => "suppressed",
+        (None, true) => "error",
+        (None, false) => "warning",
+    }
 }
 
 /// The place of a site, as precise as it is known.
@@ -38,10 +49,10 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
 }
 
 /// One line about the campaign.
-pub(crate) fn summary(coverage: &Coverage, findings: u64) -> String {
+pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let outside = coverage.uncontrolled.iter().map(|what| format!("note[uncontrolled]: {}\n", sentence(what)));
     let outside: String = outside.collect();
-    format!("{outside}summary: {}; {}\n", found(findings), explored(coverage, findings))
+    format!("{outside}summary: {}; {}\n", found(told), explored(coverage, told))
 }
 
 /// What is not under control, where, and what that means.
@@ -50,20 +61,21 @@ pub(crate) fn sentence(what: &Uncontrolled) -> String {
     messages::uncontrolled(&what.what, &clean(&what.detail), place.as_deref())
 }
 
-/// `no finding`, `2 findings`.
-pub(crate) fn found(findings: u64) -> String {
-    if findings == 0 { "no finding".to_owned() } else { count(findings, "finding") }
+/// `no finding`, `2 findings, 1 suppressed`.
+pub(crate) fn found(told: Told) -> String {
+    let found = if told.findings == 0 { "no finding".to_owned() } else { count(told.findings, "finding") };
+    if told.suppressed == 0 { found } else { format!("{found}, {} suppressed", told.suppressed) }
 }
 
 /// What was explored, with the word that it deserves.
-pub(crate) fn explored(coverage: &Coverage, findings: u64) -> String {
-    let word = if is_proof(coverage, findings) { "proved" } else { "explored" };
+pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
+    let word = if is_proof(coverage, told) { "proved" } else { "explored" };
     format!("{word} {}", extent(coverage))
 }
 
-/// Nothing was found and nothing was left out.
-pub(crate) fn is_proof(coverage: &Coverage, findings: u64) -> bool {
-    coverage.complete && findings == 0
+/// Nothing was found and nothing was left out. What is suppressed was found.
+pub(crate) fn is_proof(coverage: &Coverage, told: Told) -> bool {
+    coverage.complete && told == Told::default()
 }
 
 /// The guarantee and the work it took.

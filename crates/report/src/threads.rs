@@ -51,6 +51,11 @@ impl Threads {
         self.known.iter().find(|(_, known, _)| known == path).map(|(number, _, entry)| (*number, entry.as_str()))
     }
 
+    /// The number of a thread.
+    pub(crate) fn number(&self, path: &str) -> Option<u32> {
+        self.find(path).map(|(number, _)| number)
+    }
+
     /// In a sentence: ``thread T1 `worker` ``, `main thread`.
     pub(crate) fn sentence(&self, path: &str) -> String {
         match self.find(path) {

@@ -46,6 +46,7 @@ global_asm!(
     .p2align 4
     .type rh_hand_over,@function
 rh_hand_over:                       # rdi = own thread, rsi = the thread whose turn it is
+    .cfi_startproc                  # debuggers want to see the stacks of those who wait
     push rbp
     push rbx
     push r12
@@ -53,6 +54,13 @@ rh_hand_over:                       # rdi = own thread, rsi = the thread whose t
     push r14
     push r15
     sub rsp, 8
+    .cfi_def_cfa rsp, 64
+    .cfi_offset rbp, -16
+    .cfi_offset rbx, -24
+    .cfi_offset r12, -32
+    .cfi_offset r13, -40
+    .cfi_offset r14, -48
+    .cfi_offset r15, -56
     stmxcsr [rsp]
     fnstcw [rsp + 4]
     mov [rdi + {rsp_at}], rsp
@@ -84,7 +92,9 @@ rh_await_turn:                      # r12 = own thread
     pop r12
     pop rbx
     pop rbp
+    .cfi_def_cfa rsp, 8
     ret
+    .cfi_endproc
     .size rh_hand_over, . - rh_hand_over
 
     .type rh_adopt,@function

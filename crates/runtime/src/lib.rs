@@ -27,6 +27,7 @@ mod afterlife;
 mod annotations;
 mod arena;
 mod clock;
+mod debug;
 mod escapes;
 mod fiber;
 mod hold;

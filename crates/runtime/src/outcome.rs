@@ -3,7 +3,7 @@
 use crate::signals::fault;
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, escapes, log, schedule, server, sys};
+use crate::{Global, debug, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
@@ -88,6 +88,7 @@ pub(crate) unsafe fn finish(outcome: u32) -> ! {
     if !schedule::running() && outcome == OUTCOME_DEADLOCK {
         sys::complain(&["racehunter: deadlock: no thread can go on"], None);
     }
+    debug::ends(outcome);
     publish(outcome);
     sys::exit_group(ENDED_BY_RUNTIME)
 }

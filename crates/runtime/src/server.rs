@@ -12,8 +12,8 @@ use crate::{
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, BACKEND_THREADS, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC,
-    OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library,
+    MAGIC, OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
     SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
@@ -322,11 +322,17 @@ unsafe fn become_execution() {
     const SET_PARENT_DEATH_SIGNAL: usize = 1;
     const SIGKILL: usize = 9;
     sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
-    sys::call(sys::SETPGID, 0, 0, 0, 0);
+    let debugged = (*slot()).flags & FLAG_DEBUG != 0;
+    if !debugged {
+        // A debugger's terminal is for the group that it knows.
+        sys::call(sys::SETPGID, 0, 0, 0, 0);
+    }
     if (*header()).backend == BACKEND_THREADS {
         kernel::begin();
     }
-    watchdog::start();
+    if !debugged {
+        watchdog::start();
+    }
     let loops = (*header()).loops != 0;
     ACCEPTS.set(loops);
     for fd in [REQUEST_FD, ANSWER_FD, REGION_FD] {

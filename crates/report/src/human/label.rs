@@ -7,7 +7,7 @@ use crate::text::clean;
 use crate::threads::Threads;
 
 /// The lines of the label of a site, at least one.
-pub(super) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Threads) -> Vec<String> {
+pub(crate) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Threads) -> Vec<String> {
     let thread = threads.sentence(&site.thread);
     if let Some(waiting) = &site.waits_for {
         let object = clean(&waiting.object);
@@ -21,7 +21,7 @@ pub(super) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Th
         return lines;
     }
     let mut line = format!("{}, {thread}", what(finding.kind, number, site));
-    let is_memory = matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree | Kind::DoubleFree | Kind::Atomicity);
+    let is_memory = finding.kind.is_about_memory();
     if !site.locks.is_empty() {
         let locks: Vec<String> = site.locks.iter().map(|lock| format!("`{}`", clean(lock))).collect();
         line += &format!(", holding {}", locks.join(", "));

@@ -5,15 +5,16 @@ mod snippet;
 mod summary;
 mod table;
 
-use racehunter_finding::{Finding, Frame, Kind, Site};
+use racehunter_finding::{Finding, Frame, Site};
 use racehunter_symbols::own_frame;
 
 use crate::color::{ERROR, FAINT, FRAME, GOOD, STRONG, WARNING, paint};
-use crate::short::location;
+use crate::short::{location, place};
 use crate::sources::Sources;
 use crate::text::{clean, count, pad, width};
 use crate::threads::Threads;
 
+pub(crate) use label::labels;
 pub(crate) use summary::summary;
 
 /// Frames of a call stack that are shown.
@@ -21,11 +22,14 @@ const FRAMES: usize = 12;
 
 /// The whole report of a finding.
 pub(crate) fn finding(finding: &Finding, sources: &mut Sources, columns: usize) -> String {
+    if finding.suppressed.is_some() {
+        return suppressed(finding);
+    }
     let threads = Threads::of(finding);
     let mut out = heading(finding);
     let gutter = finding.sites.iter().map(|site| site.line.to_string().len()).max().unwrap_or(1).max(2);
     for (number, site) in finding.sites.iter().enumerate() {
-        let labels = label::labels(finding, number, site, &threads);
+        let labels = labels(finding, number, site, &threads);
         out += &snippet::snippet(site, number == 0, &labels, sources, gutter, columns);
         out += &stack(site, gutter, columns);
     }
@@ -35,6 +39,19 @@ pub(crate) fn finding(finding: &Finding, sources: &mut Sources, columns: usize) 
     }
     out += &footer(finding);
     out.push('\n');
+    out
+}
+
+/// What the user does not want to hear of takes three lines.
+fn suppressed(finding: &Finding) -> String {
+    let mark = paint(FRAME, "=");
+    let kind = finding.kind.name();
+    let mut out = format!("{}: {}\n", paint(FAINT, format_args!("suppressed[{kind}]")), clean(&finding.message));
+    if let Some(site) = finding.sites.first() {
+        out += &format!("  {} {}\n", paint(FRAME, "-->"), place(site));
+    }
+    let reason = finding.suppressed.as_deref().map(clean).unwrap_or_default();
+    out += &format!("  {mark} suppressed: {reason}    {mark} id: {}\n\n", clean(&finding.id));
     out
 }
 
@@ -62,8 +79,8 @@ fn heading(finding: &Finding) -> String {
 }
 
 /// What kind of memory it is about: `4 bytes, heap, allocated at src/queue.c:21`.
-fn details(finding: &Finding) -> Option<String> {
-    let is_memory = matches!(finding.kind, Kind::DataRace | Kind::UseAfterFree | Kind::DoubleFree | Kind::Atomicity);
+pub(crate) fn details(finding: &Finding) -> Option<String> {
+    let is_memory = finding.kind.is_about_memory();
     let object = finding.object.as_ref().filter(|_| is_memory)?;
     let mut parts = Vec::new();
     let accessed = finding.sites.iter().map(|site| u64::from(site.size)).max().filter(|size| *size > 0);

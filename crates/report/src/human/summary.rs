@@ -5,6 +5,7 @@ use std::time::Duration;
 use anstyle::Style;
 use racehunter_finding::Coverage;
 
+use crate::Told;
 use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
 use crate::short::{extent, found, is_proof, sentence};
 use crate::text::{clean, count, wrap};
@@ -13,11 +14,11 @@ use crate::text::{clean, count, wrap};
 const INDENT: usize = 12;
 
 /// What was found, what that means, and what it does not mean.
-pub(crate) fn summary(coverage: &Coverage, findings: u64, elapsed: Duration, columns: usize) -> String {
-    let style = if findings == 0 { GOOD } else { ERROR };
-    let mut out = format!("   {} [{}] {}\n", paint(style, "Summary"), time(elapsed), found(findings));
+pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, columns: usize) -> String {
+    let style = if told.findings == 0 { GOOD } else { ERROR };
+    let mut out = format!("   {} [{}] {}\n", paint(style, "Summary"), time(elapsed), found(told));
     let part = |name, style, text: &str| part(name, style, text, columns);
-    if is_proof(coverage, findings) {
+    if is_proof(coverage, told) {
         out += &part("Proved", GOOD, &extent(coverage));
     } else {
         out += &part("Explored", WARNING, &extent(coverage));

@@ -21,13 +21,14 @@ pub fn site(access: &str, thread: &str, entry: &str, stack: &[Frame]) -> Site {
         locks: Vec::new(),
         stack: stack.to_vec(),
         waits_for: None,
+        event: 0,
     }
 }
 
 pub fn step(thread: u32, what: &str, file: &str, line: u32) -> Step {
     let path = if thread == 0 { "main".to_owned() } else { format!("main/{thread}") };
     let (what, file) = (what.to_owned(), file.to_owned());
-    Step { thread, path, what, file, line, preempted: false, culprit: false }
+    Step { thread, path, what, file, line, preempted: false, culprit: false, event: 0 }
 }
 
 pub fn preempted(step: Step) -> Step {
@@ -62,6 +63,7 @@ pub fn finding(kind: Kind, message: String, sites: Vec<Site>) -> Finding {
         object: None,
         threads: Vec::new(),
         notes: Vec::new(),
+        suppressed: None,
     }
 }
 

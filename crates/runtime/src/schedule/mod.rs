@@ -17,11 +17,11 @@ pub(crate) use waiting::{
 };
 
 use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
-use crate::{Global, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
+use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
 use choice::{choose, may_wake, possible, waits_outside};
 use racehunter_event::control::{
-    MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
-    TAIL_UNIFORM,
+    FLAG_DEBUG, MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS,
+    TAIL_RANDOM, TAIL_UNIFORM,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Style, Walk};
@@ -30,7 +30,8 @@ use racehunter_walk::{Style, Walk};
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR);
-/// Number of the event that finds the budget used up.
+/// Number of the event that finds the budget used up. Debuggers read it.
+#[unsafe(export_name = "RH_HORIZON")]
 #[unsafe(link_section = ".data.racehunter")]
 static HORIZON: Global<u64> = Global::new(FAR);
 const FAR: u64 = 1 << 60;
@@ -253,6 +254,9 @@ unsafe fn arm() {
     if (*plan).snapshot_at > now {
         horizon = horizon.min((*plan).snapshot_at);
     }
+    if (*plan).flags & FLAG_DEBUG != 0 {
+        horizon = now;
+    }
     let horizon = horizon.max(now + 1);
     HORIZON.set(horizon);
     RH_BUDGET.set(horizon - now);
@@ -292,10 +296,8 @@ pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 
     (*t).next_object = object;
     (*t).next_changes = changes;
     let n = count();
-    if is_decided(n) {
-        return settle(n);
-    }
-    decide_before(n, true)
+    let n = if is_decided(n) { settle(n) } else { decide_before(n, true) };
+    debug::reached(n)
 }
 
 /// An access that is not a point has used up the budget; it is counted already.
@@ -303,10 +305,8 @@ pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 
 pub(crate) unsafe fn attention(code: usize) -> u64 {
     (*current()).code = code;
     let n = now();
-    if is_decided(n) {
-        return settle(n);
-    }
-    decide_before(n, false)
+    let n = if is_decided(n) { settle(n) } else { decide_before(n, false) };
+    debug::reached(n)
 }
 
 /// Whether it is settled that the running thread performs event `n`. A plan can choose again where the thread stands:

@@ -6,7 +6,7 @@
 
 use super::{count, decide_and_switch, due, is_decided, may_wake, now, settle, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
-use crate::{log, signals, sync};
+use crate::{debug, log, signals, sync};
 use racehunter_event::{Cause, Kind, Record, Wait};
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
@@ -67,6 +67,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
             decide_and_switch(n, false, Cause::Blocked);
         }
     };
+    debug::reached(n);
     // A request that was there already comes before what the operation would do.
     if signals::cancel::ends_wait(t) {
         end_wait(t);

@@ -1,0 +1,271 @@
+//! `racehunter.toml` and the environment: what would otherwise be typed each time.
+//!
+//! Both are turned into words of the command line, in front of those that were typed: so flags count more than the
+//! environment, the environment more than the file, and everything is checked in one place.
+
+use crate::exit::advise;
+use anyhow::{Context as _, Result};
+use clap::ArgAction;
+use racehunter_finding::Finding;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The file, in this directory or in one above it.
+const NAME: &str = "racehunter.toml";
+/// Names another file, or none when it is empty.
+const VARIABLE: &str = "RACEHUNTER_CONFIG";
+/// Begins the name of every variable that stands for an option.
+const PREFIX: &str = "RACEHUNTER_";
+/// Commands whose options can be set.
+const COMMANDS: [&str; 6] = ["hunt", "replay", "report", "merge", "record", "predict"];
+
+/// What the file says.
+#[derive(Debug, Default)]
+pub struct Config {
+    path: PathBuf,
+    /// Options for every command that has them, by their long names.
+    everywhere: toml::Table,
+    /// Options of one command.
+    commands: BTreeMap<String, toml::Table>,
+    /// Findings that the user knows of.
+    pub suppressions: Suppressions,
+}
+
+/// Findings that are told and do not count.
+#[derive(Clone, Debug, Default)]
+pub struct Suppressions(Vec<Suppression>);
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suppression {
+    id: String,
+    reason: String,
+}
+
+impl Suppressions {
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Says of a finding whether the user knows of it, and why it does not count then.
+    pub fn apply(&self, finding: &mut Finding) {
+        let known = self.0.iter().find(|known| known.id == finding.id);
+        finding.suppressed = known.map(|known| known.reason.clone());
+    }
+}
+
+impl Config {
+    /// Looks for the file and reads it. Without a file everything is as it is by default.
+    pub fn load() -> Result<Self> {
+        let named = std::env::var_os(VARIABLE);
+        let path = match &named {
+            Some(name) if name.is_empty() => None,
+            Some(name) => Some(PathBuf::from(name)),
+            None => std::env::current_dir().ok().and_then(|directory| find(&directory)),
+        };
+        let Some(path) = path else { return Ok(Self::default()) };
+        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        Self::parse(path, &text)
+    }
+
+    fn parse(path: PathBuf, text: &str) -> Result<Self> {
+        let name = path.display().to_string();
+        let mut table: toml::Table = toml::from_str(text).with_context(|| format!("`{name}` cannot be understood"))?;
+        let suppressions = match table.remove("suppress") {
+            Some(value) => value.try_into::<Vec<Suppression>>().with_context(|| {
+                format!("`{name}`: each [[suppress]] has an `id` and a `reason`, both text, and nothing else")
+            })?,
+            None => Vec::new(),
+        };
+        for Suppression { id, reason } in &suppressions {
+            if id.len() != 8 || !id.bytes().all(|letter| letter.is_ascii_hexdigit()) {
+                return Err(advise(
+                    format!("`{name}`: `{id}` is not the id of a finding"),
+                    "an id has eight digits, as it is printed after `racehunter replay`",
+                ));
+            }
+            if reason.trim().is_empty() {
+                return Err(advise(
+                    format!("`{name}`: the suppression of `{id}` has no reason"),
+                    "say why the finding does not matter: it is reported along with it",
+                ));
+            }
+        }
+        let mut commands = BTreeMap::new();
+        for command in COMMANDS {
+            match table.remove(command) {
+                Some(toml::Value::Table(options)) => drop(commands.insert(command.to_owned(), options)),
+                Some(_) => anyhow::bail!("`{name}`: `{command}` is a table: [{command}]"),
+                None => {}
+            }
+        }
+        Ok(Self { path, everywhere: table, commands, suppressions: Suppressions(suppressions) })
+    }
+
+    /// In a few words.
+    pub fn describe(&self) -> String {
+        if self.path.as_os_str().is_empty() {
+            return format!("no {NAME} here or above");
+        }
+        let number = self.suppressions.0.len();
+        format!("{} ({number} {})", self.path.display(), if number == 1 { "suppression" } else { "suppressions" })
+    }
+
+    /// The command line with what the file and the environment say put in front of its options.
+    pub fn complete(&self, words: Vec<OsString>, line: &clap::Command) -> Result<Vec<OsString>> {
+        self.complete_from(words, line, &|name| std::env::var(name).ok())
+    }
+
+    fn complete_from(
+        &self,
+        words: Vec<OsString>,
+        line: &clap::Command,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Vec<OsString>> {
+        self.check(line)?;
+        let command = words.get(1).and_then(|word| word.to_str()).and_then(|name| line.find_subcommand(name));
+        let Some(command) = command.filter(|command| COMMANDS.contains(&command.get_name())) else { return Ok(words) };
+        let mut added: Vec<OsString> = Vec::new();
+        for (name, takes_value) in options(command) {
+            let own = self.commands.get(command.get_name()).and_then(|table| table.get(&name));
+            let in_file = own.or_else(|| self.everywhere.get(&name)).map(|value| (text(value), None));
+            let variable = format!("{PREFIX}{}", name.to_uppercase().replace('-', "_"));
+            let in_environment = environment(&variable).map(|value| (Some(value), Some(variable)));
+            let Some((value, variable)) = in_environment.or(in_file) else { continue };
+            let place = variable.unwrap_or_else(|| format!("`{}`: `{name}`", self.path.display()));
+            match (takes_value, value.as_deref()) {
+                (true, Some(value)) => added.push(format!("--{name}={value}").into()),
+                (false, Some("true" | "1")) => added.push(format!("--{name}").into()),
+                (false, Some("false" | "0" | "")) => {}
+                (false, _) => anyhow::bail!("{place} is true or false"),
+                (true, None) => anyhow::bail!("{place} is text or a number"),
+            }
+        }
+        let rest = words.iter().skip(2).cloned();
+        Ok(words.iter().take(2).cloned().chain(added).chain(rest).collect())
+    }
+
+    /// A name that is no option is a mistake that would otherwise never be noticed.
+    fn check(&self, line: &clap::Command) -> Result<()> {
+        let name = self.path.display();
+        for (command, table) in &self.commands {
+            let known: Vec<String> =
+                line.find_subcommand(command).map(options).into_iter().flatten().map(|(name, _)| name).collect();
+            if let Some(wrong) = table.keys().find(|key| !known.contains(key)) {
+                return Err(advise(
+                    format!("`{name}`: `{wrong}` is not an option of `racehunter {command}`"),
+                    format!("`racehunter {command} --help` has all of them"),
+                ));
+            }
+        }
+        let all: Vec<String> = COMMANDS
+            .iter()
+            .filter_map(|command| line.find_subcommand(command))
+            .flat_map(options)
+            .map(|(name, _)| name)
+            .collect();
+        match self.everywhere.keys().find(|key| !all.contains(key)) {
+            Some(wrong) => Err(advise(
+                format!("`{name}`: there is no option `{wrong}`"),
+                format!("options have the names that they have after `--`; tables are {}", COMMANDS.join(", ")),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn find(directory: &Path) -> Option<PathBuf> {
+    directory.ancestors().map(|directory| directory.join(NAME)).find(|path| path.is_file())
+}
+
+/// The options of a command by their long names, and whether they take a value.
+fn options(command: &clap::Command) -> impl Iterator<Item = (String, bool)> {
+    let takes_value = |action: &ArgAction| matches!(action, ArgAction::Set | ArgAction::Append);
+    // Which hunt to go on with is no setting.
+    let listed = command.get_arguments().filter(|argument| argument.get_id() != "resume");
+    listed.filter_map(move |argument| Some((argument.get_long()?.to_owned(), takes_value(argument.get_action()))))
+}
+
+fn text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Float(number) => Some(number.to_string()),
+        toml::Value::Boolean(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Arguments, Command};
+    use clap::{CommandFactory as _, Parser as _};
+
+    fn parse(text: &str) -> Result<Config> {
+        Config::parse(PathBuf::from("racehunter.toml"), text)
+    }
+
+    fn complete(text: &str, environment: &[(&str, &str)], line: &str) -> Result<Vec<String>> {
+        let words = line.split(' ').map(OsString::from).collect();
+        let look =
+            |name: &str| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let words = parse(text)?.complete_from(words, &Arguments::command(), &look)?;
+        Ok(words.into_iter().map(|word| word.into_string().expect("text")).collect())
+    }
+
+    /// The arguments of a hunt as they count in the end.
+    fn hunt(text: &str, environment: &[(&str, &str)], line: &str) -> crate::arguments::Hunt {
+        let words = complete(text, environment, line).expect("good settings");
+        match Arguments::try_parse_from(words).expect("a good line").command {
+            Command::Hunt(arguments) => arguments,
+            _ => panic!("a hunt"),
+        }
+    }
+
+    #[test]
+    fn flags_count_more_than_the_environment_and_that_more_than_the_file() {
+        let file = "[hunt]\nbound = 5\ndepth = 7\nseed = 9\nstop-on-first = true\n";
+        let environment = [("RACEHUNTER_BOUND", "4"), ("RACEHUNTER_DEPTH", "6"), ("RACEHUNTER_STOP_ON_FIRST", "false")];
+        let arguments = hunt(file, &environment, "racehunter hunt --bound 3 a.c -- --bound 1");
+        assert_eq!((arguments.bound, arguments.depth, arguments.seed), (3, 6, 9));
+        assert!(!arguments.stop_on_first);
+        assert_eq!(arguments.arguments, ["--bound", "1"]);
+        assert!(hunt(file, &[], "racehunter hunt a.c").stop_on_first);
+    }
+
+    #[test]
+    fn settings_for_all_commands_reach_those_that_have_them() {
+        let file = "out = 'kept'\ncolor = 'never'\nbound = 1\n[hunt]\nout = 'hunted'\n";
+        assert_eq!(hunt(file, &[], "racehunter hunt a.c").out, PathBuf::from("hunted"));
+        let words = complete(file, &[], "racehunter replay 7f3a").expect("good");
+        assert!(words.contains(&"--out=kept".to_owned()) && !words.iter().any(|word| word.contains("bound")));
+        assert_eq!(complete(file, &[], "racehunter doctor").expect("good"), ["racehunter", "doctor"]);
+        assert_eq!(complete(file, &[], "racehunter cc -c a.c").expect("good").len(), 4);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let told = |text: &str, part: &str| {
+            let result = complete(text, &[], "racehunter hunt a.c");
+            assert!(result.is_err_and(|error| format!("{error:#}").contains(part)), "{text} should say {part}");
+        };
+        told("[hunt]\nbond = 3", "`bond` is not an option of `racehunter hunt`");
+        told("bond = 3", "there is no option `bond`");
+        told("[hunt]\nstop-on-first = 'yes'", "is true or false");
+        told("[hunt]\nbound = [1]", "is text or a number");
+        told("hunt = 1", "is a table");
+        told("[hunt", "cannot be understood");
+        told("[[suppress]]\nid = '7f3a0c11'", "has an `id` and a `reason`");
+        told("[[suppress]]\nid = '7f3a0c11'\nreason = ' '", "has no reason");
+        told("[[suppress]]\nid = '7f3a'\nreason = 'known'", "is not the id of a finding");
+    }
+
+    #[test]
+    fn the_line_has_no_contradictions() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,242 @@
+"""Commands of `racehunter replay ID --gdb`: gdb's side of a schedule that is followed.
+
+The runtime in the program counts events (memory accesses and synchronisation). It calls `rh_debug_stop` just before
+the event whose number is in `RH_STOP_AT`, and `rh_debug_end` before an end that it brings about itself.
+"""
+
+import json
+import os
+
+import gdb
+
+NEVER = (1 << 64) - 1
+
+
+# Where the variables of the runtime are. Found in `main`: inside the runtime, gdb would read the names as Rust.
+ADDRESSES = {}
+
+
+def word(name):
+    return int.from_bytes(gdb.selected_inferior().read_memory(ADDRESSES[name], 8).tobytes(), "little")
+
+
+def set_word(name, value):
+    gdb.selected_inferior().write_memory(ADDRESSES[name], value.to_bytes(8, "little"))
+
+
+class Session:
+    """What is known of the finding, and where the execution is."""
+
+    def __init__(self):
+        with open(os.environ["RACEHUNTER_GDB_SESSION"], encoding="utf-8") as file:
+            self.finding = json.load(file)
+        self.stopped = None
+        self.ended = False
+
+    def name(self, thread):
+        names = self.finding["threads"]
+        if thread == 0:
+            return "main"
+        return f"T{thread} {names[thread]}".strip() if thread < len(names) else f"T{thread}"
+
+    def now(self):
+        """The number of the event that is happening, or has happened last."""
+        if gdb.selected_inferior().pid == 0:
+            raise gdb.GdbError("The program does not run.")
+        return (word("RH_HORIZON") - word("RH_BUDGET")) % (NEVER + 1)
+
+    def run_to(self, event, why):
+        """Goes on until the event is about to happen."""
+        if self.ended:
+            raise gdb.GdbError("The execution has ended.")
+        # The one that it stands before now has a number already.
+        if event <= self.now():
+            raise gdb.GdbError("The execution is beyond that: quit, and replay it again.")
+        set_word("RH_STOP_AT", event)
+        self.stopped = None
+        gdb.execute("continue", to_string=True)
+        if self.stopped is None:
+            self.tell_other_stop()
+            return
+        reached, thread = self.stopped
+        leave_hook()
+        print(f"event {reached}, {self.name(thread)}: {why}")
+        gdb.execute("frame")
+
+    def tell_other_stop(self):
+        """Something else came first: a breakpoint of the user's, a signal, the end."""
+        if gdb.selected_inferior().pid != 0:
+            set_word("RH_STOP_AT", NEVER)
+            if self.ended:
+                print("the execution ends here: " + self.finding["message"])
+                frame, _ = users_frame()
+                if frame is not None:
+                    frame.select()
+            gdb.execute("frame")
+        else:
+            print("The program has ended.")
+
+
+SESSION = Session()
+
+
+def is_ours(frame):
+    name = frame.name() or ""
+    return name.startswith(("rh_", "__rh_", "racehunter_rt", "_RN", "core::", "__tsan_", "<racehunter_rt"))
+
+
+def users_frame():
+    """The innermost frame of the program itself, and the one that it called."""
+    frame, inner = gdb.newest_frame(), None
+    while frame is not None and frame.is_valid():
+        sal = frame.find_sal()
+        if not is_ours(frame) and sal.symtab is not None and inner is not None:
+            return frame, inner
+        frame, inner = frame.older(), frame
+    return None, None
+
+
+def leave_hook():
+    """From the runtime to where the user is: just before an access, or inside a call such as pthread_mutex_lock."""
+    frame, inner = users_frame()
+    if frame is None:
+        return
+    name = inner.name() or ""
+    if name.startswith(("__rh_", "rh_access")):
+        # A hook comes before its access, so its return address is still before it.
+        number = gdb.selected_thread().global_num
+        there = gdb.Breakpoint(f"*{frame.pc()}", internal=True, temporary=True)
+        there.thread, there.silent = number, True
+        gdb.execute("continue", to_string=True)
+    else:
+        frame.select()
+
+
+class Stop(gdb.Breakpoint):
+    """The event that was asked for."""
+
+    def __init__(self):
+        super().__init__("rh_debug_stop", internal=True)
+        self.silent = True
+
+    def stop(self):
+        register = gdb.newest_frame().read_register
+        SESSION.stopped = (int(register("rdi")), int(register("rsi")) & 0xFFFFFFFF)
+        return True
+
+
+class End(gdb.Breakpoint):
+    """The end of the execution, with all threads still in place."""
+
+    def __init__(self):
+        super().__init__("rh_debug_end", internal=True)
+        self.silent = True
+
+    def stop(self):
+        SESSION.ended = True
+        return True
+
+
+class Prefix(gdb.Command):
+    """The schedule that is followed: racehunter next-switch, racing, goto EVENT, where."""
+
+    def __init__(self):
+        super().__init__("racehunter", gdb.COMMAND_RUNNING, prefix=True)
+
+
+class NextSwitch(gdb.Command):
+    """Go on to the next switch of the schedule: the new thread is about to do its first step."""
+
+    def __init__(self):
+        super().__init__("racehunter next-switch", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        now = SESSION.now()
+        for at, leaves, goes in SESSION.finding["switches"]:
+            if at > now:
+                SESSION.run_to(at, f"switched from {SESSION.name(leaves)} to {SESSION.name(goes)}")
+                return
+        raise gdb.GdbError("There is no switch after this; `continue` goes on to the end.")
+
+
+class Racing(gdb.Command):
+    """Go on to the next of the accesses that the finding is about; if it is about none, to where it shows."""
+
+    def __init__(self):
+        super().__init__("racehunter racing", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        now = SESSION.now()
+        if not SESSION.finding["racing"]:
+            gdb.execute("continue", to_string=True)
+            SESSION.tell_other_stop()
+            return
+        for event, what in SESSION.finding["racing"]:
+            if event > now:
+                SESSION.run_to(event, what)
+                return
+        raise gdb.GdbError("There is none after this; `continue` goes on to the end.")
+
+
+class Goto(gdb.Command):
+    """Go on to the event with a number: racehunter goto 17."""
+
+    def __init__(self):
+        super().__init__("racehunter goto", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        try:
+            event = int(argument)
+        except ValueError:
+            raise gdb.GdbError("A number is needed: racehunter goto 17")
+        SESSION.run_to(event, "as asked")
+
+
+class Where(gdb.Command):
+    """Say which event is next, and what the schedule has in store."""
+
+    def __init__(self):
+        super().__init__("racehunter where", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        now = SESSION.now()
+        print(f"event {now}")
+        ahead = [(at, f"switch from {SESSION.name(leaves)} to {SESSION.name(goes)}")
+                 for at, leaves, goes in SESSION.finding["switches"]] + [tuple(pair) for pair in SESSION.finding["racing"]]
+        for at, what in sorted(pair for pair in ahead if pair[0] > now)[:8]:
+            print(f"  {at}: {what}")
+
+
+for command in (Prefix, NextSwitch, Racing, Goto, Where):
+    command()
+
+for setting in (
+    "confirm off",
+    "pagination off" if not os.isatty(0) else "pagination on",
+    "breakpoint pending on",
+    "follow-fork-mode child",
+    "detach-on-fork on",
+    "print thread-events off",
+    "print inferior-events off",
+    "python print-stack message",
+):
+    gdb.execute("set " + setting, to_string=True)
+# The runtime's own signal; and threads that it makes are not those of the C library's list.
+gdb.execute("handle SIG32 nostop noprint pass", to_string=True)
+gdb.execute("set auto-load libthread-db off", to_string=True)
+Stop()
+End()
+gdb.execute("tbreak main", to_string=True)
+gdb.execute("run", to_string=True)
+if gdb.selected_inferior().pid == 0:
+    print("The program has ended before `main`.")
+else:
+    for variable in ("RH_HORIZON", "RH_BUDGET", "RH_STOP_AT"):
+        ADDRESSES[variable] = int(gdb.parse_and_eval("&" + variable))
+    print(SESSION.finding["message"])
+    print("The program follows the schedule of the finding. Besides what gdb has:")
+    print("  racehunter next-switch   to the next switch of threads")
+    print("  racehunter racing        to the next of the accesses that the finding is about")
+    print("  racehunter goto EVENT    to an event by its number")
+    print("  racehunter where         where it is, and what is ahead")
+    gdb.execute("frame")

@@ -1,0 +1,75 @@
+//! `racehunter replay ID --gdb`: the program under gdb, while it follows the schedule of a finding.
+//!
+//! gdb starts the program; the runtime in it finds the plan in the memory that gdb has inherited from here, and follows
+//! it. What gdb needs to know of the finding is in a file beside the findings; the commands are in `commands.py`.
+
+use crate::exit::{Exit, advise};
+use crate::store::Stored;
+use crate::words::quote;
+use anyhow::{Context as _, Result};
+use racehunter_explain::plan_of;
+use racehunter_finding::{Finding, ScheduledSwitch};
+use racehunter_launch::{Backend, debug};
+use serde::Serialize;
+use std::path::Path;
+use std::process::Command;
+
+const COMMANDS: &str = include_str!("commands.py");
+
+/// What the commands know of a finding.
+#[derive(Serialize)]
+struct Session<'a> {
+    message: String,
+    /// The functions that threads start with, in order of creation.
+    threads: Vec<&'a str>,
+    /// Event, the thread that is left, the thread that goes on.
+    switches: Vec<(u64, u32, u32)>,
+    /// Event, and what it is.
+    racing: Vec<(u64, String)>,
+}
+
+impl<'a> Session<'a> {
+    fn new(finding: &'a Finding) -> Self {
+        let switch = |&ScheduledSwitch { at, to, from, .. }: &ScheduledSwitch| (at, from, to);
+        let mut switches: Vec<_> = finding.schedule.switches.iter().map(switch).collect();
+        // A choice that changes nothing is none.
+        switches.retain(|(_, from, to)| from != to);
+        let sites = finding.sites.iter().map(|site| {
+            let what = if site.access.is_empty() { "takes part" } else { &site.access };
+            (site.event, format!("{what} in {}", site.function))
+        });
+        // Other kinds show at the end, which is a place of its own.
+        let is_event = |(event, _): &(u64, String)| *event > 0 && finding.kind.is_about_memory();
+        let mut racing: Vec<(u64, String)> = sites.filter(is_event).collect();
+        racing.sort();
+        racing.dedup_by_key(|(event, _)| *event);
+        let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
+        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing }
+    }
+}
+
+/// Starts gdb with these arguments and waits for its end. `finding` is as the last replay showed it.
+pub fn run(stored: &Stored, finding: &Finding, out: &Path, backend: Backend, arguments: &[String]) -> Result<Exit> {
+    let directory = out.join("gdb");
+    let cannot = || format!("cannot write to `{}`", directory.display());
+    std::fs::create_dir_all(&directory).with_context(cannot)?;
+    let directory = directory.canonicalize().with_context(cannot)?;
+    let (script, session) = (directory.join("commands.py"), directory.join(format!("{}.json", finding.id)));
+    std::fs::write(&script, COMMANDS).with_context(cannot)?;
+    std::fs::write(&session, serde_json::to_vec_pretty(&Session::new(finding))?).with_context(cannot)?;
+    let mut words: Vec<String> = stored.arguments.iter().map(|word| quote(word)).collect();
+    let input = stored.input.as_deref().unwrap_or(Path::new("/dev/null"));
+    words.push(format!("< {}", quote(&input.to_string_lossy())));
+    let mut gdb = Command::new("gdb");
+    gdb.env("RACEHUNTER_GDB_SESSION", &session)
+        .args(["-q", "-ex"])
+        .arg(format!("set args {}", words.join(" ")))
+        .arg("-x")
+        .arg(&script)
+        .args(arguments)
+        .arg(&stored.program);
+    let status = debug(&plan_of(&finding.schedule), backend, &mut gdb).map_err(|error| {
+        advise(error.to_string(), "install gdb: `apt-get install gdb`, or your system's package of that name")
+    })?;
+    Ok(Exit::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
+}

@@ -1,0 +1,106 @@
+//! `racehunter report`: what is kept in a directory, as one page or once more in any of the formats.
+
+use crate::arguments::{Color, Report};
+use crate::campaign::{self, Kept};
+use crate::config::Suppressions;
+use crate::exit::{Exit, advise};
+use crate::hunt::reporter_to;
+use crate::store::{self, Stored};
+use crate::words;
+use anyhow::{Context as _, Result, bail};
+use racehunter_finding::Finding;
+use racehunter_report::html::{Hunted, Page, Shown, page};
+use std::io::Write;
+use std::path::Path;
+
+/// Writes the report. The exit code tells whether it could be written, not what is in it.
+pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
+    arguments.check()?;
+    let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
+    let mut findings = store::all(out)?;
+    findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+    findings.sort_by_key(|stored| (!stored.finding.counts(), stored.finding.execution));
+    let campaigns = match campaign::directory(out).is_dir() {
+        true => campaign::all(out)?.iter().map(|path| Ok(campaign::read(path)?.0)).collect::<Result<Vec<_>>>()?,
+        false => Vec::new(),
+    };
+    if findings.is_empty() && campaigns.is_empty() {
+        return Err(advise(
+            format!("there is nothing to report in `{}`", out.display()),
+            "hunt first: racehunter hunt PROGRAM; what was given as --out to it is what is reported",
+        ));
+    }
+    let file = match &arguments.output {
+        Some(path) => Some(std::fs::File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?),
+        None => None,
+    };
+    let mut sink: Box<dyn Write> = match file {
+        Some(file) => Box::new(std::io::BufWriter::new(file)),
+        None => Box::new(std::io::stdout()),
+    };
+    if arguments.html {
+        let root = std::env::current_dir().unwrap_or_default();
+        let html = page(&describe(&findings, &campaigns, out), &root);
+        sink.write_all(html.as_bytes()).and_then(|()| sink.flush()).context("cannot write the report")?;
+        return Ok(Exit::Clean);
+    }
+    // A file is no terminal, whatever standard output is.
+    let color = match (&arguments.output, arguments.color) {
+        (Some(_), Color::Auto) => Color::Never,
+        (_, color) => color,
+    };
+    let mut reporter = reporter_to(sink, arguments.message_format, color.into());
+    for stored in &findings {
+        reporter.finding(&stored.finding).context("cannot write the report")?;
+    }
+    match campaigns.as_slice() {
+        [only] => reporter.summary(&only.coverage, only.elapsed),
+        _ => reporter.finish(),
+    }
+    .context("cannot write the report")?;
+    if campaigns.len() > 1 && arguments.output.is_none() {
+        eprintln!("note: there are {} campaigns in `{}`; --html has what each covered", campaigns.len(), out.display());
+    }
+    Ok(Exit::Clean)
+}
+
+/// What the page shows.
+fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
+    let is_elsewhere = out != Path::new(".racehunter");
+    let shown = |stored: &Stored| {
+        let mut replay = vec!["racehunter".to_owned(), "replay".to_owned(), stored.finding.id.clone()];
+        if is_elsewhere {
+            replay.extend(["--out".to_owned(), out.display().to_string()]);
+        }
+        let program = std::iter::once(stored.program.display().to_string()).chain(stored.arguments.iter().cloned());
+        Shown {
+            finding: stored.finding.clone(),
+            program: words::join(&program.collect::<Vec<_>>()),
+            replay: words::join(&replay),
+        }
+    };
+    let hunted = |kept: &Kept| {
+        let of = |id: &String| findings.iter().map(|stored| &stored.finding).find(|finding| finding.id == *id);
+        let told: Vec<&Finding> = kept.findings.iter().filter_map(of).chain(&kept.unconfirmed).collect();
+        let suppressed = told.iter().filter(|finding| finding.suppressed.is_some()).count() as u64;
+        let command = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(kept.words.iter().cloned());
+        Hunted {
+            command: words::join(&command.collect::<Vec<_>>()),
+            coverage: kept.coverage.clone(),
+            bounds: kept.bounds.clone(),
+            findings: [told.len() as u64 - suppressed, suppressed],
+            elapsed: kept.elapsed,
+        }
+    };
+    Page { campaigns: campaigns.iter().map(hunted).collect(), findings: findings.iter().map(shown).collect() }
+}
+
+impl Report {
+    /// What cannot be meant.
+    fn check(&self) -> Result<()> {
+        if self.html && self.output.is_none() {
+            bail!("a page needs a file: racehunter report --html -o report.html");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,55 @@
+//! One execution under a debugger.
+
+use crate::Backend;
+use crate::region::Region;
+use crate::worker::{LaunchError, inherit, pipe};
+use racehunter_event::FORMAT_VERSION;
+use racehunter_event::control::{ANSWER_FD, BACKEND_FIBERS, BACKEND_THREADS, REGION_FD, REQUEST_FD, SERVER_VARIABLE};
+use racehunter_explore::Plan;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus};
+
+/// Starts a debugger whose program will follow a plan, and waits for its end.
+///
+/// The debugger is given everything that a fork server needs: the control region with the plan, and a request that is
+/// already written. When it runs the program, the server forks once, and the child follows the plan; the debugger has
+/// to follow the child. No limit applies, and the watchdog is off.
+///
+/// # Errors
+/// When the debugger cannot be started.
+pub fn debug(plan: &Plan, backend: Backend, debugger: &mut Command) -> Result<ExitStatus, LaunchError> {
+    let name = debugger.get_program().to_string_lossy().into_owned();
+    let failed = |source: io::Error| LaunchError::Start { program: name.clone(), source };
+    let mut region = Region::new().map_err(failed)?;
+    if !region.has_room(plan.switches.len()) {
+        return Err(LaunchError::PlanTooLong(plan.switches.len()));
+    }
+    let header = region.header();
+    // SAFETY: the header is mapped, and there is no server yet.
+    unsafe {
+        (*header).backend = match backend {
+            Backend::Fibers => BACKEND_FIBERS,
+            Backend::Threads => BACKEND_THREADS,
+        };
+        (*header).preparatory = crate::processes::PREPARATORY;
+    }
+    region.write_plan(0, plan, None);
+    region.debug(0);
+    let (request_read, request_write) = pipe().map_err(failed)?;
+    let (answer_read, answer_write) = pipe().map_err(failed)?;
+    let mut requests = File::from(request_write);
+    requests.write_all(&1_u32.to_le_bytes()).map_err(failed)?;
+    let inherited =
+        [(region.fd(), REGION_FD), (request_read.as_raw_fd(), REQUEST_FD), (answer_write.as_raw_fd(), ANSWER_FD)];
+    debugger.env(SERVER_VARIABLE, FORMAT_VERSION.to_string()).env("LD_BIND_NOW", "1");
+    // SAFETY: between fork and exec only async-signal-safe calls are made.
+    unsafe { debugger.pre_exec(move || inherit(inherited)) };
+    let mut child = debugger.spawn().map_err(failed)?;
+    drop((request_read, answer_write));
+    let status = child.wait().map_err(failed)?;
+    drop((requests, answer_read));
+    Ok(status)
+}

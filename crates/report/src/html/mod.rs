@@ -1,0 +1,212 @@
+//! One self-contained page about everything that is kept in a directory.
+//!
+//! The essentials are plain HTML: sources, stacks, the interleaving as a table, what was covered, how to replay. The
+//! script only adds comfort (zoom, a detail line that follows the pointer). Everything that is not ours (sources, names,
+//! messages) goes through [`escape`].
+
+mod finding;
+mod timeline;
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use racehunter_finding::{Coverage, Finding};
+
+use crate::short::{extent, found, is_proof, place, sentence, severity};
+use crate::sources::Sources;
+use crate::text::{clean, count};
+use crate::{Bound, Told};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// What there is to show.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The campaigns, in the order in which they are shown.
+    pub campaigns: Vec<Hunted>,
+    /// The findings of all of them.
+    pub findings: Vec<Shown>,
+}
+
+/// A campaign as the page shows it.
+#[derive(Clone, Debug)]
+pub struct Hunted {
+    /// The command that hunts so again.
+    pub command: String,
+    /// What was explored.
+    pub coverage: Coverage,
+    /// The bounds that are finished.
+    pub bounds: Vec<Bound>,
+    /// Findings of this campaign that count, and that are suppressed.
+    pub findings: [u64; 2],
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// A finding as the page shows it.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The finding.
+    pub finding: Finding,
+    /// The program and its arguments, as one would type them.
+    pub program: String,
+    /// The command that replays it.
+    pub replay: String,
+}
+
+/// The whole page. Source files are looked for below `root`.
+#[must_use]
+pub fn page(page: &Page, root: &Path) -> String {
+    let mut sources = Sources::below(root.to_path_buf());
+    let suppressed = page.findings.iter().filter(|shown| shown.finding.suppressed.is_some()).count() as u64;
+    let told = Told { findings: page.findings.len() as u64 - suppressed, suppressed };
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>RaceHunter: {0}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <header><h1>RaceHunter</h1><p class=\"verdict {1}\">{0}</p></header>\n<main>\n",
+        escape(&found(told)),
+        if told.findings == 0 { "good" } else { "bad" },
+    );
+    contents(&mut out, page);
+    for shown in &page.findings {
+        finding::section(&mut out, shown, &mut sources);
+    }
+    for campaign in &page.campaigns {
+        covered(&mut out, campaign);
+    }
+    if page.campaigns.is_empty() {
+        out += "<section class=\"campaign\"><h2>What was covered</h2><p>No campaign is kept here: nothing is known \
+                about what was explored.</p></section>\n";
+    }
+    let _ = write!(
+        out,
+        "</main>\n<footer>Written by RaceHunter {}. Every finding that is called an error was replayed before it was \
+         reported.</footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        env!("CARGO_PKG_VERSION"),
+    );
+    out
+}
+
+/// The list of findings, when there is more than one.
+fn contents(out: &mut String, page: &Page) {
+    if page.findings.len() < 2 {
+        return;
+    }
+    out.push_str("<nav aria-label=\"Findings\"><ol>\n");
+    for Shown { finding, .. } in &page.findings {
+        let _ = writeln!(
+            out,
+            "<li><a href=\"#f-{id}\"><span class=\"badge {severity}\">{kind}</span> {message} \
+             <span class=\"where\">{places}</span></a></li>",
+            id = escape(&finding.id),
+            severity = severity(finding),
+            kind = finding.kind.name(),
+            message = prose(&finding.message),
+            places = escape(&finding.sites.iter().map(place).collect::<Vec<_>>().join(", ")),
+        );
+    }
+    out.push_str("</ol></nav>\n");
+}
+
+/// What a campaign explored, and what it did not.
+fn covered(out: &mut String, campaign: &Hunted) {
+    let Hunted { command, coverage, bounds, findings, elapsed } = campaign;
+    let told = Told { findings: findings[0], suppressed: findings[1] };
+    let word = if is_proof(coverage, told) { "Proved" } else { "Explored" };
+    let _ = write!(
+        out,
+        "<section class=\"campaign\">\n<h2>What was covered</h2>\n<pre class=\"command\">{}</pre>\n<dl>\n",
+        escape(command)
+    );
+    row(out, word, &prose(&extent(coverage)));
+    if let Some(chance) = &coverage.chance {
+        row(out, "Chance", &prose(chance));
+    }
+    row(out, "Assumes", &list(coverage.assumes.iter().map(String::as_str)));
+    let failed = format!("{} diverged, {} timed out", coverage.diverged, coverage.timed_out);
+    row(out, "Missed", &list(coverage.missed.iter().map(String::as_str).chain([failed.as_str()])));
+    let outside: Vec<String> = coverage
+        .uncontrolled
+        .iter()
+        .map(|what| format!("{} ({})", sentence(what), count(what.executions, "execution")))
+        .collect();
+    if !outside.is_empty() {
+        row(out, "Outside", &list(outside.iter().map(String::as_str)));
+    }
+    let size = format!(
+        "{}, {} in the longest execution, {}, {:.1} s",
+        count(coverage.points, "point"),
+        count(coverage.events, "event"),
+        count(coverage.threads, "thread"),
+        elapsed.as_secs_f64()
+    );
+    row(out, "Size", &escape(&size));
+    out.push_str("</dl>\n");
+    if !bounds.is_empty() {
+        out.push_str("<table class=\"bounds\"><caption>Finished bounds</caption><thead><tr><th>bound</th><th>executions</th><th>complete</th></tr></thead><tbody>\n");
+        for bound in bounds {
+            let complete = if bound.complete { "yes" } else { "no" };
+            let _ = writeln!(out, "<tr><td>{}</td><td>{}</td><td>{complete}</td></tr>", bound.bound, bound.executions);
+        }
+        out.push_str("</tbody></table>\n");
+    }
+    out.push_str("</section>\n");
+}
+
+/// One row of a description list; the text is HTML already.
+fn row(out: &mut String, name: &str, html: &str) {
+    let _ = writeln!(out, "<dt>{}</dt><dd>{html}</dd>", escape(name));
+}
+
+fn list<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let items: String = lines.map(|line| format!("<li>{}</li>", prose(line))).collect();
+    if items.is_empty() { "nothing".to_owned() } else { format!("<ul>{items}</ul>") }
+}
+
+/// Text that is not ours, so that it is shown and nothing else.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in clean(text).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A sentence in which `` `names` `` are set as code.
+fn prose(text: &str) -> String {
+    let escaped = escape(text);
+    let parts: Vec<&str> = escaped.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let set = |(number, part): (usize, &&str)| match number % 2 {
+        0 => (*part).to_owned(),
+        _ => format!("<code>{part}</code>"),
+    };
+    parts.iter().enumerate().map(set).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_escapes() {
+        assert_eq!(escape("<a href=\"x\">'&\u{1b}"), "&lt;a href=&quot;x&quot;&gt;&#39;&amp;\u{fffd}");
+        assert_eq!(prose("race on `q<int>`"), "race on <code>q&lt;int&gt;</code>");
+        assert_eq!(prose("a ` alone"), "a ` alone");
+    }
+}

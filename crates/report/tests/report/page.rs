@@ -1,0 +1,137 @@
+//! The page: everything is on it, nothing on it is ours to run but the script, and it is whole HTML.
+
+use super::findings::{all, coverage, data_race, uncontrolled};
+use racehunter_finding::{Coverage, Finding};
+use racehunter_report::html::{Hunted, Page, Shown, page};
+use std::path::Path;
+use std::time::Duration;
+
+fn shown(finding: Finding) -> Shown {
+    let replay = format!("racehunter replay {}", finding.id);
+    Shown { finding, program: "./queue_test --size 4".to_owned(), replay }
+}
+
+fn render(findings: Vec<Finding>) -> String {
+    let campaign = Hunted {
+        command: "racehunter hunt ./queue_test -- --size 4".to_owned(),
+        coverage: Coverage { uncontrolled: uncontrolled(), ..coverage() },
+        bounds: Vec::new(),
+        findings: [findings.len() as u64, 0],
+        elapsed: Duration::from_millis(840),
+    };
+    let findings = findings.into_iter().map(shown).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/project");
+    page(&Page { campaigns: vec![campaign], findings }, &root)
+}
+
+/// Tags that have no end.
+const VOID: [&str; 6] = ["meta", "line", "path", "circle", "br", "!doctype"];
+
+/// Names of the tags in order; panics unless each that is opened is closed.
+fn tags(html: &str) -> Vec<String> {
+    let mut rest = html.to_owned();
+    for (begin, end) in [("<script>", "</script>"), ("<style>", "</style>")] {
+        let from = rest.find(begin).expect("one") + begin.len();
+        let to = rest.rfind(end).expect("one");
+        rest.replace_range(from..to, "");
+    }
+    let (mut open, mut all) = (Vec::new(), Vec::new());
+    for part in rest.split('<').skip(1) {
+        let (tag, _) = part.split_once('>').unwrap_or_else(|| panic!("a tag without an end: {part}"));
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "closes another tag");
+            continue;
+        }
+        let name = tag.split_whitespace().next().unwrap_or_default().to_lowercase();
+        all.push(name.clone());
+        if !VOID.contains(&name.trim_end_matches('/')) {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<String>::new(), "tags that are not closed");
+    all
+}
+
+#[test]
+fn everything_about_a_race_is_there_without_the_script() {
+    let html = render(vec![data_race()]);
+    tags(&html);
+    let text = html.split("<script>").next().expect("the text before it");
+    for part in [
+        "data race on <code>q-&gt;count</code>",
+        "src/queue.c:9:11",
+        "holding <code>q-&gt;mu</code>",
+        "allocated at src/queue.c:4",
+        "queue_push",
+        "src/main.c:60",
+        "thread T1 <code>worker</code>",
+        "racehunter replay 7f3a0c11",
+        "racehunter hunt ./queue_test -- --size 4",
+        "all schedules with &lt;= 2 preemptions over 14 points",
+        "6 of 41 access sites never executed",
+        "the child process is not under control",
+    ] {
+        assert!(text.contains(part), "{part} is missing");
+    }
+    // The source is quoted, with the line marked.
+    let source = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/project/src/queue.c"));
+    let line = source.expect("a file").lines().nth(8).expect("line 9").trim().replace('>', "&gt;").replace('<', "&lt;");
+    let marked = text.split("class=\"here\"").nth(1).and_then(|rest| rest.lines().next()).expect("a marked line");
+    assert!(marked.contains(&line), "{marked} should be {line}");
+    // Each step is drawn and in the table; the racing pair is marked.
+    assert_eq!(text.matches("<g class=\"step ").count(), data_race().steps.len());
+    assert_eq!(text.matches("<tr data-step=").count(), data_race().steps.len());
+    assert_eq!(text.matches("class=\"preemption\"").count(), 1);
+    assert_eq!(text.matches("<circle class=\"ring\"").count(), 1);
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere() {
+    let html = render(all().into_iter().map(|(_, finding)| finding).collect());
+    tags(&html);
+    for part in ["http:", "https:", "src=", "url(", "@import", "<link"] {
+        assert!(!html.contains(part), "{part}");
+    }
+    assert!(html.contains("prefers-color-scheme: dark") && html.contains("default-src 'none'"));
+}
+
+#[test]
+fn what_is_not_ours_is_only_shown() {
+    let plain = tags(&render(vec![data_race()]));
+    let evil = "</pre></script><script>alert(1)</script><img src=x onerror=alert(1)> \"' & `";
+    let mut finding = data_race();
+    finding.message = evil.to_owned();
+    finding.notes = Vec::new();
+    for site in &mut finding.sites {
+        site.function = evil.to_owned();
+        site.entry = evil.to_owned();
+        site.locks = vec![evil.to_owned()];
+        for frame in &mut site.stack {
+            frame.function = evil.to_owned();
+        }
+    }
+    for thread in &mut finding.threads {
+        thread.entry = evil.to_owned();
+    }
+    for step in &mut finding.steps {
+        step.what = evil.to_owned();
+        step.file = evil.to_owned();
+    }
+    let html = render(vec![finding]);
+    let names = |tags: &[String]| {
+        let mut names: Vec<String> = tags.iter().filter(|name| *name != "code").cloned().collect();
+        names.sort();
+        names.dedup();
+        names
+    };
+    assert_eq!(names(&tags(&html)), names(&plain), "there is a tag that text has made");
+    assert_eq!(html.matches("<script>").count(), 1);
+    assert!(!html.contains("<img"));
+}
+
+#[test]
+fn an_empty_page_says_so() {
+    let html = page(&Page::default(), Path::new(""));
+    tags(&html);
+    assert!(html.contains("no finding") && html.contains("No campaign is kept here"));
+}

@@ -1,0 +1,44 @@
+//! What a debugger holds on to.
+//!
+//! Under `FLAG_DEBUG` every event comes by here, just before it happens. The debugger has a breakpoint in each of the
+//! two functions below, and writes the number of the event that it wants to see to `RH_STOP_AT`: so nothing has to be
+//! compared by the debugger itself, which would take a million times as long.
+
+use crate::Global;
+use crate::thread::CURRENT;
+
+/// The event to stop at, or the first one after it that can be stopped at.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_STOP_AT: Global<u64> = Global::new(u64::MAX);
+
+/// The event `n` of the running thread is about to happen.
+#[inline(always)]
+pub(crate) unsafe fn reached(n: u64) -> u64 {
+    if n >= RH_STOP_AT.get() {
+        RH_STOP_AT.set(u64::MAX);
+        rh_debug_stop(n, CURRENT.get());
+    }
+    n
+}
+
+/// The execution is about to end in another way than by itself.
+pub(crate) unsafe fn ends(outcome: u32) {
+    if crate::schedule::flags() & racehunter_event::control::FLAG_DEBUG != 0 {
+        rh_debug_end(outcome, CURRENT.get());
+    }
+}
+
+/// A breakpoint of the debugger: the event that it waits for.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn rh_debug_stop(event: u64, thread: u32) {
+    core::hint::black_box((event, thread));
+}
+
+/// A breakpoint of the debugger: the end.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn rh_debug_end(outcome: u32, thread: u32) {
+    core::hint::black_box((outcome, thread));
+}

@@ -1,0 +1,152 @@
+//! The documents say what is so: every command in them is run.
+//!
+//! A block of `sh` is run line by line, in a copy of the project in `docs/example`; a block of `console` is run too, and
+//! must write what is below it. Blocks of another kind are not commands. With `RACEHUNTER_BLESS=1` what is below a
+//! command in a `console` block is replaced by what it writes.
+
+use racehunter_e2e::{Ended, Workshop, racehunter, root};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+/// A block of a document: its language, and its lines from the first one on.
+struct Block {
+    language: String,
+    first: usize,
+    lines: Vec<String>,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let (mut blocks, mut open): (Vec<Block>, bool) = (Vec::new(), false);
+    for (number, line) in text.lines().enumerate() {
+        match line.strip_prefix("```") {
+            Some(_) if open => open = false,
+            Some(language) => {
+                open = true;
+                blocks.push(Block { language: language.to_owned(), first: number + 1, lines: Vec::new() });
+            }
+            None if open => blocks.last_mut().expect("one is open").lines.push(line.to_owned()),
+            None => {}
+        }
+    }
+    blocks
+}
+
+/// A copy of the example, with the programs below `targets/` where the documents have them.
+fn project() -> Workshop {
+    let workshop = Workshop::new();
+    for entry in fs::read_dir(root().join("docs/example")).expect("the example") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let copy = workshop.write(&name, &fs::read_to_string(&path).expect("a file"));
+        let mode = fs::metadata(&path).expect("a file").permissions().mode();
+        fs::set_permissions(copy, fs::Permissions::from_mode(mode)).expect("permissions can be set");
+    }
+    std::os::unix::fs::symlink(root().join("targets"), workshop.path("targets")).expect("a link");
+    workshop
+}
+
+/// Runs one line as a user would type it. Hunts are short: that they find something is the business of other tests.
+#[track_caller]
+fn typed(workshop: &Workshop, line: &str, short: bool) -> Ended {
+    let mut command = racehunter([""; 0]);
+    let bin = Path::new(command.get_program()).parent().expect("a directory").to_path_buf();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&path))).expect("a path");
+    command = Command::new("sh");
+    command.args(["-uc", line]).env("PATH", path).env("COLUMNS", "100").env("NO_COLOR", "1");
+    if short {
+        command.env("RACEHUNTER_RUNS", "60");
+    }
+    workshop.run(&mut command)
+}
+
+/// Fails unless the command could do what it is for: findings are no failure.
+#[track_caller]
+fn check(line: &str, ended: &Ended) {
+    let finds = ["racehunter hunt", "racehunter predict", "racehunter merge"].iter().any(|word| line.contains(word));
+    let is_fine = matches!((ended.status, finds), (Some(0), _) | (Some(1), true));
+    assert!(is_fine, "`{line}` ends with {:?}\n{}{}", ended.status, ended.stdout, ended.stderr);
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
+
+/// What differs from run to run.
+fn stable(text: &str) -> String {
+    let line = |line: &str| match line.split_once("Summary [") {
+        Some((before, after)) => {
+            format!("{before}Summary [TIME]{}", after.split_once(']').map_or("", |(_, rest)| rest))
+        }
+        None => line.trim_end().to_owned(),
+    };
+    text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs all commands of a document, in order, in one directory. Returns how many there were.
+fn run_document(name: &str) -> usize {
+    let path = root().join(name);
+    let text = fs::read_to_string(&path).expect("a document");
+    let workshop = project();
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut count = 0;
+    // From the end, so that numbers of lines stay right when something is replaced.
+    let (mut replaced, blocks) = (Vec::new(), blocks(&text));
+    for block in &blocks {
+        match block.language.as_str() {
+            "sh" => {
+                let whole = block.lines.join("\n").replace("\\\n", " ");
+                for line in whole.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+                    // What builds the tool itself is what CI runs.
+                    if line.starts_with("cargo ") {
+                        continue;
+                    }
+                    check(line, &typed(&workshop, line, true));
+                    count += 1;
+                }
+            }
+            "console" => {
+                let (command, output) = block.lines.split_first().expect("a command");
+                let command = command.strip_prefix("$ ").expect("a command begins with `$ `");
+                let ended = typed(&workshop, command, false);
+                check(command, &ended);
+                count += 1;
+                if std::env::var_os("RACEHUNTER_BLESS").is_some() {
+                    replaced
+                        .push((block.first + 1..block.first + block.lines.len(), ended.stdout.trim_end().to_owned()));
+                    continue;
+                }
+                assert_eq!(stable(&output.join("\n")), stable(&ended.stdout), "{name}: what `{command}` writes");
+            }
+            _ => {}
+        }
+    }
+    if !replaced.is_empty() {
+        for (range, output) in replaced.into_iter().rev() {
+            lines.splice(range, output.lines().map(|line| line.trim_end().to_owned()));
+        }
+        fs::write(path, lines.join("\n") + "\n").expect("written");
+    }
+    count
+}
+
+#[test]
+fn every_command_of_the_readme_works() {
+    assert!(run_document("README.md") >= 6);
+}
+
+#[test]
+fn every_command_of_the_guide_works() {
+    assert!(run_document("docs/guide.md") >= 25);
+}
+
+#[test]
+fn a_line_with_racehunter_is_in_a_block_that_is_run() {
+    for name in ["README.md", "docs/guide.md"] {
+        for block in blocks(&fs::read_to_string(root().join(name)).expect("a document")) {
+            let runs = ["sh", "console"].contains(&block.language.as_str());
+            let other = ["c", "json", "toml", "yaml"].contains(&block.language.as_str());
+            let commands = block.lines.iter().filter(|line| line.starts_with("racehunter "));
+            assert!(runs || other || commands.count() == 0, "{name}:{} is not run", block.first);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! From a finding to something that others can act on: logs for services, the page, gdb, settings and suppressions.
+//!
+//! One program is compiled and hunted once; all tests look at what that left behind.
+
+use racehunter_e2e::{Ended, Workshop, racehunter};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+const QUEUE: &str = r"#include <pthread.h>
+#include <stdlib.h>
+
+struct queue {
+    pthread_mutex_t lock;
+    int count;
+};
+static struct queue *q;
+
+static void *worker(void *unused) {
+    q->count += 1;
+    return unused;
+}
+
+static void *drain(void *unused) {
+    pthread_mutex_lock(&q->lock);
+    int seen = q->count;
+    q->count = seen - 1;
+    pthread_mutex_unlock(&q->lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t first, second;
+    q = calloc(1, sizeof *q);
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_create(&first, NULL, worker, NULL);
+    pthread_create(&second, NULL, drain, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    free(q);
+    return 0;
+}
+";
+
+/// A directory with the program, and what a hunt of it has kept.
+struct Hunted {
+    workshop: Workshop,
+    /// What the hunt wrote, as SARIF.
+    log: Value,
+    /// The finding at the line of `worker` and the first line of `drain` that touches the memory.
+    id: String,
+}
+
+static HUNTED: LazyLock<Hunted> = LazyLock::new(|| {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", QUEUE);
+    workshop.cc(["-g", "-O0", "-pthread", "queue.c", "-o", "queue"]).expect(0);
+    let hunt =
+        ["hunt", "--quiet", "--analysis", "context-bound", "--bound", "1", "--message-format", "sarif", "./queue"];
+    let ended = workshop.run(&mut racehunter(hunt)).expect(1);
+    let log: Value = serde_json::from_str(&ended.stdout).expect("one document, and nothing else");
+    let id = &log["runs"][0]["results"][0]["partialFingerprints"]["racehunter/v1"];
+    let id = id.as_str().expect("a fingerprint").to_owned();
+    Hunted { workshop, log, id }
+});
+
+/// Runs the command where the program is.
+#[track_caller]
+fn there(words: &[&str]) -> Ended {
+    HUNTED.workshop.run(&mut racehunter(words))
+}
+
+#[test]
+fn sarif_has_a_flow_for_each_thread_and_relative_paths() {
+    let run = &HUNTED.log["runs"][0];
+    let result = &run["results"][0];
+    assert_eq!(result["ruleId"], "data-race");
+    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "queue.c");
+    let flows = result["codeFlows"][0]["threadFlows"].as_array().expect("flows");
+    assert_eq!(flows.len(), 3, "main and two threads");
+    let text = HUNTED.log.to_string();
+    assert!(!text.contains(HUNTED.workshop.path("").to_str().expect("text")), "no path of this machine");
+    assert!(!text.contains("0x"), "no addresses");
+    assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+}
+
+#[test]
+fn json_lines_of_every_command_are_as_in_the_schema() {
+    let schema = std::fs::read_to_string(racehunter_e2e::tool::root().join("docs/json-lines.schema.json"));
+    let schema: Value = serde_json::from_str(&schema.expect("the schema")).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let json = ["--message-format", "json"];
+    let hunt = ["hunt", "--quiet", "--runs", "40", "./queue", "--out", "other"];
+    let commands: [&[&str]; 3] = [&hunt, &["replay", HUNTED.id.as_str()], &["predict", "./queue"]];
+    for command in commands {
+        let ended = there(&[command, &json].concat());
+        assert!(!ended.stdout.is_empty(), "{}", ended.stderr);
+        for line in ended.stdout.lines() {
+            let value: Value = serde_json::from_str(line).expect("JSON");
+            let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{errors:?}\n{line}");
+        }
+    }
+}
+
+#[test]
+fn the_page_has_the_findings_and_what_was_covered() {
+    let page = HUNTED.workshop.path("report.html");
+    let ended = there(&["report", "--html", "-o", page.to_str().expect("text")]).expect(0);
+    assert_eq!(ended.stdout, "");
+    let html = std::fs::read_to_string(&page).expect("it was written");
+    for part in [
+        "q-&gt;count += 1;",
+        "class=\"here\"",
+        "<svg",
+        &format!("racehunter replay {}", HUNTED.id),
+        "allocated at queue.c:25",
+        "holding <code>q-&gt;lock</code>",
+        "all schedules with &lt;= 1 preemption",
+        "./queue</pre>",
+    ] {
+        assert!(html.contains(part), "`{part}` is not on the page");
+    }
+    // Both accesses are marked in the drawing, not only the later one.
+    let section = html.split("<section class=\"finding\"").nth(1).expect("a finding");
+    assert_eq!(section.matches("class=\"ring\"").count(), 2);
+
+    let ended = there(&["report", "--message-format", "short"]).expect(0);
+    assert!(ended.stdout.contains(&HUNTED.id) && ended.stdout.contains("summary: "), "{}", ended.stdout);
+    there(&["report", "--html"]).expect(2).says("a page needs a file");
+    there(&["report", "nowhere"]).expect(2).says("there is nothing to report in `nowhere`");
+}
+
+#[test]
+fn gdb_stops_at_both_racing_accesses_under_the_schedule() {
+    let script = "racehunter where\nracehunter racing\necho first-stack\\n\nbt\nprint q->count\nnext\n\
+                  racehunter racing\necho second-stack\\n\nbt\ninfo threads\necho the-end\\n\ncontinue\n";
+    let path = HUNTED.workshop.write("both.gdb", script);
+    let ended = there(&["replay", HUNTED.id.as_str(), "--gdb", "--", "-batch", "-x", path.to_str().expect("text")]);
+    let (out, said) = (&ended.stdout, &ended.stderr);
+    let part = |from: &str, to: &str| {
+        let begin = out.find(from).unwrap_or_else(|| panic!("no `{from}` in\n{out}\n{said}"));
+        let rest = &out[begin..];
+        rest[..rest.find(to).unwrap_or(rest.len())].to_owned()
+    };
+    // Each access in its thread, stopped just before it happens, in the order of the schedule.
+    let lines: Vec<&str> = out.lines().filter(|line| line.starts_with("event ") && line.contains(": ")).collect();
+    assert_eq!(lines.len(), 2, "{out}\n{said}");
+    let (first, second) = (part("first-stack", "second-stack"), part("second-stack", "the-end"));
+    let of = |text: &str| if text.contains("worker (") { "worker" } else { "drain" };
+    assert_ne!(of(first.lines().nth(1).expect("a frame")), of(second.lines().nth(1).expect("a frame")), "{out}");
+    assert!(first.contains("$1 = "), "variables can be looked at: {first}");
+    // Threads are threads, and stay where they are.
+    assert!(second.matches("LWP").count() >= 2, "{second}");
+    assert!(out.contains("exited normally"), "{out}\n{said}");
+}
+
+#[test]
+fn gdb_goes_from_switch_to_switch() {
+    let path =
+        HUNTED.workshop.write("switches.gdb", "racehunter next-switch\nracehunter next-switch\nracehunter goto 1\n");
+    let ended = there(&["replay", HUNTED.id.as_str(), "--gdb", "--", "-batch", "-x", path.to_str().expect("text")]);
+    let switched: Vec<&str> = ended.stdout.lines().filter(|line| line.contains(": switched from ")).collect();
+    assert_eq!(switched.len(), 2, "{}\n{}", ended.stdout, ended.stderr);
+    assert!(switched[0].contains("from main to T"), "{}", switched[0]);
+    assert!(ended.stderr.contains("The execution is beyond that"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_is_suppressed_is_told_and_does_not_count() {
+    let workshop = Workshop::new();
+    std::fs::copy(HUNTED.workshop.path("queue"), workshop.path("queue")).expect("copied");
+    let log = &HUNTED.log["runs"][0]["results"];
+    let ids: Vec<&str> = log
+        .as_array()
+        .expect("results")
+        .iter()
+        .filter_map(|result| result["partialFingerprints"]["racehunter/v1"].as_str())
+        .collect();
+    assert!(ids.len() > 1, "{ids:?}");
+    let suppress = |ids: &[&str]| -> String {
+        ids.iter().map(|id| format!("[[suppress]]\nid = \"{id}\"\nreason = \"a counter for people\"\n")).collect()
+    };
+    workshop.write(
+        "racehunter.toml",
+        &format!("[hunt]\nquiet = true\nanalysis = \"context-bound\"\nbound = 1\n{}", suppress(&ids)),
+    );
+    let ended = workshop.run(&mut racehunter(["hunt", "./queue"])).expect(0);
+    assert!(ended.stdout.contains("suppressed[data-race]") && ended.stdout.contains("a counter for people"));
+    assert!(ended.stdout.contains(&format!("no finding, {} suppressed", ids.len())), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("Proved"), "something was found: {}", ended.stdout);
+    // Those that are left count, and the first of them ends the hunt.
+    workshop.write("racehunter.toml", &suppress(&ids[..1]));
+    let hunt = ["hunt", "-q", "--stop-on-first", "--analysis", "context-bound", "--bound", "1", "./queue"];
+    let ended = workshop.run(&mut racehunter(hunt)).expect(1);
+    assert!(ended.stdout.contains("1 finding, 1 suppressed"), "{}", ended.stdout);
+    // A mistake is told, and nothing is hunted.
+    workshop.write("racehunter.toml", "[hunt]\nbond = 1\n");
+    let ended = workshop.run(&mut racehunter(["hunt", "./queue"])).expect(2);
+    assert!(ended.stdout.is_empty());
+    let _ = ended.says("`bond` is not an option of `racehunter hunt`");
+}
+
+#[test]
+fn settings_come_from_the_environment_too() {
+    let ended = HUNTED
+        .workshop
+        .run(racehunter(["replay", HUNTED.id.as_str()]).env("RACEHUNTER_MESSAGE_FORMAT", "short"))
+        .expect(0);
+    assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stdout);
+    let words = ["replay", HUNTED.id.as_str(), "--message-format", "json"];
+    let ended = HUNTED.workshop.run(racehunter(words).env("RACEHUNTER_MESSAGE_FORMAT", "short")).expect(0);
+    assert!(ended.stdout.starts_with('{'), "flags count more: {}", ended.stdout);
+}
+
+#[test]
+fn every_kind_can_be_explained() {
+    let list = there(&["explain"]).expect(0).stdout;
+    for line in list.lines() {
+        let kind = line.split(' ').next().expect("a name");
+        let page = there(&["explain", kind]).expect(0).stdout;
+        assert!(page.starts_with(kind) && page.contains("What usually helps:"), "{page}");
+    }
+    assert_eq!(list.lines().count(), 11);
+    let _ = there(&["explain", "error[deadlock]"]).expect(0);
+    let _ = there(&["explain", "race"]).expect(2).says("the kinds are data-race");
+}
+
+#[test]
+fn completions_and_manual_know_all_commands() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = there(&["completions", shell]).expect(0).stdout;
+        for word in ["hunt", "replay", "message-format", "completions"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+    }
+    HUNTED.workshop.shell("racehunter completions bash > bash.sh && bash -n bash.sh");
+    HUNTED.workshop.shell("racehunter man pages");
+    for page in ["racehunter.1", "racehunter-hunt.1", "racehunter-replay.1", "racehunter-report.1"] {
+        let text = std::fs::read_to_string(HUNTED.workshop.path("pages").join(page)).expect("a page");
+        assert!(text.contains(".SH NAME"), "{page}");
+    }
+}
