@@ -2,7 +2,7 @@
 //!
 //! The essentials are plain HTML: sources, stacks, the interleaving as a table, what was covered, how to replay. The
 //! script only adds comfort (zoom, a detail line that follows the pointer). Everything that is not ours (sources, names,
-//! messages) goes through [`escape`].
+//! messages) goes through `escape`.
 
 mod finding;
 mod timeline;
