@@ -169,7 +169,7 @@ unsafe fn take_tail() {
     };
     let walk = WALK.ptr();
     (*walk).begin(style, (*slot).seed);
-    for weight in (&(*slot).weights).iter().take_while(|weight| weight.path != 0) {
+    for weight in (*slot).weights.into_iter().take_while(|weight| weight.path != 0) {
         (*walk).weigh(weight.path, weight.accesses);
     }
 }
