@@ -65,7 +65,9 @@ fn typed(workshop: &Workshop, line: &str, short: bool) -> Ended {
 /// Fails unless the command could do what it is for: findings are no failure.
 #[track_caller]
 fn check(line: &str, ended: &Ended) {
-    let finds = ["racehunter hunt", "racehunter predict", "racehunter merge"].iter().any(|word| line.contains(word));
+    let finds = ["racehunter hunt", "racehunter predict", "racehunter merge", "racehunter scan"]
+        .iter()
+        .any(|word| line.contains(word));
     let is_fine = matches!((ended.status, finds), (Some(0), _) | (Some(1), true));
     assert!(is_fine, "`{line}` ends with {:?}\n{}{}", ended.status, ended.stdout, ended.stderr);
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod chaos;
+mod hunt;
 mod real;
 mod scan;
 mod table;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
         ["targets", rest @ ..] => targets::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
+        ["hunt", rest @ ..] => hunt::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
         ["real", names @ ..] => real::show(names),
         // The process that `chaos` starts.

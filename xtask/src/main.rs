@@ -27,7 +27,8 @@ usage: cargo xtask COMMAND
   oracle    compare predictions with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
-  bench     measure: `cargo xtask bench micro`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
+  bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
+            [--analysis A]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
             [--time T] [--backend B] [--approx A] [--jobs N]`
 ";
 
@@ -56,6 +57,7 @@ fn run() -> Result<()> {
         ["targets" | "chaos" | "real", ..] => show(&words),
         ["oracle", options @ ..] => oracle(options),
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
+        ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

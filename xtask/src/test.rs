@@ -35,6 +35,10 @@ pub fn run(filter: &[&str]) -> Result<()> {
             "test",
             "--quiet",
             "--release",
+            // There are no tests in documentation, and to look for them takes a while.
+            "--lib",
+            "--bins",
+            "--tests",
             "--workspace",
             "--exclude",
             "racehunter-runtime",

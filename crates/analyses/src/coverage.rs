@@ -5,7 +5,9 @@
 //! which write a write replaces, and who had a lock before. An execution with a pair that no other had is kept. Targets are
 //! walks: most follow one of these executions up to some point, and go their own way from there.
 
-use racehunter_explore::{Analysis, Execution, Outcome, Part, Plan, Record, Style, Switch, Tail, path_priority};
+use racehunter_explore::{
+    Analysis, Execution, Loader, Outcome, Part, Plan, Record, Saver, Style, Switch, Tail, Unusable, path_priority,
+};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
@@ -154,5 +156,47 @@ impl Analysis for Coverage {
     fn split(&mut self, part: Part) -> bool {
         self.seed = self.seed.wrapping_add(u64::from(part.number() - 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         true
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        out.number(self.next);
+        let mut covered: Vec<u64> = self.covered.iter().copied().collect();
+        covered.sort_unstable();
+        out.numbers(covered.into_iter());
+        out.count(self.kept.len());
+        for kept in &self.kept {
+            out.switches(&kept.switches);
+            out.numbers(kept.points.iter().copied());
+        }
+        let targets: Vec<&Target> = targets.collect();
+        out.count(targets.len());
+        for Target { number, beginning } in targets {
+            out.number(*number);
+            out.optional(beginning.as_ref().map(|(_, at)| *at));
+            if let Some((kept, _)) = beginning {
+                out.switches(&kept.switches);
+            }
+        }
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.next = input.number()?;
+        self.covered = input.numbers()?.into_iter().collect();
+        for _ in 0..input.number()? {
+            self.kept.push(Rc::new(Kept { switches: input.switches()?, points: input.numbers()? }));
+        }
+        let mut targets = Vec::new();
+        for _ in 0..input.number()? {
+            let number = input.number()?;
+            let beginning = match input.optional()? {
+                // A target has its point already.
+                Some(at) => Some((Rc::new(Kept { switches: input.switches()?, points: Vec::new() }), at)),
+                None => None,
+            };
+            targets.push(Target { number, beginning });
+        }
+        Ok(targets)
     }
 }
