@@ -50,18 +50,18 @@ fn hunt_bug(target: &Target) {
     let finding = finding.unwrap_or_else(|| panic!("{} has a bug", target.path));
     workshop.replay(&finding.id).expect(0);
 
-    check_repeatable(&workshop, &["--runs", "60"]);
+    check_repeatable(&workshop, &["--runs", "40"]);
     let _ = Pair::new(workshop.built()).compare_schedules();
 }
 
 fn hunt_nothing(target: &Target) {
     let workshop = Workshop::new();
-    let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "600"];
+    let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "400"];
     let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let summary = hunted.summary();
-    assert!(summary.complete || summary.executions == 600, "ended early: {summary:?}");
-    check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "60"]);
+    assert!(summary.complete || summary.executions == 400, "ended early: {summary:?}");
+    check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "40"]);
     let shown = Pair::new(workshop.built()).compare_schedules();
     assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");
     if SMALL.contains(&target.path.as_str()) {

@@ -9,7 +9,7 @@ use racehunter_launch::{Backend, Limits, Processes, Program};
 use std::path::PathBuf;
 
 /// Random schedules of every program.
-const SCHEDULES: u64 = 12;
+const SCHEDULES: u64 = 8;
 
 /// One program on both backends.
 pub struct Pair {

@@ -284,10 +284,9 @@ impl Store {
         let object = self.directory.join(format!("{stem}-{:016x}.o", hasher.finish()));
         if !object.exists() {
             let unfinished = object.with_extension(format!("{:?}.unfinished", thread::current().id()));
-            // Speed matters where it is measured; without optimisation the plain build is done soon.
-            let level = if build == Build::Plain { "-O0" } else { "-O1" };
+            // Without optimisation: most of the time goes into compiling.
             let mut command = Self::compiler(build);
-            command.args([level, "-w", "-pthread"]).args(flags).arg("-c").arg(file).arg("-o").arg(&unfinished);
+            command.args(["-O0", "-w", "-pthread"]).args(flags).arg("-c").arg(file).arg("-o").arg(&unfinished);
             run(&mut command).expect(0);
             fs::rename(&unfinished, &object).expect("a file can be renamed");
         }

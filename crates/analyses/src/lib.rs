@@ -162,7 +162,7 @@ impl Technique {
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the kinds of walks are lucky with different programs.
             Self::Auto => {
-                let walks = [Walks::uniform(seed), Walks::pos(seed), Walks::pct(depth, seed)];
+                let walks = [Walks::pos(seed), Walks::pct(depth, seed)];
                 let others = walks.into_iter().fold(Portfolio::of(context_bound), |all, walk| all.with(1, walk));
                 // What any of them runs may tell more than it shows.
                 others.with(1, Predict::from_others())

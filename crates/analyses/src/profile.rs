@@ -6,6 +6,9 @@ use racehunter_explore::{
 };
 use std::collections::BTreeMap;
 
+/// Accesses of a variable by one thread that are told of, at most: a loop that spins has any number of them.
+const MOST_ACCESSES: u64 = 1000;
+
 /// The largest numbers of any execution so far.
 #[derive(Default)]
 pub(crate) struct Profile {
@@ -99,7 +102,7 @@ impl Profile {
         {
             let mut thread = Some(path);
             while let Some(path) = thread {
-                *weights.entry(path).or_default() += most;
+                *weights.entry(path).or_default() += most.min(MOST_ACCESSES);
                 thread = self.parents.get(&path).copied();
             }
         }

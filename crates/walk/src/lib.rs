@@ -353,6 +353,10 @@ impl<const THREADS: usize> Walk<THREADS> {
 
     /// The thread had its turn for too long: others come first from now on.
     pub fn gives_way(&mut self, thread: u32) {
+        if self.style == Style::Uniform {
+            self.set_left(thread, 0);
+            self.intended = self.intended.filter(|&intended| intended != thread);
+        }
         self.given_way += 1;
         self.set(thread, LAST.saturating_sub(self.given_way).max(1));
     }
