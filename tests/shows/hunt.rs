@@ -20,7 +20,7 @@ use std::time::Instant;
 const SEEDS: u64 = 20;
 const RUNS: u64 = 2000;
 /// Analyses that are compared.
-const ANALYSES: [&str; 7] = ["auto", "context-bound", "random", "pct", "pos", "surw", "coverage"];
+const ANALYSES: [&str; 7] = ["auto", "context-bound", "random", "pct", "pos", "surw", "reads-from"];
 
 /// Columns of the table.
 const COLUMNS: usize = ANALYSES.len() + 2;

@@ -11,6 +11,7 @@ mod coverage;
 mod past;
 mod predict;
 mod profile;
+mod reads_from;
 mod reduction;
 mod simplify;
 mod thread_bound;
@@ -24,6 +25,7 @@ mod witness;
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
 pub use coverage::Coverage;
 pub use predict::Predict;
+pub use reads_from::ReadsFrom;
 pub use simplify::simplify;
 pub use thread_bound::{ThreadBound, nth_order, orders_needed};
 pub use variable_bound::{Bounds, VariableBound};
@@ -62,6 +64,8 @@ pub enum Technique {
     Surw,
     /// Walks that begin like others that showed something new.
     Coverage,
+    /// Walks in which reads see what they have not seen yet.
+    ReadsFrom,
     /// Predictions from the logs of executions.
     Predict,
 }
@@ -110,7 +114,7 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 13] = [
+    pub const NAMES: [(&'static str, Self); 14] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
@@ -123,6 +127,7 @@ impl Technique {
         ("pos", Self::Pos),
         ("surw", Self::Surw),
         ("coverage", Self::Coverage),
+        ("reads-from", Self::ReadsFrom),
         ("predict", Self::Predict),
     ];
 
@@ -158,12 +163,14 @@ impl Technique {
             Self::Pos => Portfolio::of(Walks::pos(seed)),
             Self::Surw => Portfolio::of(Walks::uniform(seed)),
             Self::Coverage => Portfolio::of(Coverage::new(seed)),
+            Self::ReadsFrom => Portfolio::of(ReadsFrom::new(seed)),
             Self::Predict => Portfolio::of(Predict::new(seed)),
             // Most bugs need few preemptions, and bounding proves that there are no others. The rest are a matter of
             // luck, which should not have to wait: the kinds of walks are lucky with different programs.
             Self::Auto => {
-                let walks = [Walks::pos(seed), Walks::pct(depth, seed)];
-                let others = walks.into_iter().fold(Portfolio::of(context_bound), |all, walk| all.with(1, walk));
+                let walks = [Walks::uniform(seed), Walks::pct(depth, seed)];
+                let guided = Portfolio::of(context_bound).with(1, ReadsFrom::after_others(seed));
+                let others = walks.into_iter().fold(guided, |all, walk| all.with(1, walk));
                 // What any of them runs may tell more than it shows.
                 others.with(1, Predict::from_others())
             }
@@ -178,7 +185,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, surw, coverage, predict",
+            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, surw, coverage, reads-from, predict",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

@@ -29,7 +29,7 @@ pub const MESSAGE: usize = 256;
 /// Offset of the slots.
 pub const SLOTS_OFFSET: usize = 4096;
 /// Offset of the table of [`Library`]s.
-pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 512 * 1024;
+pub const LIBRARIES_OFFSET: usize = SLOTS_OFFSET + 1024 * 1024;
 /// Entries of it, at most.
 pub const LIBRARIES: usize = 256;
 /// Longest path of a library, with the zero at its end.
@@ -156,6 +156,8 @@ pub struct Slot {
     /// For `TAIL_UNIFORM`: threads, by [`crate::path_of`], and the accesses of the variables that they and the threads that
     /// they create make. The first path that is 0 ends them.
     pub weights: [Weight; MOST_WEIGHTS],
+    /// For `TAIL_GUIDED`: reads and the writes that they should see. The first reader that is 0 ends them.
+    pub wishes: [Wish; MOST_WISHES],
     /// For `TAIL_ORDER`: how many priorities have changed so far, and those of which threads.
     pub changed_count: u32,
     /// See `changed_count`.
@@ -255,6 +257,29 @@ pub struct Weight {
     pub accesses: u64,
 }
 
+/// A read, and the write that it should see. Code addresses are as in [`crate::Record::code`]; a *gate* is where the outermost
+/// critical section around an access begins, or the access.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wish {
+    /// [`crate::path_of`] the thread that reads.
+    pub reader: u64,
+    /// Where it reads, and the gate.
+    pub read: [u64; 2],
+    /// The memory, 0 for any.
+    pub object: u64,
+    /// How often it does so before.
+    pub skip: u64,
+    /// Where the write is; 0: before all writes of others.
+    pub write: u64,
+    /// Other writes of the same memory, and their gates; the first 0 ends them.
+    pub rivals: [[u64; 2]; MOST_RIVALS],
+}
+
+/// Wishes, at most.
+pub const MOST_WISHES: usize = 3;
+/// Writes that can spoil a wish, at most.
+pub const MOST_RIVALS: usize = 4;
 /// Threads whose accesses are told, at most.
 pub const MOST_WEIGHTS: usize = 64;
 /// Variables that are tracked at once, at most.
@@ -302,6 +327,8 @@ pub const TAIL_PCT_VARIABLES: u32 = 4;
 pub const TAIL_ORDER: u32 = 5;
 /// Even over the orders of accesses of the tracked variables.
 pub const TAIL_UNIFORM: u32 = 6;
+/// As `TAIL_POS`, but threads are held back so that reads see the writes that they should.
+pub const TAIL_GUIDED: u32 = 7;
 
 /// Log synchronisation and the sites with [`SITE_POINT`].
 pub const OBSERVE_POINTS: u32 = 0;

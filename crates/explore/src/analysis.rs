@@ -54,6 +54,11 @@ pub trait Analysis {
         None
     }
 
+    /// How many times the executions that others get, in a portfolio, its next targets are worth.
+    fn weight(&self) -> u32 {
+        1
+    }
+
     /// What it means in words when all targets so far were explored: `all schedules with <= 2 preemptions`. `None`
     /// for techniques that never cover anything, such as random walks.
     fn guarantee(&self) -> Option<String> {

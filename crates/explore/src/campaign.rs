@@ -423,9 +423,8 @@ impl<'a> Campaign<'a> {
 
     fn take_batch(&mut self, left: u64) -> (Vec<Running>, Vec<Plan>) {
         // Small batches at first: what the first executions show decides what is worth running.
-        const FIRST: u64 = 4;
         let batch = if self.patience.is_probing() { 1 } else { self.budget.batch.max(1) };
-        let width = left.min(batch as u64).min(self.counts.executions.max(FIRST)) as usize;
+        let width = left.min(batch as u64).min(self.counts.executions.max(1)) as usize;
         let mut running = Vec::with_capacity(width);
         let mut plans = Vec::with_capacity(width);
         while plans.len() < width {

@@ -42,7 +42,7 @@ pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS};
 pub use racehunter_event::{
     Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, UNMODELLED, UNMODELLED_FUNCTION, Wait,
 };
-pub use racehunter_walk::Style;
+pub use racehunter_walk::{MOST_RIVALS, MOST_WISHES, Place, Style, Wish};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
 pub use saved::{Loader, Saver, Unusable};
 pub use variables::{LastVariables, Tracked, Variable, Variables};

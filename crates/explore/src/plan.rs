@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::{Pair, Style, Switch, Tracked};
+use crate::{Pair, Style, Switch, Tracked, Wish};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,8 @@ pub struct Plan {
     /// For [`Style::Uniform`]: threads by their paths, and how many accesses of the variables they and the threads that they
     /// create make.
     pub weights: Vec<(u64, u64)>,
+    /// For [`Style::Guided`]: reads, and the writes that they should see.
+    pub wishes: Vec<Wish>,
     /// Log what is allocated, so that the log can be read with [`crate::Variables`].
     pub allocations: bool,
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
@@ -87,6 +89,7 @@ impl Default for Plan {
             stacks: false,
             track: Vec::new(),
             weights: Vec::new(),
+            wishes: Vec::new(),
             allocations: false,
             provoke: None,
             max_events: 200_000_000,

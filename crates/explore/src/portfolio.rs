@@ -105,8 +105,9 @@ impl Portfolio {
             if self.members[index].queue.waiting() == 0 {
                 continue;
             }
-            total += self.members[index].weight;
-            self.members[index].credit += self.members[index].weight;
+            let weight = self.members[index].weight * i64::from(self.members[index].queue.weight());
+            total += weight;
+            self.members[index].credit += weight;
             if best.is_none_or(|best| self.members[index].credit > self.members[best].credit) {
                 best = Some(index);
             }
@@ -143,6 +144,8 @@ pub(crate) trait Queue {
     fn overhear(&mut self, execution: &Execution);
     /// See [`Analysis::guesses`].
     fn guesses(&self) -> bool;
+    /// See [`Analysis::weight`].
+    fn weight(&self) -> u32;
     /// Takes back the targets that were taken and not told about.
     fn put_back(&mut self);
     /// Goes on to the next stage, if there is one.
@@ -235,6 +238,10 @@ impl<A: Analysis> Queue for Waitlist<A> {
 
     fn guesses(&self) -> bool {
         self.analysis.guesses()
+    }
+
+    fn weight(&self) -> u32 {
+        self.analysis.weight()
     }
 
     fn next_stage(&mut self) -> bool {

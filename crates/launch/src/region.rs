@@ -2,10 +2,10 @@
 
 use racehunter_event::control::{
     FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET,
-    LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_POINTS,
-    REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES,
-    SWITCHES_OFFSET, Slot, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM,
-    TAIL_UNIFORM, Tracked, Weight,
+    LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL,
+    OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY,
+    SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES,
+    TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -138,6 +138,7 @@ impl Region {
             Tail::Walk { style: Style::Order { .. }, seed } => (TAIL_ORDER, seed),
             Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
             Tail::Walk { style: Style::Uniform, seed } => (TAIL_UNIFORM, seed),
+            Tail::Walk { style: Style::Guided, seed } => (TAIL_GUIDED, seed),
         };
         let (depth, length) = match plan.tail {
             Tail::Walk { style: Style::Pct { depth, length } | Style::PctVariables { depth, length }, .. } => {
@@ -159,6 +160,10 @@ impl Region {
         let mut weights = [Weight::default(); MOST_WEIGHTS];
         for (to, &(path, accesses)) in weights.iter_mut().zip(&plan.weights) {
             *to = Weight { path, accesses };
+        }
+        let mut wishes = [Wish::default(); MOST_WISHES];
+        for (to, from) in wishes.iter_mut().zip(&plan.wishes) {
+            *to = wish(from);
         }
         let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
         if plan.allocations {
@@ -189,6 +194,7 @@ impl Region {
             (*slot).length = length;
             (*slot).tracked = tracked;
             (*slot).weights = weights;
+            (*slot).wishes = wishes;
             (*slot).changed = changed;
             (*slot).changed_count = changed_count;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
@@ -288,6 +294,19 @@ fn hold(descriptor: &Descriptor) -> Hold {
         *to = from;
     }
     hold
+}
+
+/// A wish as the runtime reads it.
+fn wish(wish: &explore::Wish) -> Wish {
+    let place = |explore::Place { code, gate }: explore::Place| [code, gate];
+    Wish {
+        reader: wish.reader,
+        read: place(wish.read),
+        object: wish.object,
+        skip: u64::from(wish.skip),
+        write: wish.write,
+        rivals: wish.rivals.map(place),
+    }
 }
 
 impl Drop for Region {

@@ -1,4 +1,5 @@
-//! The variables whose accesses a walk counts: fixed addresses, and whatever a call of the allocator returns.
+//! The variables whose accesses a walk counts: fixed addresses, and whatever a call of the allocator returns. And events that
+//! its wishes are about.
 
 use crate::{Global, arena, log, schedule, server, thread};
 use racehunter_event::control::{MOST_TRACKED, Tracked};
@@ -29,10 +30,14 @@ static TRACKING: Global<Tracking> = Global::new(Tracking {
     room: 0,
 });
 
+/// Whether the walk has wishes.
+static WISHES: Global<bool> = Global::new(false);
+
 /// Takes the variables of the plan.
 pub(crate) unsafe fn begin() {
     let variables = (*server::slot()).tracked;
-    ACTIVE.set(variables.iter().any(|variable| variable.object != 0 || variable.allocated_at != 0));
+    WISHES.set((*server::slot()).wishes[0].reader != 0);
+    ACTIVE.set(WISHES.get() || variables.iter().any(|variable| variable.object != 0 || variable.allocated_at != 0));
     *TRACKING.ptr() = Tracking { variables, blocks: core::ptr::null_mut(), count: 0, room: 0 };
 }
 
@@ -41,9 +46,18 @@ pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
 
+/// Whether the walk has wishes.
+pub(crate) fn has_wishes() -> bool {
+    WISHES.get()
+}
+
 /// An event was logged. Before there is a second thread nothing can come between two accesses. That a thread begins counts
 /// as an access of it: others may have to come before its first one.
 pub(crate) unsafe fn note(record: &Record) {
+    if WISHES.get() {
+        schedule::performed(record);
+        return;
+    }
     if record.kind == Kind::Create {
         schedule::created(record.thread, record.object as u32);
         return;

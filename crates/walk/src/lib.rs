@@ -8,6 +8,12 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod wish;
+
+pub use wish::{Done, MOST_RIVALS, MOST_WISHES, Place, Wish};
+
+use wish::Wishes;
+
 /// How a walk chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
@@ -46,6 +52,9 @@ pub enum Style {
     /// likely as any other. Who makes the next of these accesses is drawn by how many each thread has left
     /// ([`Walk::weigh`]); between them any thread may go on.
     Uniform,
+    /// Reads-from guidance (in the way of Wolff et al., 2024): as [`Style::Pos`], but threads are held back so that reads see
+    /// the writes that they should: [`Walk::wish`].
+    Guided,
 }
 
 /// The next operation of a thread that can run.
@@ -61,6 +70,8 @@ pub struct Next {
     pub changes: bool,
     /// Whether that is one of the chosen variables.
     pub chosen: bool,
+    /// Where in the code it is, for [`Style::Guided`]; 0 when that is not known.
+    pub code: u64,
 }
 
 /// Changes of a [`Style::Order`], at most.
@@ -117,6 +128,7 @@ pub struct Walk<const THREADS: usize> {
     left: [u64; THREADS],
     /// Who makes the next one.
     intended: Option<u32>,
+    wishes: Wishes,
 }
 
 /// Priorities that are drawn are above this; those given at a change are below, but above [`LAST`].
@@ -142,6 +154,7 @@ impl<const THREADS: usize> Walk<THREADS> {
             weighed: 0,
             left: [0; THREADS],
             intended: None,
+            wishes: Wishes::NONE,
         }
     }
 
@@ -157,6 +170,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.left[..self.used].fill(0);
         self.weighed = 0;
         self.intended = None;
+        self.wishes = Wishes::NONE;
         self.used = 0;
         self.changes = [0; MOST_CHANGES];
         if let Style::Pct { depth, length } | Style::PctVariables { depth, length } = style {
@@ -179,6 +193,11 @@ impl<const THREADS: usize> Walk<THREADS> {
             *entry = (path, accesses);
             self.weighed += 1;
         }
+    }
+
+    /// For [`Style::Guided`], after [`Walk::begin`]: a read, and the write that it should see.
+    pub fn wish(&mut self, wish: Wish) {
+        self.wishes.add(wish);
     }
 
     /// A number below `limit`, which is not 0. splitmix64: small, even, and the same everywhere.
@@ -214,18 +233,44 @@ impl<const THREADS: usize> Walk<THREADS> {
                 self.highest(candidates).map(|next| next.thread)
             }
             Style::PctVariables { .. } | Style::Order { .. } => self.highest(candidates).map(|next| next.thread),
-            Style::Pos => {
-                let chosen = self.highest(candidates.clone())?;
-                self.set(chosen.thread, 0);
-                let conflicts =
-                    |next: &Next| next.object == chosen.object && next.object != 0 && (next.changes || chosen.changes);
-                for next in candidates.filter(conflicts) {
-                    self.set(next.thread, 0);
+            Style::Pos => self.sample(candidates.clone(), candidates),
+            Style::Guided => {
+                let wishes = self.wishes;
+                let free = candidates.clone().filter(|next| !wishes.hold_back(next));
+                if free.clone().count() < candidates.clone().count() {
+                    self.wishes.waited();
                 }
-                Some(chosen.thread)
+                if free.clone().next().is_some() {
+                    return self.sample(free, candidates);
+                }
+                let chosen = self.highest(candidates.clone())?;
+                self.wishes.give_up(&chosen);
+                self.sample(core::iter::once(chosen), candidates)
             }
             Style::Uniform => self.choose_evenly(candidates),
         }
+    }
+
+    /// Partial order sampling among some of the candidates.
+    fn sample(&mut self, some: impl Iterator<Item = Next>, candidates: impl Iterator<Item = Next>) -> Option<u32> {
+        let chosen = self.highest(some)?;
+        self.set(chosen.thread, 0);
+        let conflicts =
+            |next: &Next| next.object == chosen.object && next.object != 0 && (next.changes || chosen.changes);
+        for next in candidates.filter(conflicts) {
+            self.set(next.thread, 0);
+        }
+        Some(chosen.thread)
+    }
+
+    /// Whether a wish holds back everybody who can go on.
+    pub fn holds_all_back(&self, mut candidates: impl Iterator<Item = Next>) -> bool {
+        self.style == Style::Guided && candidates.all(|next| self.wishes.hold_back(&next))
+    }
+
+    /// For [`Style::Guided`]: an event has happened.
+    pub fn performed(&mut self, done: Done) {
+        self.wishes.performed(done);
     }
 
     fn choose_evenly(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
@@ -355,8 +400,10 @@ impl<const THREADS: usize> Walk<THREADS> {
     pub fn gives_way(&mut self, thread: u32) {
         if self.style == Style::Uniform {
             self.set_left(thread, 0);
-            self.intended = self.intended.filter(|&intended| intended != thread);
+            // Whoever was drawn may wait for somebody who is kept waiting here.
+            self.intended = None;
         }
+        self.wishes.gives_way();
         self.given_way += 1;
         self.set(thread, LAST.saturating_sub(self.given_way).max(1));
     }
@@ -404,7 +451,7 @@ mod tests {
     use super::*;
 
     fn ready(threads: &[u32]) -> impl Iterator<Item = Next> + Clone + use<> {
-        let mut all = [Next { thread: 0, path: 0, object: 0, changes: false, chosen: false }; 8];
+        let mut all = [Next { thread: 0, path: 0, object: 0, changes: false, chosen: false, code: 0 }; 8];
         for (next, &thread) in all.iter_mut().zip(threads) {
             next.thread = thread;
             next.path = u64::from(2 * thread + 1);
@@ -537,9 +584,24 @@ mod tests {
     }
 
     #[test]
+    fn who_gives_way_has_somebody_else_drawn() {
+        let mut walk = Walk::<8>::new();
+        walk.begin(Style::Uniform, 1);
+        walk.weigh(1, 1_000_000);
+        walk.weigh(3, 1);
+        let at = |thread: u32, chosen| Next { chosen, ..ready(&[thread]).next().unwrap() };
+        // Thread 0 is drawn for the next access, but does not get to it: it waits for thread 1, which has to wait.
+        assert_eq!(walk.choose(0, [at(0, true), at(1, true)].into_iter()), Some(0));
+        let spins = || [at(1, true), at(2, false)].into_iter();
+        assert_eq!(walk.choose(2, spins()), Some(2));
+        walk.yields(2);
+        assert!((0..100).any(|_| walk.choose(2, spins()) == Some(1)));
+    }
+
+    #[test]
     fn sampling_draws_again_for_operations_that_conflict() {
-        let writes = |thread| Next { thread, path: 0, object: 64, changes: true, chosen: false };
-        let elsewhere = Next { thread: 2, path: 0, object: 128, changes: true, chosen: false };
+        let writes = |thread| Next { thread, path: 0, object: 64, changes: true, chosen: false, code: 0 };
+        let elsewhere = Next { thread: 2, path: 0, object: 128, changes: true, chosen: false, code: 0 };
         for seed in 0..50 {
             let mut walk = Walk::<8>::new();
             walk.begin(Style::Pos, seed);

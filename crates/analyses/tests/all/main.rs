@@ -9,6 +9,7 @@ mod divided;
 mod exactness;
 mod findings;
 mod predict;
+mod reads_from;
 mod reduction;
 mod thread_bound;
 mod variable_bound;

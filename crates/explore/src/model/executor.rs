@@ -7,7 +7,7 @@ use super::watch::Watch;
 use crate::{
     Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Tracked, Wait,
 };
-use racehunter_walk::{Next, Walk};
+use racehunter_walk::{Done, Next, Walk};
 use std::collections::{HashMap, HashSet};
 
 /// Threads that a walk can tell apart; programs of the model have fewer.
@@ -114,6 +114,7 @@ impl<'a> Run<'a> {
         if let Tail::Walk { style, seed } = plan.tail {
             walk.begin(style, seed);
             plan.weights.iter().for_each(|&(path, accesses)| walk.weigh(path, accesses));
+            plan.wishes.iter().for_each(|&wish| walk.wish(wish));
         }
         Self {
             program,
@@ -231,7 +232,8 @@ impl<'a> Run<'a> {
             let forced = self.forced.first().is_some_and(|switch| switch.at <= n);
             let in_tail = n >= self.plan.tail_from;
             let is_point = self.state.at_point(self.current, |site| self.is_point(site));
-            let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && others;
+            let alone = || self.walk.holds_all_back(std::iter::once(self.state.next(self.current)));
+            let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && (others || alone());
             let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
             let met = self.partner_at(n).is_some();
             if able && !forced && !random && !turn_over && !yields && !met {
@@ -311,6 +313,9 @@ impl<'a> Run<'a> {
                 Cause::Yield if !able => self.walk.sleeps(self.current),
                 _ => {}
             }
+            if earliest.is_some() && self.walk.holds_all_back(ready.iter().map(|&thread| self.state.next(thread))) {
+                return earliest;
+            }
             // A time-out is a possible choice too, but a rare one.
             if earliest.is_some() && self.walk.rarely(16) {
                 return earliest;
@@ -380,6 +385,8 @@ impl<'a> Run<'a> {
 
     /// Tells the walk of accesses to the variables that it tracks, once there is a second thread, and of new threads.
     fn count(&mut self, record: &Record) {
+        let Record { thread, code, object, kind, .. } = *record;
+        self.walk.performed(Done { path: self.state.path(thread), code, object, changes: kind.is_write() });
         let tracked = record.variable().is_some_and(|object| self.plan.track.contains(&Tracked::At(object)));
         if tracked && self.state.threads() > 1 {
             self.walk.accessed(record.thread);

@@ -250,7 +250,7 @@ impl<'a> State<'a> {
             }
             _ => (0, false),
         };
-        Next { thread: number, path: self.path(number), object, changes, chosen: false }
+        Next { thread: number, path: self.path(number), object, changes, chosen: false, code: self.code(number) }
     }
 
     /// The object that a thread waits for and the number + 1 of its owner, for the log.

@@ -1,8 +1,8 @@
 //! Who goes on when the plan does not say.
 
 use super::{PLAN, WALK, flags, partner_at};
-use crate::thread::{LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
-use crate::{hold, io, outcome, signals, sync, track, watchdog};
+use crate::thread::{CURRENT, LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
+use crate::{hold, io, log, outcome, signals, sync, track, watchdog};
 use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
 use racehunter_event::{Cause, Wait};
 use racehunter_walk::Next;
@@ -42,6 +42,23 @@ pub(super) unsafe fn waits_outside(number: u32) -> bool {
     number < crate::thread::COUNT.get() && io::bring(thread(number))
 }
 
+/// The next operation of a thread that can run.
+unsafe fn next(number: u32) -> Next {
+    let t = thread(number);
+    let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
+    let chosen = track::is_active() && track::has(object as usize);
+    // Who has just begun, or comes out of a wait, has not said where it is.
+    let code = if object == 0 { 0 } else { log::relative((*t).code) };
+    Next { thread: (*t).number, path: (*t).path, object, changes, chosen, code }
+}
+
+/// Whether the running thread is the only one that can run, others wait for time, and a wish would have it wait for them.
+pub(super) unsafe fn is_held_back_alone() -> bool {
+    track::has_wishes()
+        && LIVE.get() > READY_COUNT.get()
+        && (*WALK.ptr()).holds_all_back(core::iter::once(next(CURRENT.get())))
+}
+
 /// Who goes on when the plan does not say.
 pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
@@ -59,6 +76,13 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
             Cause::Yield if !able => (*walk).sleeps(from),
             _ => {}
         }
+        let next = |position: u32| next(ready_thread(position));
+        if LIVE.get() > ready
+            && (*walk).holds_all_back((0..ready).map(next))
+            && let Some(late) = next_suspended()
+        {
+            return late;
+        }
         // A time-out is a possible choice too, but a rare one: most programs set them generously.
         const ONE_IN: u64 = 16;
         if LIVE.get() > ready
@@ -70,12 +94,6 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         if let Some(woken) = spurious_wakeup() {
             return woken;
         }
-        let next = |position: u32| {
-            let t = thread(ready_thread(position));
-            let (object, changes) = ((*t).next_object as u64, (*t).next_changes);
-            let chosen = track::is_active() && track::has(object as usize);
-            Next { thread: (*t).number, path: (*t).path, object, changes, chosen }
-        };
         // Whoever had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;
         let candidates = (0..ready).map(next).filter(|next| !(must_go && next.thread == from));

@@ -18,13 +18,13 @@ pub(crate) use waiting::{
 
 use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
-use choice::{choose, may_wake, possible, waits_outside};
+use choice::{choose, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
-    FLAG_DEBUG, MAX_THREADS, OUTCOME_LIMIT, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS,
-    TAIL_RANDOM, TAIL_UNIFORM,
+    FLAG_DEBUG, MAX_THREADS, OUTCOME_LIMIT, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES,
+    TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
-use racehunter_walk::{Style, Walk};
+use racehunter_walk::{Done, Place, Style, Walk, Wish};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
@@ -164,6 +164,7 @@ unsafe fn take_tail() {
         TAIL_ORDER => Style::Order { changed: (*slot).changed, count: (*slot).changed_count },
         TAIL_POS => Style::Pos,
         TAIL_UNIFORM => Style::Uniform,
+        TAIL_GUIDED => Style::Guided,
         TAIL_RANDOM => Style::Even,
         _ => return,
     };
@@ -171,6 +172,11 @@ unsafe fn take_tail() {
     (*walk).begin(style, (*slot).seed);
     for weight in (*slot).weights.into_iter().take_while(|weight| weight.path != 0) {
         (*walk).weigh(weight.path, weight.accesses);
+    }
+    for wish in (*slot).wishes.iter().take_while(|wish| wish.reader != 0) {
+        let place = |[code, gate]: [u64; 2]| Place { code, gate };
+        let (read, rivals, skip) = (place(wish.read), wish.rivals.map(place), wish.skip as u32);
+        (*walk).wish(Wish { reader: wish.reader, read, object: wish.object, skip, write: wish.write, rivals });
     }
 }
 
@@ -196,6 +202,12 @@ unsafe fn partner_at(n: u64) -> Option<u32> {
 /// A thread has accessed a variable that the walk counts.
 pub(crate) unsafe fn accessed(thread: u32) {
     (*WALK.ptr()).accessed(thread);
+}
+
+/// An event has happened in a walk that has wishes.
+pub(crate) unsafe fn performed(record: &Record) {
+    let Record { code, object, kind, .. } = *record;
+    (*WALK.ptr()).performed(Done { path: (*thread(record.thread)).path, code, object, changes: kind.is_write() });
 }
 
 /// A thread has created another one, which is about to begin.
@@ -367,7 +379,10 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         }
     }
     let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n || partner_at(n).is_some();
-    let random = is_point && (*plan).tail != TAIL_MIN_SWITCHES && n >= (*plan).tail_from && READY_COUNT.get() > 1;
+    let random = is_point
+        && (*plan).tail != TAIL_MIN_SWITCHES
+        && n >= (*plan).tail_from
+        && (READY_COUNT.get() > 1 || is_held_back_alone());
     let turn_over = (*plan).fair_limit != 0
         && n >= (*plan).tail_from
         && n >= (*plan).turn_began + (*plan).fair_limit

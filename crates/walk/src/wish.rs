@@ -1,0 +1,252 @@
+//! Wishes: which write a read should see.
+//!
+//! A walk that has some holds threads back where going on would make a wish come to nothing: the reader until the write is
+//! there, and after it those who would write over it. Whoever is inside a critical section keeps others out of it, so threads
+//! are held back before the section, at its *gate*. Wishes are only that: where nobody else can go on, or it takes too long,
+//! they are given up.
+
+use crate::Next;
+
+/// Wishes of one walk, at most.
+pub const MOST_WISHES: usize = 3;
+/// Writes that can spoil a wish, at most.
+pub const MOST_RIVALS: usize = 4;
+/// Choices at which somebody is held back, at most; those of threads that give way count more.
+const PATIENCE: u32 = 20_000;
+const IMPATIENCE: u32 = 500;
+
+/// A place in the code, and the place where the outermost critical section around it begins; the same, where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Place {
+    /// Code address of the access.
+    pub code: u64,
+    /// Code address of the first acquisition.
+    pub gate: u64,
+}
+
+/// A read, and the write that it should see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Wish {
+    /// Path of the thread that reads.
+    pub reader: u64,
+    /// Where it does.
+    pub read: Place,
+    /// The memory that is read, 0 when any may be.
+    pub object: u64,
+    /// How often it does so before.
+    pub skip: u32,
+    /// Where the write is; 0: the read should come before all writes of others.
+    pub write: u64,
+    /// Other writes of the same memory; the first code that is 0 ends them. There may be more: where the memory is known, all
+    /// writes of it are rivals.
+    pub rivals: [Place; MOST_RIVALS],
+}
+
+/// An event that has happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// Path of the thread.
+    pub path: u64,
+    /// Where in the code.
+    pub code: u64,
+    /// What it was about.
+    pub object: u64,
+    /// Whether it has changed that.
+    pub changes: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Open {
+    wish: Wish,
+    /// The write that should be seen is the latest one.
+    armed: bool,
+    over: bool,
+}
+
+/// The wishes of a walk, and what has become of them.
+#[derive(Clone, Copy)]
+pub(crate) struct Wishes {
+    open: [Open; MOST_WISHES],
+    count: usize,
+    patience: u32,
+}
+
+impl Wish {
+    fn is_about(&self, object: u64) -> bool {
+        self.object == 0 || self.object == object
+    }
+
+    /// Whether another write than the one that should be seen changes this memory, or `fits` says so of a known one.
+    fn is_rival(&self, code: u64, object: u64, changes: bool, fits: impl Fn(&Place) -> bool) -> bool {
+        changes && object != 0 && object == self.object && code != self.write
+            || self.rivals.iter().take_while(|rival| rival.code != 0).any(fits)
+    }
+}
+
+impl Open {
+    /// Whether the thread should not go on yet.
+    fn holds_back(&self, next: &Next) -> bool {
+        let Self { wish, armed, over } = self;
+        if *over || wish.skip > 0 || next.code == 0 {
+            false
+        } else if next.path == wish.reader {
+            !armed && self.is_at(&wish.read, next)
+        } else {
+            *armed && wish.is_rival(next.code, next.object, next.changes, |rival| self.is_at(rival, next))
+        }
+    }
+
+    fn is_at(&self, place: &Place, next: &Next) -> bool {
+        next.code == place.code && self.wish.is_about(next.object)
+            || next.code == place.gate && place.gate != place.code
+    }
+
+    fn performed(&mut self, Done { path, code, object, changes }: Done) {
+        if !self.wish.is_about(object) {
+            return;
+        }
+        let Self { wish, armed, over } = self;
+        let own = path == wish.reader;
+        if code == wish.write && !own {
+            *armed = true;
+        } else if wish.is_rival(code, object, changes, |rival| rival.code == code) {
+            *armed = false;
+            // What was there before all writes does not come back.
+            *over |= wish.write == 0;
+        }
+        if own && code == wish.read.code {
+            *over |= wish.skip == 0;
+            wish.skip = wish.skip.saturating_sub(1);
+        }
+    }
+}
+
+impl Wishes {
+    pub(crate) const NONE: Self = {
+        let nowhere = Place { code: 0, gate: 0 };
+        let wish = Wish { reader: 0, read: nowhere, skip: 0, write: 0, rivals: [nowhere; MOST_RIVALS], object: 0 };
+        Self { open: [Open { wish, armed: false, over: true }; MOST_WISHES], count: 0, patience: PATIENCE }
+    };
+
+    pub(crate) fn add(&mut self, wish: Wish) {
+        if let Some(open) = self.open.get_mut(self.count) {
+            *open = Open { wish, armed: wish.write == 0, over: false };
+            self.count += 1;
+        }
+    }
+
+    pub(crate) fn hold_back(&self, next: &Next) -> bool {
+        self.open[..self.count].iter().any(|open| open.holds_back(next))
+    }
+
+    /// Somebody was held back.
+    pub(crate) fn waited(&mut self) {
+        self.lose_patience(1);
+    }
+
+    pub(crate) fn lose_patience(&mut self, by: u32) {
+        self.patience = self.patience.saturating_sub(by);
+        if self.patience == 0 {
+            self.count = 0;
+        }
+    }
+
+    /// A thread that gives way may wait for one that is held back.
+    pub(crate) fn gives_way(&mut self) {
+        self.lose_patience(IMPATIENCE);
+    }
+
+    /// The thread goes on although it should not.
+    pub(crate) fn give_up(&mut self, next: &Next) {
+        for open in &mut self.open[..self.count] {
+            open.over |= open.holds_back(next);
+        }
+    }
+
+    pub(crate) fn performed(&mut self, done: Done) {
+        self.open[..self.count].iter_mut().for_each(|open| open.performed(done));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READER: u64 = 3;
+    const WRITER: u64 = 5;
+
+    fn next(path: u64, code: u64, object: u64) -> Next {
+        Next { thread: path as u32, path, object, changes: false, chosen: false, code }
+    }
+
+    fn done(path: u64, code: u64, object: u64) -> Done {
+        Done { path, code, object, changes: path == WRITER }
+    }
+
+    /// A read at 10, behind a gate at 9; the write is at 20, another one at 30, behind a gate at 29.
+    fn wishes(write: u64, object: u64, skip: u32) -> Wishes {
+        let place = |code| Place { code, gate: code - 1 };
+        let mut rivals = [Place::default(); MOST_RIVALS];
+        rivals[0] = place(30);
+        if write == 0 {
+            rivals[1] = place(20);
+        }
+        let mut wishes = Wishes::NONE;
+        wishes.add(Wish { reader: READER, read: place(10), object, skip, write, rivals });
+        wishes
+    }
+
+    #[test]
+    fn the_reader_waits_for_the_write_and_rivals_for_the_reader() {
+        let mut wishes = wishes(20, 0, 0);
+        for code in [9, 10] {
+            assert!(wishes.hold_back(&next(READER, code, 64)));
+            assert!(!wishes.hold_back(&next(WRITER, code, 64)), "it is about one reader");
+        }
+        assert!(!wishes.hold_back(&next(WRITER, 30, 64)), "there is nothing to write over");
+        wishes.performed(done(WRITER, 20, 64));
+        assert!(!wishes.hold_back(&next(READER, 10, 64)));
+        assert!(wishes.hold_back(&next(WRITER, 29, 8)) && wishes.hold_back(&next(WRITER, 30, 64)));
+        wishes.performed(done(READER, 10, 64));
+        assert!(!wishes.hold_back(&next(WRITER, 30, 64)), "it has come true");
+    }
+
+    #[test]
+    fn before_all_writes_means_before_any() {
+        let mut wishes = wishes(0, 0, 0);
+        assert!(!wishes.hold_back(&next(READER, 10, 64)));
+        assert!(wishes.hold_back(&next(WRITER, 20, 64)) && wishes.hold_back(&next(WRITER, 30, 64)));
+        wishes.performed(done(WRITER, 30, 64));
+        assert!(!wishes.hold_back(&next(WRITER, 20, 64)) && !wishes.hold_back(&next(READER, 10, 64)));
+    }
+
+    #[test]
+    fn other_memory_and_earlier_reads_do_not_count() {
+        let mut elsewhere = wishes(20, 64, 0);
+        assert!(elsewhere.hold_back(&next(READER, 10, 64)) && !elsewhere.hold_back(&next(READER, 10, 72)));
+        elsewhere.performed(done(WRITER, 20, 72));
+        assert!(elsewhere.hold_back(&next(READER, 10, 64)));
+        elsewhere.performed(done(WRITER, 20, 64));
+        let unknown = Next { changes: true, ..next(WRITER, 40, 64) };
+        assert!(elsewhere.hold_back(&unknown), "any write of the memory is a rival");
+        assert!(!elsewhere.hold_back(&Next { object: 72, ..unknown }));
+        let mut later = wishes(20, 0, 1);
+        assert!(!later.hold_back(&next(READER, 10, 64)));
+        later.performed(done(READER, 10, 64));
+        assert!(later.hold_back(&next(READER, 10, 64)));
+    }
+
+    #[test]
+    fn wishes_end_when_nobody_else_can_go_on_and_when_it_takes_too_long() {
+        let held = next(READER, 10, 64);
+        let mut given_up = wishes(20, 0, 0);
+        given_up.give_up(&held);
+        assert!(!given_up.hold_back(&held));
+        let mut tired = wishes(20, 0, 0);
+        for _ in 0..PATIENCE / IMPATIENCE {
+            assert!(tired.hold_back(&held));
+            tired.gives_way();
+        }
+        assert!(!tired.hold_back(&held));
+    }
+}
