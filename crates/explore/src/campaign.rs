@@ -215,6 +215,8 @@ pub struct Campaign<'a> {
     found: Vec<Found>,
     /// How many of them were told about.
     told: usize,
+    /// Bugs that were seen when there was no time left to tell about them.
+    untold: u64,
     known: FxHashSet<Bug>,
     /// The execution in which nothing is preempted, when others are compared with it.
     reference: Option<Execution>,
@@ -264,6 +266,7 @@ impl<'a> Campaign<'a> {
             counts: Counts::default(),
             found: Vec::new(),
             told: 0,
+            untold: 0,
             known: FxHashSet::default(),
             reference: None,
             sites: FxHashSet::default(),
@@ -311,14 +314,18 @@ impl<'a> Campaign<'a> {
         Summary { stop, found, coverage, counts: self.counts, escaped, claims, sites, places }
     }
 
-    fn start(&mut self, executor: &mut dyn Executor) -> Result<(), ExecutorError> {
+    fn start(
+        &mut self,
+        executor: &mut dyn Executor,
+        should_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<(), ExecutorError> {
         self.started = true;
         for member in 0..self.members.len() {
             self.portfolio.member(member).start();
         }
         self.look_at_reference(executor)?;
         if self.budget.points == Points::Shared {
-            self.monitor(executor, self.reference_plan(), &[])?;
+            self.monitor(executor, self.reference_plan(), &[], should_stop)?;
         }
         Ok(())
     }
@@ -343,8 +350,9 @@ impl<'a> Campaign<'a> {
         executor: &mut dyn Executor,
         should_stop: &mut dyn FnMut() -> bool,
     ) -> Result<Option<Stop>, ExecutorError> {
+        self.untold = 0;
         if !self.started {
-            self.start(executor)?;
+            self.start(executor, should_stop)?;
         }
         self.look_at_reference(executor)?;
         let left = self.budget.runs.map_or(u64::MAX, |runs| runs.saturating_sub(self.counts.executions));
@@ -361,7 +369,10 @@ impl<'a> Campaign<'a> {
         let mut unknown_sharing = Vec::new();
         for ((running, plan), execution) in running.iter().zip(&plans).zip(&executions) {
             self.fold(running, plan, execution);
-            self.tell_bugs(executor);
+            self.tell_bugs(executor, should_stop);
+            if self.untold > 0 {
+                return Ok(Some(Stop::Asked));
+            }
             if self.budget.stop_on_first && !self.found.is_empty() {
                 return Ok(Some(Stop::FirstBug));
             }
@@ -376,7 +387,7 @@ impl<'a> Campaign<'a> {
         for (repeat, reported) in unknown_sharing {
             // One monitor run often explains the reports of several executions.
             if reported.iter().any(|site| !self.sites.contains(site)) {
-                grew += self.monitor(executor, repeat, &reported)?;
+                grew += self.monitor(executor, repeat, &reported, should_stop)?;
             }
         }
         if grew > 0 {
@@ -535,20 +546,33 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Tells about the bugs that were found since this was last called.
-    fn tell_bugs(&mut self, executor: &mut dyn Executor) {
+    /// Tells about the bugs that were found since this was last called, as long as there is time; about one in any case.
+    fn tell_bugs(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) {
         if self.budget.stop_on_first {
             // One execution can show hundreds, and to look at each more closely takes time.
             self.found.truncate(1);
         }
-        for found in &self.found[self.told..] {
-            (self.progress)(Progress::Bug { found, executor: &mut *executor });
+        while self.told < self.found.len() {
+            if self.told > 0 && should_stop() {
+                // Forgotten, so that a campaign that goes on finds them again.
+                let untold = self.found.split_off(self.told);
+                untold.iter().for_each(|found| drop(self.known.remove(&found.bug)));
+                self.untold += untold.len() as u64;
+                break;
+            }
+            (self.progress)(Progress::Bug { found: &self.found[self.told], executor: &mut *executor });
+            self.told += 1;
         }
-        self.told = self.found.len();
     }
 
     /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
-    fn monitor(&mut self, executor: &mut dyn Executor, plan: Plan, reported: &[u32]) -> Result<usize, ExecutorError> {
+    fn monitor(
+        &mut self,
+        executor: &mut dyn Executor,
+        plan: Plan,
+        reported: &[u32],
+        should_stop: &mut dyn FnMut() -> bool,
+    ) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
         let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
         let plan = Plan { observe: Observe::Everything, max_events, ..plan };
@@ -557,7 +581,7 @@ impl<'a> Campaign<'a> {
             self.note_escapes(execution, 0);
             self.note_bugs(&plan, execution);
             sites.extend(shared_sites(execution));
-            self.tell_bugs(executor);
+            self.tell_bugs(executor, should_stop);
         }
         sites.sort_unstable();
         sites.dedup();

@@ -129,7 +129,8 @@ fn nothing_is_claimed_before_the_first_bound_is_finished() {
 
 #[test]
 fn stops_when_asked_and_at_the_first_bug() {
-    let mut executor = ModelExecutor::new(lost_update());
+    let harmless = Program::fork_join(vec![vec![Op::AtomicAdd(0, 1, 0); 3]; 2], vec![]);
+    let mut executor = ModelExecutor::new(harmless);
     let mut asked = 0;
     let summary = Campaign::new(Technique::Random.portfolio(&Options::default()), all_points(), &mut |_| ()).run(
         &mut executor,
@@ -305,6 +306,36 @@ fn auto_shares_its_executions() {
     let uniform = share(|style| *style == Style::Uniform);
     assert!((700..=850).contains(&guided), "{guided}");
     assert!((680..=780).contains(&pct) && (680..=780).contains(&uniform), "{pct}, {uniform}");
+}
+
+#[test]
+fn what_there_is_no_time_for_is_found_again() {
+    // One execution with several races; the time is up after the first was told about.
+    let body = vec![Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1)), Op::Write(2, Value::Const(1))];
+    let program = Program::fork_join(vec![body.clone(), body], vec![]);
+    let portfolio = || Technique::ContextBound.portfolio(&Options::default());
+    let told = std::cell::Cell::new(0);
+    let mut progress = |progress: Progress<'_>| {
+        told.set(told.get() + u32::from(matches!(progress, Progress::Bug { .. })));
+    };
+    let mut executor = ModelExecutor::new(program.clone());
+    let mut campaign = Campaign::new(portfolio(), all_points(), &mut progress);
+    let stop = loop {
+        if let Some(stop) = campaign.advance(&mut executor, &mut || told.get() > 0) {
+            break stop;
+        }
+    };
+    let summary = campaign.summary(stop);
+    assert!(matches!(summary.stop, Stop::Asked));
+    assert_eq!((told.get(), summary.found.len()), (1, 1));
+    assert!(summary.coverage.missed.iter().any(|line| line.contains("2 findings seen and not looked into")));
+    let stop = loop {
+        if let Some(stop) = campaign.advance(&mut executor, &mut || false) {
+            break stop;
+        }
+    };
+    assert_eq!(campaign.summary(stop).found.len(), 3);
+    assert_eq!(told.get(), 3);
 }
 
 #[test]
