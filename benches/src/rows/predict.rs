@@ -179,7 +179,7 @@ impl Generator {
             subject => self.builder.object(subject, &format!("V{object}"))?,
         };
         let site = self.builder.site(&site.to_string())?;
-        self.builder.push(Event { thread: thread as u16, op, part: false, object, site })?;
+        self.builder.push(Event { thread: thread as u16, op, part: false, chose: false, object, site })?;
         Ok(())
     }
 }

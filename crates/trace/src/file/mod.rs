@@ -18,7 +18,7 @@
 //!     entry = [subject: u8, objects only]  shared: varint  length: varint  length bytes
 //!             (the name is the first `shared` bytes, at most 255, of the name before it in the same list, then
 //!              the bytes)
-//! new shapes: count: varint, then for each  op: u8 (128 added for a part)  site: varint
+//! new shapes: count: varint, then for each  op: u8 (128 added for a part, 64 after a choice)  site: varint
 //! events: varint
 //! order:  runs: varint, then for each  thread: varint  events: varint
 //! shapes: for each thread that occurs, by number, for each of its events: the shape, varint
@@ -56,7 +56,7 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 
 /// Version of the format. Files of another version are refused.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
@@ -136,5 +136,5 @@ pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
 
 /// Key of a shape.
 fn shape_of(event: Event) -> (u8, u32) {
-    (event.op as u8 | if event.part { 0x80 } else { 0 }, event.site)
+    (event.shape(), event.site)
 }

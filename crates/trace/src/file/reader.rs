@@ -5,6 +5,7 @@ use super::{
     BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, MAGIC, MAX_SHARED,
     ORIGIN, checksum,
 };
+use crate::trace::{CHOSE, PART};
 use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
 use memmap2::Mmap;
 use std::fs::File;
@@ -169,6 +170,7 @@ struct Decoder {
 struct Shape {
     op: Op,
     part: bool,
+    chose: bool,
     site: u32,
 }
 
@@ -184,12 +186,12 @@ impl Decoder {
         self.names(&mut input)?;
         for _ in 0..input.count()? {
             let byte = input.byte()?;
-            let op = Op::from_byte(byte & 0x7f).ok_or("unknown operation")?;
+            let op = Op::from_byte(byte & !(PART | CHOSE)).ok_or("unknown operation")?;
             let site = u32::try_from(input.number()?).map_err(|_| "unknown site")?;
             if site as usize >= self.builder.so_far().sites().len() {
                 return Err("unknown site");
             }
-            self.shapes.push(Shape { op, part: byte & 0x80 != 0, site });
+            self.shapes.push(Shape { op, part: byte & PART != 0, chose: byte & CHOSE != 0, site });
         }
         let events = input.count()?;
         let before = self.builder.so_far().len();
@@ -328,7 +330,8 @@ impl Decoder {
                         return Err("unknown object");
                     }
                 }
-                columns.push(Event { thread, op: shape.op, part: shape.part, object, site: shape.site });
+                let Shape { op, part, chose, site } = shape;
+                columns.push(Event { thread, op, part, chose, object, site });
             }
         }
         Ok(columns)

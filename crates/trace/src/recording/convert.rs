@@ -357,6 +357,6 @@ impl<'n, S: Sink> Converter<'n, S> {
         }
         let thread = u16::try_from(thread).map_err(|_| Error::TooMany("threads"))?;
         let reads = std::mem::take(&mut self.reads);
-        self.sink.event(Event { thread, op, part: part.is_some(), object, site }, skipped, &reads)
+        self.sink.event(Event { thread, op, part: part.is_some(), chose: false, object, site }, skipped, &reads)
     }
 }

@@ -187,7 +187,8 @@ impl Generator<'_> {
         };
         let id = self.builder.so_far().len();
         let site = self.builder.site(&id.to_string()).unwrap();
-        let event = Event { thread: thread as u16, op, part: false, object, site };
+        let chose = self.random.one_in(12);
+        let event = Event { thread: thread as u16, op, part: false, chose, object, site };
         let id = self.builder.push(event).unwrap();
         if self.shape.dependences {
             let reads = self.reads[thread].clone();
