@@ -203,8 +203,9 @@ byte_enum! {
         /// the log has is not all that threads do to each other. Once in an execution.
         Annotated = 89,
 
-        /// `thread` enters the function whose entry has the number `site`. This kind and the next ones are only there
-        /// where the way through the code is logged.
+        /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
+        /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the
+        /// way through the code is logged.
         Entered = 96,
         /// `thread` is about to leave its function by the return, or the exception, at `site`.
         Left = 97,

@@ -24,6 +24,8 @@ pub(crate) struct Known {
     pub(crate) opaque: bool,
     /// It reads memory of its own, without an event, that is written in ways that are not followed.
     leaks: bool,
+    /// It calls nobody and touches no memory that others see: it has no frame on the shadow call stack.
+    quiet: bool,
     /// Locals that are only written and read, and only here, by instruction.
     simple: Vec<u32>,
 }
@@ -140,8 +142,14 @@ impl Known {
         Self {
             opaque: function.instructions.iter().any(|instruction| returns_twice(module, instruction)),
             leaks: function.instructions.iter().any(leaks),
+            quiet: !function.instructions.iter().any(|instruction| has_to_tell(module, instruction)),
             simple,
         }
+    }
+
+    /// Whether it has no frame on the shadow call stack.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
     }
 
     /// Whether its activations can read memory, without an event, that others of the thread write.
@@ -212,6 +220,17 @@ pub(crate) fn computes(name: &str) -> bool {
         "maxnum",
     ];
     name.strip_prefix("llvm.").and_then(|name| name.split('.').next()).is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Whether an instruction is an event, or calls somebody.
+fn has_to_tell(module: &Module, instruction: &Instruction) -> bool {
+    match instruction.operation {
+        Operation::Call | Operation::Invoke { .. } => {
+            instruction.site.is_some() || !called(module, instruction).starts_with("llvm.")
+        }
+        Operation::Branch | Operation::Switch | Operation::Return | Operation::Resume => false,
+        _ => instruction.site.is_some(),
+    }
 }
 
 fn returns_twice(module: &Module, instruction: &Instruction) -> bool {

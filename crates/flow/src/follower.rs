@@ -41,13 +41,13 @@ impl Follower {
         Self { code: Code::new(modules), threads: FxHashMap::default(), spare: FxHashMap::default(), opaque: false }
     }
 
-    fn enter(&mut self, thread: u32, place: Place) {
+    fn enter(&mut self, thread: u32, place: Place, returns_here: bool) {
         let Self { code, threads, spare, .. } = self;
         let thread = threads.entry(thread).or_default();
         let mut parameters = Vec::new();
         let mut has_caller = false;
         if let Some(caller) = thread.frames.last_mut().filter(|caller| caller.followed) {
-            match caller.go_to_call(code, place, &mut thread.decided) {
+            match caller.go_to_call(code, place, returns_here, &mut thread.decided) {
                 Ok(true) => {
                     let call = &caller.function(code).instructions[caller.at as usize];
                     parameters = call.operands[1..].iter().map(|operand| caller.set(code, operand)).collect();
@@ -201,9 +201,9 @@ impl Follower {
 }
 
 impl Knowledge for Follower {
-    fn enter(&mut self, thread: u32, site: u32) {
+    fn enter(&mut self, thread: u32, site: u32, returns_here: bool) {
         match self.code.site(site) {
-            Some((place, None)) if !self.opaque => self.enter(thread, place),
+            Some((place, None)) if !self.opaque => self.enter(thread, place, returns_here),
             _ => self.lose(thread),
         }
     }

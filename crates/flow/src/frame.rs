@@ -69,21 +69,79 @@ impl Frame {
         Err(Lost)
     }
 
-    /// Goes on to the next call of a function of the program. Says whether it is this one.
-    pub(crate) fn go_to_call(&mut self, code: &Code, callee: Place, decided: &mut Decided) -> Result<bool, Lost> {
-        for _ in 0..FURTHEST {
+    /// Goes on to the call of a function of the program that is entered now. Says no when it is called by somebody else,
+    /// whom this activation has called.
+    pub(crate) fn go_to_call(
+        &mut self,
+        code: &Code,
+        callee: Place,
+        returns_here: bool,
+        decided: &mut Decided,
+    ) -> Result<bool, Lost> {
+        if !self.leads_to_call(code, callee) {
+            // Only who was called can call back.
+            let calls = matches!(self.instruction(code)?.operation, Operation::Call | Operation::Invoke { .. });
+            return if calls { Ok(false) } else { Err(Lost) };
+        }
+        let is_outside = self.is_outside(code, self.instruction(code)?);
+        if is_outside && !returns_here && !code.known(callee).is_quiet() {
+            return Ok(false);
+        }
+        for number in 0..FURTHEST {
             let instruction = self.instruction(code)?;
-            if matches!(instruction.operation, Operation::Call | Operation::Invoke { .. }) {
-                match code.callee(self.place, instruction) {
-                    Callee::Own(places) => return if places.contains(&callee) { Ok(true) } else { Err(Lost) },
-                    Callee::Named(name) if name.starts_with("llvm.") => {}
-                    // Somebody else, who calls back.
-                    Callee::Named(_) | Callee::Unknown => return Ok(false),
-                }
+            let is_call = matches!(instruction.operation, Operation::Call | Operation::Invoke { .. });
+            if is_call && matches!(code.callee(self.place, instruction), Callee::Own(_)) {
+                return Ok(true);
+            }
+            if number > 0 && self.is_outside(code, instruction) {
+                return Err(Lost);
             }
             self.step(code, decided)?;
         }
         Err(Lost)
+    }
+
+    /// Whether an instruction calls code that is not known, which would have been said.
+    fn is_outside(&self, code: &Code, instruction: &Instruction) -> bool {
+        matches!(instruction.operation, Operation::Call | Operation::Invoke { .. })
+            && instruction.site.is_some()
+            && !matches!(code.callee(self.place, instruction), Callee::Own(_))
+    }
+
+    /// Whether the next thing that the activation does is a call of this function, once the instruction is done.
+    fn leads_to_call(&self, code: &Code, callee: Place) -> bool {
+        let function = self.function(code);
+        let mut at = self.at;
+        for number in 0..FURTHEST {
+            let Some(instruction) = function.instructions.get(at as usize) else { return false };
+            let begins = |block: BlockId| function.blocks.get(block.0 as usize).map(|first| first.0);
+            let next = match instruction.operation {
+                Operation::Call | Operation::Invoke { .. } => match code.callee(self.place, instruction) {
+                    Callee::Own(places) => return places.contains(&callee),
+                    _ if number > 0 && self.is_outside(code, instruction) => return false,
+                    _ => match instruction.operation {
+                        Operation::Invoke { normal, .. } => begins(normal),
+                        _ => Some(at + 1),
+                    },
+                },
+                Operation::Jump => match instruction.operands.first() {
+                    Some(&Operand::Block(block)) => begins(block),
+                    _ => None,
+                },
+                Operation::Branch
+                | Operation::Switch
+                | Operation::IndirectJump
+                | Operation::Return
+                | Operation::Resume
+                | Operation::Unreachable => None,
+                // Its event would have been there.
+                _ if number > 0 && instruction.site.is_some() => None,
+                _ => Some(at + 1),
+            };
+            let Some(next) = next else { return false };
+            at = next;
+        }
+        false
     }
 
     /// Does the instruction, which makes no choice and calls no function of the program.

@@ -31,8 +31,9 @@ pub struct Needs {
 
 /// Follows the threads of an execution through the code of the program. Instructions are named by their numbers, from 0.
 pub trait Knowledge {
-    /// A thread enters a function, whose entry has this number.
-    fn enter(&mut self, thread: u32, site: u32);
+    /// A thread enters a function, whose entry has this number. Only with `returns_here` it can have been called by code of
+    /// the program, unless it calls nobody and touches no memory, when nothing is known about that.
+    fn enter(&mut self, thread: u32, site: u32, returns_here: bool);
     /// It is about to leave it.
     fn leave(&mut self, thread: u32, site: u32);
     /// It chooses where to go on, by a value.
@@ -67,7 +68,7 @@ impl<'n> Dependences<'n> {
     pub(super) fn pass(&mut self, record: &Record) {
         let Some(site) = record.site.checked_sub(1) else { return };
         match record.kind {
-            Kind::Entered => self.knowledge.enter(record.thread, site),
+            Kind::Entered => self.knowledge.enter(record.thread, site, record.detail == 1),
             Kind::Left => self.knowledge.leave(record.thread, site),
             Kind::Branched => self.knowledge.branch(record.thread, site, record.object),
             Kind::Called => self.knowledge.call(record.thread, site),

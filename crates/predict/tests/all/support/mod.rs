@@ -1,5 +1,6 @@
 //! Small random traces, and all their correct reorderings by brute force.
 
+pub mod machine;
 pub mod oracle;
 
 use racehunter_trace::{Dependence, Event, EventId, NO_OBJECT, Op, Subject, Trace, TraceBuilder, Via};
