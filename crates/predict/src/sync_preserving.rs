@@ -121,6 +121,6 @@ impl Ideal<'_, '_> {
             .copied()
             .collect();
         tail.sort_unstable();
-        Some(Witness { frozen, tail })
+        Some(Witness { frozen, tail: tail.into_iter().collect() })
     }
 }
