@@ -313,6 +313,7 @@ impl Summary {
         let knows = match (policy, trace.has_branches(), trace.dependences().is_some()) {
             (racehunter_predict::Policy::Nre, _, true) => "the dependences in the trace",
             (racehunter_predict::Policy::M2, ..) | (_, false, _) => "this input; sequential consistency",
+            (_, true, true) => "the branches and the dependences in the trace",
             _ => "the branches in the trace; addresses that no read decides",
         };
         text += &format!("   Assumes  {knows}\n");
