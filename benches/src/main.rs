@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
-       cargo xtask bench predict [--quick] [--most EVENTS] [--rapid CLASSPATH]
+       cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is
   ROWS      only these";

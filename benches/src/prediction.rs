@@ -31,13 +31,14 @@ const ENGINES: [(&str, u64); 2] = [("SHB", 1_000_000), ("SyncPreserving", 100_00
 
 struct Options<'a> {
     quick: bool,
+    least: u64,
     most: u64,
     rapid: Option<&'a str>,
 }
 
 impl<'a> Options<'a> {
     fn parse(mut words: &'a [String]) -> Result<Self> {
-        let mut options = Self { quick: false, most: u64::MAX, rapid: None };
+        let mut options = Self { quick: false, least: 0, most: u64::MAX, rapid: None };
         loop {
             words = match words {
                 [] => return Ok(options),
@@ -47,6 +48,10 @@ impl<'a> Options<'a> {
                 }
                 [word, number, rest @ ..] if word == "--most" => {
                     options.most = number.parse().with_context(|| format!("`{number}` is not a number of events"))?;
+                    rest
+                }
+                [word, number, rest @ ..] if word == "--least" => {
+                    options.least = number.parse().with_context(|| format!("`{number}` is not a number of events"))?;
                     rest
                 }
                 [word, classes, rest @ ..] if word == "--rapid" => {
@@ -73,7 +78,7 @@ pub fn show(words: &[String]) -> Result<()> {
     let directory = tempfile::tempdir()?;
     for shape in SHAPES {
         let events = if options.quick { shape.events / 100 } else { shape.events };
-        if events > options.most {
+        if !(options.least..=options.most).contains(&events) {
             continue;
         }
         let trace = Shape { events, ..shape }.generate()?;
