@@ -11,9 +11,11 @@ mod executions;
 mod machine;
 mod measure;
 mod peers;
+mod prediction;
 mod programs;
 mod rows;
 mod table;
+mod traces;
 
 use anyhow::{Result, bail};
 use programs::Programs;
@@ -21,6 +23,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
+       cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is
   ROWS      only these";
@@ -37,6 +40,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("predict", options)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return prediction::show(options);
+    }
     let (quick, words): (Vec<&str>, Vec<&str>) = words.iter().map(String::as_str).partition(|word| *word == "--quick");
     let Some((&"micro", wanted)) = words.split_first() else { bail!("{USAGE}") };
     if let Some(unknown) = wanted.iter().find(|name| !rows::ALL.iter().any(|(known, _)| known == *name)) {

@@ -9,8 +9,12 @@ use std::process::{Command, Stdio};
 pub struct Run {
     /// Processor time of it and of all its children, user and system.
     pub cpu: f64,
+    /// Most memory that it had at any time, in bytes.
+    pub memory: f64,
     /// What it wrote to its standard output.
     pub output: String,
+    /// How it ended, as the system says it.
+    status: i32,
 }
 
 /// Runs a program to its end, without randomised addresses: ThreadSanitizer does not always find its place among them.
@@ -22,6 +26,15 @@ pub fn native(command: &mut Command) -> Result<Run> {
             Ok(())
         })
     };
+    let run = child(command)?;
+    if run.status != 0 {
+        bail!("{command:?} failed (wait status {})", run.status);
+    }
+    Ok(run)
+}
+
+/// Runs a program to its end, whatever that is.
+pub fn child(command: &mut Command) -> Result<Run> {
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {command:?}"))?;
     let mut output = String::new();
     if let Some(stdout) = &mut child.stdout {
@@ -37,10 +50,7 @@ pub fn native(command: &mut Command) -> Result<Run> {
             return Err(error).with_context(|| format!("cannot wait for {command:?}"));
         }
     }
-    if status != 0 {
-        bail!("{command:?} failed (wait status {status})");
-    }
-    Ok(Run { cpu: processor_time(&usage), output })
+    Ok(Run { cpu: processor_time(&usage), memory: usage.ru_maxrss as f64 * 1024.0, output, status })
 }
 
 /// Keeps all threads of a program on the processor on which it starts.

@@ -6,6 +6,7 @@
 
 mod chaos;
 mod hunt;
+mod predict;
 mod real;
 mod scan;
 mod table;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["hunt", rest @ ..] => hunt::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
         ["real", names @ ..] => real::show(names),
+        ["predict", names @ ..] => predict::show(names),
         // The process that `chaos` starts.
         ["chaos-campaign", runs] => chaos::campaign(runs),
         _ => Err("there is no such show; see `cargo xtask help`".to_owned()),

@@ -29,7 +29,8 @@ usage: cargo xtask COMMAND
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
-            [--time T] [--backend B] [--approx A] [--jobs N]`
+            [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
+            [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`
 ";
 
 fn main() -> ExitCode {
@@ -58,6 +59,7 @@ fn run() -> Result<()> {
         ["oracle", options @ ..] => oracle(options),
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
         ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),
+        ["bench", "predict", "--real", rest @ ..] => show(&[&["predict"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -45,7 +45,7 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         replayed: [0, 0],
         confirmed: false,
         execution: 0,
-        preemptions: preemptions(trace, &witness.tail),
+        preemptions: preemptions(trace, &witness.tail.iter().collect::<Vec<_>>()),
         schedule: Schedule::default(),
         steps: steps(trace, prediction),
         object,
@@ -78,9 +78,10 @@ fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
 /// The end of the witness, and what is about to happen then.
 fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
     let witness = &prediction.witness;
-    let tail = &witness.tail[witness.tail.len().saturating_sub(STEPS)..];
-    let frozen = witness.frozen.saturating_sub((STEPS - tail.len()) as u32)..witness.frozen;
-    let events = frozen.chain(tail.iter().copied()).chain(prediction.question.next.iter().copied());
+    let shown = witness.tail.len().min(STEPS);
+    let tail = witness.tail.iter().skip(witness.tail.len() - shown);
+    let frozen = witness.frozen.saturating_sub((STEPS - shown) as u32)..witness.frozen;
+    let events = frozen.chain(tail).chain(prediction.question.next.iter().copied());
     let mut before = None;
     events
         .map(|event| {
@@ -199,7 +200,7 @@ pub struct FindingLine<'a> {
     events: &'a [EventId],
     /// The reordering: so many events of the trace as they were, then these.
     frozen: u32,
-    tail: &'a [EventId],
+    tail: Vec<EventId>,
     /// Why the program did not show it, when it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     unconfirmed: Option<&'a str>,
@@ -229,7 +230,7 @@ impl<'a> FindingLine<'a> {
             stage: prediction.stage.name(),
             events: &prediction.events,
             frozen: prediction.witness.frozen,
-            tail: &prediction.witness.tail,
+            tail: prediction.witness.tail.iter().collect(),
             unconfirmed,
         }
     }
@@ -312,6 +313,7 @@ impl Summary {
         let knows = match (policy, trace.has_branches(), trace.dependences().is_some()) {
             (racehunter_predict::Policy::Nre, _, true) => "the dependences in the trace",
             (racehunter_predict::Policy::M2, ..) | (_, false, _) => "this input; sequential consistency",
+            (_, true, true) => "the branches and the dependences in the trace",
             _ => "the branches in the trace; addresses that no read decides",
         };
         text += &format!("   Assumes  {knows}\n");

@@ -7,10 +7,10 @@ use crate::target;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
-use racehunter_flow::{Flow, Flows};
+use racehunter_flow::Follower;
 use racehunter_launch::{Limits, Processes, Program};
 use racehunter_symbols::{Symbols, own_frame};
-use racehunter_trace::recording::{Converter, Knowledge, Known, Names, Survey};
+use racehunter_trace::recording::{Converter, Names, Survey};
 use racehunter_trace::{Origin, Subject, file};
 use serde::Serialize;
 use std::cell::RefCell;
@@ -98,7 +98,7 @@ impl How {
     /// The plan of the execution that is recorded.
     fn plan(&self) -> Plan {
         let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
-        Plan { tail, observe: Observe::Everything, max_events: self.events, ..Plan::default() }
+        Plan { tail, observe: Observe::Code, max_events: self.events, ..Plan::default() }
     }
 }
 
@@ -112,11 +112,11 @@ impl Recorded {
             survey.add(&records);
         }
         let names = SourceNames { symbols: &self.symbols, load_address, given: RefCell::default() };
-        let code = racehunter_ir::read_program(&self.path).ok().map(|modules| Code(Flows::of_program(&modules)));
-        let mut writer = file::Writer::new(out, false, code.is_some())?;
+        let mut code = racehunter_ir::read_program(&self.path).ok().map(Follower::new);
+        let mut writer = file::Writer::new(out, code.is_some(), code.is_some())?;
         writer.set_origin(&self.origin)?;
         let mut converter = Converter::new(survey.finish(), &names, writer)?;
-        if let Some(code) = &code {
+        if let Some(code) = &mut code {
             converter = converter.knowing(code);
         }
         for records in log.drain() {
@@ -210,16 +210,6 @@ impl Line {
             text += &format!("   Next     racehunter predict {}\n", self.file);
         }
         text
-    }
-}
-
-/// What the code of the program tells about its accesses.
-struct Code(Flows);
-
-impl Knowledge for Code {
-    fn of(&self, site: u32) -> Option<Known<'_>> {
-        let Flow { reads, writes, bytes, decisive, ref address, ref value } = *self.0.of(site)?;
-        Some(Known { reads, writes, bytes, decisive, address, value })
     }
 }
 

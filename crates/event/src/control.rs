@@ -334,6 +334,8 @@ pub const TAIL_GUIDED: u32 = 7;
 pub const OBSERVE_POINTS: u32 = 0;
 /// Log every event; every event is a point.
 pub const OBSERVE_ALL: u32 = 1;
+/// As [`OBSERVE_ALL`], and log which way each thread takes through the code.
+pub const OBSERVE_CODE: u32 = 2;
 
 /// The slot was not run.
 pub const STATE_EMPTY: u32 = 0;

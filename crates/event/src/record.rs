@@ -202,6 +202,17 @@ byte_enum! {
         /// The program told the detector something by an annotation that others can depend on, which is no event: what
         /// the log has is not all that threads do to each other. Once in an execution.
         Annotated = 89,
+
+        /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
+        /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the
+        /// way through the code is logged.
+        Entered = 96,
+        /// `thread` is about to leave its function by the return, or the exception, at `site`.
+        Left = 97,
+        /// `thread` chooses by the branch at `site`: `object` is the value that it depends on.
+        Branched = 98,
+        /// `thread` calls, at `site`, code that is not instrumented or not known, at the address `object`.
+        Called = 99,
     }
 }
 

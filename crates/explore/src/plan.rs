@@ -73,6 +73,8 @@ pub enum Observe {
     Points,
     /// Every event.
     Everything,
+    /// Every event, and the way that each thread takes through the code: branches, entries and exits of functions.
+    Code,
 }
 
 impl Default for Plan {

@@ -3,9 +3,9 @@
 use racehunter_event::control::{
     FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET,
     LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL,
-    OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY,
-    SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES,
-    TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
+    OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET,
+    STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
+    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -188,7 +188,11 @@ impl Region {
             (*slot).switch_count = count as u32;
             (*slot).tail_from = plan.tail_from;
             (*slot).tail = tail;
-            (*slot).observe = if plan.observe == Observe::Everything { OBSERVE_ALL } else { OBSERVE_POINTS };
+            (*slot).observe = match plan.observe {
+                Observe::Points => OBSERVE_POINTS,
+                Observe::Everything => OBSERVE_ALL,
+                Observe::Code => OBSERVE_CODE,
+            };
             (*slot).seed = seed;
             (*slot).depth = depth;
             (*slot).length = length;

@@ -15,25 +15,33 @@ use std::collections::BTreeMap;
 /// Two sites whose accesses may race.
 pub(crate) struct Case {
     /// Pairs of groups.
-    groups: Vec<(u32, u32)>,
+    groups: Vec<(Group, Group)>,
 }
 
 /// All cases of a trace.
 pub(crate) struct Candidates {
-    groups: Vec<Group>,
+    /// Accesses to the locations of all cases, by group, each in order.
+    events: Vec<EventId>,
     pub(crate) cases: Vec<Case>,
 }
 
-/// Accesses that differ only in when they happen.
+/// Accesses that differ only in when they happen: where they are.
+#[derive(Clone, Copy)]
 struct Group {
-    key: Key,
-    /// In order.
-    events: Vec<EventId>,
+    begin: u32,
+    end: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// An access to a shared location.
+#[derive(Clone, Copy)]
+struct Access {
+    event: EventId,
+    locks: u32,
+}
+
+/// What accesses of one location have in common in a group.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    location: u32,
     thread: u16,
     op: Op,
     locks: u32,
@@ -79,50 +87,62 @@ impl LockSets {
 }
 
 impl Candidates {
-    /// Collects the cases of a trace: one linear pass, and pairs of groups.
+    /// Collects the cases of a trace: two linear passes, and pairs of groups.
     pub(crate) fn new(index: &Index<'_>) -> Self {
-        let trace = index.trace;
         let mut locks = LockSets::default();
-        let none = locks.number(Vec::new());
-        let mut held = vec![none; index.threads()];
-        let mut groups: Vec<Group> = Vec::new();
-        let mut numbers: FxHashMap<Key, u32> = FxHashMap::default();
-        let mut by_location: Vec<Vec<u32>> = vec![Vec::new(); trace.objects().len()];
-        for event in 0..trace.len() as EventId {
-            let op = trace.op(event);
-            if (op.acquires() || op.releases()) && index.is_outermost(event) {
-                let (thread, position) = index.place(event);
-                held[thread] = locks.held(index, thread, position + 1);
-            }
-            if !op.is_access() || !index.is_shared(trace.object(event)) {
+        let (accesses, starts) = shared_accesses(index, &mut locks);
+        let trace = index.trace;
+        let key = |access: &Access| {
+            let (thread, op) = (trace.thread(access.event), trace.op(access.event));
+            Key { thread, op, locks: access.locks, site: trace.site(access.event) }
+        };
+        let mut events: Vec<EventId> = Vec::new();
+        let mut cases: BTreeMap<(u32, u32), Case> = BTreeMap::new();
+        let mut here: Vec<Access> = Vec::new();
+        let mut groups: Vec<(Key, Group)> = Vec::new();
+        for bounds in starts.windows(2) {
+            let all = &accesses[bounds[0] as usize..bounds[1] as usize];
+            // Mostly a lock is held at all of them.
+            let Some(first) = all.first() else { continue };
+            let common = |&(lock, shared): &(u32, bool)| {
+                !shared && all.iter().all(|access| locks.get(access.locks).contains(&(lock, false)))
+            };
+            if locks.get(first.locks).iter().any(common) {
                 continue;
             }
-            let thread = trace.thread(event);
-            let location = trace.object(event);
-            let key = Key { location, thread, op, locks: held[usize::from(thread)], site: trace.site(event) };
-            let number = *numbers.entry(key).or_insert_with(|| {
-                by_location[location as usize].push(groups.len() as u32);
-                groups.push(Group { key, events: Vec::new() });
-                groups.len() as u32 - 1
-            });
-            groups[number as usize].events.push(event);
-        }
-        let mut cases: BTreeMap<(u32, u32), Case> = BTreeMap::new();
-        for here in &by_location {
-            for (at, &one) in here.iter().enumerate() {
-                for &other in &here[at + 1..] {
-                    let (a, b) = (groups[one as usize].key, groups[other as usize].key);
+            here.clear();
+            here.extend_from_slice(all);
+            here.sort_by_key(key);
+            groups.clear();
+            let mut begin = events.len() as u32;
+            for group in here.chunk_by(|one, other| key(one) == key(other)) {
+                events.extend(group.iter().map(|access| access.event));
+                let end = events.len() as u32;
+                groups.push((key(&group[0]), Group { begin, end }));
+                begin = end;
+            }
+            let mut candidates = false;
+            for (at, &(a, one)) in groups.iter().enumerate() {
+                for &(b, other) in &groups[at + 1..] {
                     let conflict = a.thread != b.thread
                         && (a.op.writes() || b.op.writes())
                         && !(a.op.is_atomic() && b.op.is_atomic());
                     if conflict && !locks.exclude(a.locks, b.locks) {
+                        candidates = true;
                         let sites = (a.site.min(b.site), a.site.max(b.site));
                         cases.entry(sites).or_insert(Case { groups: Vec::new() }).groups.push((one, other));
                     }
                 }
             }
+            if !candidates {
+                events.truncate(events.len() - here.len());
+            }
         }
-        Self { groups, cases: cases.into_values().collect() }
+        Self { events, cases: cases.into_values().collect() }
+    }
+
+    fn events(&self, group: Group) -> &[EventId] {
+        &self.events[group.begin as usize..group.end as usize]
     }
 
     /// The pairs of a case that the cones allow, near ones first, at most so many. Says whether that is all.
@@ -136,9 +156,9 @@ impl Candidates {
         // Each access of the smaller group has a cursor into the larger one; all cursors advance in turns.
         let mut cursors: Vec<Cursor> = Vec::new();
         for &(one, other) in &case.groups {
-            let (one, other) = (&self.groups[one as usize], &self.groups[other as usize]);
-            let (few, many) = if one.events.len() <= other.events.len() { (one, other) } else { (other, one) };
-            cursors.extend(few.events.iter().filter_map(|&event| Cursor::new(index, cones, event, &many.events)));
+            let (one, other) = (self.events(one), self.events(other));
+            let (few, many) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+            cursors.extend(few.iter().filter_map(|&event| Cursor::new(index, cones, event, many)));
         }
         cursors.sort_by_key(|cursor| (cursor.distance(), cursor.event));
         let mut complete = cursors.len() <= limit;
@@ -160,6 +180,36 @@ impl Candidates {
         pairs.truncate(limit);
         (pairs, complete)
     }
+}
+
+/// All accesses to shared locations, by location, each in order; and where those of each object begin.
+fn shared_accesses(index: &Index<'_>, locks: &mut LockSets) -> (Vec<Access>, Vec<u32>) {
+    let trace = index.trace;
+    let is_wanted = |event: EventId| trace.op(event).is_access() && index.is_shared(trace.object(event));
+    let mut starts = vec![0_u32; trace.objects().len() + 1];
+    for event in (0..trace.len() as EventId).filter(|&event| is_wanted(event)) {
+        starts[trace.object(event) as usize + 1] += 1;
+    }
+    for object in 1..starts.len() {
+        starts[object] += starts[object - 1];
+    }
+    let mut next = starts.clone();
+    let count = starts.last().copied().unwrap_or(0);
+    let mut accesses = vec![Access { event: NONE, locks: 0 }; count as usize];
+    let mut held = vec![locks.number(Vec::new()); index.threads()];
+    for event in 0..trace.len() as EventId {
+        let op = trace.op(event);
+        if (op.acquires() || op.releases()) && index.is_outermost(event) {
+            let (thread, position) = index.place(event);
+            held[thread] = locks.held(index, thread, position + 1);
+        }
+        if is_wanted(event) {
+            let slot = &mut next[trace.object(event) as usize];
+            accesses[*slot as usize] = Access { event, locks: held[usize::from(trace.thread(event))] };
+            *slot += 1;
+        }
+    }
+    (accesses, starts)
 }
 
 /// The possible partners of an access, from the nearest outwards.

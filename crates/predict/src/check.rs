@@ -65,7 +65,7 @@ pub struct Checker<'a, 't> {
     pub(crate) index: &'a Index<'t>,
     pub(crate) demands: Demands,
     pub(crate) cones: Cones,
-    validator: Validator<'t>,
+    validator: Validator<'a, 't>,
 }
 
 impl<'a, 't> Checker<'a, 't> {
@@ -79,7 +79,7 @@ impl<'a, 't> Checker<'a, 't> {
     #[must_use]
     pub fn with_demands(index: &'a Index<'t>, demands: Demands) -> Self {
         let cones = Cones::new(index, &demands);
-        Self { index, demands, cones, validator: Validator::new(index.trace) }
+        Self { index, demands, cones, validator: Validator::new(index) }
     }
 
     /// What is demanded.
@@ -139,7 +139,7 @@ impl<'a, 't> Checker<'a, 't> {
         let cut = cut(self.index, &self.demands, question, frozen, closing, effort.longest)?;
         let order = closure::order(self.index, &cut, question).ok()?;
         let Outcome::Found(tail, searched) = linearise(self.index, &cut, &order, effort.retries) else { return None };
-        let witness = Witness { frozen, tail };
+        let witness = Witness { frozen, tail: tail.into_iter().collect() };
         let stage = if searched { Stage::Search } else { Stage::Closure };
         self.accepts(question, &witness).then_some((witness, stage))
     }

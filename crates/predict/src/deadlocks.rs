@@ -5,7 +5,9 @@
 //! unless two of them hold a lock in common: then they cannot be there together.
 //!
 //! Most programs take nested locks in some order. So first the locks alone are looked at: only where a lock can be
-//! reached from itself, by going from what is held to what is wanted, there is anything to combine.
+//! reached from itself, by going from what is held to what is wanted, there is anything to combine. Then a path of groups
+//! is made longer only by such from which it can come back to its beginning soon enough. What remains can still be a
+//! great many paths; after so many steps the search ends, and says that it is not complete.
 
 use crate::Question;
 use crate::candidates::LockSets;
@@ -15,7 +17,13 @@ use racehunter_trace::EventId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Longest cycle that is looked for.
-const LONGEST: usize = 4;
+const LONGEST: usize = 16;
+
+/// Groups that are put onto a path, at most, in the whole search.
+const STEPS: usize = 1_000_000;
+
+/// Cycles that are reported, at most.
+const MOST: usize = 10_000;
 
 struct Group {
     thread: u16,
@@ -61,15 +69,22 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
         groups: &groups,
         holding: &holding,
         path: Vec::new(),
+        steps: STEPS,
         sites: FxHashSet::default(),
         cycles: Vec::new(),
     };
     for first in 0..groups.len() {
+        let back = finder.ways_back(first);
         finder.path.push(first);
-        finder.extend();
+        finder.extend(&back);
         finder.path.pop();
     }
-    finder.cycles.iter().map(|cycle| case(&groups, cycle, attempts)).collect()
+    let mut cases: Vec<Case> = finder.cycles.iter().map(|cycle| case(&groups, cycle, attempts)).collect();
+    if finder.steps == 0 {
+        // Whatever else there is was not looked at.
+        cases.push(Case { kind: Kind::Deadlock, tries: Vec::new(), complete: false });
+    }
+    cases
 }
 
 /// Leaves out wishes that are part of no cycle of locks: as long as there are any, those for a lock from which nothing
@@ -95,6 +110,8 @@ struct Finder<'a> {
     /// Groups by the locks that they hold.
     holding: &'a FxHashMap<u32, Vec<usize>>,
     path: Vec<usize>,
+    /// Groups that may still be put onto a path.
+    steps: usize,
     /// Sites of the cycles so far: to the reader of a report, other threads at the same sites are the same deadlock.
     sites: FxHashSet<Vec<u32>>,
     cycles: Vec<Vec<usize>>,
@@ -107,8 +124,34 @@ impl Finder<'_> {
         self.locks.get(second.held).iter().any(|&(lock, shared)| lock == first.wanted && !(shared && first.shared))
     }
 
+    /// How many groups after each one, itself included, it takes to wait for the first again, if only groups with larger
+    /// numbers than that are used; 0 when there is no such way.
+    fn ways_back(&self, first: usize) -> Vec<usize> {
+        let mut wanting: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (number, group) in self.groups.iter().enumerate().skip(first + 1) {
+            wanting.entry(group.wanted).or_default().push(number);
+        }
+        let mut back = vec![0; self.groups.len()];
+        let mut reached = vec![first];
+        for length in 1..LONGEST {
+            let mut before = Vec::new();
+            for second in reached {
+                for (lock, _) in self.locks.get(self.groups[second].held) {
+                    for &group in wanting.get(lock).into_iter().flatten() {
+                        if back[group] == 0 && self.waits(group, second) {
+                            back[group] = length;
+                            before.push(group);
+                        }
+                    }
+                }
+            }
+            reached = before;
+        }
+        back
+    }
+
     /// Goes on from the path so far. Each cycle is found from its group with the smallest number.
-    fn extend(&mut self) {
+    fn extend(&mut self, back: &[usize]) {
         let (first, last) = (self.path[0], self.path[self.path.len() - 1]);
         if self.path.len() > 1 && self.waits(last, first) {
             let mut sites: Vec<u32> = self.path.iter().map(|&group| self.groups[group].site).collect();
@@ -116,20 +159,28 @@ impl Finder<'_> {
             if self.sites.insert(sites) {
                 self.cycles.push(self.path.clone());
             }
-            return;
-        }
-        if self.path.len() == LONGEST {
+            if self.cycles.len() == MOST {
+                self.steps = 0;
+            }
             return;
         }
         let holding = self.holding;
-        for &next in holding.get(&self.groups[last].wanted).into_iter().flatten().filter(|&&next| next > first) {
+        for &next in holding.get(&self.groups[last].wanted).into_iter().flatten() {
+            let returns = next > first && back[next] > 0 && self.path.len() + back[next] <= LONGEST;
+            if !returns || !self.waits(last, next) {
+                continue;
+            }
             let together = self.path.iter().all(|&group| {
                 let (one, other) = (&self.groups[group], &self.groups[next]);
                 one.thread != other.thread && !self.locks.exclude(one.held, other.held)
             });
-            if together && self.waits(last, next) {
+            if together {
+                if self.steps == 0 {
+                    return;
+                }
+                self.steps -= 1;
                 self.path.push(next);
-                self.extend();
+                self.extend(back);
                 self.path.pop();
             }
         }
@@ -148,6 +199,8 @@ fn case(groups: &[Group], cycle: &[usize], attempts: usize) -> Case {
             if complete { wishes } else { &wishes[next.saturating_sub(1)..wishes.len().min(next + 1)] }
         });
         tries.extend(others.fold(vec![vec![wish]], |begun, wishes| {
+            // In a long cycle even two choices for each thread are too many: then only the first is taken.
+            let wishes = if complete || begun.len() * wishes.len() <= attempts { wishes } else { &wishes[..1] };
             let longer = |events: &Vec<EventId>, &wish: &EventId| events.iter().copied().chain([wish]).collect();
             begun.iter().flat_map(|events| wishes.iter().map(move |wish| longer(events, wish))).collect()
         }));

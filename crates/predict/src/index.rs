@@ -22,7 +22,7 @@ pub struct Index<'t> {
     link: Vec<u32>,
     /// The fork of each thread, or [`NONE`].
     pub(crate) forker: Vec<EventId>,
-    /// All writes, as thread and position in one number, ascending within each location.
+    /// All writes of shared locations, as thread and position in one number, ascending within each location.
     writes: Vec<u64>,
     /// Where the writes of each object begin.
     writes_start: Vec<u32>,
@@ -96,9 +96,9 @@ impl<'t> Index<'t> {
             pass.event(event).map_err(|reason| Error { event, reason })?;
         }
         let mut index = pass.index;
+        index.shared = shared_locations(trace);
         index.collect_writes();
         index.collect_sections();
-        index.shared = shared_locations(trace);
         Ok(index)
     }
 
@@ -162,14 +162,14 @@ impl<'t> Index<'t> {
         self.shared[object as usize]
     }
 
-    /// Position of the first write of a thread to an object at or after a position.
+    /// Position of the first write of a thread to a shared location at or after a position.
     pub(crate) fn write_from(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
         let writes = self.writes_to(object);
         let at = writes.partition_point(|&write| write < packed(thread as u16, position));
         writes.get(at).filter(|&&write| write >> 32 == thread as u64).map(|&write| write as u32)
     }
 
-    /// Position of the last write of a thread to an object before a position.
+    /// Position of the last write of a thread to a shared location before a position.
     pub(crate) fn write_before(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
         let writes = self.writes_to(object);
         let at = writes.partition_point(|&write| write < packed(thread as u16, position));
@@ -211,7 +211,7 @@ impl<'t> Index<'t> {
         let objects = self.trace.objects().len();
         let mut start = vec![0_u32; objects + 1];
         for event in 0..self.trace.len() as EventId {
-            if self.trace.op(event).writes() {
+            if self.trace.op(event).writes() && self.is_shared(self.trace.object(event)) {
                 start[self.trace.object(event) as usize + 1] += 1;
             }
         }
@@ -223,7 +223,7 @@ impl<'t> Index<'t> {
         // Thread by thread, so that the result is sorted.
         for (thread, events) in self.events.iter().enumerate() {
             for (position, &event) in (0..).zip(events) {
-                if self.trace.op(event).writes() {
+                if self.trace.op(event).writes() && self.is_shared(self.trace.object(event)) {
                     let slot = &mut next[self.trace.object(event) as usize];
                     self.writes[*slot as usize] = packed(thread as u16, position);
                     *slot += 1;

@@ -48,5 +48,5 @@ pub use happens_before::happens_before;
 pub use index::Index;
 pub use policy::{Demands, Policy};
 pub use predict::{Kind, Options, Prediction, Report, predict};
-pub use question::{Question, Witness};
+pub use question::{Question, Tail, Witness};
 pub use validate::{Invalid, Validator, validate};

@@ -19,7 +19,7 @@
 //! SeqCheck. So each policy permits whatever the one above it does, on every trace.
 
 use crate::index::{Index, NONE};
-use racehunter_trace::{EventId, Op, Via};
+use racehunter_trace::{EventId, Via};
 
 /// Which reorderings count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -94,7 +94,7 @@ impl Demands {
 
     fn seqcheck(index: &Index<'_>, all_decisions: bool) -> Self {
         let trace = index.trace;
-        let mut decides: Vec<bool> = trace.events().map(|event| event.op == Op::Branch).collect();
+        let mut decides: Vec<bool> = (0..trace.len() as EventId).map(|event| trace.follows_choice(event)).collect();
         for (event, reads) in trace.dependences().into_iter().flat_map(|dependences| dependences.iter()) {
             decides[event as usize] |= all_decisions && reads.iter().any(|entry| entry.via == Via::Decision);
         }

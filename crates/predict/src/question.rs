@@ -34,13 +34,55 @@ pub struct Witness {
     /// How many events at the beginning of the trace happen as they did.
     pub frozen: u32,
     /// What happens then.
-    pub tail: Vec<EventId>,
+    pub tail: Tail,
+}
+
+/// A sequence of events, as runs of such that follow each other in the trace: mostly long ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// First event and length of each run.
+    runs: Vec<(EventId, u32)>,
+    len: usize,
+}
+
+impl Tail {
+    /// The events, in order.
+    pub fn iter(&self) -> impl Iterator<Item = EventId> + '_ {
+        self.runs.iter().flat_map(|&(first, length)| first..first + length)
+    }
+
+    /// Number of events.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True when there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl FromIterator<EventId> for Tail {
+    fn from_iter<I: IntoIterator<Item = EventId>>(events: I) -> Self {
+        let mut tail = Self::default();
+        for event in events {
+            tail.len += 1;
+            match tail.runs.last_mut() {
+                Some((first, length)) if first.checked_add(*length) == Some(event) => *length += 1,
+                _ => tail.runs.push((event, 1)),
+            }
+        }
+        tail.runs.shrink_to_fit();
+        tail
+    }
 }
 
 impl Witness {
     /// All its events, in order.
     pub fn events(&self) -> impl Iterator<Item = EventId> + '_ {
-        (0..self.frozen).chain(self.tail.iter().copied())
+        (0..self.frozen).chain(self.tail.iter())
     }
 
     /// Number of events.

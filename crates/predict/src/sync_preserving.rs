@@ -76,15 +76,15 @@ impl Ideal<'_, '_> {
             for acquire in index.held_at(thread, self.high[thread]) {
                 let shared = index.trace.op(acquire).shares();
                 let lock = index.trace.object(acquire);
-                let later = index.sections_of(lock).chunk_by(|a, b| a.thread == b.thread).any(|sections| {
-                    let other = usize::from(sections[0].thread);
+                let mut others = (0..index.threads()).filter(|&other| other != thread && self.high[other] > 0);
+                let later = others.any(|other| {
+                    let sections = index.sections_from(lock, other, 0);
                     let begun = sections.partition_point(|section| section.acquire < self.high[other]);
-                    other != thread
-                        && sections[..begun]
-                            .iter()
-                            .rev()
-                            .find(|section| !(shared && section.shared))
-                            .is_some_and(|section| index.events[other][section.acquire as usize] > acquire)
+                    sections[..begun]
+                        .iter()
+                        .rev()
+                        .find(|section| !(shared && section.shared))
+                        .is_some_and(|section| index.events[other][section.acquire as usize] > acquire)
                 });
                 if later {
                     let end = index.other_end(acquire);
@@ -121,6 +121,6 @@ impl Ideal<'_, '_> {
             .copied()
             .collect();
         tail.sort_unstable();
-        Some(Witness { frozen, tail })
+        Some(Witness { frozen, tail: tail.into_iter().collect() })
     }
 }

@@ -1,8 +1,8 @@
 //! Is a witness really a correct reordering? Decided by running it, from the definition alone.
 //!
-//! Soundness rests on this file and on [`Demands`], not on how a witness was found. It shares no code
-//! with the stages that find witnesses: it goes through the raw trace, keeps the state of every object, and lets nothing
-//! happen that could not.
+//! Soundness rests on this file and on [`Demands`], not on how a witness was found. With the stages that find witnesses
+//! it shares only where each event is in its thread, and which write each read saw: it goes through the trace, keeps the
+//! state of every object, and lets nothing happen that could not.
 //!
 //! A *correct reordering* of a trace is a sequence of its events such that
 //!
@@ -20,6 +20,7 @@
 //! so does every read that flows into what these see. So the run starts after it, with the state of each object looked
 //! up when it is needed.
 
+use crate::index::{Index, NONE};
 use crate::policy::{Demands, Flow};
 use crate::{Question, Witness};
 use racehunter_trace::{EventId, Op, Subject, Trace};
@@ -58,29 +59,26 @@ pub enum Invalid {
 ///
 /// # Errors
 /// Says which event breaks which rule.
-pub fn validate(trace: &Trace, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
-    Validator::new(trace).validate(demands, question, witness)
+pub fn validate(index: &Index<'_>, demands: &Demands, question: &Question, witness: &Witness) -> Result<(), Invalid> {
+    Validator::new(index).validate(demands, question, witness)
 }
 
 /// Checks witnesses for one trace that did happen.
-pub struct Validator<'t> {
+pub struct Validator<'i, 't> {
     trace: &'t Trace,
-    position: Vec<u32>,
-    events: Vec<Vec<EventId>>,
+    /// Position of each event in its thread, and the events of each thread.
+    position: &'i [u32],
+    events: &'i [Vec<EventId>],
+    index: &'i Index<'t>,
     /// The fork of each thread.
     forker: Vec<Option<EventId>>,
     /// What each object besides memory went through: events that have turns, or changes of a lock.
     history: Vec<Vec<EventId>>,
-    /// The write that each read saw, [`NOTHING`] for the initial value.
-    saw: Vec<EventId>,
     /// Inner acquisitions and releases of recursive locks: they change nothing.
     inner: FxHashSet<EventId>,
     /// Who was in the way of each failed attempt.
     obstacle: FxHashMap<EventId, EventId>,
 }
-
-/// No write.
-const NOTHING: EventId = EventId::MAX;
 
 /// True for events that happen in the order of the trace, without gaps, with the others on their object.
 fn has_turn(op: Op) -> bool {
@@ -88,32 +86,23 @@ fn has_turn(op: Op) -> bool {
         && op != Op::Depart
 }
 
-impl<'t> Validator<'t> {
+impl<'i, 't> Validator<'i, 't> {
     /// Looks at the trace once.
     #[must_use]
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(index: &'i Index<'t>) -> Self {
+        let trace = index.trace;
         let mut validator = Self {
             trace,
-            position: Vec::with_capacity(trace.len()),
-            events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
+            position: &index.position,
+            events: &index.events,
+            index,
             forker: vec![None; trace.threads().len()],
             history: vec![Vec::new(); trace.objects().len()],
-            saw: vec![NOTHING; trace.len()],
             inner: FxHashSet::default(),
             obstacle: FxHashMap::default(),
         };
         let mut depth: FxHashMap<(u16, u32), u32> = FxHashMap::default();
-        let mut written = vec![NOTHING; trace.objects().len()];
         for (id, event) in (0..).zip(trace.events()) {
-            let own = &mut validator.events[usize::from(event.thread)];
-            validator.position.push(own.len() as u32);
-            own.push(id);
-            if event.op.reads() {
-                validator.saw[id as usize] = written[event.object as usize];
-            }
-            if event.op.writes() {
-                written[event.object as usize] = id;
-            }
             match event.op {
                 Op::Fork => validator.forker[event.object as usize] = Some(id),
                 Op::TryFailed => {
@@ -155,7 +144,7 @@ impl<'t> Validator<'t> {
             turns: FxHashMap::default(),
             astray: FxHashSet::default(),
         };
-        for &event in &witness.tail {
+        for event in witness.tail.iter() {
             run.step(event)?;
         }
         run.ends_as_asked(question, witness)?;
@@ -199,13 +188,13 @@ impl<'t> Validator<'t> {
 
     /// The write that a read saw in the trace.
     fn saw(&self, read: EventId) -> Option<EventId> {
-        Some(self.saw[read as usize]).filter(|&write| write != NOTHING)
+        Some(self.index.read_from(read)).filter(|&write| write != NONE)
     }
 }
 
 /// A reordering while it happens.
-struct Run<'o, 't> {
-    original: &'o Validator<'t>,
+struct Run<'o, 'i, 't> {
+    original: &'o Validator<'i, 't>,
     frozen: EventId,
     /// Events that each thread has done.
     done: Vec<u32>,
@@ -218,7 +207,7 @@ struct Run<'o, 't> {
     astray: FxHashSet<EventId>,
 }
 
-impl Run<'_, '_> {
+impl Run<'_, '_, '_> {
     /// Fails unless an event is the next of its thread, and the thread exists.
     fn is_next(&self, id: EventId) -> Result<(), Invalid> {
         let original = self.original;
@@ -336,7 +325,7 @@ impl Run<'_, '_> {
             if id < witness.frozen {
                 Some(id as usize)
             } else {
-                witness.tail.iter().position(|&other| other == id).map(|at| witness.frozen as usize + at)
+                witness.tail.iter().position(|other| other == id).map(|at| witness.frozen as usize + at)
             }
         };
         for &(first, second) in &question.before {

@@ -10,7 +10,7 @@ use crate::modules::{RH_SITES, site_number};
 use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
-use crate::thread::{CURRENT, current};
+use crate::thread::{__rh_stack, CURRENT, current};
 use crate::{Global, log, server};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
@@ -63,11 +63,11 @@ save_and_call!("__rh_cmpxchg", "r8", "", compare_exchange);
 save_and_call!("__rh_fence", "rdx", "", fence);
 save_and_call!("__rh_vptr_update", "rcx", "", vptr_update);
 save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);
-save_and_call!("__rh_branch", "rdx", "", traced);
-save_and_call!("__rh_enter", "rdx", "", traced);
-save_and_call!("__rh_leave", "rdx", "", traced);
+save_and_call!("__rh_branch", "rdx", "", branched);
+save_and_call!("__rh_enter", "rsi", "", entered);
+save_and_call!("__rh_leave", "rsi", "", left);
 save_and_call!("__rh_round", "rdi", "", round);
-save_and_call!("__rh_call", "rdx", "", traced);
+save_and_call!("__rh_call", "rdx", "", called);
 
 // rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
 //
@@ -540,5 +540,30 @@ unsafe extern "C" fn round(code: usize) {
     attention(code);
 }
 
-/// Branches, calls, entries and exits: the recorder that wants them sets `__rh_tracing`.
-unsafe extern "C" fn traced(_site: *mut u8, _value: u64, _code: usize) {}
+// Branches, calls, entries and exits: instrumented code announces them while `__rh_tracing` is set.
+
+unsafe extern "C" fn branched(site: *mut u8, value: u64, _code: usize) {
+    passed(Kind::Branched, site, value, 0);
+}
+
+unsafe extern "C" fn called(site: *mut u8, callee: u64, _code: usize) {
+    passed(Kind::Called, site, callee, 0);
+}
+
+unsafe extern "C" fn entered(site: *mut u8, _code: usize) {
+    let t = current();
+    let top = __rh_stack.get();
+    let caller = if top > (*t).stack { (*top.sub(1)).code } else { 0 };
+    let (start, end) = server::executable();
+    passed(Kind::Entered, site, 0, (start..end).contains(&caller).into());
+}
+
+unsafe extern "C" fn left(site: *mut u8, _code: usize) {
+    passed(Kind::Left, site, 0, 0);
+}
+
+/// The running thread has come to a place in the code that is no event.
+unsafe fn passed(kind: Kind, site: *mut u8, object: u64, detail: u8) {
+    let (index, thread) = (schedule::now(), CURRENT.get());
+    log::put(Record { index, object, thread, site: site_number(site), kind, detail, ..Record::default() });
+}

@@ -13,8 +13,8 @@ use crate::{
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library,
-    MAGIC, OBSERVE_ALL, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT, SITES_OFFSET,
-    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT,
+    SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -358,8 +358,11 @@ unsafe fn begin_slot() {
     time::reset();
     watchdog::begin();
     log::begin();
-    if (*slot).observe == OBSERVE_ALL {
+    if (*slot).observe != OBSERVE_POINTS {
         modules::flag_all(SITE_POINT);
+    }
+    if (*slot).observe == OBSERVE_CODE {
+        hooks::__rh_tracing.set(1);
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
@@ -377,7 +380,7 @@ pub(crate) fn has_controller() -> bool {
 /// Whether this execution can afford system calls at its end: those of an in-process loop take no longer than one,
 /// unless they log everything.
 pub(crate) unsafe fn is_worth_a_look() -> bool {
-    (*header()).loops == 0 || (*slot()).observe == OBSERVE_ALL
+    (*header()).loops == 0 || (*slot()).observe != OBSERVE_POINTS
 }
 
 /// For in-process loops: starts the slot that this process was forked for, once more.

@@ -9,7 +9,8 @@
 //!
 //! A line has a thread, an operation with its object, and a location, which we call site. Besides `r`, `w`, `acq`, `rel`,
 //! `fork`, `join`, `begin` and `end` there are the words of [`Op::word`]. A `+` before the word marks a part of the
-//! operation before (see [`Event::part`]). Empty lines and lines that begin with `#` mean nothing.
+//! operation before (see [`Event::part`]), a `?` before all that an event before which its thread chose where to go on (see
+//! [`Event::chose`]), as if `br` came before it. Empty lines and lines that begin with `#` mean nothing.
 //!
 //! # Dependences
 //!
@@ -23,7 +24,7 @@
 //! ```
 //!
 //! `18` is the latest earlier read of this thread at site 18, `18~1` the one before it, and so on. One such field makes
-//! the dependences of the whole trace known: events without one have none. One `br` makes branches known. For traces
+//! the dependences of the whole trace known: events without one have none. One `br` or `?` makes branches known. For traces
 //! that have neither although they were looked for there are the lines `#! dependences` and `#! branches`.
 //!
 //! Characters that would be misunderstood within a name are written as `%` and two hexadecimal digits.
@@ -85,6 +86,7 @@ impl Parser {
             }
             None => (operation, None),
         };
+        let (word, chose) = word.strip_prefix('?').map_or((word, false), |word| (word, true));
         let (word, part) = word.strip_prefix('+').map_or((word, false), |word| (word, true));
         let op = match word {
             "branch" => Op::Branch,
@@ -98,8 +100,8 @@ impl Parser {
             (subject, Some(name)) => self.builder.object(subject, &decoded(name)).map_err(too_many)?,
         };
         let site = self.builder.site(&decoded(site)).map_err(too_many)?;
-        let event = self.builder.push(Event { thread, op, part, object, site }).map_err(too_many)?;
-        if op == Op::Branch {
+        let event = self.builder.push(Event { thread, op, part, chose, object, site }).map_err(too_many)?;
+        if op == Op::Branch || chose {
             self.builder.set_branches();
         }
         for dependence in self.dependences(thread, dependences)? {
@@ -165,6 +167,9 @@ pub fn write(trace: &Trace, mut out: impl Write) -> Result<(), Error> {
     for (id, event) in (0..).zip(trace.events()) {
         line.push_str(&encoded(&trace.threads()[usize::from(event.thread)]));
         line.push('|');
+        if event.chose {
+            line.push('?');
+        }
         if event.part {
             line.push('+');
         }

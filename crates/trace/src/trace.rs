@@ -19,6 +19,9 @@ pub struct Event {
     /// True when it belongs together with the event before it of the same thread: one operation of the program can be
     /// several events (an access to memory that others access in parts, a wait that first releases a mutex).
     pub part: bool,
+    /// True when the thread chose where to go on after its event before this one: the same as an [`Op::Branch`] between
+    /// the two, without an event of its own.
+    pub chose: bool,
     /// What it did it to: an index into the objects, the number of another thread, or [`NO_OBJECT`], as
     /// [`Op::subject`] says.
     pub object: u32,
@@ -118,7 +121,7 @@ pub struct Trace {
     objects: Vec<Object>,
     sites: Vec<String>,
     thread: Vec<u16>,
-    /// [`Op`] and, in the highest bit, whether the event is a part.
+    /// [`Op`] and, in the highest bits, whether the event is a part, and whether its thread chose before it.
     op: Vec<u8>,
     object: Vec<u32>,
     site: Vec<u32>,
@@ -127,7 +130,17 @@ pub struct Trace {
     origin: Option<Origin>,
 }
 
-const PART: u8 = 0x80;
+/// Of [`Event::shape`].
+pub(crate) const PART: u8 = 0x80;
+/// See [`PART`].
+pub(crate) const CHOSE: u8 = 0x40;
+
+impl Event {
+    /// The operation and what else there is to know, but where and to what, as one byte.
+    pub(crate) fn shape(self) -> u8 {
+        self.op as u8 | if self.part { PART } else { 0 } | if self.chose { CHOSE } else { 0 }
+    }
+}
 
 impl Trace {
     /// Number of events.
@@ -153,6 +166,7 @@ impl Trace {
             thread: self.thread[at],
             op: self.op(id),
             part: self.op[at] & PART != 0,
+            chose: self.op[at] & CHOSE != 0,
             object: self.object[at],
             site: self.site[at],
         }
@@ -162,7 +176,13 @@ impl Trace {
     #[must_use]
     pub fn op(&self, id: EventId) -> Op {
         // Only numbers of operations get into the column.
-        Op::ALL[usize::from(self.op[id as usize] & !PART)]
+        Op::ALL[usize::from(self.op[id as usize] & !(PART | CHOSE))]
+    }
+
+    /// True when the thread of an event chose where to go on before it, or the event is that choice.
+    #[must_use]
+    pub fn follows_choice(&self, id: EventId) -> bool {
+        self.op[id as usize] & CHOSE != 0 || self.op(id) == Op::Branch
     }
 
     /// The thread of an event.
@@ -222,7 +242,7 @@ impl Trace {
         self.origin.as_ref()
     }
 
-    /// True when every choice that a thread made is an event. Otherwise there may have been one before any event.
+    /// True when every choice that a thread made is in it. Otherwise there may have been one before any event.
     #[must_use]
     pub fn has_branches(&self) -> bool {
         self.branches
@@ -367,7 +387,7 @@ impl TraceBuilder {
     /// Appends an event whose numbers were checked.
     pub(crate) fn push_checked(&mut self, event: Event) {
         self.trace.thread.push(event.thread);
-        self.trace.op.push(event.op as u8 | if event.part { PART } else { 0 });
+        self.trace.op.push(event.shape());
         self.trace.object.push(event.object);
         self.trace.site.push(event.site);
     }
@@ -399,7 +419,7 @@ impl TraceBuilder {
         self.trace.origin = Some(origin);
     }
 
-    /// Says that every choice is an event.
+    /// Says that every choice is in it.
     pub fn set_branches(&mut self) {
         self.trace.branches = true;
     }
@@ -425,7 +445,7 @@ impl TraceBuilder {
             new_number[old as usize] = new;
         }
         for (object, op) in trace.object.iter_mut().zip(&trace.op) {
-            if Op::ALL[usize::from(op & !PART)].subject().has_object() {
+            if Op::ALL[usize::from(op & !(PART | CHOSE))].subject().has_object() {
                 *object = new_number[*object as usize];
             }
         }

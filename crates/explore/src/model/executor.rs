@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
     }
 
     fn is_point(&self, site: u32) -> bool {
-        self.plan.observe == Observe::Everything || self.points.contains(&site)
+        self.plan.observe != Observe::Points || self.points.contains(&site)
     }
 
     fn others_ready(&self) -> bool {
@@ -441,7 +441,7 @@ impl<'a> Run<'a> {
             // Atomic accesses are points anyway.
             touches.sites.entry(record.site).or_insert(false);
         }
-        if touches.threads.len() < 2 || !touches.written || self.plan.observe == Observe::Everything {
+        if touches.threads.len() < 2 || !touches.written || self.plan.observe != Observe::Points {
             return;
         }
         let mut sites: Vec<u32> = Vec::new();

@@ -1,5 +1,6 @@
 //! What the predictor promises. One program: to link one for every file takes longer than to run it.
 
+mod code;
 mod figures;
 mod predictions;
 mod programs;

@@ -6,9 +6,9 @@
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
 use racehunter_explore::{Bug, Execution, Observe, Plan, Tail};
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, Prediction, predict};
-use racehunter_trace::recording::{Converter, Knowledge, Known, PlainNames, Recording, Survey, code_of};
+use racehunter_trace::recording::{Converter, Knowledge, Needs, PlainNames, Recording, Step, Survey, code_of};
 use racehunter_trace::{EventId, Trace, file};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 fn programs() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(120)
@@ -95,10 +95,42 @@ impl Code {
     }
 }
 
-impl Knowledge for Code {
-    fn of(&self, site: u32) -> Option<Known<'_>> {
-        let Access { reads, writes, decisive, ref value } = *self.sites.get(site as usize)?.as_ref()?;
-        Some(Known { reads, writes, bytes: 4, decisive, address: &[], value })
+/// What the threads of an execution have read.
+struct Threads<'c> {
+    code: &'c Code,
+    /// The latest execution of each read, by thread and site.
+    latest: HashMap<(u32, u32), (u32, u32)>,
+    decided: HashMap<u32, Vec<(u32, u32)>>,
+}
+
+impl Threads<'_> {
+    fn access(&self, step: Step) -> Option<&Access> {
+        let access = self.code.sites.get(step.site? as usize)?.as_ref()?;
+        ((access.reads, access.writes) == (step.reads, step.writes)).then_some(access)
+    }
+}
+
+impl Knowledge for Threads<'_> {
+    fn enter(&mut self, _: u32, _: u32, _: bool) {}
+    fn leave(&mut self, _: u32, _: u32) {}
+    fn branch(&mut self, _: u32, _: u32, _: u64) {}
+    fn call(&mut self, _: u32, _: u32) {}
+    fn interrupts(&mut self) {}
+
+    fn before(&mut self, thread: u32, step: Step) -> Needs {
+        let value = self.access(step).into_iter().flat_map(|access| &access.value);
+        let values = value.filter_map(|&site| self.latest.get(&(thread, site)).copied()).collect();
+        Needs { decisions: self.decided.remove(&thread).unwrap_or_default(), values, chose: false }
+    }
+
+    fn after(&mut self, thread: u32, step: Step, first: u32, count: u32) {
+        match (step.site, self.access(step).is_some_and(|access| !access.decisive)) {
+            (Some(site), true) => {
+                self.latest.insert((thread, site), (first, count));
+            }
+            _ if step.reads => self.decided.entry(thread).or_default().push((first, count)),
+            _ => {}
+        }
     }
 }
 
@@ -107,7 +139,8 @@ fn recorded(execution: &Execution, code: &Code) -> Recording {
     let mut survey = Survey::default();
     survey.add(&execution.records);
     let writer = file::Writer::new(Vec::new(), false, true).unwrap();
-    let mut converter = Converter::new(survey.finish(), &PlainNames, writer).unwrap().knowing(code);
+    let mut threads = Threads { code, latest: HashMap::new(), decided: HashMap::new() };
+    let mut converter = Converter::new(survey.finish(), &PlainNames, writer).unwrap().knowing(&mut threads);
     converter.add(&execution.records).unwrap();
     let bytes = converter.finish().finish().unwrap();
     Recording::whole(file::Reader::new(bytes).unwrap().read().unwrap())

@@ -26,7 +26,7 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (usize, usize) {
             for (first, second) in conflicts(&trace) {
                 let question = Question::together(vec![first, second]);
                 if let Some((witness, _)) = checker.check(&question, &Effort::exhaustive()) {
-                    validate(&trace, checker.demands(), &question, &witness).unwrap();
+                    validate(&index, checker.demands(), &question, &witness).unwrap();
                     assert!(
                         races.contains(&(first, second)),
                         "seed {seed}, {policy:?}: ({first}, {second}) is no race\n{witness:?}\n{}",

@@ -18,13 +18,14 @@
 //!     entry = [subject: u8, objects only]  shared: varint  length: varint  length bytes
 //!             (the name is the first `shared` bytes, at most 255, of the name before it in the same list, then
 //!              the bytes)
-//! new shapes: count: varint, then for each  op: u8 (128 added for a part)  site: varint
+//! new shapes: count: varint, then for each  op: u8 (128 added for a part, 64 after a choice)  site: varint  and, when
+//!          the flags say that there are dependences, entries: varint (at most 4), then for each an entry as below
 //! events: varint
 //! order:  runs: varint, then for each  thread: varint  events: varint
 //! shapes: for each thread that occurs, by number, for each of its events: the shape, varint
 //! objects: in the same order, for the shapes that have one: zigzag difference to the last object of this shape in this
 //!          block (at first to the last object of any shape)
-//! dependences, when the flags say so: events that have some: varint, then for each
+//! dependences, when the flags say so: events that have some which are not in their shapes: varint, then for each
 //!          distance to the event before it in this list: varint  entries: varint, then for each
 //!          (how many events of its thread the read lies back) * 2 + (1 for a decision): varint
 //! ```
@@ -34,7 +35,9 @@
 //! their bytes.
 //!
 //! A *shape* is an operation at a site: together they say all about an event but its object, and a program has few of
-//! them. Differences start anew in each block, so a block can be read without the events before it, given the names and
+//! them. What an operation depends on is mostly the same, too, each time that a thread comes to it by the same way: a few
+//! reads that do not lie far back are part of the shape. The last object of a shape is that of any shape with the same
+//! operation and site. Differences start anew in each block, so a block can be read without the events before it, given the names and
 //! shapes of the earlier ones. The payload of the end block is the flags and the number of events, threads, objects, sites
 //! and shapes in the whole file, as varints: without it, the file is truncated.
 //!
@@ -56,7 +59,7 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 
 /// Version of the format. Files of another version are refused.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
@@ -134,7 +137,12 @@ pub fn write(trace: &Trace, out: impl Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// Key of a shape.
-fn shape_of(event: Event) -> (u8, u32) {
-    (event.op as u8 | if event.part { 0x80 } else { 0 }, event.site)
+/// An operation at a site: all shapes with the same have their objects in common.
+fn kind_of(event: Event) -> (u8, u32) {
+    (event.shape(), event.site)
 }
+
+/// Dependences that are part of a shape, at most.
+const MOST_ENTRIES: usize = 4;
+/// And the numbers for them are smaller than this.
+const FAR: u64 = 256;

@@ -3,10 +3,12 @@
 use super::varint::{Input, Short};
 use super::{
     BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, MAGIC, MAX_SHARED,
-    ORIGIN, checksum,
+    MOST_ENTRIES, ORIGIN, checksum,
 };
+use crate::trace::{CHOSE, PART};
 use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
 use memmap2::Mmap;
+use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
@@ -95,6 +97,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         let mut decoder = Decoder {
             builder: TraceBuilder::new(),
             shapes: Vec::new(),
+            kinds: FxHashMap::default(),
             last: Vec::new(),
             dependences: self.flags & DEPENDENCES != 0,
             positions: Vec::new(),
@@ -158,7 +161,9 @@ fn read_origin(payload: &[u8]) -> Result<Origin, &'static str> {
 struct Decoder {
     builder: TraceBuilder,
     shapes: Vec<Shape>,
-    /// The last object of each shape in this block; empty for shapes that did not occur in it.
+    /// The kinds of shapes: operations at sites.
+    kinds: FxHashMap<(u8, u32), u32>,
+    /// The last object of each kind in this block; empty for those that did not occur in it.
     last: Vec<Option<i64>>,
     dependences: bool,
     /// The events of each thread so far; only for dependences.
@@ -169,7 +174,11 @@ struct Decoder {
 struct Shape {
     op: Op,
     part: bool,
+    chose: bool,
     site: u32,
+    kind: u32,
+    /// What it depends on: the first that is 0 ends them.
+    entries: [u8; MOST_ENTRIES],
 }
 
 impl From<Short> for &'static str {
@@ -184,12 +193,22 @@ impl Decoder {
         self.names(&mut input)?;
         for _ in 0..input.count()? {
             let byte = input.byte()?;
-            let op = Op::from_byte(byte & 0x7f).ok_or("unknown operation")?;
+            let op = Op::from_byte(byte & !(PART | CHOSE)).ok_or("unknown operation")?;
             let site = u32::try_from(input.number()?).map_err(|_| "unknown site")?;
             if site as usize >= self.builder.so_far().sites().len() {
                 return Err("unknown site");
             }
-            self.shapes.push(Shape { op, part: byte & 0x80 != 0, site });
+            let next = self.kinds.len() as u32;
+            let kind = *self.kinds.entry((byte, site)).or_insert(next);
+            let mut entries = [0; MOST_ENTRIES];
+            if self.dependences {
+                let count = input.count()?;
+                for entry in entries.get_mut(..count).ok_or("a shape depends on too much")? {
+                    let number = u8::try_from(input.number()?).ok().filter(|number| number >> 1 > 0);
+                    *entry = number.ok_or("a dependence on what is not an earlier read")?;
+                }
+            }
+            self.shapes.push(Shape { op, part: byte & PART != 0, chose: byte & CHOSE != 0, site, kind, entries });
         }
         let events = input.count()?;
         let before = self.builder.so_far().len();
@@ -200,24 +219,32 @@ impl Decoder {
         let by_thread = self.columns(&mut input, &threads, events)?;
 
         let mut next: Vec<usize> = threads.iter().map(|&(_, start)| start).collect();
+        let mut found: Vec<(EventId, Dependence)> = Vec::new();
         self.builder.reserve(events);
         for (thread, length) in runs {
             let slot = threads.binary_search_by_key(&thread, |&(thread, _)| thread).map_err(|_| "unknown thread")?;
             let start = next[slot];
             next[slot] += length;
-            for &event in &by_thread[start..start + length] {
+            for &(event, entries) in &by_thread[start..start + length] {
                 if self.dependences {
+                    let id = self.builder.so_far().len() as EventId;
                     let thread = usize::from(thread);
                     if self.positions.len() <= thread {
                         self.positions.resize_with(thread + 1, Vec::new);
                     }
-                    self.positions[thread].push(self.builder.so_far().len() as EventId);
+                    let positions = &mut self.positions[thread];
+                    for entry in entries.into_iter().take_while(|&entry| entry > 0) {
+                        found.push((id, read_back(self.builder.so_far(), positions, positions.len(), entry.into())?));
+                    }
+                    positions.push(id);
                 }
                 self.builder.push_checked(event);
             }
         }
         if self.dependences {
-            self.depend(&mut input, before as EventId, events)?;
+            self.depend(&mut input, before as EventId, events, &mut found)?;
+            found.sort_by_key(|&(event, _)| event);
+            found.into_iter().for_each(|(event, dependence)| self.builder.depend_checked(event, dependence));
         }
         if input.0.is_empty() { Ok(()) } else { Err("it says more than it should") }
     }
@@ -295,7 +322,7 @@ impl Decoder {
         input: &mut Input<'_>,
         threads: &[(u16, usize)],
         events: usize,
-    ) -> Result<Vec<Event>, &'static str> {
+    ) -> Result<Vec<(Event, [u8; MOST_ENTRIES])>, &'static str> {
         let mut shapes = Vec::with_capacity(events);
         for _ in 0..events {
             let shape = usize::try_from(input.number()?).map_err(|_| "unknown shape")?;
@@ -305,7 +332,7 @@ impl Decoder {
             shapes.push(shape);
         }
         self.last.clear();
-        self.last.resize(self.shapes.len(), None);
+        self.last.resize(self.kinds.len(), None);
         let mut last = 0;
         let mut columns = Vec::with_capacity(events);
         for (slot, &(thread, start)) in threads.iter().enumerate() {
@@ -316,8 +343,11 @@ impl Decoder {
                 let subject = shape.op.subject();
                 if subject != Subject::Nothing {
                     let difference = input.signed()?;
-                    last = self.last[number].unwrap_or(last).checked_add(difference).ok_or("unknown object")?;
-                    self.last[number] = Some(last);
+                    last = self.last[shape.kind as usize]
+                        .unwrap_or(last)
+                        .checked_add(difference)
+                        .ok_or("unknown object")?;
+                    self.last[shape.kind as usize] = Some(last);
                     object = u32::try_from(last).map_err(|_| "unknown object")?;
                     let trace = self.builder.so_far();
                     let known = match subject {
@@ -328,13 +358,21 @@ impl Decoder {
                         return Err("unknown object");
                     }
                 }
-                columns.push(Event { thread, op: shape.op, part: shape.part, object, site: shape.site });
+                let Shape { op, part, chose, site, entries, .. } = shape;
+                columns.push((Event { thread, op, part, chose, object, site }, entries));
             }
         }
         Ok(columns)
     }
 
-    fn depend(&mut self, input: &mut Input<'_>, before: EventId, events: usize) -> Result<(), &'static str> {
+    /// Dependences that are not part of shapes.
+    fn depend(
+        &self,
+        input: &mut Input<'_>,
+        before: EventId,
+        events: usize,
+        found: &mut Vec<(EventId, Dependence)>,
+    ) -> Result<(), &'static str> {
         let mut at = 0_u64;
         for number in 0..input.count()? {
             let distance = input.number()?;
@@ -346,16 +384,7 @@ impl Decoder {
             let positions = &self.positions[usize::from(self.builder.so_far().thread(event))];
             let position = positions.binary_search(&event).map_err(|_| "an event that is not there")?;
             for _ in 0..input.count()? {
-                let entry = input.number()?;
-                let read = usize::try_from(entry >> 1)
-                    .ok()
-                    .filter(|&back| back > 0)
-                    .and_then(|back| position.checked_sub(back))
-                    .map(|position| positions[position])
-                    .filter(|&read| self.builder.so_far().op(read).reads())
-                    .ok_or("a dependence on what is not an earlier read")?;
-                let via = if entry & 1 == 1 { Via::Decision } else { Via::Value };
-                self.builder.depend_checked(event, Dependence { read, via });
+                found.push((event, read_back(self.builder.so_far(), positions, position, input.number()?)?));
             }
         }
         Ok(())
@@ -377,4 +406,16 @@ impl Decoder {
         }
         if input.0.is_empty() { Ok(()) } else { Err("it says more than it should") }
     }
+}
+
+/// The dependence that an entry stands for, of an event at a position of its thread, whose events are these.
+fn read_back(trace: &Trace, positions: &[EventId], position: usize, entry: u64) -> Result<Dependence, &'static str> {
+    let read = usize::try_from(entry >> 1)
+        .ok()
+        .filter(|&back| back > 0)
+        .and_then(|back| position.checked_sub(back))
+        .and_then(|position| positions.get(position).copied())
+        .filter(|&read| trace.op(read).reads())
+        .ok_or("a dependence on what is not an earlier read")?;
+    Ok(Dependence { read, via: if entry & 1 == 1 { Via::Decision } else { Via::Value } })
 }

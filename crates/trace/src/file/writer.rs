@@ -1,7 +1,8 @@
 //! Writing, one block at a time.
 
 use super::{
-    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, MAGIC, ORIGIN, checksum, shape_of, varint,
+    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, MAGIC, MOST_ENTRIES, ORIGIN, checksum,
+    kind_of, varint,
 };
 use crate::recording::Sink;
 use crate::{Error, Event, Object, Origin, Subject, Via};
@@ -16,8 +17,9 @@ pub struct Writer<W: Write> {
     out: W,
     flags: u32,
     names: [Names; 3],
-    shapes: FxHashMap<(u8, u32), u32>,
-    new_shapes: Vec<(u8, u32)>,
+    /// Numbers of shapes: operation, site and what it depends on.
+    shapes: FxHashMap<((u8, u32), Vec<u64>), u32>,
+    new_shapes: Vec<((u8, u32), Vec<u64>)>,
     block: Vec<Event>,
     shape: Vec<u32>,
     /// Of the current block: events that have dependences, with their number in the block.
@@ -152,17 +154,22 @@ impl<W: Write> Writer<W> {
             Subject::Thread => assert!(u64::from(event.object) < self.names[THREADS].total, "no other thread"),
             _ => assert!(u64::from(event.object) < self.names[OBJECTS].total, "no object {}", event.object),
         }
-        let key = shape_of(event);
-        let next = self.shapes.len() as u32;
-        let shape = *self.shapes.entry(key).or_insert_with(|| {
-            self.new_shapes.push(key);
-            next
-        });
-        if self.flags & DEPENDENCES != 0 && !dependences.is_empty() {
-            let entries =
-                dependences.iter().map(|&(back, via)| u64::from(back) << 1 | u64::from(via == Via::Decision)).collect();
-            self.depending.push((self.block.len() as u32, entries));
+        let known = dependences.iter().filter(|_| self.flags & DEPENDENCES != 0);
+        let mut entries: Vec<u64> =
+            known.map(|&(back, via)| u64::from(back) << 1 | u64::from(via == Via::Decision)).collect();
+        if entries.len() > MOST_ENTRIES || entries.iter().any(|&entry| entry >= FAR) {
+            self.depending.push((self.block.len() as u32, std::mem::take(&mut entries)));
         }
+        let next = self.shapes.len() as u32;
+        let key = (kind_of(event), entries);
+        let shape = match self.shapes.get(&key) {
+            Some(&shape) => shape,
+            None => {
+                self.new_shapes.push(key.clone());
+                self.shapes.insert(key, next);
+                next
+            }
+        };
         self.block.push(event);
         self.shape.push(shape);
         self.events += 1;
@@ -201,9 +208,13 @@ impl<W: Write> Writer<W> {
             names.put(&mut payload);
         }
         varint::put(&mut payload, self.new_shapes.len() as u64);
-        for (op, site) in self.new_shapes.drain(..) {
+        for ((op, site), entries) in self.new_shapes.drain(..) {
             payload.push(op);
             varint::put(&mut payload, site.into());
+            if self.flags & DEPENDENCES != 0 {
+                varint::put(&mut payload, entries.len() as u64);
+                entries.into_iter().for_each(|entry| varint::put(&mut payload, entry));
+            }
         }
         varint::put(&mut payload, self.block.len() as u64);
 
@@ -219,14 +230,14 @@ impl<W: Write> Writer<W> {
         for &at in &by_thread {
             varint::put(&mut payload, self.shape[at as usize].into());
         }
-        let mut last_of: FxHashMap<u32, i64> = FxHashMap::default();
+        let mut last_of: FxHashMap<(u8, u32), i64> = FxHashMap::default();
         let mut last = 0;
         for &at in &by_thread {
             let event = self.block[at as usize];
             if event.op.subject() == Subject::Nothing {
                 continue;
             }
-            let before = last_of.entry(self.shape[at as usize]).or_insert(last);
+            let before = last_of.entry(kind_of(event)).or_insert(last);
             last = event.object.into();
             varint::put_signed(&mut payload, last - *before);
             *before = last;

@@ -76,8 +76,9 @@ pub struct Converter<'n, S> {
     next: u64,
     missing: FxHashMap<u32, u64>,
     dependences: Option<Dependences<'n>>,
-    /// What the next event depends on.
+    /// What the next event depends on, and whether its thread has chosen before it.
     reads: Backs,
+    chose: bool,
 }
 
 /// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
@@ -112,6 +113,7 @@ impl<'n, S: Sink> Converter<'n, S> {
             missing: FxHashMap::default(),
             dependences: None,
             reads: Backs::new(),
+            chose: false,
         };
         for name in std::mem::take(&mut converter.layout.threads) {
             converter.sink.thread(name)?;
@@ -128,7 +130,7 @@ impl<'n, S: Sink> Converter<'n, S> {
 
     /// Says on which reads events depend, from what the code of the program tells.
     #[must_use]
-    pub fn knowing(mut self, knowledge: &'n dyn Knowledge) -> Self {
+    pub fn knowing(mut self, knowledge: &'n mut dyn Knowledge) -> Self {
         self.dependences = Some(Dependences::new(knowledge));
         self
     }
@@ -146,6 +148,11 @@ impl<'n, S: Sink> Converter<'n, S> {
                 }
                 // What static constructors did is not part of the execution.
                 kind if kind.is_event() && record.index > 0 => self.event(record)?,
+                Kind::Entered | Kind::Left | Kind::Branched | Kind::Called => {
+                    if let Some(dependences) = &mut self.dependences {
+                        dependences.pass(record);
+                    }
+                }
                 _ => {}
             }
         }
@@ -193,7 +200,7 @@ impl<'n, S: Sink> Converter<'n, S> {
             }
         }
         if let Some(dependences) = &mut self.dependences {
-            self.reads = dependences.begin(record);
+            (self.reads, self.chose) = dependences.begin(record);
         }
         self.convert(record)
     }
@@ -280,7 +287,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         let pieces = self.layout.pieces(range(record));
         for piece in pieces.clone() {
             let location = self.location(piece)?;
-            if let Some(dependences) = self.dependences.as_mut().filter(|_| op.writes()) {
+            if let Some(dependences) = self.dependences.as_ref().filter(|_| op.writes()) {
                 self.reads.extend(dependences.values(record));
             }
             if piece == pieces.start {
@@ -356,7 +363,7 @@ impl<'n, S: Sink> Converter<'n, S> {
             dependences.happened(thread);
         }
         let thread = u16::try_from(thread).map_err(|_| Error::TooMany("threads"))?;
-        let reads = std::mem::take(&mut self.reads);
-        self.sink.event(Event { thread, op, part: part.is_some(), object, site }, skipped, &reads)
+        let (reads, chose) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.chose));
+        self.sink.event(Event { thread, op, part: part.is_some(), chose, object, site }, skipped, &reads)
     }
 }

@@ -4,118 +4,121 @@ use crate::Via;
 use racehunter_event::{Kind, Record};
 use rustc_hash::FxHashMap;
 
-/// What the code says about an access. Others are named by their sites, and their latest execution by the same thread is
-/// meant.
+/// An operation of a thread, for those who know the code.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// It takes a value from memory, and puts one there.
+pub struct Step {
+    /// Number of the instruction, from 0, if it has one.
+    pub site: Option<u32>,
+    /// It takes values from memory.
     pub reads: bool,
-    /// See `reads`.
+    /// It puts values there.
     pub writes: bool,
-    /// Its size.
-    pub bytes: u64,
-    /// What it reads may decide at once what the thread does.
-    pub decisive: bool,
-    /// Reads that decide its address.
-    pub address: &'a [u32],
-    /// Reads that flow into the value that it writes.
-    pub value: &'a [u32],
+    /// Size of a simple access.
+    pub bytes: Option<u64>,
 }
 
-/// Knows the code of a program.
+/// What an operation depends on. Reads are named by the first of their events, counted in their thread from 0, and how
+/// many they have.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    /// Reads that have had a say in what the thread does, since its last operation or in this one. Each is named once.
+    pub decisions: Vec<(u32, u32)>,
+    /// Other reads that the values that it writes are made of.
+    pub values: Vec<(u32, u32)>,
+    /// The thread has chosen where to go on since its last operation.
+    pub chose: bool,
+}
+
+/// Follows the threads of an execution through the code of the program. Instructions are named by their numbers, from 0.
 pub trait Knowledge {
-    /// What the code says about the access with this site number, if it is a simple one.
-    fn of(&self, site: u32) -> Option<Known<'_>>;
+    /// A thread enters a function, whose entry has this number. Only with `returns_here` it can have been called by code of
+    /// the program, unless it calls nobody and touches no memory, when nothing is known about that.
+    fn enter(&mut self, thread: u32, site: u32, returns_here: bool);
+    /// It is about to leave it.
+    fn leave(&mut self, thread: u32, site: u32);
+    /// It chooses where to go on, by a value.
+    fn branch(&mut self, thread: u32, site: u32, value: u64);
+    /// It calls somebody who may not be known.
+    fn call(&mut self, thread: u32, site: u32);
+    /// It is about to do something: what does that depend on?
+    fn before(&mut self, thread: u32, step: Step) -> Needs;
+    /// It has done that: these events.
+    fn after(&mut self, thread: u32, step: Step, first: u32, count: u32);
+    /// From now on something may run at any time that the code does not tell.
+    fn interrupts(&mut self);
 }
 
-/// Dependences of the next event: how many events of its thread the read lies back, and in which way it matters.
+/// Dependences of an event: how many events of its thread the read lies back, and in which way it matters.
 pub(super) type Backs = Vec<(u32, Via)>;
 
-/// Follows each thread.
+/// Counts the events of each thread, for somebody who knows the code.
 pub(super) struct Dependences<'n> {
-    knowledge: &'n dyn Knowledge,
-    threads: FxHashMap<u32, Thread>,
-    /// A signal handler may run anywhere, and the code does not tell.
-    opaque: bool,
-}
-
-#[derive(Default)]
-struct Thread {
-    /// Events so far.
-    events: u32,
-    /// The latest execution of each load: its first event, and how many there are.
-    latest: FxHashMap<u32, (u32, u32)>,
-    /// Reads that matter to whatever the thread does next.
-    decisive: Vec<u32>,
+    knowledge: &'n mut dyn Knowledge,
+    events: FxHashMap<u32, u32>,
+    /// What the operation that happens now writes.
+    values: Vec<(u32, u32)>,
 }
 
 impl<'n> Dependences<'n> {
-    pub(super) fn new(knowledge: &'n dyn Knowledge) -> Self {
-        Self { knowledge, threads: FxHashMap::default(), opaque: false }
+    pub(super) fn new(knowledge: &'n mut dyn Knowledge) -> Self {
+        Self { knowledge, events: FxHashMap::default(), values: Vec::new() }
     }
 
-    /// An operation begins: what it depends on. For an access that is what decides its address; see [`Self::values`] for
-    /// the rest.
-    pub(super) fn begin(&mut self, record: &Record) -> Backs {
-        self.opaque |= record.kind == Kind::SignalSetup && record.object != 0;
-        let known = self.known(record);
-        let thread = self.threads.entry(record.thread).or_default();
-        let now = thread.events;
-        let mut backs: Backs = thread.decisive.drain(..).map(|read| (now - read, Via::Decision)).collect();
-        for load in known.iter().flat_map(|known| known.address) {
-            backs.extend(thread.of(*load).map(|read| (now - read, Via::Decision)));
+    /// A thread passes a place in the code that is no event.
+    pub(super) fn pass(&mut self, record: &Record) {
+        let Some(site) = record.site.checked_sub(1) else { return };
+        match record.kind {
+            Kind::Entered => self.knowledge.enter(record.thread, site, record.detail == 1),
+            Kind::Left => self.knowledge.leave(record.thread, site),
+            Kind::Branched => self.knowledge.branch(record.thread, site, record.object),
+            Kind::Called => self.knowledge.call(record.thread, site),
+            _ => {}
         }
+    }
+
+    /// An operation begins: what it depends on, and whether its thread has chosen before. For an access that is what
+    /// decides its address; see [`Self::values`] for the rest.
+    pub(super) fn begin(&mut self, record: &Record) -> (Backs, bool) {
+        if record.kind == Kind::SignalSetup && record.object != 0 {
+            self.knowledge.interrupts();
+        }
+        let Needs { decisions, values, chose } = self.knowledge.before(record.thread, step(record));
+        self.values = values;
+        let mut backs = self.backs(record.thread, &decisions, Via::Decision);
         backs.sort_unstable_by_key(|&(back, _)| back);
-        backs.dedup();
-        backs
+        (backs, chose)
     }
 
     /// The reads that flow into what an access writes, for the event that is next.
-    pub(super) fn values(&mut self, record: &Record) -> Backs {
-        let known = self.known(record);
-        let thread = self.threads.entry(record.thread).or_default();
-        let now = thread.events;
-        let loads = known.iter().flat_map(|known| known.value);
-        loads.flat_map(|load| thread.of(*load)).map(|read| (now - read, Via::Value)).collect()
+    pub(super) fn values(&self, record: &Record) -> Backs {
+        self.backs(record.thread, &self.values, Via::Value)
+    }
+
+    fn backs(&self, thread: u32, reads: &[(u32, u32)], via: Via) -> Backs {
+        let now = self.events.get(&thread).copied().unwrap_or(0);
+        let events = reads.iter().flat_map(|&(first, count)| first..first + count);
+        events.map(|event| (now - event, via)).collect()
     }
 
     /// An event has happened.
     pub(super) fn happened(&mut self, thread: u32) {
-        self.threads.entry(thread).or_default().events += 1;
+        *self.events.entry(thread).or_default() += 1;
     }
 
-    /// An access of so many events is over.
+    /// An operation of so many events is over.
     pub(super) fn end(&mut self, record: &Record, count: u32) {
-        if !matches!(record.kind, Kind::Read | Kind::ReadRange | Kind::AtomicRead | Kind::AtomicUpdate) {
-            return;
-        }
-        let followed = self.known(record).filter(|known| !known.decisive).is_some();
-        let thread = self.threads.entry(record.thread).or_default();
-        let first = thread.events - count;
-        if followed {
-            thread.latest.insert(record.site, (first, count));
-        } else {
-            thread.decisive.extend(first..thread.events);
-        }
-    }
-
-    /// What the code says about an access, if it is about the same access.
-    fn known(&self, record: &Record) -> Option<Known<'n>> {
-        let site = record.site.checked_sub(1).filter(|_| !self.opaque)?;
-        let (reads, writes) = match record.kind {
-            Kind::Read | Kind::AtomicRead => (true, false),
-            Kind::Write | Kind::AtomicWrite => (false, true),
-            Kind::AtomicUpdate => (true, true),
-            _ => return None,
-        };
-        let known = self.knowledge.of(site)?;
-        ((known.reads, known.writes, known.bytes) == (reads, writes, record.size.into())).then_some(known)
+        let now = self.events.get(&record.thread).copied().unwrap_or(0);
+        self.knowledge.after(record.thread, step(record), now - count, count);
     }
 }
 
-impl Thread {
-    /// The events of the latest execution of a load, which is named without the 1 that records add.
-    fn of(&self, load: u32) -> std::ops::Range<u32> {
-        self.latest.get(&(load + 1)).map_or(0..0, |&(first, count)| first..first + count)
-    }
+fn step(record: &Record) -> Step {
+    let (reads, writes) = match record.kind {
+        Kind::Read | Kind::AtomicRead | Kind::ReadRange => (true, false),
+        Kind::Write | Kind::AtomicWrite | Kind::WriteRange | Kind::Free => (false, true),
+        Kind::AtomicUpdate => (true, true),
+        _ => (false, false),
+    };
+    let is_simple = !matches!(record.kind, Kind::ReadRange | Kind::WriteRange | Kind::Free);
+    Step { site: record.site.checked_sub(1), reads, writes, bytes: is_simple.then_some(record.size.into()) }
 }

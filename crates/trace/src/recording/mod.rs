@@ -31,7 +31,7 @@ mod schedule;
 mod survey;
 
 pub use convert::{Converter, Names, PlainNames, Sink};
-pub use depend::{Knowledge, Known};
+pub use depend::{Knowledge, Needs, Step};
 pub use schedule::Schedule;
 pub use survey::{Layout, Survey};
 

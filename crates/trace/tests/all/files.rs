@@ -8,7 +8,7 @@ use racehunter_trace::{
 /// Any trace that a builder accepts, however senseless.
 fn traces() -> impl Strategy<Value = Trace> {
     let event =
-        (0..4_u16, 0..Op::ALL.len(), any::<bool>(), 0..6_u32, 0..5_u32, prop::collection::vec(any::<u8>(), 0..3));
+        (0..4_u16, 0..Op::ALL.len(), any::<[bool; 2]>(), 0..6_u32, 0..5_u32, prop::collection::vec(any::<u8>(), 0..3));
     (prop::collection::vec(event, 0..60), any::<bool>(), any::<bool>(), "[ -~é\n]{0,6}").prop_map(
         |(events, branches, dependences, odd)| {
             let mut builder = TraceBuilder::new();
@@ -19,14 +19,14 @@ fn traces() -> impl Strategy<Value = Trace> {
                 builder.site(&format!("file.c:{site}")).unwrap();
             }
             builder.site(&odd).unwrap();
-            for (thread, op, part, object, site, needs) in events {
+            for (thread, op, [part, chose], object, site, needs) in events {
                 let op = Op::ALL[op];
                 let object = match op.subject() {
                     Subject::Nothing => NO_OBJECT,
                     Subject::Thread => object % 4,
                     subject => builder.object(subject, &format!("{}{object}", subject.name())).unwrap(),
                 };
-                let event = builder.push(Event { thread, op, part, object, site: site.min(4) }).unwrap();
+                let event = builder.push(Event { thread, op, part, chose, object, site: site.min(4) }).unwrap();
                 let reads: Vec<u32> = (0..event)
                     .filter(|&id| builder.so_far().thread(id) == thread && builder.so_far().op(id).reads())
                     .collect();
@@ -36,7 +36,7 @@ fn traces() -> impl Strategy<Value = Trace> {
                         builder.depend(Dependence { read: reads[usize::from(need >> 1) % reads.len()], via });
                     }
                 }
-                if op == Op::Branch {
+                if op == Op::Branch || chose {
                     builder.set_branches();
                 }
             }
@@ -139,7 +139,7 @@ proptest! {
     fn noise_is_an_error_or_a_trace(noise in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = read(&noise);
         let _ = text::read(&noise[..]);
-        let mut bytes = b"RHTRACE\0\x02\0\0\0\x02\0\0\0\x01\0\0\0".to_vec();
+        let mut bytes = b"RHTRACE\0\x03\0\0\0\x02\0\0\0\x01\0\0\0".to_vec();
         bytes.extend_from_slice(&(noise.len() as u32).to_le_bytes());
         bytes.extend_from_slice(&[0; 4]);
         bytes.extend_from_slice(&noise);
@@ -166,7 +166,7 @@ fn errors_say_where() {
     assert_eq!(error("T0|r(x)|7\nT1|w(x)|1|value(7)\n"), "line 2: this thread has no earlier read `7`");
     assert!(matches!(read(b"hello"), Err(Error::NotATrace)));
     assert!(matches!(read(b"RHTRACE\0\x09\0\0\0\0\0\0\0"), Err(Error::Version { found: 9, .. })));
-    assert!(matches!(read(b"RHTRACE\0\x02\0\0\0\0\0\0\0"), Err(Error::Truncated { block: 0 })));
+    assert!(matches!(read(b"RHTRACE\0\x03\0\0\0\0\0\0\0"), Err(Error::Truncated { block: 0 })));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn large_traces_have_several_blocks_and_few_bytes() {
         let object = locations[(site * 41 + number / 100) % locations.len()];
         let op = if site.is_multiple_of(3) { Op::Write } else { Op::Read };
         let thread = threads[number / 20 % 2];
-        builder.push(Event { thread, op, part: false, object, site: sites[site] }).unwrap();
+        builder.push(Event { thread, op, part: false, chose: false, object, site: sites[site] }).unwrap();
     }
     let trace = builder.finish();
     let bytes = written(&trace);

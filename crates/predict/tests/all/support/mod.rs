@@ -1,5 +1,6 @@
 //! Small random traces, and all their correct reorderings by brute force.
 
+pub mod machine;
 pub mod oracle;
 
 use racehunter_trace::{Dependence, Event, EventId, NO_OBJECT, Op, Subject, Trace, TraceBuilder, Via};
@@ -187,7 +188,8 @@ impl Generator<'_> {
         };
         let id = self.builder.so_far().len();
         let site = self.builder.site(&id.to_string()).unwrap();
-        let event = Event { thread: thread as u16, op, part: false, object, site };
+        let chose = self.random.one_in(12);
+        let event = Event { thread: thread as u16, op, part: false, chose, object, site };
         let id = self.builder.push(event).unwrap();
         if self.shape.dependences {
             let reads = self.reads[thread].clone();

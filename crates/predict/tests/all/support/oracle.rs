@@ -31,7 +31,7 @@ impl Rules {
         let boundary = ids().map(|id| match policy {
             Policy::M2 => position[id as usize] + 1,
             Policy::SeqCheck => later(id)
-                .find(|&other| trace.op(other) == Op::Branch || decides(other, None))
+                .find(|&other| trace.follows_choice(other) || decides(other, None))
                 .map_or(usize::MAX, |other| position[other as usize]),
             Policy::Nre => {
                 later(id).find(|&other| decides(other, Some(id))).map_or(usize::MAX, |other| position[other as usize])

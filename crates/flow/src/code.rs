@@ -1,0 +1,260 @@
+//! The code of a program, with what is looked up in it again and again.
+
+use racehunter_ir::{Function, Instruction, InstructionId, Linkage, Module, Operand, Operation, SymbolId, SymbolKind};
+use rustc_hash::FxHashMap;
+
+/// A function: its module and its position there.
+pub(crate) type Place = (u32, u32);
+
+/// A program.
+pub(crate) struct Code {
+    modules: Vec<Module>,
+    /// For each site its function, and its instruction unless it is the entry.
+    sites: Vec<Option<(Place, Option<u32>)>>,
+    /// What is known of each function, by module.
+    known: Vec<Vec<Known>>,
+    /// The definitions of each name that other modules see, and of those that they do not, by module.
+    defined: FxHashMap<(Option<u32>, String), Vec<Place>>,
+}
+
+/// What matters about a function besides its instructions.
+#[derive(Clone, Default)]
+pub(crate) struct Known {
+    /// It can go on again from where it was, as with `setjmp`: it is not followed.
+    pub(crate) opaque: bool,
+    /// It reads memory of its own, without an event, that is written in ways that are not followed.
+    leaks: bool,
+    /// It calls nobody and touches no memory that others see: it has no frame on the shadow call stack.
+    quiet: bool,
+    /// Locals that are only written and read, and only here, by instruction.
+    simple: Vec<u32>,
+}
+
+/// Who is called.
+pub(crate) enum Callee<'a> {
+    /// One of these functions of the program, all of which are announced.
+    Own(&'a [Place]),
+    /// A function by this name, which is not of the program or not announced.
+    Named(&'a str),
+    /// Somebody.
+    Unknown,
+}
+
+impl Code {
+    pub(crate) fn new(modules: Vec<Module>) -> Self {
+        let mut code =
+            Self { sites: Vec::new(), known: Vec::new(), defined: FxHashMap::default(), modules: Vec::new() };
+        for (number, module) in (0..).zip(&modules) {
+            let first = code.sites.len();
+            code.sites.resize(first + module.site_count as usize, None);
+            for (position, function) in (0..).zip(&module.functions) {
+                let place = (number, position);
+                let instructions = (0..).zip(&function.instructions);
+                let numbered = instructions.filter_map(|(id, instruction)| Some((instruction.site?, Some(id))));
+                for (site, instruction) in numbered.chain(function.entry_site.map(|site| (site, None))) {
+                    if let Some(entry) = code.sites.get_mut(first + site as usize) {
+                        *entry = Some((place, instruction));
+                    }
+                }
+                code.defined.entry(key(module, number, function.symbol)).or_default().push(place);
+            }
+            code.known.push(module.functions.iter().map(|function| Known::of(module, function)).collect());
+        }
+        code.modules = modules;
+        code
+    }
+
+    /// Where a site is: its function, and its instruction unless it is the entry.
+    pub(crate) fn site(&self, site: u32) -> Option<(Place, Option<u32>)> {
+        *self.sites.get(site as usize)?
+    }
+
+    pub(crate) fn function(&self, place: Place) -> &Function {
+        &self.modules[place.0 as usize].functions[place.1 as usize]
+    }
+
+    pub(crate) fn known(&self, place: Place) -> &Known {
+        &self.known[place.0 as usize][place.1 as usize]
+    }
+
+    /// Who is called by a call of a function.
+    pub(crate) fn callee(&self, place: Place, call: &Instruction) -> Callee<'_> {
+        let Some(&Operand::Symbol(symbol, 0)) = call.operands.first() else { return Callee::Unknown };
+        let module = &self.modules[place.0 as usize];
+        let Some(named) = module.symbol(symbol) else { return Callee::Unknown };
+        if matches!(named.kind, SymbolKind::Alias { .. }) {
+            return Callee::Unknown;
+        }
+        match self.defined.get(&key(module, place.0, symbol)) {
+            Some(places) if places.iter().all(|&place| self.function(place).entry_site.is_some()) => {
+                Callee::Own(places)
+            }
+            _ => Callee::Named(self.modules[place.0 as usize].symbol(symbol).map_or("", |symbol| &symbol.name)),
+        }
+    }
+}
+
+/// How a symbol of a module is known to the whole program.
+fn key(module: &Module, number: u32, symbol: SymbolId) -> (Option<u32>, String) {
+    let Some(symbol) = module.symbol(symbol) else { return (Some(number), String::new()) };
+    ((symbol.linkage == Linkage::Internal).then_some(number), symbol.name.clone())
+}
+
+impl Known {
+    fn of(module: &Module, function: &Function) -> Self {
+        let mut simple: Vec<u32> = Vec::new();
+        let mut others: Vec<u32> = Vec::new();
+        for (user, instruction) in (0..).zip(&function.instructions) {
+            if matches!(instruction.operation, Operation::Local { .. }) {
+                simple.push(user);
+            }
+            for (at, operand) in instruction.operands.iter().enumerate() {
+                let harmless = match instruction.operation {
+                    Operation::Load { .. } | Operation::Compare(_) => true,
+                    Operation::Store { .. } => at == 1,
+                    // Whatever is done with the new address is looked at where it is done.
+                    Operation::Offset { .. } | Operation::Cast(_) => at == 0,
+                    Operation::Call => tells_the_compiler(called(module, instruction)),
+                    _ => false,
+                };
+                if let Some(local) = local_of(function, operand).filter(|_| !harmless) {
+                    others.push(local);
+                }
+            }
+        }
+        simple.retain(|local| !others.contains(local));
+        let leaks = |instruction: &Instruction| match (&instruction.operation, &instruction.operands[..]) {
+            (Operation::Load { order, .. }, [address]) if instruction.site.is_none() => {
+                match base_of(function, address) {
+                    Operand::Instruction(base) => simple.binary_search(&base.0).is_err(),
+                    Operand::Parameter(_) => true,
+                    // Constants, unless it is of the kind that only signal handlers are to see.
+                    _ => order.is_some(),
+                }
+            }
+            (Operation::Call, [_, arguments @ ..]) => {
+                let name = called(module, instruction);
+                let is_local = |argument: &Operand| local_of(function, argument).is_some();
+                name.starts_with("llvm.") && !tells_the_compiler(name) && arguments.iter().any(is_local)
+            }
+            _ => false,
+        };
+        Self {
+            opaque: function.instructions.iter().any(|instruction| returns_twice(module, instruction)),
+            leaks: function.instructions.iter().any(leaks),
+            quiet: !function.instructions.iter().any(|instruction| has_to_tell(module, instruction)),
+            simple,
+        }
+    }
+
+    /// Whether it has no frame on the shadow call stack.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether its activations can read memory, without an event, that others of the thread write.
+    pub(crate) fn leaks(&self) -> bool {
+        self.leaks || self.opaque
+    }
+
+    /// Whether a local is only written and read, and only here.
+    pub(crate) fn is_simple(&self, local: u32) -> bool {
+        self.simple.binary_search(&local).is_ok()
+    }
+}
+
+/// The name of the function that is called, if it has one.
+fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
+    match call.operands.first() {
+        Some(&Operand::Symbol(symbol, 0)) => module.symbol(symbol).map_or("", |symbol| &symbol.name),
+        _ => "",
+    }
+}
+
+/// Whether calling a function of this name only tells the compiler something.
+pub(crate) fn tells_the_compiler(name: &str) -> bool {
+    const PREFIXES: [&str; 6] = [
+        "llvm.lifetime.",
+        "llvm.dbg.",
+        "llvm.assume",
+        "llvm.invariant.",
+        "llvm.donothing",
+        "llvm.experimental.noalias",
+    ];
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a function of this name only computes something from its arguments.
+pub(crate) fn computes(name: &str) -> bool {
+    const NAMES: [&str; 31] = [
+        "smax",
+        "smin",
+        "umax",
+        "umin",
+        "abs",
+        "ctpop",
+        "ctlz",
+        "cttz",
+        "bswap",
+        "bitreverse",
+        "fshl",
+        "fshr",
+        "sadd",
+        "uadd",
+        "ssub",
+        "usub",
+        "smul",
+        "umul",
+        "fabs",
+        "sqrt",
+        "fma",
+        "fmuladd",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "round",
+        "copysign",
+        "expect",
+        "minnum",
+        "maxnum",
+    ];
+    name.strip_prefix("llvm.").and_then(|name| name.split('.').next()).is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Whether an instruction is an event, or calls somebody.
+fn has_to_tell(module: &Module, instruction: &Instruction) -> bool {
+    match instruction.operation {
+        Operation::Call | Operation::Invoke { .. } => {
+            instruction.site.is_some() || !called(module, instruction).starts_with("llvm.")
+        }
+        Operation::Branch | Operation::Switch | Operation::Return | Operation::Resume => false,
+        _ => instruction.site.is_some(),
+    }
+}
+
+fn returns_twice(module: &Module, instruction: &Instruction) -> bool {
+    let Some(&Operand::Symbol(symbol, _)) = instruction.operands.first() else { return false };
+    let kind = module.symbol(symbol).map(|symbol| &symbol.kind);
+    matches!(kind, Some(SymbolKind::Function { attributes, .. }) if attributes.returns_twice)
+}
+
+/// What an address was computed from, as far as that is by offsets.
+pub(crate) fn base_of<'a>(function: &'a Function, mut address: &'a Operand) -> &'a Operand {
+    // Long enough for every real chain; the bound is against circles in code that is never reached.
+    for _ in 0..64 {
+        let Operand::Instruction(InstructionId(id)) = *address else { break };
+        let Some(instruction) = function.instructions.get(id as usize) else { break };
+        match (&instruction.operation, instruction.operands.first()) {
+            (Operation::Offset { .. } | Operation::Cast(_), Some(base)) => address = base,
+            _ => break,
+        }
+    }
+    address
+}
+
+/// The local that an address lies in.
+pub(crate) fn local_of(function: &Function, address: &Operand) -> Option<u32> {
+    let Operand::Instruction(InstructionId(id)) = *base_of(function, address) else { return None };
+    matches!(function.instructions.get(id as usize)?.operation, Operation::Local { .. }).then_some(id)
+}

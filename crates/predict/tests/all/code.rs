@@ -1,0 +1,104 @@
+//! From code to predictions: what is predicted from one execution of a random program, with all that is known about its
+//! branches and dependences by following its code, is carried out, and happens.
+//!
+//! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
+
+use crate::support::Random;
+use crate::support::machine::{Machine, Next, program, shown};
+use racehunter_event::Record;
+use racehunter_flow::Follower;
+use racehunter_ir::Module;
+use racehunter_predict::{Index, Kind, Options, Policy, Prediction, predict};
+use racehunter_trace::recording::{Converter, PlainNames, Survey};
+use racehunter_trace::{EventId, Trace, file};
+use std::collections::BTreeSet;
+
+fn programs() -> u64 {
+    std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(600)
+}
+
+/// Runs a program: mostly the same thread goes on.
+fn run<'m>(module: &'m Module, threads: usize, random: &mut Random) -> Machine<'m> {
+    let mut machine = Machine::new(module, threads);
+    let mut current = 0;
+    let patience = 1 + random.below(8);
+    while (0..threads).any(|thread| machine.is_able(thread)) {
+        if random.one_in(patience) || !machine.is_able(current) {
+            current = random.below(threads);
+        }
+        if machine.is_able(current) {
+            machine.perform(current);
+        }
+    }
+    machine
+}
+
+/// The trace, by way of a file.
+fn recorded(module: &Module, log: &[Record]) -> Trace {
+    let mut survey = Survey::default();
+    survey.add(log);
+    let mut follower = Follower::new(vec![module.clone()]);
+    let writer = file::Writer::new(Vec::new(), true, true).unwrap();
+    let mut converter = Converter::new(survey.finish(), &PlainNames, writer).unwrap().knowing(&mut follower);
+    converter.add(log).unwrap();
+    file::Reader::new(converter.finish().finish().unwrap()).unwrap().read().unwrap()
+}
+
+/// Carries out a witness. Fails where the program does something else than in the trace.
+fn carry_out(module: &Module, threads: usize, events: &[Record], prediction: &Prediction) -> Result<(), String> {
+    let mut machine = Machine::new(module, threads);
+    let expect = |machine: &Machine<'_>, id: EventId| {
+        let Record { kind, object, code, thread, .. } = events[id as usize];
+        let next = machine.next(thread as usize);
+        if next == (Next::Event { kind, object, code }) { Ok(thread as usize) } else { Err(format!("{id}: {next:x?}")) }
+    };
+    for id in prediction.witness.events() {
+        let thread = expect(&machine, id)?;
+        if !machine.is_able(thread) {
+            return Err(format!("{id} cannot happen"));
+        }
+        machine.perform(thread);
+    }
+    for &id in &prediction.events {
+        let thread = expect(&machine, id)?;
+        if machine.is_able(thread) != (prediction.kind == Kind::Race) {
+            return Err(format!("{id} is not as it should be"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn predictions_from_followed_code_happen() {
+    let mut total = [0; 3];
+    for seed in 0..programs() {
+        let mut random = Random::new(seed);
+        let threads = 2 + random.below(2);
+        let statements = 2 + random.below(4);
+        let module = program(&mut random, threads as u32, statements);
+        let machine = run(&module, threads, &mut random);
+        let events: Vec<Record> = machine.log.iter().copied().filter(|record| record.kind.is_event()).collect();
+        let trace = recorded(&module, &machine.log);
+        assert_eq!(trace.len(), events.len(), "program {seed}");
+        let index = Index::new(&trace).unwrap_or_else(|error| panic!("program {seed}: {error}"));
+        let mut narrower = BTreeSet::new();
+        for (at, policy) in Policy::ALL.into_iter().enumerate() {
+            let options = Options { policy, attempts: usize::MAX, every_pair: true, ..Options::default() };
+            let mut predicted = BTreeSet::new();
+            for prediction in predict(&index, &options, &|| false).predictions {
+                if let Err(why) = carry_out(&module, threads, &events, &prediction) {
+                    let mut text = Vec::new();
+                    racehunter_trace::text::write(&trace, &mut text).unwrap();
+                    let text = String::from_utf8_lossy(&text);
+                    panic!("program {seed}, {policy:?}: {why}\n{prediction:?}\n{text}\n{}", shown(&module));
+                }
+                predicted.insert((prediction.kind, prediction.events));
+            }
+            assert!(predicted.is_superset(&narrower), "program {seed}: {policy:?} finds less");
+            total[at] += predicted.len();
+            narrower = predicted;
+        }
+    }
+    println!("m2, seqcheck and nre on followed code: {total:?}");
+    assert!(total[0] > 0 && total[1] > total[0] && total[2] > total[1], "{total:?}");
+}

@@ -1,0 +1,134 @@
+//! `cargo xtask bench predict --real [NAME...]`: recordings of real programs, and what is predicted from them.
+//!
+//! For each: one execution with few switches; how many events it has and how many bytes they take; races by policy, for
+//! each how long it took; how much of all that time went into following the code; and what `racehunter predict` shows on
+//! the program.
+
+use crate::table::{Align, Table, thousands};
+use racehunter_e2e::real::{Build, REAL, Real};
+use racehunter_e2e::{Workshop, racehunter, run};
+use racehunter_explore::{Observe, Plan};
+use racehunter_flow::Follower;
+use racehunter_launch::{Limits, Processes, Program};
+use racehunter_predict::{Index, Options, Policy, predict};
+use racehunter_trace::recording::{Converter, PlainNames, Survey};
+use racehunter_trace::{Trace, file};
+use std::time::{Duration, Instant};
+
+/// Prints the table of the programs with these names, or of all.
+pub fn show(names: &[&str]) -> Result<bool, String> {
+    if let Some(name) = names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
+        return Err(format!("there is no real program {name}"));
+    }
+    let table = Table::new([
+        ("program", 8, Align::Left),
+        ("threads", 0, Align::Right),
+        ("events", 11, Align::Right),
+        ("bytes/event", 0, Align::Right),
+        ("recorded", 8, Align::Right),
+        ("m2", 10, Align::Right),
+        ("seqcheck", 10, Align::Right),
+        ("nre", 10, Align::Right),
+        ("following", 0, Align::Right),
+        ("shown", 24, Align::Left),
+    ]);
+    println!("{}", table.heading());
+    for real in REAL.iter().filter(|real| names.is_empty() || names.contains(&real.name)) {
+        let recorded = record(real)?;
+        let mut predicted = Vec::new();
+        let mut total = recorded.plain + recorded.following;
+        for policy in Policy::ALL {
+            let began = Instant::now();
+            let index = Index::new(&recorded.trace).map_err(|error| error.to_string())?;
+            let options = Options { policy, ..Options::default() };
+            let report = predict(&index, &options, &|| began.elapsed() > LONGEST);
+            let missed = if report.unfinished > 0 { format!("+{}?", report.unfinished) } else { String::new() };
+            predicted.push(format!("{}{missed} {:.1}s", report.predictions.len(), began.elapsed().as_secs_f64()));
+            if policy == Policy::Nre {
+                total += began.elapsed();
+            }
+        }
+        let [m2, seqcheck, nre] = [&predicted[0], &predicted[1], &predicted[2]].map(Clone::clone);
+        println!(
+            "{}",
+            table.row([
+                real.name.to_owned(),
+                recorded.trace.threads().len().to_string(),
+                thousands(recorded.trace.len() as u64),
+                format!("{:.2}", recorded.bytes as f64 / recorded.trace.len().max(1) as f64),
+                format!("{:.1}s", (recorded.plain + recorded.following).as_secs_f64()),
+                m2,
+                seqcheck,
+                nre,
+                format!("{:.0} %", 100.0 * recorded.following.as_secs_f64() / total.as_secs_f64()),
+                tried(real)?,
+            ])
+        );
+    }
+    Ok(true)
+}
+
+/// Time for the predictions under one policy.
+const LONGEST: Duration = Duration::from_secs(120);
+
+struct Recorded {
+    trace: Trace,
+    bytes: usize,
+    /// Running the program and writing the trace, without what is next.
+    plain: Duration,
+    /// Following the code.
+    following: Duration,
+}
+
+/// The arguments of a program: sqlite3 gets a third thread.
+fn arguments(real: &Real) -> Vec<&str> {
+    if real.name == "sqlite3" { vec!["3", "12"] } else { real.arguments.to_vec() }
+}
+
+fn record(real: &Real) -> Result<Recorded, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", real.name);
+    let path = real.build(Build::Ours);
+    let modules = racehunter_ir::read_program(&path).map_err(|error| failed(&error))?;
+    let arguments = arguments(real).into_iter().map(Into::into).collect();
+    let limits = Limits { time: Duration::from_secs(120), ..Limits::default() };
+    let program = Program { path, arguments, input: None };
+    let mut processes = Processes::start(program, limits, 1).map_err(|error| failed(&error))?;
+    let began = Instant::now();
+    let plan = Plan { observe: Observe::Code, max_events: 50_000_000, ..Plan::default() };
+    let (_, log) = processes.record(&plan).map_err(|error| failed(&error))?;
+    let survey = || {
+        let mut survey = Survey::default();
+        log.pieces().for_each(|records| survey.add(&records));
+        survey.finish()
+    };
+    let layout = survey();
+    let ran = began.elapsed();
+    let convert = |layout, follower: Option<&mut Follower>| {
+        let began = Instant::now();
+        let writer = file::Writer::new(Vec::new(), follower.is_some(), follower.is_some())?;
+        let mut converter = Converter::new(layout, &PlainNames, writer)?;
+        if let Some(follower) = follower {
+            converter = converter.knowing(follower);
+        }
+        for records in log.pieces() {
+            converter.add(&records)?;
+        }
+        Ok::<_, racehunter_trace::Error>((converter.finish().finish()?, began.elapsed()))
+    };
+    let (_, plain) = convert(survey(), None).map_err(|error| failed(&error))?;
+    let (bytes, all) = convert(layout, Some(&mut Follower::new(modules))).map_err(|error| failed(&error))?;
+    let size = bytes.len();
+    let trace = file::Reader::new(bytes).and_then(|reader| reader.read()).map_err(|error| failed(&error))?;
+    Ok(Recorded { trace, bytes: size, plain: ran + plain, following: all.saturating_sub(plain) })
+}
+
+/// What the command says about the program.
+fn tried(real: &Real) -> Result<String, String> {
+    let workshop = Workshop::new();
+    let out = workshop.path("predictions");
+    let mut command = racehunter(["predict", "--message-format", "json", "--time", "120s", "--out"]);
+    let ended = run(command.arg(&out).arg(real.build(Build::Ours)).arg("--").args(arguments(real)));
+    let summary = ended.stdout.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let summary = summary.filter(|line| line["reason"] == "summary").ok_or(ended.stderr)?;
+    Ok(format!("{} findings, {} not shown", summary["findings"], summary["unconfirmed"].as_u64().unwrap_or(0)))
+}
