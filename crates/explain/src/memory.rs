@@ -46,7 +46,7 @@ fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site 
     match before.iter().rev().find(is_it) {
         Some(record) => places.site(record, record.kind, bytes(record).unwrap_or(earlier.size.into())),
         // Its number is not that of the access, but of the one that noticed.
-        None => Site { event: 0, ..places.site(earlier, kind_of(earlier), u32::from(earlier.size)) },
+        None => Site { event: 0, value: None, ..places.site(earlier, kind_of(earlier), u32::from(earlier.size)) },
     }
 }
 

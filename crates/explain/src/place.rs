@@ -2,10 +2,11 @@
 
 use crate::threads::Threads;
 use crate::unknown_object;
+use crate::values::{self, Numbers};
 use racehunter_explore::{Execution, File, FileKind, FileOperation, Kind, Record, Wait};
-use racehunter_finding::{Frame, Object, Site, Waiting};
+use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
-use racehunter_symbols::{Symbols, own_frame};
+use racehunter_symbols::{Form, Symbols, own_frame};
 
 /// Translates the records of one execution.
 pub(crate) struct Places<'a> {
@@ -13,6 +14,7 @@ pub(crate) struct Places<'a> {
     pub(crate) load_address: u64,
     pub(crate) execution: &'a Execution,
     pub(crate) threads: &'a Threads,
+    pub(crate) numbers: Numbers,
 }
 
 impl Places<'_> {
@@ -46,7 +48,32 @@ impl Places<'_> {
         site.size = size;
         site.locks = locks;
         site.event = record.index;
+        site.value = self.value(record);
         site
+    }
+
+    /// What an access read or wrote.
+    pub(crate) fn value(&self, record: &Record) -> Option<Value> {
+        let records = &self.execution.records;
+        let is_it = |other: &Record| {
+            let same = (other.index, other.thread, other.code) == (record.index, record.thread, record.code);
+            other.kind.is_access() && same
+        };
+        let at = records.iter().position(is_it)?;
+        values::value(self, &records[at], records.get(at + 1)?)
+    }
+
+    /// How the value of an access is to be read.
+    pub(crate) fn form(&self, record: &Record) -> Option<Form> {
+        let size = u64::from(record.size);
+        if let Some(symbol) = self.symbols.data_symbol_of(record.object.wrapping_sub(self.load_address), size) {
+            return symbol.form;
+        }
+        let frames = self.symbols.frames(record.code);
+        // In the code of a library the access is to a part of what the user's line names.
+        let frame = frames.first().filter(|_| own_frame(&frames) == Some(0))?;
+        let expression = self.symbols.expression(frame, spelled_as(record.kind))?;
+        self.symbols.form_of(frame, expression.trim_start_matches('&'), size)
     }
 
     /// A place that is known by its code address only.
@@ -72,6 +99,7 @@ impl Places<'_> {
             stack,
             waits_for: None,
             event: 0,
+            value: None,
         }
     }
 
@@ -85,7 +113,13 @@ impl Places<'_> {
             })
         };
         if let Some(symbol) = self.symbols.data_symbol_of(relative, size) {
-            return Object { name: symbol.name, size, region: "global".to_owned(), allocated: Vec::new() };
+            return Object {
+                name: symbol.name,
+                size,
+                region: "global".to_owned(),
+                allocated: Vec::new(),
+                element: None,
+            };
         }
         let allocation = self.execution.records.iter().rev().find(|record| {
             record.kind == Kind::Allocated && (record.object..record.object + record.extra.max(1)).contains(&address)
@@ -96,11 +130,16 @@ impl Places<'_> {
             let name =
                 spelled().unwrap_or_else(|| format!("byte {} of a block of {}", address - record.object, record.extra));
             let allocated = frames.into_iter().skip(own).collect();
-            return Object { name, size, region: "heap".to_owned(), allocated };
+            let element = sites.iter().find_map(|site| {
+                let size =
+                    self.symbols.element_size(site.stack.first()?, &name).filter(|size| 2 * size <= record.extra)?;
+                Some((address - record.object) / size)
+            });
+            return Object { name, size, region: "heap".to_owned(), allocated, element };
         }
         match spelled() {
             // Neither a variable of the program nor on the heap: a local variable that another thread uses.
-            Some(name) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new() },
+            Some(name) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new(), element: None },
             None => unknown_object(format!("memory at {address:#x}"), size),
         }
     }
@@ -159,10 +198,10 @@ impl Places<'_> {
         (operation, Waiting { object, owner })
     }
 
-    /// What a thread waits for, in words.
+    /// What a thread waits for, in the words of a step.
     pub(crate) fn awaited(&self, wait: Wait, record: &Record) -> String {
         let owner = || match record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok()) {
-            Some(number) => format!(", held by {}", self.threads.label(number)),
+            Some(number) => format!(", held by {}", Threads::short(number)),
             None => String::new(),
         };
         let name = || self.lock_name(record.object);
@@ -173,7 +212,7 @@ impl Places<'_> {
             Wait::Condition => format!("condition variable `{}`", name()),
             Wait::Semaphore => format!("semaphore `{}`", name()),
             Wait::Barrier => format!("barrier `{}`", name()),
-            Wait::Join => format!("the end of {}", self.threads.label(record.object as u32)),
+            Wait::Join => format!("the end of {}", Threads::short(record.object as u32)),
             Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
             Wait::Futex => "a futex".to_owned(),
             Wait::Sleep => "time to pass".to_owned(),
@@ -241,6 +280,15 @@ pub(crate) fn file_step(file: File, done: bool) -> String {
 /// Whether the frame is the user's own code.
 pub(crate) fn is_in_program(frame: &Frame) -> bool {
     own_frame(std::slice::from_ref(frame)).is_some() && !frame.file.is_empty() && !frame.file.starts_with("/usr/")
+}
+
+/// What the source does with the memory of an access, for finding out how it spells it.
+pub(crate) fn spelled_as(kind: Kind) -> Access {
+    match kind {
+        Kind::Read | Kind::ReadRange => Access::Read,
+        Kind::Write | Kind::WriteRange => Access::Write,
+        _ => Access::Call,
+    }
 }
 
 /// The name of an access in JSON and reports.

@@ -68,6 +68,11 @@ impl Threads {
         self.known.get(number as usize).map_or_else(String::new, |thread| thread.entry.clone())
     }
 
+    /// `T1`: enough where the columns of a table have names.
+    pub(crate) fn short(number: u32) -> String {
+        if number == 0 { "main".to_owned() } else { format!("T{number}") }
+    }
+
     /// `T1 worker`
     pub(crate) fn label(&self, number: u32) -> String {
         match (number, self.entry(number)) {

@@ -20,6 +20,7 @@ mod short;
 mod sources;
 mod text;
 mod threads;
+mod values;
 
 pub use color::ColorChoice;
 

@@ -5,7 +5,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, log, outcome, schedule, server, sys, track};
+use crate::{afterlife, log, outcome, schedule, server, sys, track, values};
 use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Kind, Record};
 
@@ -141,6 +141,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
     if block.is_null() {
         return allocate(size, code);
     }
+    values::settle();
     if afterlife::freed_again(block as usize, code) {
         return allocate(size, code);
     }
@@ -192,6 +193,7 @@ unsafe extern "C" fn allocate_whole_pages(size: usize, code: usize) -> *mut u8 {
 }
 
 unsafe extern "C" fn release(block: *mut u8, code: usize) {
+    values::settle();
     if block.is_null() {
         return;
     }

@@ -7,6 +7,7 @@ use racehunter_finding::{Finding, Step};
 use super::{escape, prose};
 use crate::short::location;
 use crate::threads::Threads;
+use crate::values;
 
 /// Distance of two steps, and of two lanes.
 const STEP: usize = 26;
@@ -116,7 +117,8 @@ fn describe(number: usize, step: &Step, threads: &Threads) -> String {
     let place = location(&step.file, step.line, 0).map_or_else(String::new, |place| format!(" at {place}"));
     let preempted = if step.preempted { ", after a preemption" } else { "" };
     let event = if step.event > 0 { format!(" (event {})", step.event) } else { String::new() };
-    escape(&format!("{}. {}: {}{place}{preempted}{event}", number + 1, threads.heading(step.thread), step.what.trim()))
+    let (thread, what, value) = (threads.heading(step.thread), step.what.trim(), values::whole(step));
+    escape(&format!("{}. {thread}: {what}{value}{place}{preempted}{event}", number + 1))
 }
 
 fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) {
@@ -144,7 +146,10 @@ fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) 
                     _ => String::new(),
                 };
                 let mark = if step.culprit { " <span class=\"mark\">&larr; here</span>" } else { "" };
-                let _ = write!(out, "<td class=\"{}\">{}{place}{mark}</td>", self::class(step), prose(&step.what));
+                let (what, value) = (prose(&step.what), escape(&values::brief(step)));
+                let title = escape(&values::whole(step));
+                let value = if value.is_empty() { value } else { format!("<b title=\"{}\">{value}</b>", title.trim()) };
+                let _ = write!(out, "<td class=\"{}\">{what}{value}{place}{mark}</td>", self::class(step));
             } else if step.preempted && before == Some(*lane) {
                 out.push_str("<td class=\"stopped\">preempted</td>");
             } else {

@@ -91,6 +91,9 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     if !object.region.is_empty() && object.region != "unknown" {
         parts.push(clean(&object.region));
     }
+    if let Some(element) = object.element {
+        parts.push(format!("element {element}"));
+    }
     let allocated = own_frame(&object.allocated).and_then(|own| object.allocated.get(own));
     if let Some(place) = allocated.and_then(|frame| location(&frame.file, frame.line, 0)) {
         parts.push(format!("allocated at {place}"));

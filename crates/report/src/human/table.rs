@@ -5,6 +5,7 @@ use racehunter_finding::{Finding, Kind, Step};
 use crate::color::{ERROR, FAINT, STRONG, WARNING, paint};
 use crate::text::{clean, count, pad, shorten, width};
 use crate::threads::Threads;
+use crate::values;
 
 /// Interleavings up to this length are shown whole.
 const WHOLE: usize = 30;
@@ -14,6 +15,8 @@ const AROUND: usize = 3;
 const GAP: usize = 2;
 /// A column narrower than this tells nothing.
 const NARROWEST: usize = 15;
+/// Of an operation so much is shown at least, before its value is left out.
+const LEAST: usize = 6;
 /// Width of the step numbers with their margins.
 const NUMBER: usize = 8;
 
@@ -110,13 +113,13 @@ impl Cells {
         if step.line == 0 { String::new() } else { clean(&format!(" {file}:{}", step.line)) }
     }
 
-    /// The text of a step in at most `columns`: the place is kept, the operation is cut.
+    /// The text of a step in at most `columns`: value and place are kept, the operation is cut.
     fn text(&self, step: &Step, columns: usize) -> String {
-        let (what, place) = (clean(&step.what), self.place(step));
-        if width(&place) + 6 > columns {
-            return shorten(&what, columns);
-        }
-        format!("{}{place}", shorten(&what, columns - width(&place)))
+        let (what, value, place) = (clean(&step.what), values::brief(step), self.place(step));
+        // What goes first is the end of a long name, then the value, then the place.
+        let kept = [format!("{value}{place}"), place].into_iter().find(|kept| width(kept) + LEAST <= columns);
+        let kept = kept.unwrap_or_default();
+        format!("{}{kept}", shorten(&what, columns - width(&kept)))
     }
 
     fn culprit(&self) -> String {
