@@ -171,6 +171,9 @@ pub struct Hunt {
     /// No progress
     #[arg(long, short)]
     pub quiet: bool,
+    /// Say on standard error what is done, and not only how far it is
+    #[arg(long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// The program, or a C or C++ file
     #[arg(required_unless_present = "resume")]
     pub target: Option<PathBuf>,

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 pub struct Meter {
     bar: Option<ProgressBar>,
     quiet: bool,
+    verbose: bool,
     began: Instant,
     last: Instant,
     budget: Option<u64>,
@@ -19,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(5);
 
 impl Meter {
     /// A meter for so many executions, if that is known.
-    pub fn new(quiet: bool, budget: Option<u64>) -> Self {
+    pub fn new(quiet: bool, verbose: bool, budget: Option<u64>) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(budget, ProgressDrawTarget::stderr());
             let template = if budget.is_some() {
@@ -32,7 +33,7 @@ impl Meter {
             }
             bar
         });
-        Self { bar, quiet, began: Instant::now(), last: Instant::now(), budget, first: None }
+        Self { bar, quiet, verbose, began: Instant::now(), last: Instant::now(), budget, first: None }
     }
 
     /// An execution was done.
@@ -51,6 +52,13 @@ impl Meter {
             self.last = Instant::now();
             let of = self.budget.map_or_else(String::new, |budget| format!(" of {budget}"));
             let _ = writeln!(std::io::stderr(), "     Hunting {number}{of} {}", text());
+        }
+    }
+
+    /// What is done, for those who want to know it: a word and more about it.
+    pub fn note(&self, word: &str, text: impl FnOnce() -> String) {
+        if self.verbose {
+            self.suspend(|| drop(writeln!(std::io::stderr(), "{word:>12} {}", text())));
         }
     }
 

@@ -2,10 +2,10 @@
 
 use crate::arguments::{Color, Report};
 use crate::campaign::{self, Kept};
-use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter_to;
 use crate::store::{self, Stored};
+use crate::suppressions::Suppressions;
 use crate::words;
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
