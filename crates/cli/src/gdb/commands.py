@@ -69,6 +69,8 @@ class Session:
             set_word("RH_STOP_AT", NEVER)
             if self.ended:
                 print("the execution ends here: " + self.finding["message"])
+                for line in self.finding["waits"]:
+                    print("  " + line)
                 frame, _ = users_frame()
                 if frame is not None:
                     frame.select()
@@ -94,6 +96,19 @@ def users_frame():
             return frame, inner
         frame, inner = frame.older(), frame
     return None, None
+
+
+class WithoutRuntime:
+    """Backtraces of the program without the runtime that holds its threads; `bt -no-filters` has all of it."""
+
+    def __init__(self):
+        self.name = "racehunter"
+        self.enabled = True
+        self.priority = 100
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames):
+        return (frame for frame in frames if not is_ours(frame.inferior_frame()))
 
 
 def leave_hook():
@@ -138,7 +153,7 @@ class End(gdb.Breakpoint):
 
 
 class Prefix(gdb.Command):
-    """The schedule that is followed: racehunter next-switch, racing, goto EVENT, where."""
+    """The schedule that is followed: racehunter next-switch, racing, goto EVENT, where, threads."""
 
     def __init__(self):
         super().__init__("racehunter", gdb.COMMAND_RUNNING, prefix=True)
@@ -207,7 +222,30 @@ class Where(gdb.Command):
             print(f"  {at}: {what}")
 
 
-for command in (Prefix, NextSwitch, Racing, Goto, Where):
+class Threads(gdb.Command):
+    """Say where in the program each thread is; `thread N` goes there."""
+
+    def __init__(self):
+        super().__init__("racehunter threads", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        selected, frame = gdb.selected_thread(), gdb.selected_frame()
+        for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
+            thread.switch()
+            place, _ = users_frame()
+            if place is None:
+                place = gdb.newest_frame()
+            if is_ours(place):
+                continue
+            sal = place.find_sal()
+            where = f" at {sal.symtab.filename}:{sal.line}" if sal.symtab else ""
+            mark = "*" if thread.num == selected.num else " "
+            print(f"{mark} thread {thread.num}: {place.name()}{where}")
+        selected.switch()
+        frame.select()
+
+
+for command in (Prefix, NextSwitch, Racing, Goto, Where, Threads, WithoutRuntime):
     command()
 
 for setting in (
@@ -236,7 +274,8 @@ else:
     print(SESSION.finding["message"])
     print("The program follows the schedule of the finding. Besides what gdb has:")
     print("  racehunter next-switch   to the next switch of threads")
-    print("  racehunter racing        to the next of the accesses that the finding is about")
+    print("  racehunter racing        to the next of the accesses that the finding is about, or to where it shows")
     print("  racehunter goto EVENT    to an event by its number")
     print("  racehunter where         where it is, and what is ahead")
+    print("  racehunter threads       where each thread is in the program")
     gdb.execute("frame")

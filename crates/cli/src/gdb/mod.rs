@@ -26,6 +26,8 @@ struct Session<'a> {
     switches: Vec<(u64, u32, u32)>,
     /// Event, and what it is.
     racing: Vec<(u64, String)>,
+    /// What threads wait for in the end.
+    waits: Vec<String>,
 }
 
 impl<'a> Session<'a> {
@@ -43,8 +45,18 @@ impl<'a> Session<'a> {
         let mut racing: Vec<(u64, String)> = sites.filter(is_event).collect();
         racing.sort();
         racing.dedup_by_key(|(event, _)| *event);
+        let waits = finding.sites.iter().filter_map(|site| {
+            let waiting = site.waits_for.as_ref()?;
+            let owner = waiting.owner.as_deref().filter(|_| site.access != "join");
+            let held = owner.map_or_else(String::new, |owner| format!(", held by {owner}"));
+            Some(format!(
+                "{} ({}) waits for {}{held}, at {}:{}",
+                site.thread, site.entry, waiting.object, site.file, site.line
+            ))
+        });
+        let waits = waits.collect();
         let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
-        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing }
+        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing, waits }
     }
 }
 
