@@ -8,6 +8,9 @@ use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
 use racehunter_symbols::{Form, Symbols, own_frame};
 
+/// Uses of an object that are looked at for its name.
+const TRIES: usize = 8;
+
 /// Translates the records of one execution.
 pub(crate) struct Places<'a> {
     pub(crate) symbols: &'a Symbols,
@@ -150,25 +153,22 @@ impl Places<'_> {
             // The first field of a mutex is the C library's business.
             return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
         }
-        let locked = self.execution.records.iter().find(|record| {
-            record.object == address
-                && matches!(
-                    record.kind,
-                    Kind::Lock
-                        | Kind::TryLock
-                        | Kind::ReadLock
-                        | Kind::WriteLock
-                        | Kind::TryReadLock
-                        | Kind::TryWriteLock
-                )
-        });
-        locked
-            .and_then(|record| {
-                let frames = self.symbols.frames(record.code);
-                let frame = frames.get(own_frame(&frames)?)?;
-                self.symbols.expression(frame, Access::Call)
-            })
-            .map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
+        let used = self
+            .execution
+            .records
+            .iter()
+            .filter(|record| record.object == address && record.kind.is_synchronisation() && record.code != 0);
+        let named = used.take(TRIES).find_map(|record| self.spelled(record));
+        named.map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
+    }
+
+    /// How the user's code spells what a record is about: at the place itself or, where a library does it, at the call.
+    pub(crate) fn spelled(&self, record: &Record) -> Option<String> {
+        let (frames, _) = self.stack(record);
+        let own = own_frame(&frames)?;
+        let frame = frames.get(own).filter(|frame| is_in_program(frame))?;
+        let access = if own == 0 { spelled_as(record.kind) } else { Access::Call };
+        self.symbols.expression(frame, access)
     }
 
     /// What a thread waits for, for its site in a deadlock: the operation, the object, and who would have to act.

@@ -1,6 +1,6 @@
 //! The interleaving of a finding, line by line.
 
-use crate::place::{Places, file_step, spelled_as};
+use crate::place::{Places, file_step};
 use crate::threads::Threads;
 use crate::{Culprit, misuse, values};
 use racehunter_explore::{Cause, File, Kind, Outcome, Record};
@@ -167,8 +167,5 @@ fn memory(places: &Places<'_>, record: &Record) -> String {
     if let Some(symbol) = places.symbols.data_symbol_of(relative, u64::from(record.size).max(1)) {
         return symbol.name;
     }
-    let frames = places.symbols.frames(record.code);
-    own_frame(&frames)
-        .and_then(|own| places.symbols.expression(&frames[own], spelled_as(record.kind)))
-        .unwrap_or_else(|| format!("{} bytes", record.extra))
+    places.spelled(record).unwrap_or_else(|| format!("{} bytes", record.extra))
 }

@@ -83,6 +83,8 @@ impl Threads {
     }
 }
 
+/// A function without its parameters. What is inside of it, such as a lambda, is told.
 fn short_name(function: &str) -> String {
-    function.split('(').next().unwrap_or(function).to_owned()
+    let name = function.split('(').next().unwrap_or(function);
+    if function.contains("{lambda") { format!("{name}::{{lambda}}") } else { name.to_owned() }
 }

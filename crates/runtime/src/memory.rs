@@ -62,11 +62,11 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         if !schedule::running() {
             return block;
         }
-        let names = schedule::flags() & FLAG_ALLOCATIONS != 0;
+        let logs = schedule::flags() & FLAG_ALLOCATIONS != 0 || server::watches(block as usize, size);
         // A call from a library, such as that of `operator new`, is where the program has called the library.
-        let code = if in_program(code) || !names { code } else { caller_of(code) };
+        let code = if in_program(code) || !logs { code } else { caller_of(code) };
         track::begins(block as usize, size, code);
-        if names || server::watches(block as usize, size) {
+        if logs {
             let t = current();
             (*t).code = code;
             log::put(Record {

@@ -45,8 +45,8 @@ class Session:
             raise gdb.GdbError("The program does not run.")
         return (word("RH_HORIZON") - word("RH_BUDGET")) % (NEVER + 1)
 
-    def run_to(self, event, why):
-        """Goes on until the event is about to happen."""
+    def run_to(self, event, why, place=None):
+        """Goes on until the event is about to happen, and then to a place that its thread comes to after it."""
         if self.ended:
             raise gdb.GdbError("The execution has ended.")
         # The one that it stands before now has a number already.
@@ -60,6 +60,8 @@ class Session:
             return
         reached, thread = self.stopped
         leave_hook()
+        if place is not None:
+            go_to(place)
         print(f"event {reached}, {self.name(thread)}: {why}")
         gdb.execute("frame")
 
@@ -127,6 +129,16 @@ def leave_hook():
         frame.select()
 
 
+def go_to(place):
+    """Goes on in this thread to a line, if it is not there."""
+    sal = gdb.selected_frame().find_sal()
+    if sal.symtab is not None and f"{sal.symtab.filename}:{sal.line}" == place:
+        return
+    there = gdb.Breakpoint(place, internal=True, temporary=True)
+    there.thread, there.silent = gdb.selected_thread().global_num, True
+    gdb.execute("continue", to_string=True)
+
+
 class Stop(gdb.Breakpoint):
     """The event that was asked for."""
 
@@ -186,9 +198,9 @@ class Racing(gdb.Command):
             gdb.execute("continue", to_string=True)
             SESSION.tell_other_stop()
             return
-        for event, what in SESSION.finding["racing"]:
+        for event, what, place in SESSION.finding["racing"]:
             if event > now:
-                SESSION.run_to(event, what)
+                SESSION.run_to(event, what, place)
                 return
         raise gdb.GdbError("There is none after this; `continue` goes on to the end.")
 
@@ -217,7 +229,7 @@ class Where(gdb.Command):
         now = SESSION.now()
         print(f"event {now}")
         ahead = [(at, f"switch from {SESSION.name(leaves)} to {SESSION.name(goes)}")
-                 for at, leaves, goes in SESSION.finding["switches"]] + [tuple(pair) for pair in SESSION.finding["racing"]]
+                 for at, leaves, goes in SESSION.finding["switches"]] + [(event, what) for event, what, _ in SESSION.finding["racing"]]
         for at, what in sorted(pair for pair in ahead if pair[0] > now)[:8]:
             print(f"  {at}: {what}")
 

@@ -15,7 +15,7 @@ use crate::text::{clean, count, pad, width};
 use crate::threads::Threads;
 
 pub(crate) use label::labels;
-pub(crate) use summary::summary;
+pub(crate) use summary::{lessons, summary};
 
 /// Frames of a call stack that are shown.
 const FRAMES: usize = 12;
@@ -91,7 +91,8 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     if !object.region.is_empty() && object.region != "unknown" {
         parts.push(clean(&object.region));
     }
-    if let Some(element) = object.element {
+    // Where the source has the number, its name tells it.
+    if let Some(element) = object.element.filter(|element| !object.name.contains(&format!("[{element}]"))) {
         parts.push(format!("element {element}"));
     }
     let allocated = own_frame(&object.allocated).and_then(|own| object.allocated.get(own));

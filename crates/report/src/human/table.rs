@@ -117,7 +117,9 @@ impl Cells {
     fn text(&self, step: &Step, columns: usize) -> String {
         let (what, value, place) = (clean(&step.what), values::brief(step), self.place(step));
         // What goes first is the end of a long name, then the value, then the place.
-        let kept = [format!("{value}{place}"), place].into_iter().find(|kept| width(kept) + LEAST <= columns);
+        let kept = [format!("{value}{place}"), place]
+            .into_iter()
+            .find(|kept| width(kept) + width(&what).min(LEAST) <= columns);
         let kept = kept.unwrap_or_default();
         format!("{}{kept}", shorten(&what, columns - width(&kept)))
     }
