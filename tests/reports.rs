@@ -58,6 +58,16 @@ fn report_of_a_lost_wakeup() {
 }
 
 #[test]
+fn report_of_a_use_after_free() {
+    assert_snapshot!(report("targets/use-after-free/deleted_listener.cpp", &[]));
+}
+
+#[test]
+fn report_of_a_misuse() {
+    assert_snapshot!(report("targets/misuse/unlock_by_other.c", &[]));
+}
+
+#[test]
 fn report_of_a_loop_in_one_process() {
     assert_snapshot!(report("targets/loop/withdrawal.c", &[]));
 }
@@ -159,6 +169,48 @@ int main(void) {
         let elements = hunted.repeatable.iter().filter(|value| value["object"]["element"] == 2).count();
         assert_eq!(elements, 5, "what is in `pool[2]`");
     }
+}
+
+/// What C++'s library locks, waits on and reads has the name that the user's code gives it.
+#[test]
+fn members_of_classes_have_their_names() {
+    let source = "#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+struct Pool {
+    std::mutex mutex_;
+    std::condition_variable ready_;
+    std::deque<int> tasks_;
+    void work() {
+        std::unique_lock<std::mutex> guard(mutex_);
+        while (tasks_.empty()) ready_.wait(guard);
+    }
+};
+int main() {
+    Pool pool;
+    std::thread worker([&] { pool.work(); });
+    { std::lock_guard<std::mutex> guard(pool.mutex_); pool.tasks_.clear(); }
+    worker.join();
+}
+";
+    let workshop = Workshop::new();
+    let file = workshop.write("pool.cpp", source);
+    let hunted = workshop.hunt(&file, &["--stop-on-first"]).expect(1);
+    let finding = &hunted.repeatable[0];
+    let waits: Vec<_> =
+        finding["sites"].as_array().expect("sites").iter().map(|site| &site["waits_for"]["object"]).collect();
+    assert!(waits.iter().any(|object| *object == "ready_"), "{waits:?}");
+    assert_eq!(finding["threads"][1]["entry"], "main::{lambda}");
+    let steps: Vec<&str> =
+        finding["steps"].as_array().expect("steps").iter().filter_map(|step| step["what"].as_str()).collect();
+    for step in ["lock mutex_", "read tasks_", "wait on ready_"] {
+        assert!(steps.contains(&step), "no `{step}` in {steps:?}");
+    }
+    assert!(
+        !steps.iter().any(|step| step.contains("_M_") || step.contains("__") || step.contains("pthread")),
+        "{steps:?}"
+    );
 }
 
 #[test]

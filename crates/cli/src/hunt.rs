@@ -32,7 +32,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let began = Instant::now();
     refuse_to_divide(arguments)?;
     let mut budget = budget(arguments);
-    let meter = Meter::new(arguments.quiet, arguments.verbose, budget.runs);
+    let meter = Meter::new(arguments.quiet, arguments.verbose, budget.runs, arguments.time);
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
     meter.note("Program", || path.display().to_string());
     let mut symbols = targets::symbols(&path)?;
