@@ -86,5 +86,19 @@ impl Threads {
 /// A function without its parameters. What is inside of it, such as a lambda, is told.
 fn short_name(function: &str) -> String {
     let name = function.split('(').next().unwrap_or(function);
-    if function.contains("{lambda") { format!("{name}::{{lambda}}") } else { name.to_owned() }
+    let is_inside = function[name.len()..].contains("{lambda");
+    if is_inside { format!("{name}::{{lambda}}") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_name;
+
+    #[test]
+    fn names_without_parameters() {
+        assert_eq!(short_name("worker"), "worker");
+        assert_eq!(short_name("Pool::work(int)"), "Pool::work");
+        assert_eq!(short_name("main::{lambda}"), "main::{lambda}");
+        assert_eq!(short_name("Pool::Pool(int)::{lambda()#1}::operator()() const"), "Pool::Pool::{lambda}");
+    }
 }
