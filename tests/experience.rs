@@ -356,6 +356,47 @@ fn what_is_suppressed_is_told_and_does_not_count() {
     let _ = ended.says("`bond` is not an option of `racehunter hunt`");
 }
 
+/// 0 when it showed every time, 1 when it did not, 2 when it cannot be known.
+#[test]
+fn a_replay_tells_whether_the_finding_is_still_there() {
+    let source = r#"#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int count, careless;
+static void *worker(void *unused) {
+    if (!careless) pthread_mutex_lock(&lock);
+    count++;
+    if (!careless) pthread_mutex_unlock(&lock);
+    return unused;
+}
+int main(void) {
+    pthread_t first, second;
+    careless = access("careless", F_OK) == 0;
+    pthread_create(&first, NULL, worker, NULL);
+    pthread_create(&second, NULL, worker, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+"#;
+    let workshop = Workshop::new();
+    workshop.write("count.c", source);
+    let switch = workshop.write("careless", "");
+    let build = || drop(workshop.cc(["-g", "-pthread", "count.c", "-o", "count"]).expect(0));
+    build();
+    let hunt = ["hunt", "-q", "--stop-on-first", "--message-format", "json", "./count"];
+    let id = Hunted::new(workshop.run(&mut racehunter(hunt))).expect(1).findings[0].id.clone();
+    let replay = || workshop.run(&mut racehunter(["replay", &id]));
+    assert!(replay().expect(0).stdout.contains("replayed 5/5"));
+    std::fs::remove_file(switch).expect("it was there");
+    let ended = replay().expect(1);
+    assert!(ended.stdout.contains("warning[data-race]") && ended.stdout.contains("replayed 0/5"), "{}", ended.stdout);
+    workshop.write("count.c", &source.replace("count++", "count += 2"));
+    build();
+    let _ = replay().expect(2).says("is not the program in which");
+    let _ = workshop.run(&mut racehunter(["replay", "00000000"])).expect(2).says("there is no finding `00000000`");
+}
+
 #[test]
 fn settings_come_from_the_environment_too() {
     let ended = HUNTED

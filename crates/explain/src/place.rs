@@ -112,7 +112,8 @@ impl Places<'_> {
         let spelled = || {
             sites.iter().find_map(|site| {
                 let access = if site.access.contains("read") { Access::Read } else { Access::Write };
-                self.symbols.expression(site.stack.first()?, access)
+                let frame = site.stack.first()?;
+                self.symbols.expression(frame, access).map(|name| (name, frame))
             })
         };
         if let Some(symbol) = self.symbols.data_symbol_of(relative, size) {
@@ -130,19 +131,20 @@ impl Places<'_> {
         if let Some(record) = allocation {
             let (frames, _) = self.stack(record);
             let own = own_frame(&frames).unwrap_or(0);
-            let name =
-                spelled().unwrap_or_else(|| format!("byte {} of a block of {}", address - record.object, record.extra));
             let allocated = frames.into_iter().skip(own).collect();
-            let element = sites.iter().find_map(|site| {
-                let size =
-                    self.symbols.element_size(site.stack.first()?, &name).filter(|size| 2 * size <= record.extra)?;
-                Some((address - record.object) / size)
-            });
+            let at = address - record.object;
+            let (name, element) = match spelled() {
+                Some((name, frame)) => {
+                    let size = self.symbols.element_size(frame, &name).filter(|size| 2 * size <= record.extra);
+                    (name, size.map(|size| at / size))
+                }
+                None => (format!("byte {at} of a block of {}", record.extra), None),
+            };
             return Object { name, size, region: "heap".to_owned(), allocated, element };
         }
         match spelled() {
             // Neither a variable of the program nor on the heap: a local variable that another thread uses.
-            Some(name) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new(), element: None },
+            Some((name, _)) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new(), element: None },
             None => unknown_object(format!("memory at {address:#x}"), size),
         }
     }
