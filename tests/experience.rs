@@ -2,7 +2,7 @@
 //!
 //! One program is compiled and hunted once; all tests look at what that left behind.
 
-use racehunter_e2e::{Ended, Workshop, racehunter};
+use racehunter_e2e::{Ended, Hunted, Workshop, racehunter};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ int main(void) {
 ";
 
 /// A directory with the program, and what a hunt of it has kept.
-struct Hunted {
+struct Kept {
     workshop: Workshop,
     /// What the hunt wrote, as SARIF.
     log: Value,
@@ -50,7 +50,7 @@ struct Hunted {
     id: String,
 }
 
-static HUNTED: LazyLock<Hunted> = LazyLock::new(|| {
+static HUNTED: LazyLock<Kept> = LazyLock::new(|| {
     let workshop = Workshop::new();
     workshop.write("queue.c", QUEUE);
     workshop.cc(["-g", "-O0", "-pthread", "queue.c", "-o", "queue"]).expect(0);
@@ -60,7 +60,7 @@ static HUNTED: LazyLock<Hunted> = LazyLock::new(|| {
     let log: Value = serde_json::from_str(&ended.stdout).expect("one document, and nothing else");
     let id = &log["runs"][0]["results"][0]["partialFingerprints"]["racehunter/v1"];
     let id = id.as_str().expect("a fingerprint").to_owned();
-    Hunted { workshop, log, id }
+    Kept { workshop, log, id }
 });
 
 /// Runs the command where the program is.
@@ -165,6 +165,162 @@ fn gdb_goes_from_switch_to_switch() {
     assert!(ended.stderr.contains("The execution is beyond that"), "{}", ended.stderr);
 }
 
+const CROSSED: &str = r"#include <pthread.h>
+static pthread_mutex_t from = PTHREAD_MUTEX_INITIALIZER, into = PTHREAD_MUTEX_INITIALIZER;
+static int moved;
+static void *move_back(void *unused) {
+    pthread_mutex_lock(&into);
+    pthread_mutex_lock(&from);
+    moved--;
+    pthread_mutex_unlock(&from);
+    pthread_mutex_unlock(&into);
+    return unused;
+}
+int main(void) {
+    pthread_t worker;
+    pthread_create(&worker, NULL, move_back, NULL);
+    pthread_mutex_lock(&from);
+    pthread_mutex_lock(&into);
+    moved++;
+    pthread_mutex_unlock(&into);
+    pthread_mutex_unlock(&from);
+    pthread_join(worker, NULL);
+    return 0;
+}
+";
+
+#[test]
+fn gdb_stops_in_the_deadlock_with_all_threads_in_place() {
+    let workshop = Workshop::new();
+    workshop.write("crossed.c", CROSSED);
+    let script = "racehunter next-switch\nracehunter racing\necho stacks\\n\nthread apply all bt\necho places\\n\n\
+                  racehunter threads\nprint from.__data.__lock\nracehunter racing\n";
+    workshop.write("deadlock.gdb", script);
+    for level in ["-O0", "-O2"] {
+        workshop.cc(["-g", level, "-pthread", "crossed.c", "-o", "crossed"]).expect(0);
+        let hunt = ["hunt", "-q", "--stop-on-first", "--message-format", "json", "./crossed"];
+        let hunted = Hunted::new(workshop.run(&mut racehunter(hunt))).expect(1);
+        let replay = ["replay", &hunted.findings[0].id, "--gdb", "--", "-batch", "-x", "deadlock.gdb"];
+        let ended = workshop.run(&mut racehunter(replay));
+        let out = &ended.stdout;
+        for part in [
+            ": switched from main to T1 move_back",
+            "the execution ends here: deadlock: no thread can go on: 2 wait for ever",
+            "  main/1 (move_back) waits for from, held by main, at crossed.c:6",
+            "  main (main) waits for into, held by main/1, at crossed.c:16",
+        ] {
+            assert!(out.contains(part), "no `{part}` at {level} in\n{out}\n{}", ended.stderr);
+        }
+        let (_, rest) = out.split_once("stacks\n").expect("stacks");
+        let (stacks, rest) = rest.split_once("places\n").expect("places");
+        // Each thread where it waits, and nothing of the runtime in between.
+        assert!(stacks.contains("crossed.c:6") && stacks.contains("crossed.c:16"), "{stacks}");
+        assert!(!stacks.contains("racehunter_rt"), "{stacks}");
+        assert_eq!(
+            rest.lines().filter(|line| line.contains("thread ") && line.contains("crossed.c:")).count(),
+            2,
+            "{rest}"
+        );
+        assert!(rest.contains("$1 = "), "variables can be looked at: {rest}");
+        assert!(rest.contains("The program has ended."), "{rest}\n{}", ended.stderr);
+    }
+}
+
+/// In optimised code, too, both accesses are stopped at.
+#[test]
+fn gdb_finds_racing_accesses_in_optimised_code() {
+    let workshop = Workshop::new();
+    workshop.write("queue.c", QUEUE);
+    workshop.cc(["-g", "-O2", "-pthread", "queue.c", "-o", "queue"]).expect(0);
+    let hunt = ["hunt", "-q", "--stop-on-first", "--message-format", "json", "./queue"];
+    let hunted = Hunted::new(workshop.run(&mut racehunter(hunt))).expect(1);
+    workshop.write("both.gdb", "racehunter racing\nbt\nracehunter racing\nbt\n");
+    let replay = ["replay", &hunted.findings[0].id, "--gdb", "--", "-batch", "-x", "both.gdb"];
+    let ended = workshop.run(&mut racehunter(replay));
+    let stops: Vec<&str> = ended.stdout.lines().filter(|line| line.starts_with("event ")).collect();
+    assert_eq!(stops.len(), 2, "{}\n{}", ended.stdout, ended.stderr);
+    let place = |stop: &str| ended.stdout.split_once(stop).and_then(|(_, rest)| rest.lines().nth(1).map(str::to_owned));
+    let lines: Vec<u32> = hunted.findings[0].sites.iter().map(|site| site.line).collect();
+    for stop in stops {
+        let frame = place(stop).expect("a frame");
+        assert!(lines.iter().any(|line| frame.contains(&format!("queue.c:{line}"))), "{frame} is none of {lines:?}");
+    }
+}
+
+/// What the hunt does goes to standard error, and only when it is asked for.
+#[test]
+fn progress_is_for_people() {
+    let hunt = |options: &[&str]| {
+        let words = [&["hunt", "--analysis", "context-bound", "--bound", "1", "--out", "told"], options, &["./queue"]];
+        there(&words.concat()).expect(1)
+    };
+    let (plain, quiet, verbose) = (hunt(&[]), hunt(&["-q"]), hunt(&["-v"]));
+    assert_eq!(quiet.stderr, "");
+    // A log of CI has a line only after some seconds, and no control characters.
+    assert!(!plain.stderr.contains('\r') && !plain.stderr.contains('\u{1b}'), "{:?}", plain.stderr);
+    for part in [
+        "     Program ",
+        "     Hunting analysis context-bound, bound 1, seed 1",
+        "       Bound 0 ",
+        "       Found ",
+        "        Kept ",
+    ] {
+        assert!(verbose.stderr.contains(part), "no `{part}` in\n{}", verbose.stderr);
+    }
+    let findings = |ended: &Ended| ended.stdout.split("   Summary").next().map(str::to_owned);
+    assert_eq!(findings(&plain), findings(&verbose));
+    assert_eq!(findings(&plain), findings(&quiet));
+    there(&["hunt", "-q", "-v", "./queue"]).expect(2).says("cannot be used with");
+}
+
+/// On a terminal: a bar, colours, and the width that the terminal has.
+#[test]
+fn a_terminal_is_made_use_of() {
+    let tool = racehunter_e2e::tool::path();
+    let on_terminal = |before: &str, options: &str| {
+        let command = format!("{before} {} hunt --runs 300 --out seen {options} ./queue", tool.display());
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &format!("stty rows 40 cols 70; {command}"), "/dev/null"]).env("TERM", "xterm");
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+            script.env_remove(name);
+        }
+        HUNTED.workshop.run(&mut script).stdout
+    };
+    let shown = on_terminal("", "");
+    assert!(shown.contains("Hunting [") && shown.contains("\u{1b}[1m\u{1b}[91merror[data-race]"), "{shown}");
+    for (before, options) in [("NO_COLOR=1", ""), ("CLICOLOR=0", ""), ("TERM=dumb", ""), ("", "--color never")] {
+        let shown = on_terminal(before, &format!("-q {options}"));
+        assert!(shown.contains("error[data-race]") && !shown.contains('\u{1b}'), "{before} {options}: {shown:?}");
+        let assumes = shown.lines().find(|line| line.starts_with("   Assumes")).expect("a summary");
+        assert!(assumes.trim_end().len() <= 70, "{assumes}");
+    }
+    // Elsewhere there are colours when someone insists.
+    let words = ["report"];
+    for (name, value, is_coloured) in
+        [("CLICOLOR_FORCE", "1", true), ("CLICOLOR", "1", false), ("NO_COLOR", "1", false)]
+    {
+        let ended = HUNTED.workshop.run(racehunter(words).env(name, value)).expect(0);
+        assert_eq!(ended.stdout.contains('\u{1b}'), is_coloured, "{name}={value}");
+    }
+    assert!(there(&["report", "--color", "always"]).expect(0).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn suppressions_describe_several_findings() {
+    let workshop = Workshop::new();
+    std::fs::copy(HUNTED.workshop.path("queue"), workshop.path("queue")).expect("copied");
+    let hunt = |suppression: &str, status: i32| {
+        workshop.write("racehunter.toml", &format!("[[suppress]]\nreason = \"known\"\n{suppression}\n"));
+        let words = ["hunt", "-v", "--analysis", "context-bound", "--bound", "1", "./queue"];
+        workshop.run(&mut racehunter(words)).expect(status)
+    };
+    let ended = hunt("kind = \"data-race\"\nfunction = \"work*\"", 0);
+    assert!(ended.stdout.contains("no finding, 2 suppressed"), "{}", ended.stdout);
+    let ended = hunt("kind = \"deadlock\"\nfile = \"queue.c\"", 1);
+    assert!(!ended.stdout.contains("suppressed"), "{}", ended.stdout);
+    ended.says("of kind = \"deadlock\", file = \"queue.c\": nothing was found that it is about");
+}
+
 #[test]
 fn what_is_suppressed_is_told_and_does_not_count() {
     let workshop = Workshop::new();
@@ -200,6 +356,47 @@ fn what_is_suppressed_is_told_and_does_not_count() {
     let _ = ended.says("`bond` is not an option of `racehunter hunt`");
 }
 
+/// 0 when it showed every time, 1 when it did not, 2 when it cannot be known.
+#[test]
+fn a_replay_tells_whether_the_finding_is_still_there() {
+    let source = r#"#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int count, careless;
+static void *worker(void *unused) {
+    if (!careless) pthread_mutex_lock(&lock);
+    count++;
+    if (!careless) pthread_mutex_unlock(&lock);
+    return unused;
+}
+int main(void) {
+    pthread_t first, second;
+    careless = access("careless", F_OK) == 0;
+    pthread_create(&first, NULL, worker, NULL);
+    pthread_create(&second, NULL, worker, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    return 0;
+}
+"#;
+    let workshop = Workshop::new();
+    workshop.write("count.c", source);
+    let switch = workshop.write("careless", "");
+    let build = || drop(workshop.cc(["-g", "-pthread", "count.c", "-o", "count"]).expect(0));
+    build();
+    let hunt = ["hunt", "-q", "--stop-on-first", "--message-format", "json", "./count"];
+    let id = Hunted::new(workshop.run(&mut racehunter(hunt))).expect(1).findings[0].id.clone();
+    let replay = || workshop.run(&mut racehunter(["replay", &id]));
+    assert!(replay().expect(0).stdout.contains("replayed 5/5"));
+    std::fs::remove_file(switch).expect("it was there");
+    let ended = replay().expect(1);
+    assert!(ended.stdout.contains("warning[data-race]") && ended.stdout.contains("replayed 0/5"), "{}", ended.stdout);
+    workshop.write("count.c", &source.replace("count++", "count += 2"));
+    build();
+    let _ = replay().expect(2).says("is not the program in which");
+    let _ = workshop.run(&mut racehunter(["replay", "00000000"])).expect(2).says("there is no finding `00000000`");
+}
+
 #[test]
 fn settings_come_from_the_environment_too() {
     let ended = HUNTED
@@ -223,6 +420,30 @@ fn every_kind_can_be_explained() {
     assert_eq!(list.lines().count(), 11);
     let _ = there(&["explain", "error[deadlock]"]).expect(0);
     let _ = there(&["explain", "race"]).expect(2).says("the kinds are data-race");
+}
+
+#[test]
+fn help_fits_eighty_columns_and_names_every_exit_code() {
+    let first = there(&["--help"]).expect(0).stdout;
+    let (_, rest) = first.split_once("Commands:\n").expect("commands");
+    let (commands, _) = rest.split_once("\n\n").expect("an end");
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !["", "cc", "c++", "help"].contains(name)).collect();
+    assert_eq!(names.len(), 12, "{names:?}");
+    let mut pages = vec![first.clone()];
+    for name in names {
+        pages.push(there(&[name, "-h"]).expect(0).stdout);
+        pages.push(there(&[name, "--help"]).expect(0).stdout);
+    }
+    for line in pages.iter().flat_map(|page| page.lines()) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for code in ["0 nothing found", "1 findings", "2 usage", "3 incomplete", "4 nothing to explore"] {
+        assert!(first.contains(code), "{first}");
+    }
+    for heading in ["Search:", "Limits:", "Program:", "Results:", "Long hunts:"] {
+        assert!(pages[1].contains(heading), "{}", pages[1]);
+    }
 }
 
 #[test]

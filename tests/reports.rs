@@ -58,6 +58,16 @@ fn report_of_a_lost_wakeup() {
 }
 
 #[test]
+fn report_of_a_use_after_free() {
+    assert_snapshot!(report("targets/use-after-free/deleted_listener.cpp", &[]));
+}
+
+#[test]
+fn report_of_a_misuse() {
+    assert_snapshot!(report("targets/misuse/unlock_by_other.c", &[]));
+}
+
+#[test]
 fn report_of_a_loop_in_one_process() {
     assert_snapshot!(report("targets/loop/withdrawal.c", &[]));
 }
@@ -99,6 +109,108 @@ fn sizes_are_those_of_the_accesses() {
         sites.by_ref().map(|site| site.size).collect()
     };
     assert_eq!([6, 7, 13, 14].map(sizes), [8, 48, 8, 2].map(|size| vec![size]));
+}
+
+/// What accesses read and write is shown as their types ask for, through pointers and in arrays, also in optimised code.
+#[test]
+fn values_are_written_as_their_types_ask_for() {
+    let source = r#"#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+enum state { IDLE, BUSY };
+struct node { struct node *next; double weight; enum state state; unsigned char tag; bool ready; char letter; };
+struct queue { int count; unsigned big; struct node *head; struct node table[4]; };
+static struct node *pool;
+static void *worker(void *argument) {
+    struct queue *mine = argument;
+    mine->count -= 1;
+    mine->big = 4000000000u;
+    mine->table[3].next = &pool[1];
+    pool[2].weight = 2.5;
+    pool[2].tag = 200;
+    pool[2].state = BUSY;
+    pool[2].ready = true;
+    pool[2].letter = 'x';
+    return 0;
+}
+int main(void) {
+    pthread_t thread;
+    struct queue *q = calloc(1, sizeof *q);
+    pool = calloc(4, sizeof *pool);
+    pthread_create(&thread, 0, worker, q);
+    volatile double sum = q->count + q->big + (q->table[3].next != 0) + pool[2].weight + pool[2].tag + pool[2].state
+                          + pool[2].ready + pool[2].letter;
+    pthread_join(thread, 0);
+    return sum < 0;
+}
+"#;
+    for optimised in ["-O0", "-O2"] {
+        let workshop = Workshop::new();
+        let file = workshop.write("values.c", source);
+        let hunted = workshop.hunt(&file, &["--runs", "10", "--cflags", optimised]).expect(1);
+        let written = |line: u64| -> Vec<[&str; 2]> {
+            let sites = hunted.repeatable.iter().filter_map(|value| value["sites"].as_array()).flatten();
+            let there = sites.filter(|site| site["line"] == line && site["access"] == "write");
+            there.map(|site| ["before", "after"].map(|when| site["value"][when].as_str().unwrap_or("?"))).collect()
+        };
+        let expected = [
+            ["0", "-1"],
+            ["0", "4000000000"],
+            ["null", "#1"],
+            ["0", "2.5"],
+            ["0", "200"],
+            ["IDLE", "BUSY"],
+            ["false", "true"],
+            ["0", "'x'"],
+        ];
+        for (line, expected) in (10..).zip(expected) {
+            assert_eq!(written(line), [expected], "line {line} at {optimised}");
+        }
+        let elements = hunted.repeatable.iter().filter(|value| value["object"]["element"] == 2).count();
+        assert_eq!(elements, 5, "what is in `pool[2]`");
+    }
+}
+
+/// What C++'s library locks, waits on and reads has the name that the user's code gives it.
+#[test]
+fn members_of_classes_have_their_names() {
+    let source = "#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+struct Pool {
+    std::mutex mutex_;
+    std::condition_variable ready_;
+    std::deque<int> tasks_;
+    void work() {
+        std::unique_lock<std::mutex> guard(mutex_);
+        while (tasks_.empty()) ready_.wait(guard);
+    }
+};
+int main() {
+    Pool pool;
+    std::thread worker([&] { pool.work(); });
+    { std::lock_guard<std::mutex> guard(pool.mutex_); pool.tasks_.clear(); }
+    worker.join();
+}
+";
+    let workshop = Workshop::new();
+    let file = workshop.write("pool.cpp", source);
+    let hunted = workshop.hunt(&file, &["--stop-on-first"]).expect(1);
+    let finding = &hunted.repeatable[0];
+    let waits: Vec<_> =
+        finding["sites"].as_array().expect("sites").iter().map(|site| &site["waits_for"]["object"]).collect();
+    assert!(waits.iter().any(|object| *object == "ready_"), "{waits:?}");
+    assert_eq!(finding["threads"][1]["entry"], "main::{lambda}");
+    let steps: Vec<&str> =
+        finding["steps"].as_array().expect("steps").iter().filter_map(|step| step["what"].as_str()).collect();
+    for step in ["lock mutex_", "read tasks_", "wait on ready_"] {
+        assert!(steps.contains(&step), "no `{step}` in {steps:?}");
+    }
+    assert!(
+        !steps.iter().any(|step| step.contains("_M_") || step.contains("__") || step.contains("pthread")),
+        "{steps:?}"
+    );
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! What a developer types: `cargo xtask build|install|demo|test|targets|chaos|real|oracle|bench`.
+//! What a developer types: `cargo xtask build|install|demo|test|browser|targets|chaos|real|oracle|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
 #![forbid(unsafe_code)]
 
+mod browser;
 mod build;
 mod demo;
 mod packages;
@@ -25,6 +26,7 @@ usage: cargo xtask COMMAND
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   oracle    compare predictions with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
+  browser   look at the page of `racehunter report --html` in headless Chromium, as a reader would use it
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
@@ -47,6 +49,7 @@ fn run() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
+        ["browser"] => browser::run(&Kit::build()?),
         ["demo"] => demo::run(&Kit::build()?),
         ["test", rest @ ..] => test::run(rest),
         ["build"] => {

@@ -34,6 +34,8 @@ pub const TEST: &[Need] = &[
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),
 ];
+/// To look at the page of a report.
+pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
 pub const BENCH: &[Need] = &[SANITIZERS];
 

@@ -12,12 +12,24 @@ use std::time::Duration;
 
 /// Finds concurrency bugs in C and C++ programs, and proves each one by a schedule that replays it.
 #[derive(Parser, Debug)]
-#[command(name = "racehunter", version, after_help = EXIT_CODES)]
+#[command(name = "racehunter", version, after_help = FIRST_STEPS)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
+
+const FIRST_STEPS: &str = "\
+First steps:
+  racehunter hunt test.c              compile a file and hunt in it
+  make CC=\"racehunter cc\"            build a project
+  racehunter hunt ./test -- ARGUMENTS hunt in what was built
+  racehunter replay ID --gdb          go through the schedule of a finding in gdb
+  racehunter report --html -o r.html  everything that was found, as one page
+  racehunter doctor                   when something does not work
+
+Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete
+under --require-complete, 4 nothing to explore";
 
 pub const EXIT_CODES: &str = "Exit codes: 0 nothing found, 1 findings, 2 usage or internal error, 3 incomplete under \
                           --require-complete, 4 nothing to explore";
@@ -76,101 +88,110 @@ pub enum Command {
     },
 }
 
+const SEARCH: &str = "Search";
+const LIMITS: &str = "Limits";
+const PROGRAM: &str = "Program";
+const RESULTS: &str = "Results";
+const LONG_HUNTS: &str = "Long hunts";
+
 /// Arguments of `hunt`.
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Hunt {
     /// How schedules are chosen
-    #[arg(long, value_parser = technique(), default_value = "auto")]
+    #[arg(help_heading = SEARCH, long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
     /// Preemptions, at most, for the analyses that are bounded
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2)]
     pub bound: u32,
     /// What the bound counts
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
+    #[arg(help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
     /// Variables at which threads are preempted, at most (variable-bound, thread-bound, pct-vb)
-    #[arg(long, value_name = "V", default_value_t = 2)]
+    #[arg(help_heading = SEARCH, long, value_name = "V", default_value_t = 2)]
     pub variables: u32,
     /// Threads that a bug is about, at most: that take part in preemptions (variable-bound), or that have to come in a
     /// certain order (thread-bound) [default: 4, thread-bound: 2]
-    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
+    #[arg(help_heading = SEARCH, long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
     pub threads: Option<u32>,
     /// Chance with which thread bounding has all orders of so many threads (thread-bound)
-    #[arg(long, value_name = "P", default_value_t = 0.99, value_parser = chance)]
+    #[arg(help_heading = SEARCH, long, value_name = "P", default_value_t = 0.99, value_parser = chance)]
     pub confidence: f64,
     /// Leave blocks alone that a loop allocates after so many iterations (variable-bound, thread-bound)
-    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = SEARCH, long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
     /// Ordering constraints of the bugs that pct and pct-vb look for
-    #[arg(long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
-    #[arg(long, default_value = "min-switches")]
+    #[arg(help_heading = SEARCH, long, default_value = "min-switches")]
     pub strategy: Strategy,
     /// Where a switch can happen
-    #[arg(long, value_enum, default_value_t = Where::Shared)]
+    #[arg(help_heading = SEARCH, long, value_enum, default_value_t = Where::Shared)]
     pub points: Where,
     /// Let waits on condition variables end without a signal, and signals wake any waiter
-    #[arg(long)]
+    #[arg(help_heading = SEARCH, long)]
     pub spurious: bool,
     /// Report an exit status or output that depends on the schedule
-    #[arg(long)]
+    #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
     /// Leave out schedules that differ from others only in the order of independent operations (experimental)
-    #[arg(long)]
+    #[arg(help_heading = SEARCH, long)]
     pub reduction: bool,
-    /// Go on with a hunt that ended early: the one with these options, or without a target the last one
-    #[arg(long)]
-    pub resume: bool,
-    /// Do only part K of N of the work; `racehunter merge` joins the parts
-    #[arg(long, value_name = "K/N", default_value_t = Part::WHOLE, hide_default_value = true)]
-    pub partition: Part,
+    /// Seed of all random choices
+    #[arg(help_heading = SEARCH, long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
     /// Executions, at most [default: 2000 where nothing else ends the hunt]
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = LIMITS, long, value_name = "N")]
     pub runs: Option<u64>,
     /// Time for the whole hunt, such as 60s or 5m
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub time: Option<Duration>,
-    /// Seed of all random choices
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    pub seed: u64,
-    /// Executions at the same time [default: number of processors]
-    #[arg(long, short, value_name = "N")]
-    pub jobs: Option<usize>,
     /// Stop at the first finding
-    #[arg(long)]
+    #[arg(help_heading = LIMITS, long)]
     pub stop_on_first: bool,
-    /// Exit with 3 when not everything that was asked for could be explored
-    #[arg(long)]
-    pub require_complete: bool,
-    /// Form of the results
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
-    pub message_format: MessageFormat,
-    /// Where findings are kept
-    #[arg(long, value_name = "DIR", default_value = ".racehunter")]
-    pub out: PathBuf,
-    /// File for the program's standard input [default: nothing]
-    #[arg(long, value_name = "FILE")]
-    pub input: Option<PathBuf>,
+    /// Executions at the same time [default: number of processors]
+    #[arg(help_heading = LIMITS, long, short, value_name = "N")]
+    pub jobs: Option<usize>,
     /// Time that one execution may take [default: 10s, or an eighth of --time if that is less]
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(help_heading = LIMITS, long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub timeout: Option<Duration>,
     /// Memory that one execution may take, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    #[arg(help_heading = LIMITS, long, value_name = "MIB", default_value_t = 4096)]
     pub memory: u64,
-    /// What the threads of the program are while it is hunted
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
-    pub backend: Threads,
+    /// File for the program's standard input [default: nothing]
+    #[arg(help_heading = PROGRAM, long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
     /// Options for the compiler, when a source file is given
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    #[arg(help_heading = PROGRAM, long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+    /// What the threads of the program are while it is hunted
+    #[arg(help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
+    pub backend: Threads,
+    /// Form of the results
+    #[arg(help_heading = RESULTS, long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
+    pub message_format: MessageFormat,
+    /// Where findings are kept
+    #[arg(help_heading = RESULTS, long, value_name = "DIR", default_value = ".racehunter")]
+    pub out: PathBuf,
+    /// Exit with 3 when not everything that was asked for could be explored
+    #[arg(help_heading = RESULTS, long)]
+    pub require_complete: bool,
     /// When to use colours
-    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    #[arg(help_heading = RESULTS, long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
     /// No progress
-    #[arg(long, short)]
+    #[arg(help_heading = RESULTS, long, short)]
     pub quiet: bool,
+    /// Say on standard error what is done, and not only how far it is
+    #[arg(help_heading = RESULTS, long, short, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Go on with a hunt that ended early: the one with these options, or without a target the last one
+    #[arg(help_heading = LONG_HUNTS, long)]
+    pub resume: bool,
+    /// Do only part K of N of the work; `racehunter merge` joins the parts
+    #[arg(help_heading = LONG_HUNTS, long, value_name = "K/N", default_value_t = Part::WHOLE, hide_default_value = true)]
+    pub partition: Part,
     /// The program, or a C or C++ file
     #[arg(required_unless_present = "resume")]
     pub target: Option<PathBuf>,

@@ -4,10 +4,9 @@
 //! environment, the environment more than the file, and everything is checked in one place.
 
 use crate::exit::advise;
+use crate::suppressions::Suppressions;
 use anyhow::{Context as _, Result};
 use clap::ArgAction;
-use racehunter_finding::Finding;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,30 +32,6 @@ pub struct Config {
     pub suppressions: Suppressions,
 }
 
-/// Findings that are told and do not count.
-#[derive(Clone, Debug, Default)]
-pub struct Suppressions(Vec<Suppression>);
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Suppression {
-    id: String,
-    reason: String,
-}
-
-impl Suppressions {
-    /// True when there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Says of a finding whether the user knows of it, and why it does not count then.
-    pub fn apply(&self, finding: &mut Finding) {
-        let known = self.0.iter().find(|known| known.id == finding.id);
-        finding.suppressed = known.map(|known| known.reason.clone());
-    }
-}
-
 impl Config {
     /// Looks for the file and reads it. Without a file everything is as it is by default.
     pub fn load() -> Result<Self> {
@@ -75,25 +50,9 @@ impl Config {
         let name = path.display().to_string();
         let mut table: toml::Table = toml::from_str(text).with_context(|| format!("`{name}` cannot be understood"))?;
         let suppressions = match table.remove("suppress") {
-            Some(value) => value.try_into::<Vec<Suppression>>().with_context(|| {
-                format!("`{name}`: each [[suppress]] has an `id` and a `reason`, both text, and nothing else")
-            })?,
-            None => Vec::new(),
+            Some(value) => Suppressions::parse(&name, value)?,
+            None => Suppressions::default(),
         };
-        for Suppression { id, reason } in &suppressions {
-            if id.len() != 8 || !id.bytes().all(|letter| letter.is_ascii_hexdigit()) {
-                return Err(advise(
-                    format!("`{name}`: `{id}` is not the id of a finding"),
-                    "an id has eight digits, as it is printed after `racehunter replay`",
-                ));
-            }
-            if reason.trim().is_empty() {
-                return Err(advise(
-                    format!("`{name}`: the suppression of `{id}` has no reason"),
-                    "say why the finding does not matter: it is reported along with it",
-                ));
-            }
-        }
         let mut commands = BTreeMap::new();
         for command in COMMANDS {
             match table.remove(command) {
@@ -102,7 +61,7 @@ impl Config {
                 None => {}
             }
         }
-        Ok(Self { path, everywhere: table, commands, suppressions: Suppressions(suppressions) })
+        Ok(Self { path, everywhere: table, commands, suppressions })
     }
 
     /// In a few words.
@@ -110,7 +69,7 @@ impl Config {
         if self.path.as_os_str().is_empty() {
             return format!("no {NAME} here or above");
         }
-        let number = self.suppressions.0.len();
+        let number = self.suppressions.len();
         format!("{} ({number} {})", self.path.display(), if number == 1 { "suppression" } else { "suppressions" })
     }
 
@@ -259,9 +218,6 @@ mod tests {
         told("[hunt]\nbound = [1]", "is text or a number");
         told("hunt = 1", "is a table");
         told("[hunt", "cannot be understood");
-        told("[[suppress]]\nid = '7f3a0c11'", "has an `id` and a `reason`");
-        told("[[suppress]]\nid = '7f3a0c11'\nreason = ' '", "has no reason");
-        told("[[suppress]]\nid = '7f3a'\nreason = 'known'", "is not the id of a finding");
     }
 
     #[test]

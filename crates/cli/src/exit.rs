@@ -55,6 +55,12 @@ pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Er
     Advice { message: message.into(), help: vec![help.into()] }.into()
 }
 
+/// Whether nobody reads the results any more.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let is_it = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(is_it)
+}
+
 /// The text of an error: the message, then its causes, then what to do.
 pub fn render(error: &anyhow::Error) -> String {
     let mut text = format!("error: {error}\n");

@@ -2,10 +2,10 @@
 
 use crate::arguments::{Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
-use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::progress::Meter;
 use crate::store::{self, Stored};
+use crate::suppressions::Suppressions;
 use crate::target as targets;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::Technique;
@@ -31,7 +31,10 @@ const DEFAULT_RUNS: u64 = 2000;
 pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Result<Exit> {
     let began = Instant::now();
     refuse_to_divide(arguments)?;
+    let mut budget = budget(arguments);
+    let meter = Meter::new(arguments.quiet, arguments.verbose, budget.runs, arguments.time);
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
+    meter.note("Program", || path.display().to_string());
     let mut symbols = targets::symbols(&path)?;
     let interrupted = catch_interrupts()?;
     let program =
@@ -49,7 +52,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         return Ok(exit);
     }
 
-    let mut budget = budget(arguments);
+    meter.note("Hunting", || plan_in_words(arguments, jobs));
     // The first finding that counts ends the hunt, which only the hunter can tell then.
     budget.stop_on_first &= suppressions.is_empty();
     let build = symbols.binary().identity.clone();
@@ -60,7 +63,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         symbols,
         load_address: processes.load_address(),
         reporter: reporter(arguments.message_format, arguments.color.into()),
-        meter: Meter::new(arguments.quiet, budget.runs),
+        meter,
         ids: HashSet::new(),
         told: Told::default(),
         trouble: None,
@@ -104,6 +107,10 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     hunter.meter.finish();
     let counted = hunter.counted;
     hunter.tell_unconfirmed();
+    hunter.meter.note("Kept", || format!("findings and the state of the hunt in {}", arguments.out.display()));
+    for unused in suppressions.unused() {
+        hunter.meter.note("Suppression", || format!("of {unused}: nothing was found that it is about"));
+    }
     if let Some(error) = hunter.trouble {
         return Err(error);
     }
@@ -118,6 +125,18 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     } else {
         Exit::Clean
     })
+}
+
+/// How schedules are chosen, and what an execution may take.
+fn plan_in_words(arguments: &Hunt, jobs: usize) -> String {
+    format!(
+        "analysis {}, bound {}, seed {}; {jobs} at a time, each up to {} and {} MiB",
+        arguments.analysis.name(),
+        arguments.bound,
+        arguments.seed,
+        humantime::format_duration(arguments.timeout()),
+        arguments.memory,
+    )
 }
 
 /// What cannot be divided would be done as a whole by every part.
@@ -176,10 +195,16 @@ pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
 
 /// A reporter to somewhere else.
 pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) -> Reporter<W> {
-    let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(100);
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = asked.or_else(columns).unwrap_or(100);
     let root = std::env::current_dir().unwrap_or_default();
     let color = color.resolve(stdout().is_terminal());
     Reporter::new(out, format.into()).color(color).width(width).source_root(root)
+}
+
+/// How wide the terminal is, if standard output is one.
+fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0))
 }
 
 /// Makes the libraries of the process known.
@@ -261,12 +286,18 @@ impl Hunter<'_> {
                 let (variables, threads) = (rank.map(|rank| rank.variables), rank.map(|rank| rank.threads));
                 let bound = Bound { bound, variables, threads, executions, complete };
                 self.told.bounds.push(bound);
+                self.meter.note("Bound", || {
+                    let end = if complete { "finished" } else { "left" };
+                    format!("{} {end} after {executions} executions", bound.bound)
+                });
                 let result = self.meter.suspend(|| self.reporter.bound(&bound));
                 if let Err(error) = result {
                     self.trouble.get_or_insert(error.into());
                 }
             }
-            Progress::Points { .. } => {}
+            Progress::Points { added } => {
+                self.meter.note("Points", || format!("{added} more places where threads can be switched"));
+            }
         }
     }
 
@@ -345,6 +376,10 @@ impl Hunter<'_> {
             finding,
         };
         store::save(&self.arguments.out, &stored)?;
+        self.meter.note("Found", || {
+            let Finding { id, execution, replayed: [again, tried], steps, .. } = &stored.finding;
+            format!("{id} in execution {execution}, replayed {again}/{tried}, {} steps", steps.len())
+        });
         self.meter.suspend(|| self.reporter.finding(&stored.finding)).context("cannot write the results")
     }
 }

@@ -23,6 +23,7 @@ mod replay;
 mod report;
 mod scan;
 mod store;
+mod suppressions;
 mod target;
 mod trace;
 mod words;
@@ -48,7 +49,10 @@ fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            eprint!("{}", exit::render(&error));
+            // Who has closed the pipe, as `head` does, wants to hear nothing more.
+            if !exit::is_closed_pipe(&error) {
+                eprint!("{}", exit::render(&error));
+            }
             Exit::Error.into()
         }
     }

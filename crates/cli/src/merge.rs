@@ -2,10 +2,10 @@
 
 use crate::arguments::Merge;
 use crate::campaign::{self, Kept};
-use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
 use crate::store::{self, Stored};
+use crate::suppressions::Suppressions;
 use anyhow::{Context as _, Result, bail};
 use racehunter_explore::Claim;
 use racehunter_finding::{Coverage, Uncontrolled};

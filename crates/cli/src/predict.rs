@@ -1,12 +1,12 @@
 //! `racehunter predict`
 
 use crate::arguments::{Color, EXIT_CODES, MessageFormat};
-use crate::config::Suppressions;
 use crate::confirm::{Confirmer, Verdict};
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
 use crate::predictions::{FindingLine, Summary, finding};
 use crate::record::{How, Recorded};
+use crate::suppressions::Suppressions;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use racehunter_predict::{Index, Options};

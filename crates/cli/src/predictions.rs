@@ -35,6 +35,7 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         size: 0,
         region: "unknown".to_owned(),
         allocated: Vec::new(),
+        element: None,
     });
     let witness = &prediction.witness;
     Finding {
@@ -97,6 +98,7 @@ fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
                 preempted,
                 culprit: prediction.events.contains(&event),
                 event: 0,
+                value: None,
             }
         })
         .collect()
@@ -119,6 +121,7 @@ fn site(index: &Index<'_>, event: EventId) -> Site {
         stack: Vec::new(),
         waits_for: None,
         event: 0,
+        value: None,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::arguments::{Color, Report};
 use crate::campaign::{self, Kept};
-use crate::config::Suppressions;
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter_to;
 use crate::store::{self, Stored};
+use crate::suppressions::Suppressions;
 use crate::words;
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
@@ -66,13 +66,16 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
 
 /// What the page shows.
 fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
+    let here = std::env::current_dir().ok();
     let is_elsewhere = out != Path::new(".racehunter");
     let shown = |stored: &Stored| {
         let mut replay = vec!["racehunter".to_owned(), "replay".to_owned(), stored.finding.id.clone()];
         if is_elsewhere {
             replay.extend(["--out".to_owned(), out.display().to_string()]);
         }
-        let program = std::iter::once(stored.program.display().to_string()).chain(stored.arguments.iter().cloned());
+        let below = here.as_deref().and_then(|here| stored.program.strip_prefix(here).ok());
+        let name = below.map_or_else(|| stored.program.clone(), |below| Path::new(".").join(below));
+        let program = std::iter::once(name.display().to_string()).chain(stored.arguments.iter().cloned());
         Shown {
             finding: stored.finding.clone(),
             program: words::join(&program.collect::<Vec<_>>()),

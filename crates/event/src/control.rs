@@ -310,6 +310,14 @@ pub const FLAG_ALLOCATIONS: u32 = 16;
 /// A debugger watches: every event looks whether it is one to stop at, and nothing depends on the clock on the wall.
 pub const FLAG_DEBUG: u32 = 32;
 
+/// Log what every logged access of up to 8 bytes reads and writes, as a [`crate::Kind::Value`] after it.
+pub const FLAG_VALUES: u32 = 64;
+
+/// Bit of [`crate::Record::detail`] of a [`crate::Kind::Value`]: the value before the access is known.
+pub const VALUE_BEFORE: u8 = 1;
+/// Bit of it: the value after the access is known.
+pub const VALUE_AFTER: u8 = 2;
+
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;
 

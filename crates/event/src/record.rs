@@ -202,6 +202,10 @@ byte_enum! {
         /// The program told the detector something by an annotation that others can depend on, which is no event: what
         /// the log has is not all that threads do to each other. Once in an execution.
         Annotated = 89,
+        /// What was at the place of the access before this record (same `index`): `object` is the value before it, `extra`
+        /// the one after it, each of `size` bytes; which of them is known, the bits of `detail` tell. Only where the plan
+        /// asks for it.
+        Value = 90,
 
         /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
         /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the

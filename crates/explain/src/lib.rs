@@ -14,6 +14,7 @@ mod misuse;
 mod place;
 mod steps;
 mod threads;
+mod values;
 
 pub use escapes::uncontrolled;
 use place::Places;
@@ -119,7 +120,13 @@ impl Explainer<'_> {
     /// The finding of an explained execution; what only the campaign knows is left open.
     fn describe(&self, execution: &Execution, bug: &Bug) -> Finding {
         let threads = Threads::of(execution, self.symbols);
-        let places = Places { symbols: self.symbols, load_address: self.load_address, execution, threads: &threads };
+        let places = Places {
+            symbols: self.symbols,
+            load_address: self.load_address,
+            execution,
+            threads: &threads,
+            numbers: values::Numbers::default(),
+        };
         let mut finding = Finding {
             id: String::new(),
             kind: racehunter_finding::Kind::Crash,
@@ -147,6 +154,9 @@ impl Explainer<'_> {
             Bug::Output(_) => describe_end(&places, racehunter_finding::Kind::Output, &mut finding),
         };
         finding.steps = steps::steps(&places, culprit);
+        if places.numbers.is_used() {
+            finding.notes.push(messages::numbered_addresses());
+        }
         // The name of a file without its directory: how a path is written depends on where the hunt was started.
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
         let identity: Vec<String> =
@@ -367,5 +377,5 @@ fn compare(execution: &Execution, reference: &Execution, finding: &mut Finding) 
 
 /// Memory that nothing is known about.
 pub(crate) fn unknown_object(name: String, size: u64) -> Object {
-    Object { name, size, region: "unknown".to_owned(), allocated: Vec::new() }
+    Object { name, size, region: "unknown".to_owned(), allocated: Vec::new(), element: None }
 }

@@ -44,26 +44,30 @@ fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site 
             }
     };
     match before.iter().rev().find(is_it) {
-        Some(record) => places.site(record, record.kind, bytes(record).unwrap_or(earlier.size.into())),
+        Some(record) => places.site(record, record.kind, bytes(record)),
         // Its number is not that of the access, but of the one that noticed.
-        None => Site { event: 0, ..places.site(earlier, kind_of(earlier), u32::from(earlier.size)) },
+        None => {
+            let size = if kind_of(earlier) == Kind::Free { 0 } else { u32::from(earlier.size) };
+            Site { event: 0, value: None, ..places.site(earlier, kind_of(earlier), size) }
+        }
     }
 }
 
-/// How many bytes an access in the log is about. The detector knows those in one of its cells only.
-fn bytes(record: &Record) -> Option<u32> {
+/// How many bytes an access in the log is about, 0 for the end of a block. The detector knows those in one of its cells only.
+fn bytes(record: &Record) -> u32 {
     match record.kind {
-        Kind::ReadRange | Kind::WriteRange => u32::try_from(record.extra).ok(),
-        Kind::Free => None,
-        kind => kind.is_access().then(|| record.size.into()),
+        Kind::ReadRange | Kind::WriteRange => u32::try_from(record.extra).unwrap_or(u32::MAX),
+        Kind::Free => 0,
+        _ => record.size.into(),
     }
 }
 
 /// The later access of a pair.
 fn second_site(places: &Places<'_>, later: &Record) -> Site {
     let is_it = |record: &&Record| record.index == later.index && record.kind.is_access() && record.code == later.code;
-    let logged = places.execution.records.iter().find(is_it).and_then(bytes);
-    places.site(later, kind_of(later), logged.unwrap_or(later.size.into()))
+    let logged = places.execution.records.iter().find(is_it).map(bytes);
+    let noticed = if kind_of(later) == Kind::Free { 0 } else { later.size.into() };
+    places.site(later, kind_of(later), logged.unwrap_or(noticed))
 }
 
 fn culprit(later: &Record) -> Option<Culprit> {

@@ -2,10 +2,14 @@
 
 use crate::threads::Threads;
 use crate::unknown_object;
+use crate::values::{self, Numbers};
 use racehunter_explore::{Execution, File, FileKind, FileOperation, Kind, Record, Wait};
-use racehunter_finding::{Frame, Object, Site, Waiting};
+use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
-use racehunter_symbols::{Symbols, own_frame};
+use racehunter_symbols::{Form, Symbols, own_frame};
+
+/// Uses of an object that are looked at for its name.
+const TRIES: usize = 8;
 
 /// Translates the records of one execution.
 pub(crate) struct Places<'a> {
@@ -13,6 +17,7 @@ pub(crate) struct Places<'a> {
     pub(crate) load_address: u64,
     pub(crate) execution: &'a Execution,
     pub(crate) threads: &'a Threads,
+    pub(crate) numbers: Numbers,
 }
 
 impl Places<'_> {
@@ -46,7 +51,32 @@ impl Places<'_> {
         site.size = size;
         site.locks = locks;
         site.event = record.index;
+        site.value = self.value(record);
         site
+    }
+
+    /// What an access read or wrote.
+    pub(crate) fn value(&self, record: &Record) -> Option<Value> {
+        let records = &self.execution.records;
+        let is_it = |other: &Record| {
+            let same = (other.index, other.thread, other.code) == (record.index, record.thread, record.code);
+            other.kind.is_access() && same
+        };
+        let at = records.iter().position(is_it)?;
+        values::value(self, &records[at], records.get(at + 1)?)
+    }
+
+    /// How the value of an access is to be read.
+    pub(crate) fn form(&self, record: &Record) -> Option<Form> {
+        let size = u64::from(record.size);
+        if let Some(symbol) = self.symbols.data_symbol_of(record.object.wrapping_sub(self.load_address), size) {
+            return symbol.form;
+        }
+        let frames = self.symbols.frames(record.code);
+        // In the code of a library the access is to a part of what the user's line names.
+        let frame = frames.first().filter(|_| own_frame(&frames) == Some(0))?;
+        let expression = self.symbols.expression(frame, spelled_as(record.kind))?;
+        self.symbols.form_of(frame, expression.trim_start_matches('&'), size)
     }
 
     /// A place that is known by its code address only.
@@ -72,6 +102,7 @@ impl Places<'_> {
             stack,
             waits_for: None,
             event: 0,
+            value: None,
         }
     }
 
@@ -81,11 +112,18 @@ impl Places<'_> {
         let spelled = || {
             sites.iter().find_map(|site| {
                 let access = if site.access.contains("read") { Access::Read } else { Access::Write };
-                self.symbols.expression(site.stack.first()?, access)
+                let frame = site.stack.first()?;
+                self.symbols.expression(frame, access).map(|name| (name, frame))
             })
         };
         if let Some(symbol) = self.symbols.data_symbol_of(relative, size) {
-            return Object { name: symbol.name, size, region: "global".to_owned(), allocated: Vec::new() };
+            return Object {
+                name: symbol.name,
+                size,
+                region: "global".to_owned(),
+                allocated: Vec::new(),
+                element: None,
+            };
         }
         let allocation = self.execution.records.iter().rev().find(|record| {
             record.kind == Kind::Allocated && (record.object..record.object + record.extra.max(1)).contains(&address)
@@ -93,14 +131,20 @@ impl Places<'_> {
         if let Some(record) = allocation {
             let (frames, _) = self.stack(record);
             let own = own_frame(&frames).unwrap_or(0);
-            let name =
-                spelled().unwrap_or_else(|| format!("byte {} of a block of {}", address - record.object, record.extra));
             let allocated = frames.into_iter().skip(own).collect();
-            return Object { name, size, region: "heap".to_owned(), allocated };
+            let at = address - record.object;
+            let (name, element) = match spelled() {
+                Some((name, frame)) => {
+                    let size = self.symbols.element_size(frame, &name).filter(|size| 2 * size <= record.extra);
+                    (name, size.map(|size| at / size))
+                }
+                None => (format!("byte {at} of a block of {}", record.extra), None),
+            };
+            return Object { name, size, region: "heap".to_owned(), allocated, element };
         }
         match spelled() {
             // Neither a variable of the program nor on the heap: a local variable that another thread uses.
-            Some(name) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new() },
+            Some((name, _)) => Object { name, size, region: "stack".to_owned(), allocated: Vec::new(), element: None },
             None => unknown_object(format!("memory at {address:#x}"), size),
         }
     }
@@ -111,25 +155,22 @@ impl Places<'_> {
             // The first field of a mutex is the C library's business.
             return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
         }
-        let locked = self.execution.records.iter().find(|record| {
-            record.object == address
-                && matches!(
-                    record.kind,
-                    Kind::Lock
-                        | Kind::TryLock
-                        | Kind::ReadLock
-                        | Kind::WriteLock
-                        | Kind::TryReadLock
-                        | Kind::TryWriteLock
-                )
-        });
-        locked
-            .and_then(|record| {
-                let frames = self.symbols.frames(record.code);
-                let frame = frames.get(own_frame(&frames)?)?;
-                self.symbols.expression(frame, Access::Call)
-            })
-            .map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
+        let used = self
+            .execution
+            .records
+            .iter()
+            .filter(|record| record.object == address && record.kind.is_synchronisation() && record.code != 0);
+        let named = used.take(TRIES).find_map(|record| self.spelled(record));
+        named.map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
+    }
+
+    /// How the user's code spells what a record is about: at the place itself or, where a library does it, at the call.
+    pub(crate) fn spelled(&self, record: &Record) -> Option<String> {
+        let (frames, _) = self.stack(record);
+        let own = own_frame(&frames)?;
+        let frame = frames.get(own).filter(|frame| is_in_program(frame))?;
+        let access = if own == 0 { spelled_as(record.kind) } else { Access::Call };
+        self.symbols.expression(frame, access)
     }
 
     /// What a thread waits for, for its site in a deadlock: the operation, the object, and who would have to act.
@@ -159,10 +200,10 @@ impl Places<'_> {
         (operation, Waiting { object, owner })
     }
 
-    /// What a thread waits for, in words.
+    /// What a thread waits for, in the words of a step.
     pub(crate) fn awaited(&self, wait: Wait, record: &Record) -> String {
         let owner = || match record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok()) {
-            Some(number) => format!(", held by {}", self.threads.label(number)),
+            Some(number) => format!(", held by {}", Threads::short(number)),
             None => String::new(),
         };
         let name = || self.lock_name(record.object);
@@ -173,7 +214,7 @@ impl Places<'_> {
             Wait::Condition => format!("condition variable `{}`", name()),
             Wait::Semaphore => format!("semaphore `{}`", name()),
             Wait::Barrier => format!("barrier `{}`", name()),
-            Wait::Join => format!("the end of {}", self.threads.label(record.object as u32)),
+            Wait::Join => format!("the end of {}", Threads::short(record.object as u32)),
             Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
             Wait::Futex => "a futex".to_owned(),
             Wait::Sleep => "time to pass".to_owned(),
@@ -241,6 +282,15 @@ pub(crate) fn file_step(file: File, done: bool) -> String {
 /// Whether the frame is the user's own code.
 pub(crate) fn is_in_program(frame: &Frame) -> bool {
     own_frame(std::slice::from_ref(frame)).is_some() && !frame.file.is_empty() && !frame.file.starts_with("/usr/")
+}
+
+/// What the source does with the memory of an access, for finding out how it spells it.
+pub(crate) fn spelled_as(kind: Kind) -> Access {
+    match kind {
+        Kind::Read | Kind::ReadRange => Access::Read,
+        Kind::Write | Kind::WriteRange => Access::Write,
+        _ => Access::Call,
+    }
 }
 
 /// The name of an access in JSON and reports.

@@ -1,12 +1,12 @@
 //! The interleaving of a finding, line by line.
 
 use crate::place::{Places, file_step};
-use crate::{Culprit, misuse};
+use crate::threads::Threads;
+use crate::{Culprit, misuse, values};
 use racehunter_explore::{Cause, File, Kind, Outcome, Record};
 use racehunter_finding::Step;
 use racehunter_report::messages;
 use racehunter_symbols::own_frame;
-use racehunter_symbols::source::Access;
 use std::collections::BTreeMap;
 
 /// Steps that a finding keeps. A longer interleaving keeps its last part, which is where the bug is.
@@ -19,7 +19,8 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
     let mut running = 0;
     // Threads whose last step is a wait, and which step that is.
     let mut waits: BTreeMap<u32, usize> = BTreeMap::new();
-    for record in &places.execution.records {
+    let records = &places.execution.records;
+    for (at, record) in records.iter().enumerate() {
         let is_culprit = culprit.is_some_and(|culprit| culprit.is(record));
         let is_wait = match record.kind {
             Kind::Switch => {
@@ -60,6 +61,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             preempted: std::mem::take(&mut preempted),
             culprit: is_culprit,
             event: record.index,
+            value: records.get(at + 1).and_then(|next| values::value(places, record, next)),
         });
     }
     let skipped = steps.len().saturating_sub(MOST);
@@ -81,15 +83,15 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
     let lock = || places.lock_name(record.object);
     let failed = |done: &str, not: &str| if record.detail == 1 { done.to_owned() } else { not.to_owned() };
     Some(match record.kind {
-        Kind::Read | Kind::ReadRange => format!("read {}", memory(places, record, Access::Read)),
-        Kind::Write | Kind::WriteRange => format!("write {}", memory(places, record, Access::Write)),
-        Kind::AtomicRead => format!("atomic read {}", memory(places, record, Access::Call)),
-        Kind::AtomicWrite => format!("atomic write {}", memory(places, record, Access::Call)),
-        Kind::AtomicUpdate => format!("atomic update {}", memory(places, record, Access::Call)),
+        Kind::Read | Kind::ReadRange => format!("read {}", memory(places, record)),
+        Kind::Write | Kind::WriteRange => format!("write {}", memory(places, record)),
+        Kind::AtomicRead => format!("atomic read {}", memory(places, record)),
+        Kind::AtomicWrite => format!("atomic write {}", memory(places, record)),
+        Kind::AtomicUpdate => format!("atomic update {}", memory(places, record)),
         Kind::Fence => "fence".to_owned(),
         Kind::Free => "free".to_owned(),
         Kind::Create => format!("create {}", places.threads.label(record.object as u32)),
-        Kind::Join => format!("join {}", places.threads.label(record.object as u32)),
+        Kind::Join => format!("join {}", Threads::short(record.object as u32)),
         Kind::Exit => "end".to_owned(),
         Kind::End => failed("end of the process", "exit"),
         Kind::Lock | Kind::WriteLock => format!("lock {}", lock()),
@@ -160,13 +162,10 @@ fn current(places: &Places<'_>) -> u32 {
 }
 
 /// What an access touches: a variable of the program, or how the source spells it.
-fn memory(places: &Places<'_>, record: &Record, access: Access) -> String {
+fn memory(places: &Places<'_>, record: &Record) -> String {
     let relative = record.object.wrapping_sub(places.load_address);
     if let Some(symbol) = places.symbols.data_symbol_of(relative, u64::from(record.size).max(1)) {
         return symbol.name;
     }
-    let frames = places.symbols.frames(record.code);
-    own_frame(&frames)
-        .and_then(|own| places.symbols.expression(&frames[own], access))
-        .unwrap_or_else(|| format!("{} bytes", record.extra))
+    places.spelled(record).unwrap_or_else(|| format!("{} bytes", record.extra))
 }

@@ -68,6 +68,11 @@ impl Threads {
         self.known.get(number as usize).map_or_else(String::new, |thread| thread.entry.clone())
     }
 
+    /// `T1`: enough where the columns of a table have names.
+    pub(crate) fn short(number: u32) -> String {
+        if number == 0 { "main".to_owned() } else { format!("T{number}") }
+    }
+
     /// `T1 worker`
     pub(crate) fn label(&self, number: u32) -> String {
         match (number, self.entry(number)) {
@@ -78,6 +83,22 @@ impl Threads {
     }
 }
 
+/// A function without its parameters. What is inside of it, such as a lambda, is told.
 fn short_name(function: &str) -> String {
-    function.split('(').next().unwrap_or(function).to_owned()
+    let name = function.split('(').next().unwrap_or(function);
+    let is_inside = function[name.len()..].contains("{lambda");
+    if is_inside { format!("{name}::{{lambda}}") } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_name;
+
+    #[test]
+    fn names_without_parameters() {
+        assert_eq!(short_name("worker"), "worker");
+        assert_eq!(short_name("Pool::work(int)"), "Pool::work");
+        assert_eq!(short_name("main::{lambda}"), "main::{lambda}");
+        assert_eq!(short_name("Pool::Pool(int)::{lambda()#1}::operator()() const"), "Pool::Pool::{lambda}");
+    }
 }

@@ -38,7 +38,7 @@ pub use patience::THREADS;
 pub use plan::{Observe, Plan, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
-pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS};
+pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, VALUE_AFTER, VALUE_BEFORE};
 pub use racehunter_event::{
     Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, UNMODELLED, UNMODELLED_FUNCTION, Wait,
 };

@@ -156,6 +156,21 @@ pub struct Site {
     /// Number of its event in the replayed execution, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub event: u64,
+    /// What it read or wrote, when that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+}
+
+/// What was in the memory of an access, as the source would write it: `3`, `'x'`, `null`, `&table[2]`. Addresses without a
+/// name are numbered: `#1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Value {
+    /// Before the access: what a read sees, what a write replaces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// After a write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -205,6 +220,9 @@ pub struct Object {
     pub region: String,
     /// Where heap memory was allocated, innermost frame first.
     pub allocated: Vec<Frame>,
+    /// Which element of a block of equal ones it is in, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub element: Option<u64>,
 }
 
 /// The decisions that show a finding: enough to replay it on the same binary and input.
@@ -253,4 +271,7 @@ pub struct Step {
     /// Number of its event in the replayed execution, 0 when unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub event: u64,
+    /// What it read or wrote, when that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
 }

@@ -1,10 +1,10 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, Header, Hold, LIBRARIES, LIBRARIES_OFFSET,
-    LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL,
-    OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET,
-    STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
+    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold, LIBRARIES,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES,
+    OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
+    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
     TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
@@ -175,6 +175,9 @@ impl Region {
         let (watch, watch_size) = plan.explain.unwrap_or_default();
         if plan.explain.is_some() || plan.stacks {
             flags |= FLAG_STACKS;
+        }
+        if plan.explain.is_some() {
+            flags |= FLAG_VALUES;
         }
         let holds = plan.provoke.as_deref().map(|pair| pair.each_ref().map(hold)).unwrap_or_default();
         let (snapshot_at, snapshot_slots) = snapshot.unwrap_or_default();

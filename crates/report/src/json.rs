@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Waiting};
+use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Value, Waiting};
 use serde::Serialize;
 
 use crate::{Bound, Told};
@@ -41,6 +41,8 @@ struct SiteFields<'a> {
     entry: &'a str,
     stack: &'a [Frame],
     waits_for: Option<&'a Waiting>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a Value>,
 }
 
 #[derive(Serialize)]
@@ -125,6 +127,7 @@ fn site(site: &Site) -> SiteFields<'_> {
         entry: &site.entry,
         stack: &site.stack,
         waits_for: site.waits_for.as_ref(),
+        value: site.value.as_ref(),
     }
 }
 

@@ -20,15 +20,17 @@ mod short;
 mod sources;
 mod text;
 mod threads;
+mod values;
 
 pub use color::ColorChoice;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use racehunter_finding::{Coverage, Finding};
+use racehunter_finding::{Coverage, Finding, Kind};
 
 use sources::Sources;
 
@@ -114,6 +116,8 @@ pub struct Reporter<W> {
     sources: Sources,
     findings: u64,
     suppressed: u64,
+    /// The kinds of those that count.
+    kinds: BTreeSet<Kind>,
     /// Findings that are written at the end, all at once.
     kept: Vec<Finding>,
 }
@@ -122,7 +126,8 @@ impl<W: Write> Reporter<W> {
     /// Writes to `out`, 80 columns wide and without colours.
     pub fn new(out: W, format: Format) -> Self {
         let (root, sources) = (PathBuf::new(), Sources::default());
-        Self { out, format, color: false, width: WIDTH, root, sources, findings: 0, suppressed: 0, kept: Vec::new() }
+        let (kinds, kept) = (BTreeSet::new(), Vec::new());
+        Self { out, format, color: false, width: WIDTH, root, sources, findings: 0, suppressed: 0, kinds, kept }
     }
 
     /// With colours or without; see [`ColorChoice::resolve`].
@@ -166,7 +171,10 @@ impl<W: Write> Reporter<W> {
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
         match finding.suppressed {
             Some(_) => self.suppressed += 1,
-            None => self.findings += 1,
+            None => {
+                self.findings += 1;
+                self.kinds.insert(finding.kind);
+            }
         }
         let text = match self.format {
             Format::Human => human::finding(finding, &mut self.sources, self.width),
@@ -210,7 +218,9 @@ impl<W: Write> Reporter<W> {
     pub fn summary(&mut self, coverage: &Coverage, elapsed: Duration) -> io::Result<()> {
         let told = Told { findings: self.findings, suppressed: self.suppressed };
         let text = match self.format {
-            Format::Human => human::summary(coverage, told, elapsed, self.width),
+            Format::Human => {
+                human::summary(coverage, told, elapsed, self.width) + &human::lessons(&self.kinds, self.width)
+            }
             Format::Short => short::summary(coverage, told),
             Format::Json => json::summary(coverage, told, elapsed)?,
             Format::Github => github::summary(coverage, told),

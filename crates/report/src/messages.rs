@@ -3,6 +3,12 @@
 //! Whoever makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
 //! carries elsewhere (size, region, place of allocation) are added by the formats that want them.
 
+/// What the numbers in place of addresses are.
+#[must_use]
+pub fn numbered_addresses() -> String {
+    "#1, #2, ...: addresses on the heap or on a stack, numbered as they turn up".to_owned()
+}
+
 /// Two accesses without order to the same memory.
 #[must_use]
 pub fn data_race(name: &str) -> String {

@@ -16,6 +16,7 @@ use crate::kinds::lesson;
 use crate::short::{explored, found, sentence};
 use crate::text::clean;
 use crate::threads::Threads;
+use crate::values;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
@@ -162,9 +163,9 @@ fn flows(finding: &Finding, threads: &Threads, paths: &Paths<'_>) -> Vec<Value> 
 
 fn flow_step(number: u64, step: &Step, paths: &Paths<'_>) -> Value {
     let what = if step.preempted {
-        format!("{} (the thread before was preempted)", clean(&step.what))
+        format!("{}{} (the thread before was preempted)", clean(&step.what), values::whole(step))
     } else {
-        clean(&step.what)
+        format!("{}{}", clean(&step.what), values::whole(step))
     };
     let mut location = json!({ "message": { "text": what } });
     if let Some(place) = physical(paths, &step.file, step.line, 0) {

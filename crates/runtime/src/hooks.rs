@@ -11,7 +11,7 @@ use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{__rh_stack, CURRENT, current};
-use crate::{Global, log, server};
+use crate::{Global, log, server, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
@@ -384,6 +384,7 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
 
 /// Any plain access: counts it, decides if it is a point, logs, checks.
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
+    values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 {
         let n = access_point(code, address, size, kind, site);
@@ -407,7 +408,7 @@ unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, k
     let t = current();
     (*t).code = code;
     let stacks = schedule::flags() & FLAG_STACKS != 0;
-    log::put(Record {
+    let record = Record {
         index,
         code: log::relative(code),
         object: address as u64,
@@ -419,7 +420,11 @@ unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, k
         size: size.min(255) as u8,
         detail: order,
         ..Record::default()
-    });
+    };
+    log::put(record);
+    if stacks {
+        values::note(&record);
+    }
 }
 
 unsafe extern "C" fn read_range(address: usize, len: usize, site: *mut u8, code: usize) {

@@ -55,6 +55,7 @@ mod time;
 mod timers;
 mod track;
 mod tsan;
+mod values;
 mod watchdog;
 
 use core::cell::UnsafeCell;

@@ -1,7 +1,7 @@
 //! Writing records and call stacks into the control region.
 
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
-use crate::{Global, schedule, server, track};
+use crate::{Global, schedule, server, track, values};
 use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS};
 use racehunter_event::{Escape, Kind, Record};
 
@@ -25,6 +25,7 @@ pub(crate) unsafe fn begin() {
     (*slot).log_count = 0;
     NEXT.set(server::log_area().add((*header).log_used as usize));
     END.set(server::log_area().add(LOG_RECORDS));
+    values::begin();
 }
 
 /// Nothing is logged from here on.
@@ -50,8 +51,14 @@ pub(crate) unsafe fn fork_from(first: u64, count: u64) {
     NEXT.set(NEXT.get().add(count as usize));
 }
 
+/// Where the next record goes.
+pub(crate) fn next() -> *mut Record {
+    NEXT.get()
+}
+
 /// Appends a record as it is.
 pub(crate) unsafe fn put(record: Record) {
+    values::settle_before(record.index);
     let next = NEXT.get();
     if next.is_null() || !schedule::running() {
         return;

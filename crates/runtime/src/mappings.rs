@@ -4,7 +4,7 @@
 
 use crate::memory::{detects, last_access};
 use crate::sync::{fail, interpose, objects};
-use crate::{shadow, sys};
+use crate::{shadow, sys, values};
 
 pub(crate) const MREMAP: usize = 25;
 /// What is larger ends without being looked at: its shadow is larger still.
@@ -38,6 +38,7 @@ unsafe extern "C" fn mmap64(at: usize, len: usize, protection: usize, flags: usi
 }
 
 pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32 {
+    values::settle();
     let result = sys::call(sys::MUNMAP, at, len, 0, 0);
     if result < 0 {
         return fail(-result as i32);
@@ -54,6 +55,7 @@ pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32
 /// What moves is new where it comes to, and its old place has no past; what stays keeps the past that it has.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn mremap(at: usize, old_len: usize, new_len: usize, flags: usize, to: usize) -> usize {
+    values::settle();
     let mapped = sys::call6(MREMAP, at, old_len, new_len, flags, to, 0);
     if mapped < 0 {
         return fail(-mapped as i32) as usize;

@@ -5,7 +5,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, log, outcome, schedule, server, sys, track};
+use crate::{afterlife, log, outcome, schedule, server, sys, track, values};
 use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Kind, Record};
 
@@ -62,11 +62,11 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         if !schedule::running() {
             return block;
         }
-        let names = schedule::flags() & FLAG_ALLOCATIONS != 0;
+        let logs = schedule::flags() & FLAG_ALLOCATIONS != 0 || server::watches(block as usize, size);
         // A call from a library, such as that of `operator new`, is where the program has called the library.
-        let code = if in_program(code) || !names { code } else { caller_of(code) };
+        let code = if in_program(code) || !logs { code } else { caller_of(code) };
         track::begins(block as usize, size, code);
-        if names || server::watches(block as usize, size) {
+        if logs {
             let t = current();
             (*t).code = code;
             log::put(Record {
@@ -141,6 +141,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
     if block.is_null() {
         return allocate(size, code);
     }
+    values::settle();
     if afterlife::freed_again(block as usize, code) {
         return allocate(size, code);
     }
@@ -192,6 +193,7 @@ unsafe extern "C" fn allocate_whole_pages(size: usize, code: usize) -> *mut u8 {
 }
 
 unsafe extern "C" fn release(block: *mut u8, code: usize) {
+    values::settle();
     if block.is_null() {
         return;
     }

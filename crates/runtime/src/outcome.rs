@@ -3,7 +3,7 @@
 use crate::signals::fault;
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, debug, escapes, log, schedule, server, sys};
+use crate::{Global, debug, escapes, log, schedule, server, sys, values};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
@@ -203,6 +203,7 @@ unsafe extern "C" fn assertion(
     code: usize,
 ) -> ! {
     (*current()).code = code;
+    values::settle();
     if !schedule::running() {
         let real: extern "C" fn(*const c_char, *const c_char, u32, *const c_char) -> ! =
             core::mem::transmute(crate::sync::real::assert_fail());

@@ -12,9 +12,10 @@ use crate::{
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library,
-    MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SITE_POINT,
-    SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_VALUES, Header, LIBRARIES_OFFSET, LOG_OFFSET,
+    LOG_RECORDS, Library, MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD,
+    SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
+    Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -366,7 +367,8 @@ unsafe fn begin_slot() {
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
-    if size != 0 {
+    // Values are read at the next access, so every access is looked at.
+    if size != 0 || (*slot).flags & FLAG_VALUES != 0 {
         modules::flag_all(hooks::SITE_WATCHED);
     }
     schedule::begin();
@@ -391,7 +393,9 @@ pub(crate) unsafe fn begin_again() {
 /// For in-process loops: whether this process can go on with another slot, of this request or of the next one. A plan
 /// that watches or logs more changes the process for good, so the slot after it needs another process.
 pub(crate) unsafe fn has_next() -> bool {
-    let plain = |slot: *const Slot| (*slot).observe == OBSERVE_POINTS && (*slot).watch_size == 0;
+    let plain = |slot: *const Slot| {
+        (*slot).observe == OBSERVE_POINTS && (*slot).watch_size == 0 && (*slot).flags & FLAG_VALUES == 0
+    };
     if !plain(slot()) || !has_room() {
         return false;
     }

@@ -9,6 +9,7 @@ pub(crate) const MMAP: usize = 9;
 pub(crate) const MUNMAP: usize = 11;
 pub(crate) const MADVISE: usize = 28;
 pub(crate) const SIGACTION: usize = 13;
+pub(crate) const SIGPROCMASK: usize = 14;
 pub(crate) const GETPID: usize = 39;
 pub(crate) const KILL: usize = 62;
 pub(crate) const WAIT4: usize = 61;

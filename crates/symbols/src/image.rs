@@ -9,6 +9,7 @@ use object::{Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol a
 use racehunter_finding::Frame;
 
 use crate::demangle::demangle;
+use crate::forms::Form;
 use crate::inspect::read;
 use crate::paths::Paths;
 use crate::variables::Variables;
@@ -120,6 +121,18 @@ impl Image {
         }
     }
 
+    /// How the value of an expression in a function is read.
+    pub(crate) fn form_of_expression(&self, function: (&str, u32), expression: &str, size: u64) -> Option<Form> {
+        let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
+        variables.form_of_expression(&self.dwarf, function, expression, size)
+    }
+
+    /// The size of the elements that an expression chooses from.
+    pub(crate) fn element_size(&self, function: (&str, u32), expression: &str) -> Option<u64> {
+        let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
+        variables.element_size(&self.dwarf, function, expression)
+    }
+
     /// The thread-local variable at an offset into the file's block of thread-local memory.
     pub(crate) fn thread_local(&self, offset: u64, size: u64, paths: &Paths) -> Option<DataSymbol> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
@@ -176,5 +189,6 @@ fn from_table(symbols: &[Named], address: u64, thread_local: bool) -> Option<Dat
         thread_local,
         file: String::new(),
         line: 0,
+        form: None,
     })
 }

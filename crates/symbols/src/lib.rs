@@ -11,14 +11,17 @@
 #![forbid(unsafe_code)]
 
 mod demangle;
+mod forms;
 mod image;
 mod inspect;
 mod paths;
+mod scopes;
 pub mod source;
 mod symbols;
 mod types;
 mod variables;
 
+pub use forms::Form;
 pub use inspect::{Binary, Kind, inspect};
 pub use racehunter_finding::Frame;
 pub use symbols::{DataSymbol, Symbols, own_frame};

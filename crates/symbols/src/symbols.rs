@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use racehunter_finding::Frame;
 use rustc_hash::FxHashMap;
 
+use crate::forms::Form;
 use crate::image::Image;
 use crate::paths::Paths;
 use crate::source::{self, Access};
@@ -27,6 +28,8 @@ pub struct DataSymbol {
     pub file: String,
     /// Line of the declaration, 0 when unknown.
     pub line: u32,
+    /// How the value there is read, as far as debug information tells.
+    pub form: Option<Form>,
 }
 
 /// What is known about the addresses of one program.
@@ -159,6 +162,19 @@ impl Symbols {
         let mut sources = self.sources.borrow_mut();
         let lines = sources.entry(frame.file.clone()).or_insert_with(|| source::lines(Path::new(&frame.file)));
         source::expression(&frame.file, lines.as_ref()?.get(line)?, frame.column, access)
+    }
+
+    /// How the value of an expression is read that the source has at a frame's place, if it has `size` bytes.
+    #[must_use]
+    pub fn form_of(&self, frame: &Frame, expression: &str, size: u64) -> Option<Form> {
+        self.executable.form_of_expression((&frame.function, frame.line), expression, size)
+    }
+
+    /// The size of the elements that an expression such as `table[i].next` chooses from, when it follows a pointer to
+    /// them and none after that.
+    #[must_use]
+    pub fn element_size(&self, frame: &Frame, expression: &str) -> Option<u64> {
+        self.executable.element_size((&frame.function, frame.line), expression)
     }
 
     /// The file's own address for an address relative to the load address of the executable, when it lies inside.

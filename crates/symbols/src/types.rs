@@ -28,43 +28,46 @@ struct Member {
 
 impl TypeWalk<'_> {
     /// Appends to `name` the path to what lies at `offset` in a variable of this type. What cannot be followed ends
-    /// the path early.
-    pub(crate) fn describe(&self, type_place: Place, offset: u64, name: &mut String) {
-        let _ = self.descend(type_place, offset, name, 0);
+    /// the path early. Returns the type of the part at which it ends.
+    pub(crate) fn describe(&self, type_place: Place, offset: u64, name: &mut String) -> Place {
+        let mut end = type_place;
+        let _ = self.descend(type_place, offset, name, &mut end, 0);
+        end
     }
 
-    fn descend(&self, type_place: Place, offset: u64, name: &mut String, depth: u32) -> Option<()> {
+    fn descend(&self, type_place: Place, offset: u64, name: &mut String, end: &mut Place, depth: u32) -> Option<()> {
         if depth > DEEPEST {
             return None;
         }
+        *end = type_place;
         let entry = self.units.entry(type_place)?;
         match entry.tag() {
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
                 let member = self.member(type_place, offset)?;
-                self.enter_member(member, offset, name, depth)
+                self.enter_member(member, offset, name, end, depth)
             }
             // The members of a union lie on top of each other: which of them is meant cannot be known.
             gimli::DW_TAG_union_type => None,
-            gimli::DW_TAG_array_type => self.element(type_place, &entry, offset, name, depth),
+            gimli::DW_TAG_array_type => self.element(type_place, &entry, offset, name, end, depth),
             tag if is_transparent(tag) => {
                 let inner = reference(self.units, &entry, type_place, gimli::DW_AT_type)?;
-                self.descend(inner, offset, name, depth + 1)
+                self.descend(inner, offset, name, end, depth + 1)
             }
             _ => None,
         }
     }
 
-    fn enter_member(&self, member: Member, offset: u64, name: &mut String, depth: u32) -> Option<()> {
+    fn enter_member(&self, member: Member, offset: u64, name: &mut String, end: &mut Place, depth: u32) -> Option<()> {
         // Reserved names are inside the implementation of a library type, such as a mutex or a vector: the user
-        // knows the whole only.
+        // knows the whole only. What the value is, its type there tells all the same.
         if is_reserved(&member.name) {
-            return None;
+            return self.descend(member.type_place, offset - member.offset, &mut String::new(), end, depth + 1);
         }
         if !member.name.is_empty() {
             name.push('.');
             name.push_str(&member.name);
         }
-        self.descend(member.type_place, offset - member.offset, name, depth + 1)
+        self.descend(member.type_place, offset - member.offset, name, end, depth + 1)
     }
 
     /// The one member that holds the bytes in question. None when there are several, as with bit fields that share a
@@ -86,6 +89,31 @@ impl TypeWalk<'_> {
             }
         }
         found
+    }
+
+    /// The type of the member of a structure or union that has a name; those of its bases and of its nameless parts count.
+    pub(crate) fn member_named(&self, structure: Place, wanted: &str, depth: u32) -> Option<Place> {
+        if depth > DEEPEST {
+            return None;
+        }
+        let mut tree = self.units.tree(structure)?;
+        let mut children = tree.root().ok()?.children();
+        let mut inside = Vec::new();
+        while let Ok(Some(child)) = children.next() {
+            let entry = child.entry();
+            if !matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
+                continue;
+            }
+            let Some(member) = self.read_member(structure, entry) else { continue };
+            if member.name == wanted {
+                // Some bits of a value are not the value.
+                return entry.attr_value(gimli::DW_AT_bit_size).ok()?.is_none().then_some(member.type_place);
+            }
+            if member.name.is_empty() {
+                inside.push(member.type_place);
+            }
+        }
+        inside.into_iter().find_map(|place| self.member_named(place, wanted, depth + 1))
     }
 
     fn read_member(&self, structure: Place, entry: &Entry<'_>) -> Option<Member> {
@@ -112,7 +140,15 @@ impl TypeWalk<'_> {
         Some(Member { name, type_place, offset, size: size_of(self.units, type_place, 0)? })
     }
 
-    fn element(&self, array: Place, entry: &Entry<'_>, offset: u64, name: &mut String, depth: u32) -> Option<()> {
+    fn element(
+        &self,
+        array: Place,
+        entry: &Entry<'_>,
+        offset: u64,
+        name: &mut String,
+        end: &mut Place,
+        depth: u32,
+    ) -> Option<()> {
         let element = reference(self.units, entry, array, gimli::DW_AT_type)?;
         let dimensions = dimensions(self.units, array)?;
         let element_size = size_of(self.units, element, 0).filter(|size| *size > 0)?;
@@ -126,7 +162,7 @@ impl TypeWalk<'_> {
             rest %= row;
             row = row.checked_div(*following)?;
         }
-        self.descend(element, rest, name, depth + 1)
+        self.descend(element, rest, name, end, depth + 1)
     }
 }
 
@@ -153,7 +189,7 @@ pub(crate) fn size_of(units: &Units, type_place: Place, depth: u32) -> Option<u6
 }
 
 /// The numbers of elements of an array, outermost first.
-fn dimensions(units: &Units, array: Place) -> Option<Vec<u64>> {
+pub(crate) fn dimensions(units: &Units, array: Place) -> Option<Vec<u64>> {
     let mut tree = units.tree(array)?;
     let mut children = tree.root().ok()?.children();
     let mut counts = Vec::new();
@@ -171,7 +207,7 @@ fn dimensions(units: &Units, array: Place) -> Option<Vec<u64>> {
 }
 
 /// Types that add nothing to the layout of another.
-fn is_transparent(tag: gimli::DwTag) -> bool {
+pub(crate) fn is_transparent(tag: gimli::DwTag) -> bool {
     matches!(
         tag,
         gimli::DW_TAG_typedef

@@ -9,8 +9,10 @@ use gimli::{
 
 use crate::DataSymbol;
 use crate::demangle::demangle;
+use crate::forms::{Form, form};
 use crate::image::Bytes;
 use crate::paths::Paths;
+use crate::scopes::{self, Functions, Scope};
 use crate::types::{TypeWalk, size_of};
 
 pub(crate) type Offset = usize;
@@ -28,6 +30,7 @@ pub(crate) struct Variables {
     units: Units,
     globals: Vec<(u64, Place)>,
     thread_locals: Vec<(u64, Place)>,
+    functions: Functions,
 }
 
 /// All units of a file, in the order of the file.
@@ -76,7 +79,8 @@ impl Variables {
     /// Goes through all of the debug information once.
     pub(crate) fn index(dwarf: &Arc<Dwarf<Bytes>>) -> Self {
         let units = Units::parse(dwarf);
-        let mut variables = Self { units, globals: Vec::new(), thread_locals: Vec::new() };
+        let mut variables =
+            Self { units, globals: Vec::new(), thread_locals: Vec::new(), functions: Functions::default() };
         for number in 0..variables.units.0.len() {
             // An error ends the unit; the variables before it are kept.
             let _ = variables.index_unit(dwarf, number);
@@ -92,18 +96,27 @@ impl Variables {
         while !entries.is_empty() {
             let offset = entries.next_offset();
             let Some(abbreviation) = entries.read_abbreviation()? else { continue };
-            if abbreviation.tag() != gimli::DW_TAG_variable {
+            let place = Place { unit: number, offset };
+            let is_function = abbreviation.tag() == gimli::DW_TAG_subprogram && abbreviation.has_children();
+            if abbreviation.tag() != gimli::DW_TAG_variable && !is_function {
                 entries.skip_attributes(abbreviation.attributes())?;
                 continue;
             }
-            let mut location = None;
+            let (mut location, mut line) = (None, None);
             for specification in abbreviation.attributes() {
                 let attribute = entries.read_attribute(*specification)?;
-                if attribute.name() == gimli::DW_AT_location {
-                    location = fixed_location(dwarf, unit, &attribute);
+                match attribute.name() {
+                    gimli::DW_AT_location => location = fixed_location(dwarf, unit, &attribute),
+                    gimli::DW_AT_decl_line => line = attribute.udata_value(),
+                    _ => {}
                 }
             }
-            let place = Place { unit: number, offset };
+            if is_function {
+                if let Some((line, name)) = line.zip(scopes::name(&self.units, dwarf, place)) {
+                    self.functions.entry(name).or_default().push((line, place));
+                }
+                continue;
+            }
             match location {
                 // Discarded by the linker.
                 Some(Location::Address(0 | u64::MAX)) | None => {}
@@ -146,9 +159,42 @@ impl Variables {
             return None;
         }
         let mut name = facts.name?;
-        TypeWalk { units: &self.units, dwarf, size }.describe(facts.type_place?, offset, &mut name);
+        let part = TypeWalk { units: &self.units, dwarf, size }.describe(facts.type_place?, offset, &mut name);
         let (file, line) = facts.declared.unwrap_or_default();
-        Some(DataSymbol { name, offset, size: whole, thread_local, file: paths.shown(&file), line })
+        let form = self.form_of(dwarf, part, size);
+        Some(DataSymbol { name, offset, size: whole, thread_local, file: paths.shown(&file), line, form })
+    }
+
+    /// How a value of a type is read, when it has as many bytes as expected.
+    fn form_of(&self, dwarf: &Dwarf<Bytes>, place: Place, size: u64) -> Option<Form> {
+        if size_of(&self.units, place, 0)? == size { form(&self.units, dwarf, place) } else { Some(Form::Other) }
+    }
+
+    fn scope<'a>(&'a self, dwarf: &'a Dwarf<Bytes>) -> Scope<'a> {
+        Scope { units: &self.units, dwarf, functions: &self.functions, globals: &self.globals }
+    }
+
+    /// The size of the elements that an expression chooses from by following a pointer.
+    pub(crate) fn element_size(
+        &self,
+        dwarf: &Dwarf<Bytes>,
+        (function, line): (&str, u32),
+        expression: &str,
+    ) -> Option<u64> {
+        let place = self.scope(dwarf).chosen_from(function, line, expression)?;
+        size_of(&self.units, place, 0).filter(|size| *size > 0)
+    }
+
+    /// How the value of an expression is read.
+    pub(crate) fn form_of_expression(
+        &self,
+        dwarf: &Dwarf<Bytes>,
+        (function, line): (&str, u32),
+        expression: &str,
+        size: u64,
+    ) -> Option<Form> {
+        let place = self.scope(dwarf).type_of(function, line, expression)?;
+        self.form_of(dwarf, place, size).filter(|form| *form != Form::Other)
     }
 }
 

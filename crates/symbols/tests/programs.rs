@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use racehunter_symbols::source::Access;
-use racehunter_symbols::{Kind, Symbols, SymbolsError, inspect, own_frame};
+use racehunter_symbols::{Form, Frame, Kind, Symbols, SymbolsError, inspect, own_frame};
 use tempfile::TempDir;
 
 /// A compiled program that prints addresses and what they must be called.
@@ -113,6 +113,39 @@ fn a_variable_has_its_declaration_and_its_size() {
     assert_eq!(symbols.data_symbol(field("queue.both") + 4).expect("known").name, "queue");
     assert_eq!(symbols.data_symbol(1), None);
     assert_eq!(symbols.data_symbol(u64::MAX), None);
+}
+
+#[test]
+fn expressions_have_the_types_of_what_they_name() {
+    let symbols = Program::compile("clang-22", "accesses.c", &["-g", "-O0", "-pthread"]).symbols();
+    let frame = |function: &str| Frame {
+        function: function.to_owned(),
+        file: source("accesses.c").to_string_lossy().into_owned(),
+        line: line_of("accesses.c", &format!("TEST {function}(")) + 1,
+        column: 1,
+    };
+    let form = |function: &str, expression: &str, size| symbols.form_of(&frame(function), expression, size);
+    assert_eq!(form("members", "q->count", 4), Some(Form::Signed));
+    assert_eq!(form("members", "q->head->next", 8), Some(Form::Pointer));
+    assert_eq!(form("members", "q->head->next->v", 4), Some(Form::Signed));
+    assert_eq!(form("members", "q->nodes[2].v", 4), Some(Form::Signed));
+    assert_eq!(form("elements", "q->items[i + 1]", 4), Some(Form::Signed));
+    assert_eq!(form("pointers", "*p", 4), Some(Form::Signed));
+    assert_eq!(form("pointers", "pp", 8), Some(Form::Pointer));
+    assert_eq!(form("globals", "qp->head", 8), Some(Form::Pointer));
+    // Part of a value, some bits of one, a whole structure, what is not known, and what is not a name.
+    assert_eq!(form("members", "q->count", 2), None);
+    assert_eq!(form("members", "q->flags", 4), None);
+    assert_eq!(form("members", "q->nodes[2]", 16), None);
+    assert_eq!(form("members", "q->missing", 4), None);
+    assert_eq!(form("members", "next(q)->count", 4), None);
+    let nowhere = Frame { function: "nowhere".to_owned(), ..frame("members") };
+    assert_eq!(symbols.form_of(&nowhere, "q->count", 4), None);
+
+    let element = |expression: &str| symbols.element_size(&frame("members"), expression);
+    assert_eq!(element("q->head[3].v"), Some(16));
+    assert_eq!(element("q->nodes[3].v"), None, "part of the block that `q` points to");
+    assert_eq!(element("q->head[3].next->v"), None, "another block");
 }
 
 #[test]

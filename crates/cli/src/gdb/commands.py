@@ -45,8 +45,8 @@ class Session:
             raise gdb.GdbError("The program does not run.")
         return (word("RH_HORIZON") - word("RH_BUDGET")) % (NEVER + 1)
 
-    def run_to(self, event, why):
-        """Goes on until the event is about to happen."""
+    def run_to(self, event, why, place=None):
+        """Goes on until the event is about to happen, and then to a place that its thread comes to after it."""
         if self.ended:
             raise gdb.GdbError("The execution has ended.")
         # The one that it stands before now has a number already.
@@ -60,6 +60,8 @@ class Session:
             return
         reached, thread = self.stopped
         leave_hook()
+        if place is not None:
+            go_to(place)
         print(f"event {reached}, {self.name(thread)}: {why}")
         gdb.execute("frame")
 
@@ -69,6 +71,8 @@ class Session:
             set_word("RH_STOP_AT", NEVER)
             if self.ended:
                 print("the execution ends here: " + self.finding["message"])
+                for line in self.finding["waits"]:
+                    print("  " + line)
                 frame, _ = users_frame()
                 if frame is not None:
                     frame.select()
@@ -96,6 +100,19 @@ def users_frame():
     return None, None
 
 
+class WithoutRuntime:
+    """Backtraces of the program without the runtime that holds its threads; `bt -no-filters` has all of it."""
+
+    def __init__(self):
+        self.name = "racehunter"
+        self.enabled = True
+        self.priority = 100
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames):
+        return (frame for frame in frames if not is_ours(frame.inferior_frame()))
+
+
 def leave_hook():
     """From the runtime to where the user is: just before an access, or inside a call such as pthread_mutex_lock."""
     frame, inner = users_frame()
@@ -110,6 +127,16 @@ def leave_hook():
         gdb.execute("continue", to_string=True)
     else:
         frame.select()
+
+
+def go_to(place):
+    """Goes on in this thread to a line, if it is not there."""
+    sal = gdb.selected_frame().find_sal()
+    if sal.symtab is not None and f"{sal.symtab.filename}:{sal.line}" == place:
+        return
+    there = gdb.Breakpoint(place, internal=True, temporary=True)
+    there.thread, there.silent = gdb.selected_thread().global_num, True
+    gdb.execute("continue", to_string=True)
 
 
 class Stop(gdb.Breakpoint):
@@ -138,7 +165,7 @@ class End(gdb.Breakpoint):
 
 
 class Prefix(gdb.Command):
-    """The schedule that is followed: racehunter next-switch, racing, goto EVENT, where."""
+    """The schedule that is followed: racehunter next-switch, racing, goto EVENT, where, threads."""
 
     def __init__(self):
         super().__init__("racehunter", gdb.COMMAND_RUNNING, prefix=True)
@@ -171,9 +198,9 @@ class Racing(gdb.Command):
             gdb.execute("continue", to_string=True)
             SESSION.tell_other_stop()
             return
-        for event, what in SESSION.finding["racing"]:
+        for event, what, place in SESSION.finding["racing"]:
             if event > now:
-                SESSION.run_to(event, what)
+                SESSION.run_to(event, what, place)
                 return
         raise gdb.GdbError("There is none after this; `continue` goes on to the end.")
 
@@ -202,12 +229,35 @@ class Where(gdb.Command):
         now = SESSION.now()
         print(f"event {now}")
         ahead = [(at, f"switch from {SESSION.name(leaves)} to {SESSION.name(goes)}")
-                 for at, leaves, goes in SESSION.finding["switches"]] + [tuple(pair) for pair in SESSION.finding["racing"]]
+                 for at, leaves, goes in SESSION.finding["switches"]] + [(event, what) for event, what, _ in SESSION.finding["racing"]]
         for at, what in sorted(pair for pair in ahead if pair[0] > now)[:8]:
             print(f"  {at}: {what}")
 
 
-for command in (Prefix, NextSwitch, Racing, Goto, Where):
+class Threads(gdb.Command):
+    """Say where in the program each thread is; `thread N` goes there."""
+
+    def __init__(self):
+        super().__init__("racehunter threads", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        selected, frame = gdb.selected_thread(), gdb.selected_frame()
+        for thread in sorted(gdb.selected_inferior().threads(), key=lambda thread: thread.num):
+            thread.switch()
+            place, _ = users_frame()
+            if place is None:
+                place = gdb.newest_frame()
+            if is_ours(place):
+                continue
+            sal = place.find_sal()
+            where = f" at {sal.symtab.filename}:{sal.line}" if sal.symtab else ""
+            mark = "*" if thread.num == selected.num else " "
+            print(f"{mark} thread {thread.num}: {place.name()}{where}")
+        selected.switch()
+        frame.select()
+
+
+for command in (Prefix, NextSwitch, Racing, Goto, Where, Threads, WithoutRuntime):
     command()
 
 for setting in (
@@ -236,7 +286,8 @@ else:
     print(SESSION.finding["message"])
     print("The program follows the schedule of the finding. Besides what gdb has:")
     print("  racehunter next-switch   to the next switch of threads")
-    print("  racehunter racing        to the next of the accesses that the finding is about")
+    print("  racehunter racing        to the next of the accesses that the finding is about, or to where it shows")
     print("  racehunter goto EVENT    to an event by its number")
     print("  racehunter where         where it is, and what is ahead")
+    print("  racehunter threads       where each thread is in the program")
     gdb.execute("frame")

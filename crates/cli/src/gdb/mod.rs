@@ -24,8 +24,10 @@ struct Session<'a> {
     threads: Vec<&'a str>,
     /// Event, the thread that is left, the thread that goes on.
     switches: Vec<(u64, u32, u32)>,
-    /// Event, and what it is.
-    racing: Vec<(u64, String)>,
+    /// Event, what it is, and where: what is freed is freed after the event of that number.
+    racing: Vec<(u64, String, Option<String>)>,
+    /// What threads wait for in the end.
+    waits: Vec<String>,
 }
 
 impl<'a> Session<'a> {
@@ -36,15 +38,26 @@ impl<'a> Session<'a> {
         switches.retain(|(_, from, to)| from != to);
         let sites = finding.sites.iter().map(|site| {
             let what = if site.access.is_empty() { "takes part" } else { &site.access };
-            (site.event, format!("{what} in {}", site.function))
+            let place = (site.access == "free" && site.line > 0).then(|| format!("{}:{}", site.file, site.line));
+            (site.event, format!("{what} in {}", site.function), place)
         });
         // Other kinds show at the end, which is a place of its own.
-        let is_event = |(event, _): &(u64, String)| *event > 0 && finding.kind.is_about_memory();
-        let mut racing: Vec<(u64, String)> = sites.filter(is_event).collect();
+        let is_event = |(event, ..): &(u64, String, _)| *event > 0 && finding.kind.is_about_memory();
+        let mut racing: Vec<_> = sites.filter(is_event).collect();
         racing.sort();
-        racing.dedup_by_key(|(event, _)| *event);
+        racing.dedup_by_key(|(event, ..)| *event);
+        let waits = finding.sites.iter().filter_map(|site| {
+            let waiting = site.waits_for.as_ref()?;
+            let owner = waiting.owner.as_deref().filter(|_| site.access != "join");
+            let held = owner.map_or_else(String::new, |owner| format!(", held by {owner}"));
+            Some(format!(
+                "{} ({}) waits for {}{held}, at {}:{}",
+                site.thread, site.entry, waiting.object, site.file, site.line
+            ))
+        });
+        let waits = waits.collect();
         let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
-        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing }
+        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing, waits }
     }
 }
 

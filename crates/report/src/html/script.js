@@ -69,5 +69,9 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     into(timeline.querySelector(".steps"), rows[number], "top", "bottom");
   }));
   rows.forEach((row, number) => row.addEventListener("pointerenter", () => show(number)));
+  // Long interleavings end with what the finding is about.
+  const box = timeline.querySelector(".steps");
+  const last = [...timeline.querySelectorAll("tr.culprit")].pop();
+  if (last && last.offsetTop + last.offsetHeight > box.clientHeight) box.scrollTop = last.offsetTop - box.clientHeight / 2;
   if (natural < scroll.clientWidth) draw(Math.min(scroll.clientWidth, natural * 2.5));
 }

@@ -7,6 +7,7 @@ use racehunter_finding::{Finding, Step};
 use super::{escape, prose};
 use crate::short::location;
 use crate::threads::Threads;
+use crate::values;
 
 /// Distance of two steps, and of two lanes.
 const STEP: usize = 26;
@@ -41,11 +42,11 @@ fn is_marked(finding: &Finding, step: &Step) -> bool {
 
 /// What a step is, for its colour.
 fn class(step: &Step) -> &'static str {
-    let word = step.what.split_whitespace().next().unwrap_or_default();
-    match word {
-        "read" | "atomic-read" | "load" => "read",
-        "write" | "atomic-write" | "store" | "free" | "rmw" => "write",
-        "lock" | "trylock" | "rdlock" | "wrlock" => "lock",
+    let words = step.what.trim_start_matches("atomic ").trim_start_matches("fail to ");
+    match words.split_whitespace().next().unwrap_or_default() {
+        "read" => "read",
+        "write" | "update" | "free" => "write",
+        "lock" | "read-lock" => "lock",
         "unlock" => "unlock",
         "wait" | "waits" => "wait",
         _ => "other",
@@ -116,7 +117,8 @@ fn describe(number: usize, step: &Step, threads: &Threads) -> String {
     let place = location(&step.file, step.line, 0).map_or_else(String::new, |place| format!(" at {place}"));
     let preempted = if step.preempted { ", after a preemption" } else { "" };
     let event = if step.event > 0 { format!(" (event {})", step.event) } else { String::new() };
-    escape(&format!("{}. {}: {}{place}{preempted}{event}", number + 1, threads.heading(step.thread), step.what.trim()))
+    let (thread, what, value) = (threads.heading(step.thread), step.what.trim(), values::whole(step));
+    escape(&format!("{}. {thread}: {what}{value}{place}{preempted}{event}", number + 1))
 }
 
 fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) {
@@ -125,6 +127,8 @@ fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) 
         let _ = write!(out, "<th class=\"thread t{}\">{}</th>", lane % 8, escape(&threads.heading(*lane)));
     }
     out.push_str("</tr></thead><tbody>\n");
+    let mut files = finding.steps.iter().map(|step| &step.file).filter(|file| !file.is_empty());
+    let is_one_file = files.next().is_none_or(|first| files.all(|file| file == first));
     for (number, step) in finding.steps.iter().enumerate() {
         let class = match (is_marked(finding, step), step.preempted) {
             (true, _) => " class=\"culprit\"",
@@ -136,15 +140,19 @@ fn table(out: &mut String, finding: &Finding, threads: &Threads, lanes: &[u32]) 
         for lane in lanes {
             if *lane == step.thread {
                 // The whole path would leave no room for the other threads.
-                let name = step.file.rsplit('/').next().unwrap_or_default();
-                let place = match (location(name, step.line, 0), location(&step.file, step.line, 0)) {
-                    (Some(short), Some(whole)) => {
+                let name = if is_one_file { "" } else { step.file.rsplit('/').next().unwrap_or_default() };
+                let place = match location(&step.file, step.line, 0) {
+                    Some(whole) if step.line > 0 => {
+                        let short = format!("{name}:{}", step.line);
                         format!(" <span class=\"where\" title=\"{}\">{}</span>", escape(&whole), escape(&short))
                     }
                     _ => String::new(),
                 };
                 let mark = if step.culprit { " <span class=\"mark\">&larr; here</span>" } else { "" };
-                let _ = write!(out, "<td class=\"{}\">{}{place}{mark}</td>", self::class(step), prose(&step.what));
+                let (what, value) = (prose(&step.what), escape(&values::brief(step)));
+                let title = escape(&values::whole(step));
+                let value = if value.is_empty() { value } else { format!("<b title=\"{}\">{value}</b>", title.trim()) };
+                let _ = write!(out, "<td class=\"{}\">{what}{value}{place}{mark}</td>", self::class(step));
             } else if step.preempted && before == Some(*lane) {
                 out.push_str("<td class=\"stopped\">preempted</td>");
             } else {

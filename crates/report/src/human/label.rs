@@ -5,6 +5,7 @@ use racehunter_finding::{Finding, Kind, Site};
 use crate::short::location;
 use crate::text::clean;
 use crate::threads::Threads;
+use crate::values;
 
 /// The lines of the label of a site, at least one.
 pub(crate) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Threads) -> Vec<String> {
@@ -37,7 +38,7 @@ fn what(kind: Kind, number: usize, site: &Site) -> String {
         (Kind::Assertion, 0) => "the assertion fails here".to_owned(),
         (Kind::Crash, 0) => "crashes here".to_owned(),
         _ if site.access.is_empty() => "here".to_owned(),
-        _ => clean(&site.access).replace('-', " "),
+        _ => clean(&site.access).replace('-', " ") + &values::of(&site.access, site.value.as_ref()),
     }
 }
 

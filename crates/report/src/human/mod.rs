@@ -15,7 +15,7 @@ use crate::text::{clean, count, pad, width};
 use crate::threads::Threads;
 
 pub(crate) use label::labels;
-pub(crate) use summary::summary;
+pub(crate) use summary::{lessons, summary};
 
 /// Frames of a call stack that are shown.
 const FRAMES: usize = 12;
@@ -90,6 +90,10 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     }
     if !object.region.is_empty() && object.region != "unknown" {
         parts.push(clean(&object.region));
+    }
+    // Where the source has the number, its name tells it.
+    if let Some(element) = object.element.filter(|element| !object.name.contains(&format!("[{element}]"))) {
+        parts.push(format!("element {element}"));
     }
     let allocated = own_frame(&object.allocated).and_then(|own| object.allocated.get(own));
     if let Some(place) = allocated.and_then(|frame| location(&frame.file, frame.line, 0)) {

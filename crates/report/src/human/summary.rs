@@ -1,9 +1,10 @@
 //! The sum of a campaign.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anstyle::Style;
-use racehunter_finding::Coverage;
+use racehunter_finding::{Coverage, Kind};
 
 use crate::Told;
 use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
@@ -12,6 +13,15 @@ use crate::text::{clean, count, wrap};
 
 /// Column at which the text of each part starts.
 const INDENT: usize = 12;
+
+/// Where there is more to read about what was found.
+pub(crate) fn lessons(kinds: &BTreeSet<Kind>, columns: usize) -> String {
+    if kinds.is_empty() {
+        return String::new();
+    }
+    let commands: Vec<String> = kinds.iter().map(|kind| format!("racehunter explain {}", kind.name())).collect();
+    part("Explain", FRAME, &commands.join("; "), columns)
+}
 
 /// What was found, what that means, and what it does not mean.
 pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, columns: usize) -> String {

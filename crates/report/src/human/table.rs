@@ -5,6 +5,7 @@ use racehunter_finding::{Finding, Kind, Step};
 use crate::color::{ERROR, FAINT, STRONG, WARNING, paint};
 use crate::text::{clean, count, pad, shorten, width};
 use crate::threads::Threads;
+use crate::values;
 
 /// Interleavings up to this length are shown whole.
 const WHOLE: usize = 30;
@@ -14,6 +15,8 @@ const AROUND: usize = 3;
 const GAP: usize = 2;
 /// A column narrower than this tells nothing.
 const NARROWEST: usize = 15;
+/// Of an operation so much is shown at least, before its value is left out.
+const LEAST: usize = 10;
 /// Width of the step numbers with their margins.
 const NUMBER: usize = 8;
 
@@ -110,13 +113,15 @@ impl Cells {
         if step.line == 0 { String::new() } else { clean(&format!(" {file}:{}", step.line)) }
     }
 
-    /// The text of a step in at most `columns`: the place is kept, the operation is cut.
+    /// The text of a step in at most `columns`: value and place are kept, the operation is cut.
     fn text(&self, step: &Step, columns: usize) -> String {
-        let (what, place) = (clean(&step.what), self.place(step));
-        if width(&place) + 6 > columns {
-            return shorten(&what, columns);
-        }
-        format!("{}{place}", shorten(&what, columns - width(&place)))
+        let (what, value, place) = (clean(&step.what), values::brief(step), self.place(step));
+        // What goes first is the end of a long name, then the value, then the place.
+        let kept = [format!("{value}{place}"), place]
+            .into_iter()
+            .find(|kept| width(kept) + width(&what).min(LEAST) <= columns);
+        let kept = kept.unwrap_or_default();
+        format!("{}{kept}", shorten(&what, columns - width(&kept)))
     }
 
     fn culprit(&self) -> String {
@@ -161,7 +166,11 @@ fn layout(rows: &[Row<'_>], cells: &Cells, threads: &Threads, columns: usize) ->
     let beyond = |thread: u32| wanted.iter().filter(|(other, _)| *other > thread).count() * (NARROWEST + GAP);
     let reserved = marked.map(|thread| mark.saturating_sub(beyond(thread))).max().unwrap_or(0);
     let room = columns.checked_sub(NUMBER + GAP * (wanted.len() - 1) + reserved)?;
-    let is_whole = narrow(&mut wanted, room)?;
+    // Where nothing is read or written there is least to lose.
+    let has_values = |thread: u32| {
+        rows.iter().any(|row| matches!(row, Row::Step(_, step) if step.thread == thread && step.value.is_some()))
+    };
+    let is_whole = narrow(&mut wanted, room, &|thread| !has_values(thread))?;
     let mut start = NUMBER;
     let mut columns = Vec::new();
     for (thread, width) in wanted {
@@ -171,14 +180,16 @@ fn layout(rows: &[Row<'_>], cells: &Cells, threads: &Threads, columns: usize) ->
     Some(Layout { columns, is_whole })
 }
 
-/// Takes from the widest columns until all fit into `room`; true when nothing had to be taken.
-fn narrow(wanted: &mut [(u32, usize)], room: usize) -> Option<bool> {
+/// Takes from the widest columns until all fit into `room`, first from those that matter less; true when nothing had to be
+/// taken.
+fn narrow(wanted: &mut [(u32, usize)], room: usize, matters_less: &dyn Fn(u32) -> bool) -> Option<bool> {
     if wanted.len() * NARROWEST > room {
         return None;
     }
     let mut is_whole = true;
     while wanted.iter().map(|(_, width)| width).sum::<usize>() > room {
-        let (_, widest) = wanted.iter_mut().max_by_key(|(_, width)| *width)?;
+        let can_give = |(thread, width): &(u32, usize)| matters_less(*thread) && *width > NARROWEST;
+        let (_, widest) = wanted.iter_mut().max_by_key(|column| (can_give(column), column.1))?;
         *widest -= 1;
         is_whole = false;
     }

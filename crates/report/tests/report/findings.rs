@@ -1,6 +1,8 @@
 //! One finding of each kind, as the rest of RaceHunter makes them.
 
-use racehunter_finding::{Coverage, Finding, Frame, Kind, Object, Schedule, Site, Step, Thread, Uncontrolled, Waiting};
+use racehunter_finding::{
+    Coverage, Finding, Frame, Kind, Object, Schedule, Site, Step, Thread, Uncontrolled, Value, Waiting,
+};
 use racehunter_report::messages;
 
 pub fn frame(function: &str, file: &str, line: u32, column: u32) -> Frame {
@@ -22,13 +24,14 @@ pub fn site(access: &str, thread: &str, entry: &str, stack: &[Frame]) -> Site {
         stack: stack.to_vec(),
         waits_for: None,
         event: 0,
+        value: None,
     }
 }
 
 pub fn step(thread: u32, what: &str, file: &str, line: u32) -> Step {
     let path = if thread == 0 { "main".to_owned() } else { format!("main/{thread}") };
     let (what, file) = (what.to_owned(), file.to_owned());
-    Step { thread, path, what, file, line, preempted: false, culprit: false, event: 0 }
+    Step { thread, path, what, file, line, preempted: false, culprit: false, event: 0, value: None }
 }
 
 pub fn preempted(step: Step) -> Step {
@@ -37,6 +40,14 @@ pub fn preempted(step: Step) -> Step {
 
 pub fn culprit(step: Step) -> Step {
     Step { culprit: true, ..step }
+}
+
+fn value(before: &str, after: Option<&str>) -> Option<Value> {
+    Some(Value { before: Some(before.to_owned()), after: after.map(str::to_owned) })
+}
+
+pub fn valued(step: Step, before: &str, after: Option<&str>) -> Step {
+    Step { value: value(before, after), ..step }
 }
 
 pub fn threads(entries: &[&str]) -> Vec<Thread> {
@@ -70,7 +81,7 @@ pub fn finding(kind: Kind, message: String, sites: Vec<Site>) -> Finding {
 pub fn data_race() -> Finding {
     let (queue, drain) = ("src/queue.c", "src/drain.c");
     let stack = [frame("queue_push", queue, 9, 11), frame("worker", "src/main.c", 60, 5)];
-    let write = Site { size: 4, ..site("write", "main/1", "worker", &stack) };
+    let write = Site { size: 4, value: value("0", Some("1")), ..site("write", "main/1", "worker", &stack) };
     let stack = [frame("drain", drain, 5, 15)];
     let read = Site { size: 4, locks: vec!["q->mu".to_owned()], ..site("read", "main/2", "drain", &stack) };
     Finding {
@@ -79,14 +90,15 @@ pub fn data_race() -> Finding {
             size: 64,
             region: "heap".to_owned(),
             allocated: vec![frame("queue_new", queue, 4, 12), frame("main", "src/main.c", 71, 23)],
+            element: None,
         }),
         threads: threads(&["main", "worker", "drain"]),
         steps: vec![
             step(0, "create T1, T2", "src/main.c", 74),
-            step(1, "read  q->count", queue, 9),
+            valued(step(1, "read  q->count", queue, 9), "0", None),
             preempted(step(2, "lock q->mu", drain, 4)),
-            step(2, "read q->count", drain, 5),
-            culprit(step(1, "write q->count", queue, 9)),
+            valued(step(2, "read q->count", drain, 5), "0", None),
+            culprit(valued(step(1, "write q->count", queue, 9), "0", Some("1"))),
         ],
         ..finding(Kind::DataRace, messages::data_race("q->count"), vec![write, read])
     }
@@ -159,7 +171,13 @@ pub fn use_after_free() -> Finding {
     let free = site("free", "main/1", "cleaner", &[frame("cleaner", "", 0, 0)]);
     let stack = [frame("check", "src/queue.c", 22, 118)];
     let read = Site { size: 8, ..site("read", "main/2", "checker", &stack) };
-    let object = Object { name: "*q->first".to_owned(), size: 24, region: "heap".to_owned(), allocated: Vec::new() };
+    let object = Object {
+        name: "*q->first".to_owned(),
+        size: 24,
+        region: "heap".to_owned(),
+        allocated: Vec::new(),
+        element: None,
+    };
     Finding {
         object: Some(object),
         preemptions: 0,

@@ -65,7 +65,7 @@ fn spelling(file: &str, line: &str, column: u32, access: Access) -> Option<spell
     let tokens = tokens(line);
     let at = tokens.iter().position(|token| token.range.contains(&start))?;
     let line = Line { text: line, tokens: &tokens };
-    if file.ends_with(".rs") { line.rust(at) } else { line.accessed(at, access) }
+    if file.ends_with(".rs") { line.rust(at) } else { line.accessed(at, access).filter(|found| !line.declares(found)) }
 }
 
 #[cfg(test)]

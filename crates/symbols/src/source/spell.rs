@@ -41,6 +41,12 @@ impl Line<'_> {
         }
     }
 
+    /// Whether it is a declaration that was found, such as the parameter of a constructor: a type, and then a name.
+    pub(super) fn declares(self, found: &Spelling) -> bool {
+        let first = self.tokens.iter().position(|token| token.range.start == found.range.start);
+        first.is_some_and(|first| [first, first + 1].into_iter().all(|at| self.class(at) == Some(Class::Name)))
+    }
+
     /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression.
     pub(super) fn rust(self, at: usize) -> Option<Spelling> {
         let mut end = at;

@@ -135,6 +135,7 @@ fn nothing_comes_of_nothing() {
     assert_eq!(span("x.c", "]] = 3", 4, Access::Write), None);
     assert_eq!(span("x.c", "((((", 1, Access::Read), None);
     assert_eq!(span("x.c", "}", 1, Access::Read), None);
+    assert_eq!(span("x.cpp", "Pool::Pool(int threads) {", 7, Access::Call), None);
     let long = format!("{}->count", "x".repeat(100));
     assert_eq!(expression("x.c", &long, 103, Access::Read), None);
 }

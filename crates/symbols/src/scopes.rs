@@ -1,0 +1,218 @@
+//! The type of an expression of the source, by the variables that its function can see.
+
+use gimli::{Dwarf, Reader as _};
+use rustc_hash::FxHashMap;
+
+use crate::image::Bytes;
+use crate::types::{TypeWalk, is_transparent};
+use crate::variables::{Place, Units, reference};
+
+/// Where the functions of a program are described, by their names without scopes.
+pub(crate) type Functions = FxHashMap<String, Vec<(u64, Place)>>;
+
+/// Finds out types of expressions.
+pub(crate) struct Scope<'a> {
+    pub(crate) units: &'a Units,
+    pub(crate) dwarf: &'a Dwarf<Bytes>,
+    pub(crate) functions: &'a Functions,
+    pub(crate) globals: &'a [(u64, Place)],
+}
+
+/// A step from a value to a part of it.
+enum Part<'t> {
+    /// `.name` and `->name`: a pointer is followed when there is one.
+    Member(&'t str),
+    /// `[...]`
+    Element,
+}
+
+impl Scope<'_> {
+    /// The type of `expression`, a chain such as `q->items[i].next` or `*p`, on a line of a function.
+    pub(crate) fn type_of(&self, function: &str, line: u32, expression: &str) -> Option<Place> {
+        let (stars, chain) = stars(expression);
+        let (name, parts) = parse(chain)?;
+        let mut place = self.variable(function, line, name)?;
+        for part in parts {
+            place = match part {
+                Part::Member(name) => self.member(self.pointee(place).unwrap_or(place), name)?,
+                Part::Element => self.element(place)?,
+            };
+        }
+        (0..stars).try_fold(place, |place, _| self.pointee(place))
+    }
+
+    /// The type of the elements that an expression chooses from, when it follows a pointer to them, and none after that.
+    pub(crate) fn chosen_from(&self, function: &str, line: u32, expression: &str) -> Option<Place> {
+        let open = expression.rfind('[')?;
+        if expression[open..].contains("->") || expression.starts_with('*') {
+            return None;
+        }
+        self.pointee(self.type_of(function, line, &expression[..open])?)
+    }
+
+    /// The type of the variable that a function knows by this name: its own, a member of its object, or a global.
+    fn variable(&self, function: &str, line: u32, name: &str) -> Option<Place> {
+        let function = self.function(function, line);
+        let own = function.and_then(|function| self.local(function, name));
+        let of_object = || {
+            let object = self.pointee(self.local(function?, "this")?)?;
+            self.member(object, name)
+        };
+        own.or_else(of_object).or_else(|| self.global(name))
+    }
+
+    /// The description of a function that holds a line: the last one of its name that begins before it.
+    fn function(&self, name: &str, line: u32) -> Option<Place> {
+        let candidates = self.functions.get(simple_name(name))?;
+        let before = candidates.iter().filter(|(begins, _)| *begins <= u64::from(line));
+        before.max_by_key(|(begins, _)| *begins).map(|(_, place)| *place)
+    }
+
+    /// The type of a variable or parameter of a function. None when it has several of that name and different types.
+    fn local(&self, function: Place, wanted: &str) -> Option<Place> {
+        let unit = self.units.unit(self.dwarf, function)?;
+        let mut cursor = unit.entries_at_offset(function.offset).ok()?;
+        let (mut depth, mut found) = (0, None);
+        cursor.next_entry().ok()??;
+        while let Ok(Some((step, entry))) = cursor.next_dfs() {
+            depth += step;
+            if depth <= 0 {
+                break;
+            }
+            let is_variable = matches!(entry.tag(), gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter);
+            if !is_variable || self.name(Place { offset: entry.offset(), ..function }).as_deref() != Some(wanted) {
+                continue;
+            }
+            let place = self.plain(reference(self.units, entry, function, gimli::DW_AT_type)?);
+            match found {
+                Some(other) if other != place => return None,
+                _ => found = Some(place),
+            }
+        }
+        found
+    }
+
+    fn global(&self, wanted: &str) -> Option<Place> {
+        let simple = simple_name(wanted);
+        let mut types = self.globals.iter().filter(|(_, place)| self.name(*place).as_deref() == Some(simple));
+        let (_, place) = types.next()?;
+        if types.next().is_some() {
+            return None;
+        }
+        self.type_of_entry(*place)
+    }
+
+    fn type_of_entry(&self, place: Place) -> Option<Place> {
+        let entry = self.units.entry(place)?;
+        reference(self.units, &entry, place, gimli::DW_AT_type).or_else(|| {
+            let declared = reference(self.units, &entry, place, gimli::DW_AT_specification)?;
+            reference(self.units, &self.units.entry(declared)?, declared, gimli::DW_AT_type)
+        })
+    }
+
+    fn name(&self, place: Place) -> Option<String> {
+        name(self.units, self.dwarf, place)
+    }
+
+    /// What a pointer or reference leads to.
+    fn pointee(&self, place: Place) -> Option<Place> {
+        let place = self.plain(place);
+        let entry = self.units.entry(place)?;
+        let is_pointer = matches!(
+            entry.tag(),
+            gimli::DW_TAG_pointer_type | gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type
+        );
+        let to = is_pointer.then(|| reference(self.units, &entry, place, gimli::DW_AT_type)).flatten()?;
+        Some(self.plain(to))
+    }
+
+    /// What an array is made of, or what a pointer to its first element leads to.
+    fn element(&self, place: Place) -> Option<Place> {
+        let place = self.plain(place);
+        let entry = self.units.entry(place)?;
+        match entry.tag() {
+            gimli::DW_TAG_array_type => {
+                let is_plain = crate::types::dimensions(self.units, place)?.len() == 1;
+                let element = reference(self.units, &entry, place, gimli::DW_AT_type)?;
+                is_plain.then(|| self.plain(element))
+            }
+            _ => self.pointee(place),
+        }
+    }
+
+    fn member(&self, structure: Place, name: &str) -> Option<Place> {
+        let walk = TypeWalk { units: self.units, dwarf: self.dwarf, size: 1 };
+        walk.member_named(self.plain(structure), name, 0).map(|place| self.plain(place))
+    }
+
+    /// The type without qualifiers and other names for it.
+    fn plain(&self, mut place: Place) -> Place {
+        for _ in 0..64 {
+            let Some(entry) = self.units.entry(place).filter(|entry| is_transparent(entry.tag())) else { break };
+            let Some(inner) = reference(self.units, &entry, place, gimli::DW_AT_type) else { break };
+            place = inner;
+        }
+        place
+    }
+}
+
+/// The name of what a DIE describes, which may be at its declaration.
+pub(crate) fn name(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<String> {
+    for _ in 0..4 {
+        let entry = units.entry(place)?;
+        if let Some(value) = entry.attr_value(gimli::DW_AT_name).ok()? {
+            return Some(units.unit(dwarf, place)?.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned());
+        }
+        place = reference(units, &entry, place, gimli::DW_AT_specification)
+            .or_else(|| reference(units, &entry, place, gimli::DW_AT_abstract_origin))?;
+    }
+    None
+}
+
+/// A function's or variable's name without scopes, template arguments and parameters.
+fn simple_name(name: &str) -> &str {
+    let end = name.find(['(', '<']).unwrap_or(name.len());
+    let name = &name[..end];
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// How often an expression follows a pointer by stars, and what they are in front of.
+fn stars(expression: &str) -> (usize, &str) {
+    let chain = expression.trim_start_matches('*');
+    let stars = expression.len() - chain.len();
+    let inner = chain.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    (stars, inner.filter(|inner| !inner.contains(['(', ')'])).unwrap_or(chain))
+}
+
+/// Takes a chain apart. None when there is anything else in it, such as a call.
+fn parse(chain: &str) -> Option<(&str, Vec<Part<'_>>)> {
+    let word = |text: &str| {
+        let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+        text.find(|letter| !is_part(letter)).unwrap_or(text.len())
+    };
+    let end = word(chain);
+    let (name, mut rest) = chain.split_at(end);
+    if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("->").or_else(|| rest.strip_prefix('.')) {
+            let end = word(after);
+            let (member, next) = after.split_at(end);
+            (!member.is_empty()).then_some(())?;
+            parts.push(Part::Member(member));
+            rest = next;
+        } else {
+            let inside = rest.strip_prefix('[')?;
+            let mut depth = 1;
+            let close = inside.find(|letter| {
+                depth += i32::from(letter == '[') - i32::from(letter == ']');
+                depth == 0
+            })?;
+            parts.push(Part::Element);
+            rest = &inside[close + 1..];
+        }
+    }
+    Some((name, parts))
+}

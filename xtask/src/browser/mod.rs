@@ -1,0 +1,262 @@
+//! `cargo xtask browser`: the page of `racehunter report --html` in a real browser, as a reader would use it.
+//!
+//! It hunts five programs of different kinds, makes the page, and checks in headless Chromium that it shows what it should,
+//! in light and dark, on a narrow window and without JavaScript. What it looked like is left as pictures.
+
+mod devtools;
+
+use crate::build::Kit;
+use crate::packages;
+use crate::shell::{root, shell, target};
+use anyhow::{Context as _, Result, bail};
+use devtools::Tab;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A data race, a deadlock, an assertion, a use after free and a lost wake-up.
+const PROGRAMS: [&str; 5] = [
+    "targets/data-race/wrong_lock.c",
+    "targets/deadlock/abba.c",
+    "targets/assertion/check_then_act.c",
+    "targets/use-after-free/deleted_listener.cpp",
+    "targets/deadlock/lost_wakeup.c",
+];
+
+/// Pixels of a window as most people have it.
+const WIDE: u32 = 1000;
+
+/// Hunts, makes the page and looks at it.
+pub fn run(kit: &Kit) -> Result<()> {
+    packages::need(packages::BROWSER)?;
+    let directory = target().join("browser");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory)?;
+    // Relative where it can be: what is on the page is the same on every machine then.
+    let kept = directory.join("kept");
+    let out = kept.strip_prefix(root()).unwrap_or(&kept).to_string_lossy().into_owned();
+    for program in PROGRAMS {
+        let hunt = ["hunt", "--quiet", "--stop-on-first", "--message-format", "short", "--out", &out, program];
+        if shell(kit.program(), &hunt).status()? != Some(1) {
+            bail!("there should be a finding in {program}");
+        }
+    }
+    let page = directory.join("report.html");
+    shell(kit.program(), &["report", "--html", "-o", &page.to_string_lossy(), &out]).done()?;
+    let mut tab = Tab::open(&directory.join("chromium"))?;
+    let mut check = Check { tab: &mut tab, failed: 0 };
+    check.with_script(&page, &directory)?;
+    check.in_the_dark(&page, &directory)?;
+    check.in_a_narrow_window(&page, &directory)?;
+    check.without_script(&page, &directory)?;
+    println!("the page and its pictures are in {}", directory.display());
+    if check.failed > 0 { bail!("{} of the checks failed", check.failed) } else { Ok(()) }
+}
+
+/// What every reader gets, with or without a script: places with their sources, drawings that are there to be seen,
+/// every step in a table, how to replay.
+const ESSENTIALS: &str = "(() => {
+    const seen = (item) => { const box = item.getBoundingClientRect(); return box.width > 20 && box.height > 10; };
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    return {
+        findings: all('section.finding').length,
+        sources: all('pre.source .here').filter(seen).length,
+        drawings: all('.timeline svg').filter((svg) => svg.getBoundingClientRect().width > 150
+            && svg.getBoundingClientRect().height > 60).length,
+        steps: all('.steps tbody tr').filter(seen).length == all('g.step').length,
+        marked: all('.timeline').every((timeline) => timeline.querySelector('.ring')),
+        replay: all('section.finding pre.command').filter((pre) => /racehunter replay [0-9a-f]{8}/.test(pre.textContent)).length,
+        covered: all('section.campaign dl').length,
+    };
+})()";
+
+/// The least contrast of text with what is behind it, and where that is. What is read easily has 4.5 or more.
+const CONTRAST: &str = "(() => {
+    const channels = (color) => color.match(/[\\d.]+/g).map(Number);
+    const light = (color) => {
+        const [r, g, b] = color.map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (item) => {
+        for (let at = item; at; at = at.parentElement) {
+            const color = channels(getComputedStyle(at).backgroundColor);
+            if (color.length === 3 || color[3] > 0) return color.slice(0, 3);
+        }
+        return [255, 255, 255];
+    };
+    let least = [99, ''];
+    for (const item of document.querySelectorAll('main *, header *, footer')) {
+        const own = [...item.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!own || item.closest('svg')) continue;
+        const [a, b] = [light(channels(getComputedStyle(item).color).slice(0, 3)), light(behind(item))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < least[0]) least = [ratio, `${item.tagName}.${item.className}: ${item.textContent.trim().slice(0, 30)}`];
+    }
+    return least;
+})()";
+
+/// What is wider than the window, and not in something that can be scrolled.
+const STICKS_OUT: &str = "[...document.querySelectorAll('body *')].filter((item) => {
+    if (item.getBoundingClientRect().right <= innerWidth + 0.5) return false;
+    for (let at = item.parentElement; at; at = at.parentElement) {
+        if (getComputedStyle(at).overflowX !== 'visible') return false;
+    }
+    return true;
+}).map((item) => `${item.tagName}.${item.className}: ${item.textContent.trim().slice(0, 30)}`)";
+
+/// The finding of a kind on the page.
+fn section(kind: &str) -> String {
+    format!(
+        "[...document.querySelectorAll('h2 .badge')].find((one) => one.textContent === '{kind}').closest('section')"
+    )
+}
+
+/// Looks at the page, and counts what is wrong with it.
+struct Check<'a> {
+    tab: &'a mut Tab,
+    failed: u32,
+}
+
+impl Check<'_> {
+    fn expect(&mut self, what: &str, holds: bool, seen: &Value) {
+        println!("{} {what}", if holds { "  ok  " } else { "FAILED" });
+        if !holds {
+            println!("       seen: {seen}");
+            self.failed += 1;
+        }
+    }
+
+    fn essentials(&mut self, how: &str) -> Result<()> {
+        let seen = self.tab.evaluate(ESSENTIALS)?;
+        let all = |name: &str| seen[name] == PROGRAMS.len();
+        let has_all = ["findings", "drawings", "replay", "covered"].into_iter().all(all);
+        let has_sources = seen["sources"].as_u64() >= Some(PROGRAMS.len() as u64);
+        let holds = has_all && has_sources && seen["steps"] == true && seen["marked"] == true;
+        self.expect(
+            &format!("{how}: findings, sources, drawings, steps, how to replay, what was covered"),
+            holds,
+            &seen,
+        );
+        Ok(())
+    }
+
+    fn contrast(&mut self, how: &str) -> Result<()> {
+        let seen = self.tab.evaluate(CONTRAST)?;
+        self.expect(&format!("{how}: text is read easily"), seen[0].as_f64() >= Some(4.5), &seen);
+        Ok(())
+    }
+
+    /// Where the middle of something on the page is, after it was brought into view.
+    fn middle(&mut self, of: &str) -> Result<[f64; 2]> {
+        let place = self.tab.evaluate(&format!(
+            "(() => {{ const item = {of}; item.scrollIntoView({{ block: 'center' }}); const box = \
+             item.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; }})()"
+        ))?;
+        let number = |at: usize| place[at].as_f64().with_context(|| format!("there is no {of}"));
+        Ok([number(0)?, number(1)?])
+    }
+
+    fn click(&mut self, what: &str) -> Result<()> {
+        let place = self.middle(what)?;
+        let button = json!({ "button": "left", "clickCount": 1 });
+        self.tab.pointer("mousePressed", place, &button)?;
+        self.tab.pointer("mouseReleased", place, &button)
+    }
+
+    fn with_script(&mut self, page: &Path, pictures: &Path) -> Result<()> {
+        self.tab.visit(page, WIDE, 900)?;
+        self.essentials("light")?;
+        self.contrast("light")?;
+        self.tab.screenshot(&pictures.join("light.png"))?;
+        self.tab.picture(&section("assertion"), &pictures.join("assertion.png"))?;
+
+        // The drawing of the first finding that reads and writes.
+        let timeline = "[...document.querySelectorAll('.timeline')].find((one) => one.querySelector('g.write .ring, \
+                        g.read .ring'))";
+        let step = format!("{timeline}.querySelector('g.read .ring, g.write .ring')");
+        let place = self.middle(&step)?;
+        self.tab.pointer("mouseMoved", place, &json!({}))?;
+        let seen = self.tab.evaluate(&format!(
+            "({{ text: {timeline}.querySelector('.detail').textContent, row: {timeline}.querySelector('tr.on')?.textContent }})"
+        ))?;
+        let says = |name: &str, part: &str| seen[name].as_str().is_some_and(|text| text.contains(part));
+        let holds = says("text", " = ") && says("text", " at ") && says("row", " = ");
+        self.expect("the pointer on a step: its line, its value, its row", holds, &seen);
+        self.tab.picture(&format!("{timeline}.closest('section')"), &pictures.join("race.png"))?;
+
+        let width = format!("Number({timeline}.querySelector('svg').getAttribute('width'))");
+        let before = self.tab.evaluate(&width)?;
+        self.click(&format!("{timeline}.querySelector('button[data-zoom]')"))?;
+        let button = self.tab.evaluate(&width)?;
+        let drawing = self.middle(&format!("{timeline}.querySelector('.scroll')"))?;
+        self.tab.pointer("mouseWheel", drawing, &json!({ "deltaX": 0, "deltaY": -120, "modifiers": 2 }))?;
+        let wheel = self.tab.evaluate(&format!(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done({width}))))"
+        ))?;
+        let widths = [&before, &button, &wheel].map(Value::as_f64);
+        self.expect(
+            "zoom by a button and by the wheel",
+            widths[0] != widths[1] && widths[1] < widths[2],
+            &json!(widths),
+        );
+        self.click(&format!("{timeline}.querySelector('button[data-zoom=fit]')"))?;
+        let seen = self.tab.evaluate(&format!("[{width}, {timeline}.querySelector('.scroll').clientWidth]"))?;
+        self.expect("zoom to fit", seen[0].as_f64() <= seen[1].as_f64(), &seen);
+
+        self.tab.evaluate(&format!("{timeline}.querySelector('.scroll').focus()"))?;
+        let current = format!("{timeline}.querySelector('tr.on')?.dataset.step");
+        let before = self.tab.evaluate(&current)?;
+        for kind in ["keyDown", "keyUp"] {
+            self.tab
+                .call("Input.dispatchKeyEvent", &json!({ "type": kind, "key": "ArrowLeft", "code": "ArrowLeft" }))?;
+        }
+        let after = self.tab.evaluate(&current)?;
+        self.expect(
+            "an arrow key goes to the step before",
+            before != after && !after.is_null(),
+            &json!([before, after]),
+        );
+
+        let told = |event: &&Value| {
+            let level = event["params"]["entry"]["level"].as_str().or(event["params"]["type"].as_str());
+            event["method"] == "Runtime.exceptionThrown" || matches!(level, Some("error" | "warning"))
+        };
+        let errors: Vec<Value> = self.tab.events.iter().filter(told).cloned().collect();
+        self.expect("no errors or warnings", errors.is_empty(), &json!(errors));
+        let asked = |event: &&Value| event["method"] == "Network.requestWillBeSent";
+        let asked: Vec<Value> =
+            self.tab.events.iter().filter(asked).map(|event| event["params"]["request"]["url"].clone()).collect();
+        self.expect("nothing but the page is loaded", asked.len() == 1, &json!(asked));
+        Ok(())
+    }
+
+    fn in_the_dark(&mut self, page: &Path, pictures: &Path) -> Result<()> {
+        let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+        self.tab.call("Emulation.setEmulatedMedia", &dark)?;
+        self.tab.visit(page, WIDE, 900)?;
+        self.essentials("dark")?;
+        self.contrast("dark")?;
+        let seen = self.tab.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")?;
+        let is_dark = seen.as_array().is_some_and(|color| color.iter().all(|part| part.as_u64() < Some(60)));
+        self.expect("dark: the page is dark", is_dark, &seen);
+        self.tab.picture(&section("deadlock"), &pictures.join("deadlock.png"))?;
+        self.tab.call("Emulation.setEmulatedMedia", &json!({ "features": [] })).map(drop)
+    }
+
+    fn in_a_narrow_window(&mut self, page: &Path, pictures: &Path) -> Result<()> {
+        self.tab.visit(page, 420, 900)?;
+        self.essentials("narrow")?;
+        let seen = self.tab.evaluate(STICKS_OUT)?;
+        self.expect("narrow: nothing sticks out", seen == json!([]), &seen);
+        self.tab.screenshot(&pictures.join("narrow.png"))
+    }
+
+    fn without_script(&mut self, page: &Path, pictures: &Path) -> Result<()> {
+        self.tab.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }))?;
+        self.tab.visit(page, WIDE, 900)?;
+        self.essentials("without a script")?;
+        let seen =
+            self.tab.evaluate("[...document.querySelectorAll('.tools')].filter((one) => one.offsetHeight).length")?;
+        self.expect("without a script: no buttons that do nothing", seen == 0, &seen);
+        self.tab.screenshot(&pictures.join("plain.png"))
+    }
+}
