@@ -6,10 +6,13 @@
 
 mod chaos;
 mod hunt;
+mod long;
 mod real;
 mod scan;
 mod table;
+mod tables;
 mod targets;
+mod thread_sanitizer;
 
 use racehunter_e2e::tool;
 use std::process::ExitCode;
@@ -21,6 +24,7 @@ fn main() -> ExitCode {
         ["targets", rest @ ..] => targets::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
+        ["tables", rest @ ..] => tables::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
         ["real", names @ ..] => real::show(names),
         // The process that `chaos` starts.

@@ -28,7 +28,8 @@ usage: cargo xtask COMMAND
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
-            [--analysis A]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
+            [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
+            [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
             [--time T] [--backend B] [--approx A] [--jobs N]`
 ";
 
@@ -58,6 +59,7 @@ fn run() -> Result<()> {
         ["oracle", options @ ..] => oracle(options),
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
         ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),
+        ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -8,6 +8,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod sample;
+
+pub use sample::Sampler;
+
 /// How a walk chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {

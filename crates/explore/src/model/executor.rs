@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
             known: vec![Status::Ready],
             races: 0,
             touches: HashMap::new(),
-            watch: Watch::new(plan.provoke.as_deref()),
+            watch: Watch::new(plan),
             partner: None,
         }
     }
