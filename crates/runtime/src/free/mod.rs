@@ -10,6 +10,7 @@
 //! own, time is real. Of the runtime's state only what is here is used, and what several threads use is atomic. There are
 //! no call stacks: the shadow call stack is one for all.
 
+mod annotations;
 mod detour;
 mod threads;
 mod watch;
@@ -100,18 +101,16 @@ pub(crate) unsafe fn begin() {
 
 /// Where calls of the runtime's functions go.
 fn place(name: &CStr) -> To {
-    let bytes = name.to_bytes();
-    let annotates = [&b"Annotate"[..], b"WTFAnnotate", b"__tsan_mutex_", b"__tsan_ignore_"];
-    match bytes {
+    match name.to_bytes() {
         b"pthread_create" => To::Here(threads::create as *const () as usize),
         b"pthread_join" => To::Here(threads::join as *const () as usize),
+        b"thrd_create" => To::Here(threads::create_c11 as *const () as usize),
+        b"thrd_join" => To::Here(threads::join_c11 as *const () as usize),
         b"racehunter_loop" => To::Here(once as *const () as usize),
-        b"racehunter_on_start" | b"racehunter_on_restart" | b"__tsan_acquire" | b"__tsan_release" => {
-            To::Here(nothing as *const () as usize)
-        }
+        b"racehunter_on_start" | b"racehunter_on_restart" => To::Here(nothing as *const () as usize),
+        // The stricter one of two functions that are one here.
         b"__libc_start_main" | b"__longjmp_chk" => To::Stay,
-        _ if annotates.iter().any(|prefix| bytes.starts_with(prefix)) => To::Here(nothing as *const () as usize),
-        _ => To::Next,
+        name => annotations::place(name).unwrap_or(To::Next),
     }
 }
 
@@ -144,15 +143,15 @@ pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *cons
     // Functions give their frames back, but not in the order in which those of others came: without this they would
     // climb without end.
     __rh_stack.set(STACK.get());
-    // What happens while there is one thread is in order with everything.
-    if !threads::are_several() {
-        return;
-    }
     let task = task();
     if task == NOTHING {
         return;
     }
     let Some(own) = threads::own() else { return };
+    // What happens while there is one thread is in order with everything.
+    if !threads::are_several() || own.ignores.load(Ordering::Relaxed) > 0 || annotations::is_benign(address) {
+        return;
+    }
     let access = watch::Access { thread: own.number, code, address, size, kind, site: modules::site_number(site) };
     if task == MONITOR {
         put(&[Record {

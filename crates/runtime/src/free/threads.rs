@@ -15,6 +15,8 @@ pub(super) struct Thread {
     /// Its identity in any execution.
     pub path: AtomicU64,
     children: AtomicU32,
+    /// How many of its annotations say that its accesses are not to be looked at.
+    pub ignores: AtomicU32,
     start: AtomicUsize,
     argument: AtomicUsize,
     /// Which of its accesses are drawn. Nobody else uses it.
@@ -27,6 +29,7 @@ static THREADS: [Thread; MAX_THREADS] = {
             number: 0,
             path: AtomicU64::new(0),
             children: AtomicU32::new(0),
+            ignores: AtomicU32::new(0),
             start: AtomicUsize::new(0),
             argument: AtomicUsize::new(0),
             sampler: Global::new(Sampler::NONE),
@@ -152,6 +155,27 @@ pub(super) unsafe extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
         }]);
     }
     error
+}
+
+/// `thrd_create`: the C library's own would not come by here. What the function returns is an `int`, which [`join_c11`] takes
+/// from a register of which the upper half means nothing.
+pub(super) unsafe extern "C" fn create_c11(handle: *mut usize, start: usize, argument: usize) -> i32 {
+    result(create(handle, core::ptr::null(), start, argument))
+}
+
+/// `thrd_join`
+pub(super) unsafe extern "C" fn join_c11(handle: usize, value: *mut i32) -> i32 {
+    let mut word = 0_usize;
+    let error = join(handle, &raw mut word);
+    if error == 0 && !value.is_null() {
+        *value = word as i32;
+    }
+    result(error)
+}
+
+const fn result(error: i32) -> i32 {
+    const ERROR: i32 = 2;
+    if error == 0 { 0 } else { ERROR }
 }
 
 /// What a new thread is to do.
