@@ -69,6 +69,42 @@ int main(void) {
 }
 ";
 
+/// The same with few accesses.
+const FEW: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+static int total, last;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void add(void) {
+    pthread_mutex_lock(&lock);
+    total++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *first(void *unused) {
+    last = 1;
+    add();
+    return unused;
+}
+
+static void *second(void *unused) {
+    add();
+    last = 2;
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, first, NULL);
+    pthread_create(&threads[1], NULL, second, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return last == 0;
+}
+";
+
 #[test]
 fn a_race_of_free_threads_is_replayed_under_control() {
     let (workshop, program) = Workshop::with_program(ORDERED);
@@ -107,9 +143,19 @@ fn only_what_needs_no_control_runs_freely() {
 #[test]
 fn sampling_finds_races_under_control_and_without() {
     let (workshop, program) = Workshop::with_program(ORDERED);
-    for options in [&["--runs", "200"][..], &["--runs", "40", "--free-running"]] {
-        let options: Vec<&str> = ["--analysis", "sampling"].iter().chain(options).copied().collect();
-        let hunted = workshop.hunt(&program, &options).expect(1);
-        assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && finding.confirmed));
-    }
+    let hunted = workshop.hunt(&program, &["--analysis", "sampling", "--runs", "200"]).expect(1);
+    assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && finding.confirmed));
+    let (workshop, program) = Workshop::with_program(REAL_TIME);
+    let hunted = workshop.hunt(&program, &["--analysis", "sampling", "--runs", "30", "--free-running"]).expect(0);
+    assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && !finding.confirmed));
+}
+
+#[test]
+fn watchpoints_within_a_bound_come_to_an_end() {
+    let (workshop, program) = Workshop::with_program(FEW);
+    let hunted = workshop.hunt(&program, &["--analysis", "watchpoint-bound", "--bound", "1"]).expect(1);
+    let summary = hunted.summary();
+    assert!(summary.complete && summary.diverged == 0, "{summary:?}");
+    assert!(summary.guarantee.contains("each met or provoked in all schedules with <= 1 preemption"), "{summary:?}");
+    assert_eq!(hunted.overview().len(), 1, "{:?}", hunted.overview());
 }

@@ -109,6 +109,15 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
     Some(held.thread)
 }
 
+/// The plan chooses this thread. If it is held here, it waited in vain in the execution that the plan repeats, too.
+pub(crate) unsafe fn let_go(number: u32) -> bool {
+    let is_held = is_active() && (*WATCH.ptr()).held.is_some_and(|held| held.thread == number);
+    if is_held {
+        release();
+    }
+    is_held
+}
+
 unsafe fn release() {
     if let Some(held) = (*WATCH.ptr()).held.take() {
         let t = thread(held.thread);

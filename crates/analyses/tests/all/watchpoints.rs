@@ -4,7 +4,7 @@ use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, FreeRunning, Options, Strategy, Technique, WatchpointBound};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
-use racehunter_explore::{Analysis, Budget, Bug, Execution, Plan, Points, confirm, conflicts};
+use racehunter_explore::{Analysis, Budget, Bug, Execution, Outcome, Plan, Points, confirm, conflicts};
 use std::collections::BTreeSet;
 
 fn races(bugs: impl IntoIterator<Item = Bug>) -> BTreeSet<Bug> {
@@ -108,7 +108,10 @@ fn guarded() -> Program {
 fn a_pair_is_reached_by_preemptions() {
     let bounded = |bound| {
         let analysis = WatchpointBound::new(bound, BoundKind::Preemptions, Strategy::MinSwitches, 1);
-        meets(&guarded(), analysis, |_, _| {}).len()
+        let follows = |_: &Plan, execution: &Execution| {
+            assert!(!matches!(execution.outcome, Outcome::Diverged(_)), "{execution:?}");
+        };
+        meets(&guarded(), analysis, follows).len()
     };
     assert_eq!(met(&guarded()).len(), 0, "nobody comes to the second access while the first is held");
     assert_eq!((bounded(0), bounded(1)), (0, 1));

@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
             self.forced = rest;
             cause = Cause::Plan;
             let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
-            if !fits || !self.possible(wanted.to) {
+            if !fits || !(self.possible(wanted.to) || self.watch.let_go(wanted.to)) {
                 return Err(Outcome::Diverged(n));
             }
             wanted.to

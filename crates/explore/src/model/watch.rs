@@ -67,6 +67,15 @@ impl Watch {
         wanted
     }
 
+    /// The plan chooses a thread: if it is held, it waited in vain in the execution that the plan repeats, too.
+    pub fn let_go(&mut self, thread: u32) -> bool {
+        let is_held = self.holds(thread);
+        if is_held {
+            self.held = None;
+        }
+        is_held
+    }
+
     /// Nobody else can run.
     pub fn give_up(&mut self) -> Option<u32> {
         self.held.take().map(|held| held.thread)
