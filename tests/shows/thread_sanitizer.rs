@@ -1,4 +1,4 @@
-//! ThreadSanitizer, by the compiler that RaceHunter uses.
+//! ThreadSanitizer, by the compiler that RaceHunter uses, or by gcc where that one has no runtime for it.
 
 use crate::tables::Report;
 use racehunter_e2e::workshop::text;
@@ -16,15 +16,16 @@ const LIMIT: &str = "10";
 /// What ThreadSanitizer reports about a program, and how long a run takes in the mean.
 pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
     let program = workshop.path("program.tsan");
-    let compiler = match compiler(source) {
-        Ok(compiler) => compiler,
-        Err(trouble) => return Report { trouble: Some(trouble), ..Report::default() },
-    };
-    let mut compile = Command::new(compiler);
-    compile.args(["-fsanitize=thread", "-O0", "-g", "-pthread"]).args(flags).arg(source).arg("-o").arg(&program);
-    let built = run(&mut compile);
-    if built.status != Some(0) {
-        return Report { trouble: Some(built.stderr), ..Report::default() };
+    let mut trouble = String::new();
+    let built = compilers(source).iter().any(|compiler| {
+        let mut compile = Command::new(compiler);
+        compile.args(["-fsanitize=thread", "-O0", "-g", "-pthread"]).args(flags).arg(source).arg("-o").arg(&program);
+        let ended = run(&mut compile);
+        trouble += &ended.stderr;
+        ended.status == Some(0)
+    });
+    if !built {
+        return Report { trouble: Some(trouble), ..Report::default() };
     }
     let mut best = Report::default();
     let mut took = Duration::ZERO;
@@ -47,13 +48,13 @@ pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
     Report { took: took / RUNS, ..best }
 }
 
-/// The compiler beneath `racehunter cc`, for the language of a file.
-fn compiler(source: &Path) -> Result<PathBuf, String> {
+/// The compilers for the language of a file: the one beneath `racehunter cc` first.
+fn compilers(source: &Path) -> Vec<PathBuf> {
     let version = run(&mut racehunter(["cc", "--version"])).stdout;
-    let directory = version.lines().find_map(|line| line.strip_prefix("InstalledDir: "));
-    let directory = directory.ok_or("the compiler does not say where it is installed")?;
+    let directory = version.lines().find_map(|line| line.strip_prefix("InstalledDir: ")).unwrap_or_default();
     let is_cxx = source.extension().is_some_and(|extension| extension == "cpp");
-    Ok(Path::new(directory).join(if is_cxx { "clang++" } else { "clang" }))
+    let (ours, other) = if is_cxx { ("clang++", "g++") } else { ("clang", "gcc") };
+    vec![Path::new(directory).join(ours), PathBuf::from(other)]
 }
 
 /// The races, by the lines of the source at which their two accesses are.

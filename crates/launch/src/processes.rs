@@ -78,6 +78,7 @@ impl Processes {
 
     fn start_worker(&self) -> Result<Worker, LaunchError> {
         let mut worker = Worker::start(&self.program, self.limits)?;
+        worker.region.patience = self.longest_patience();
         if !self.flags.is_empty() {
             worker.region.write_flags(&self.flags);
         }
@@ -110,9 +111,13 @@ impl Processes {
         }
     }
 
+    fn longest_patience(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.region.patience).max().unwrap_or(0)
+    }
+
     /// What one server has measured counts for all.
     fn share_patience(&mut self) {
-        let most = self.workers.iter().map(|worker| worker.region.patience).max().unwrap_or(0);
+        let most = self.longest_patience();
         self.workers.iter_mut().for_each(|worker| worker.region.patience = most);
     }
 
