@@ -56,7 +56,8 @@ impl Analysis for Sampling {
         let number = number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
         // An odd factor, so that no two have the same seed.
         let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
-        let every = (self.accesses / HOLDS).max(1);
+        // Not every access of a short execution: then all would be alike.
+        let every = (self.accesses / HOLDS).max(2);
         Plan { sample: Some(Sample { seed, every }), free: self.free, detect_races: !self.free, ..Plan::default() }
     }
 
