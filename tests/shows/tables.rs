@@ -77,7 +77,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
         well &= small_programs(runs, limit, &names)?;
     }
     if wants("3") {
-        long::show()?;
+        long::show(&names)?;
     }
     Ok(well)
 }
