@@ -11,6 +11,7 @@ mod detector;
 mod determinism;
 mod documents;
 mod experience;
+mod free_running;
 mod messages;
 mod options;
 mod outside;

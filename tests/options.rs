@@ -59,7 +59,7 @@ fn every_analysis_finds_a_lost_update() {
         }",
     );
     let help = run(&mut racehunter(["hunt", "--help"])).expect(0).stdout;
-    let known = "auto context-bound variable-bound thread-bound dfs random pct pct-vb pos surw coverage";
+    let known = "auto context-bound variable-bound thread-bound dfs random pct pct-vb pos surw coverage sampling";
     for analysis in known.split(' ') {
         assert!(help.contains(analysis), "{analysis} is not told of:\n{help}");
         let hunt = |jobs| workshop.hunt(&program, &["--analysis", analysis, "--runs", "200", "--jobs", jobs]).expect(1);

@@ -26,11 +26,15 @@ const ANALYSES: [&str; 7] = ["auto", "context-bound", "random", "pct", "pos", "s
 const COLUMNS: usize = ANALYSES.len() + 2;
 
 /// A program of the suite, in one size.
-struct Case {
-    name: String,
-    source: PathBuf,
-    kind: String,
-    size: Option<String>,
+pub struct Case {
+    /// Its name, and its size if it has several.
+    pub name: String,
+    /// Its file.
+    pub source: PathBuf,
+    /// The kind of its bug.
+    pub kind: String,
+    /// What is to be defined as `N`.
+    pub size: Option<String>,
 }
 
 /// What there is to do.
@@ -117,7 +121,7 @@ fn technique(name: &str) -> Result<(&'static str, Technique), String> {
 }
 
 /// All programs in all sizes, in the order of their names.
-fn cases() -> Result<Vec<Case>, String> {
+pub fn cases() -> Result<Vec<Case>, String> {
     let directory = root().join("benches/suite");
     let entries = fs::read_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut sources: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

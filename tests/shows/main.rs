@@ -6,11 +6,14 @@
 
 mod chaos;
 mod hunt;
+mod long;
 mod predict;
 mod real;
 mod scan;
 mod table;
+mod tables;
 mod targets;
+mod thread_sanitizer;
 
 use racehunter_e2e::tool;
 use std::process::ExitCode;
@@ -22,6 +25,7 @@ fn main() -> ExitCode {
         ["targets", rest @ ..] => targets::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
+        ["tables", rest @ ..] => tables::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
         ["real", names @ ..] => real::show(names),
         ["predict", names @ ..] => predict::show(names),

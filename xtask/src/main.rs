@@ -30,7 +30,8 @@ usage: cargo xtask COMMAND
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
-            [--analysis A]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
+            [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
+            [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
             [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`
 ";
@@ -63,6 +64,7 @@ fn run() -> Result<()> {
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
         ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),
         ["bench", "predict", "--real", rest @ ..] => show(&[&["predict"], rest].concat()),
+        ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -59,10 +59,11 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     campaign.save(&mut size)?;
     let (saving, saved) = (own_cpu() - began, resident()? - before);
     let note = format!(
-        "resident memory, on the in-memory model; {} targets after {} executions; to save them takes {} and {:.0} \
-         MiB on disk, with {:.0} MiB in memory meanwhile",
+        "resident memory, on the in-memory model; {} targets after {} executions, {} each; to save them takes {} and \
+         {:.0} MiB on disk, with {:.0} MiB in memory meanwhile",
         thousands(waiting.get() as u64),
         thousands(executions),
+        Value::Bytes(memory / waiting.get() as f64),
         Value::Seconds(saving),
         size.0 as f64 / MIB,
         saved / MIB,

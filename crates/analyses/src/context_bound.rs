@@ -161,6 +161,12 @@ impl ContextBound {
         Self { reduce, ..self }
     }
 
+    /// The bounds up to this one in one stage.
+    #[must_use]
+    pub(crate) fn starting_at(self, bound: u32) -> Self {
+        Self { first_bound: bound, ..self }
+    }
+
     /// All schedules, in one stage.
     #[must_use]
     pub fn unbounded(strategy: Strategy, seed: u64) -> Self {

@@ -8,11 +8,13 @@
 
 mod context_bound;
 mod coverage;
+mod free_running;
 mod past;
 mod predict;
 mod profile;
 mod reads_from;
 mod reduction;
+mod sampling;
 mod simplify;
 mod thread_bound;
 mod trie;
@@ -20,17 +22,21 @@ mod variable_bound;
 mod visited;
 mod walks;
 mod watchpoint;
+mod watchpoint_bound;
 mod witness;
 
 pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
 pub use coverage::Coverage;
+pub use free_running::FreeRunning;
 pub use predict::Predict;
 pub use reads_from::ReadsFrom;
+pub use sampling::Sampling;
 pub use simplify::simplify;
 pub use thread_bound::{ThreadBound, nth_order, orders_needed};
 pub use variable_bound::{Bounds, VariableBound};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
+pub use watchpoint_bound::WatchpointBound;
 pub use witness::{codes, is_predicted, witness};
 
 use racehunter_explore::Portfolio;
@@ -50,6 +56,8 @@ pub enum Technique {
     Random,
     /// Watchpoints on conflicting accesses.
     Watchpoint,
+    /// The same in all schedules with few preemptions.
+    WatchpointBound,
     /// Context bounding, ranked by variables and threads.
     VariableBound,
     /// Strict priorities in as many orders as any few threads need.
@@ -68,6 +76,8 @@ pub enum Technique {
     ReadsFrom,
     /// Predictions from the logs of executions.
     Predict,
+    /// Watchpoints on accesses that are drawn at random.
+    Sampling,
 }
 
 /// What the techniques can be told. Each takes what concerns it.
@@ -91,6 +101,8 @@ pub struct Options {
     pub iterations: Option<u32>,
     /// Source of all random choices.
     pub seed: u64,
+    /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
+    pub free_running: bool,
     /// Leave out schedules that show nothing new. Only for executors that log every access to shared memory.
     pub reduce: bool,
 }
@@ -107,6 +119,7 @@ impl Default for Options {
             confidence: 0.99,
             iterations: None,
             seed: 1,
+            free_running: false,
             reduce: true,
         }
     }
@@ -114,10 +127,11 @@ impl Default for Options {
 
 impl Technique {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 14] = [
+    pub const NAMES: [(&'static str, Self); 16] = [
         ("auto", Self::Auto),
         ("context-bound", Self::ContextBound),
         ("watchpoint", Self::Watchpoint),
+        ("watchpoint-bound", Self::WatchpointBound),
         ("variable-bound", Self::VariableBound),
         ("thread-bound", Self::ThreadBound),
         ("dfs", Self::Dfs),
@@ -129,6 +143,7 @@ impl Technique {
         ("coverage", Self::Coverage),
         ("reads-from", Self::ReadsFrom),
         ("predict", Self::Predict),
+        ("sampling", Self::Sampling),
     ];
 
     /// Its name.
@@ -138,10 +153,16 @@ impl Technique {
     }
 
     /// Whether its work can be divided. The ranks of variable bounding, and the orders of thread bounding, do not say
-    /// what the parts of a search cover together.
+    /// what the parts of a search cover together; and which pairs there are is known only on the way.
     #[must_use]
     pub const fn divides(self) -> bool {
-        !matches!(self, Self::VariableBound | Self::ThreadBound)
+        !matches!(self, Self::VariableBound | Self::ThreadBound | Self::WatchpointBound)
+    }
+
+    /// Whether it can do without control over the threads.
+    #[must_use]
+    pub const fn runs_freely(self) -> bool {
+        matches!(self, Self::Auto | Self::Watchpoint | Self::Sampling)
     }
 
     /// The analyses that make up the technique.
@@ -152,10 +173,14 @@ impl Technique {
         let bounds = Bounds { variables, threads, preemptions: bound, iterations };
         let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduce);
         match self {
+            Self::Sampling if options.free_running => Portfolio::of(Sampling::new(seed).free_running()),
+            Self::Sampling => Portfolio::of(Sampling::new(seed)),
+            Self::Auto | Self::Watchpoint if options.free_running => Portfolio::of(FreeRunning::new()),
             Self::ContextBound => Portfolio::of(context_bound),
             Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed).reduced(reduce)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
+            Self::WatchpointBound => Portfolio::of(WatchpointBound::new(bound, bound_kind, strategy, seed)),
             Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy)),
             Self::ThreadBound => Portfolio::of(ThreadBound::new(bounds, confidence, strategy, seed)),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
@@ -185,7 +210,7 @@ impl FromStr for Technique {
         let named = Self::NAMES.iter().find(|(name, _)| *name == word);
         let unknown = || UnknownWord {
             word: word.to_owned(),
-            expected: "auto, context-bound, watchpoint, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, surw, coverage, reads-from, predict",
+            expected: "auto, context-bound, watchpoint, watchpoint-bound, variable-bound, thread-bound, dfs, random, pct, pct-vb, pos, surw, coverage, reads-from, predict, sampling",
         };
         named.map(|&(_, technique)| technique).ok_or_else(unknown)
     }

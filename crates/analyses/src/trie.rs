@@ -326,6 +326,28 @@ mod tests {
         assert!(switches.windows(2).all(|pair| pair[0].at + 1 == pair[1].at));
     }
 
+    /// Bytes that the nodes take, used or not.
+    fn bytes(trie: &Trie) -> usize {
+        trie.chunks.iter().map(|chunk| chunk.capacity() * size_of::<Node>()).sum()
+    }
+
+    /// A target that waits is a node of its own, and its number in a list.
+    #[test]
+    fn ten_million_targets_fit_into_400_megabytes() {
+        let mut trie = Trie::new();
+        let fill = |trie: &mut Trie| -> Vec<u32> {
+            (1..=3 * CHUNK as u64).map(|at| trie.child(ROOT, last(at, 1, at % 100, 0)).unwrap()).collect()
+        };
+        let targets = fill(&mut trie);
+        let taken = bytes(&trie);
+        assert_eq!(taken, 4 * CHUNK * 24, "three chunks, and the one that the root has begun");
+        let per_target = 24 + size_of::<u32>();
+        assert!(10_000_000 * per_target + CHUNK * 24 < 400 << 20);
+        targets.into_iter().for_each(|target| trie.release(target));
+        fill(&mut trie);
+        assert_eq!(bytes(&trie), taken, "what was given back is used again");
+    }
+
     #[test]
     fn what_is_too_large_to_be_kept_is_refused() {
         let mut trie = Trie::new();

@@ -129,6 +129,13 @@ pub struct Hunt {
     /// Where a switch can happen
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t = Where::Shared)]
     pub points: Where,
+    /// What looks for data races in every execution, besides what the analysis provokes
+    #[arg(long, value_enum, default_value_t = Detector::HappensBefore)]
+    pub detector: Detector,
+    /// Let the threads run in parallel, and provoke races by waiting: for programs that cannot be controlled (auto,
+    /// watchpoint, sampling)
+    #[arg(long)]
+    pub free_running: bool,
     /// Let waits on condition variables end without a signal, and signals wake any waiter
     #[arg(help_heading = SEARCH, long)]
     pub spurious: bool,
@@ -229,6 +236,7 @@ impl Hunt {
             confidence: self.confidence,
             iterations: self.iterations,
             seed: self.seed,
+            free_running: self.free_running,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduce: self.reduction && !self.check_output && Points::from(self.points) != Points::Sync,
@@ -263,6 +271,15 @@ impl From<Threads> for Backend {
             Threads::Threads => Self::Threads,
         }
     }
+}
+
+/// What looks for data races in every execution.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Detector {
+    /// Accesses that nothing orders are a race
+    HappensBefore,
+    /// Nothing: faster, for what the analysis shows by itself
+    None,
 }
 
 /// What a bound counts.

@@ -36,7 +36,9 @@ impl Identity {
     /// The campaign that these arguments ask for.
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
         let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
-        let Hunt { variables, threads, confidence, iterations, reduction, check_output, .. } = arguments;
+        let Hunt {
+            variables, threads, confidence, iterations, reduction, check_output, free_running, detector, ..
+        } = arguments;
         let options = vec![
             format!("--analysis {analysis:?}"),
             format!("--bound {bound}"),
@@ -52,6 +54,8 @@ impl Identity {
             format!("--seed {seed}"),
             format!("--reduction {reduction}"),
             format!("--check-output {check_output}"),
+            format!("--free-running {free_running}"),
+            format!("--detector {detector:?}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());
         Self { program, arguments: arguments.arguments.clone(), input, options }

@@ -1,6 +1,6 @@
 //! `racehunter hunt`
 
-use crate::arguments::{Hunt, MessageFormat};
+use crate::arguments::{Detector, Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
 use crate::exit::{Exit, advise};
 use crate::progress::Meter;
@@ -31,6 +31,7 @@ const DEFAULT_RUNS: u64 = 2000;
 pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Result<Exit> {
     let began = Instant::now();
     refuse_to_divide(arguments)?;
+    refuse_to_let_go(arguments)?;
     let mut budget = budget(arguments);
     let meter = Meter::new(arguments.quiet, arguments.verbose, budget.runs, arguments.time);
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
@@ -48,7 +49,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     if arguments.points.is_all() {
         processes.make_all_points();
     }
-    if let Some(exit) = nothing_to_explore(&mut processes, target)? {
+    if let Some(exit) = nothing_to_explore(&mut processes, target, arguments.free_running)? {
         return Ok(exit);
     }
 
@@ -151,6 +152,21 @@ fn refuse_to_divide(arguments: &Hunt) -> Result<()> {
     ))
 }
 
+/// Most analyses are about schedules, and who runs freely has none.
+fn refuse_to_let_go(arguments: &Hunt) -> Result<()> {
+    let name = arguments.analysis.name();
+    if arguments.free_running && !arguments.analysis.runs_freely() {
+        return Err(advise(
+            format!("`--analysis {name}` needs control over the threads"),
+            "with --free-running there are watchpoint and sampling",
+        ));
+    }
+    if arguments.free_running && !arguments.partition.is_whole() {
+        return Err(advise("executions that run freely cannot be divided", "hunt without --partition"));
+    }
+    Ok(())
+}
+
 /// Arguments as the system wants them.
 pub fn words(arguments: &[String]) -> Vec<OsString> {
     arguments.iter().map(OsString::from).collect()
@@ -175,12 +191,14 @@ fn budget(arguments: &Hunt) -> Budget {
             | Technique::ThreadBound
             | Technique::Dfs
             | Technique::Watchpoint
-    );
+            | Technique::WatchpointBound
+    ) || arguments.free_running && arguments.analysis == Technique::Auto;
     let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
+        detect_races: matches!(arguments.detector, Detector::HappensBefore),
         spurious: arguments.spurious,
         check_output: arguments.check_output,
         part: arguments.partition,
@@ -225,12 +243,16 @@ pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
 const LOOK: u64 = 4_000_000;
 
 /// One execution, to see whether there is anything to explore.
-fn nothing_to_explore(processes: &mut Processes, target: &Path) -> Result<Option<Exit>> {
-    let Some(first) = processes.run(&[Plan { max_events: LOOK, ..Plan::default() }])?.pop() else { return Ok(None) };
+fn nothing_to_explore(processes: &mut Processes, target: &Path, free: bool) -> Result<Option<Exit>> {
+    let look = Plan { max_events: LOOK, free, ..Plan::default() };
+    let Some(first) = processes.run(&[look])?.pop() else { return Ok(None) };
+    let name = target.display();
+    if let (true, Outcome::Lost(why)) = (free, &first.outcome) {
+        return Err(advise(format!("`{name}`: {why}"), "hunt it without --free-running"));
+    }
     if first.threads > 1 {
         return Ok(None);
     }
-    let name = target.display();
     let output = String::from_utf8_lossy(&first.output);
     let last = output.lines().last().unwrap_or_default().trim().to_owned();
     let said = if last.is_empty() { String::new() } else { format!("; the last it wrote: {last}") };
@@ -311,7 +333,10 @@ impl Hunter<'_> {
         add_libraries(&mut self.symbols, executor);
         let explainer =
             Explainer { symbols: &self.symbols, load_address: self.load_address, patience: self.arguments.patience() };
-        let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
+        let mut finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
+        if let (false, Some(glimpse)) = (finding.confirmed, &found.glimpse) {
+            finding = explainer.seen(glimpse, &found.bug, found.execution);
+        }
         if self.ids.contains(&finding.id) {
             return Ok(());
         }

@@ -173,6 +173,10 @@ pub struct Slot {
     /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own
     /// execution ends there.
     pub snapshot_at: u64,
+    /// With `FLAG_FREE`: nanoseconds for which a thread is held.
+    pub patience: u64,
+    /// Of so many accesses about one is drawn to hold a thread at, by `seed`; 0 = none.
+    pub sample: u64,
     /// Accesses to hold a thread at, until another one is about to make a conflicting one; see [`Hold`].
     pub holds: [Hold; 2],
     /// Number of slots that continue from the snapshot.
@@ -210,6 +214,8 @@ pub struct Slot {
     pub diverged_at: u64,
     /// Number of data races seen, including those that were not logged because they repeat.
     pub races: u64,
+    /// With `FLAG_FREE`: time of the execution by the clock on the wall, in nanoseconds.
+    pub elapsed: u64,
     /// Processor time of the execution in microseconds (user + system); 0 inside an in-process loop.
     pub cpu_us: u64,
     /// Most memory that the process had, in KiB.
@@ -317,6 +323,8 @@ pub const FLAG_VALUES: u32 = 64;
 pub const VALUE_BEFORE: u8 = 1;
 /// Bit of it: the value after the access is known.
 pub const VALUE_AFTER: u8 = 2;
+/// Run freely: threads are the C library's, in parallel, and nothing is decided.
+pub const FLAG_FREE: u32 = 128;
 
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;
@@ -374,6 +382,8 @@ pub const OUTCOME_RACE: u32 = 7;
 pub const OUTCOME_SNAPSHOT: u32 = 8;
 /// The target asked for more threads than [`MAX_THREADS`], or than the plan allows.
 pub const OUTCOME_TOO_MANY_THREADS: u32 = 9;
+/// The program cannot run freely; `message` says why.
+pub const OUTCOME_NOT_FREE: u32 = 10;
 
 /// The log did not fit.
 pub const NOTE_LOG_FULL: u32 = 1;

@@ -80,6 +80,16 @@ impl Explainer<'_> {
         Ok(finding)
     }
 
+    /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
+    #[must_use]
+    pub fn seen(&self, glimpse: &Execution, bug: &Bug, execution: u64) -> Finding {
+        let mut finding = self.describe(glimpse, bug);
+        finding.execution = execution;
+        finding.replayed = [0, REPLAYS];
+        finding.notes.push(messages::seen_freely());
+        finding
+    }
+
     /// Follows the schedule of a known finding; returns it as it shows now, or nothing when it does not.
     pub fn again(
         &self,

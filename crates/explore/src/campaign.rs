@@ -6,8 +6,8 @@ mod keep;
 use crate::patience::{Patience, Worth};
 use crate::portfolio::{Fate, Taken};
 use crate::{
-    Bug, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio, Rank,
-    Switch, decisions, reported_sites, shared_sites,
+    Bug, Descriptor, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio,
+    Rank, Record, Switch, decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
@@ -22,6 +22,8 @@ pub struct Budget {
     pub stop_on_first: bool,
     /// Where decisions can be made.
     pub points: Points,
+    /// Whether the happens-before detector runs. Without it nobody tells when an access turns out to be shared.
+    pub detect_races: bool,
     /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
     pub spurious: bool,
     /// Whether a status or output that depends on the schedule is a bug.
@@ -43,6 +45,7 @@ impl Default for Budget {
             runs: None,
             stop_on_first: false,
             points: Points::Shared,
+            detect_races: true,
             spurious: false,
             check_output: false,
             part: Part::WHOLE,
@@ -110,6 +113,8 @@ pub struct Found {
     pub repeat: Plan,
     /// Preemptions of the execution.
     pub preemptions: u64,
+    /// The execution itself, without its accesses, if it ran freely: nothing repeats it for certain.
+    pub glimpse: Option<Box<Execution>>,
 }
 
 /// Something that was not under control.
@@ -218,6 +223,8 @@ pub struct Campaign<'a> {
     /// Bugs that were seen when there was no time left to tell about them.
     untold: u64,
     known: FxHashSet<Bug>,
+    /// Bugs of executions that ran freely. They are news once more when an execution under control shows them.
+    glimpsed: FxHashSet<Bug>,
     /// The execution in which nothing is preempted, when others are compared with it.
     reference: Option<Execution>,
     /// Sites that the executor was told about.
@@ -268,6 +275,7 @@ impl<'a> Campaign<'a> {
             told: 0,
             untold: 0,
             known: FxHashSet::default(),
+            glimpsed: FxHashSet::default(),
             reference: None,
             sites: FxHashSet::default(),
             places: FxHashSet::default(),
@@ -442,6 +450,7 @@ impl<'a> Campaign<'a> {
             let Some(member) = self.portfolio.choose() else { break };
             let Some(Taken { tries, mut plan, common }) = self.portfolio.member(member).take() else { break };
             plan.spurious = self.budget.spurious;
+            plan.detect_races &= self.budget.detect_races;
             if self.budget.points == Points::All {
                 plan.observe = Observe::Everything;
             }
@@ -456,7 +465,7 @@ impl<'a> Campaign<'a> {
     }
 
     fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution) {
-        if self.patience.learn(plan, running.full, execution) == Worth::Again {
+        if !plan.free && self.patience.learn(plan, running.full, execution) == Worth::Again {
             // Not counted: it is the beginning of one that will be.
             self.portfolio.member(running.member).tell(running.tries, Fate::Again);
             self.note_bugs(plan, execution);
@@ -470,7 +479,8 @@ impl<'a> Campaign<'a> {
         self.threads = self.threads.max(execution.threads);
         self.events = self.events.max(execution.events);
         self.note_escapes(execution, 1);
-        let points = execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
+        let is_point = |record: &&Record| !plan.free && record.kind.is_event() && record.code != 0;
+        let points = execution.records.iter().filter(is_point);
         self.places.extend(points.map(|record| record.code));
         let fate = match execution.outcome {
             Outcome::Diverged(at) if chose_a_waiting_thread(plan, execution, at) => {
@@ -533,15 +543,23 @@ impl<'a> Campaign<'a> {
             bugs.push(difference);
         }
         for bug in bugs {
-            if !self.known.insert(bug.clone()) {
+            let is_new = if plan.free {
+                !self.known.contains(&bug) && self.glimpsed.insert(bug.clone())
+            } else {
+                self.known.insert(bug.clone())
+            };
+            if !is_new {
                 continue;
             }
+            let repeat = if plan.free { provocation(plan, &bug) } else { execution.repeat_to(&bug) };
+            let last = || decisions(execution, plan.fair_limit).last().map(|last| last.preemptions);
             self.found.push(Found {
                 execution: self.counts.executions.max(1),
                 switches: execution.switches(),
-                repeat: Plan { max_threads: self.patience.threads(), ..execution.repeat_to(&bug) },
+                repeat: Plan { max_threads: self.patience.threads(), ..repeat },
                 bug,
-                preemptions: decisions(execution, plan.fair_limit).last().map_or(0, |last| last.preemptions),
+                preemptions: if plan.free { 0 } else { last().unwrap_or(0) },
+                glimpse: plan.free.then(|| Box::new(outline(execution))),
             });
         }
     }
@@ -556,7 +574,9 @@ impl<'a> Campaign<'a> {
             if self.told > 0 && should_stop() {
                 // Forgotten, so that a campaign that goes on finds them again.
                 let untold = self.found.split_off(self.told);
-                untold.iter().for_each(|found| drop(self.known.remove(&found.bug)));
+                for found in &untold {
+                    self.known.remove(&found.bug);
+                }
                 self.untold += untold.len() as u64;
                 break;
             }
@@ -575,7 +595,8 @@ impl<'a> Campaign<'a> {
     ) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
         let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
-        let plan = Plan { observe: Observe::Everything, max_events, ..plan };
+        let detect_races = self.budget.detect_races;
+        let plan = Plan { observe: Observe::Everything, detect_races, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
             self.note_escapes(execution, 0);
@@ -602,6 +623,26 @@ impl<'a> Campaign<'a> {
         }
         (self.progress)(Progress::Points { added });
     }
+}
+
+/// What showed in an execution that ran freely cannot be repeated, but provoked under control: by what the plan provoked, or
+/// by the first time that the program comes to one of the places.
+fn provocation(plan: &Plan, bug: &Bug) -> Plan {
+    let at = |&code: &u64| Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
+    let provoke = match (&plan.provoke, bug) {
+        (Some(pair), _) => Some(pair.clone()),
+        (None, Bug::Race(first, second)) => Some(Box::new([at(first), at(second)])),
+        (None, _) => None,
+    };
+    Plan { provoke, ..Plan::default() }
+}
+
+/// An execution without its accesses.
+fn outline(execution: &Execution) -> Execution {
+    let kept = execution.records.iter().filter(|record| !record.kind.is_access());
+    let (outcome, output) = (execution.outcome.clone(), execution.output.clone());
+    let (records, stacks) = (kept.copied().collect(), Vec::new());
+    Execution { records, stacks, outcome, output, ..*execution }
 }
 
 /// The last choice of the plan fell on a thread that turned out to wait. The log cannot know that of a thread which has

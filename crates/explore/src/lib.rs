@@ -35,7 +35,7 @@ pub use executor::{Executor, ExecutorError};
 pub use minimise::{Effort, Minimised, confirm, minimise, room};
 pub use part::{NoPart, Part};
 pub use patience::THREADS;
-pub use plan::{Observe, Plan, Tail};
+pub use plan::{Observe, Plan, Sample, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
 pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, VALUE_AFTER, VALUE_BEFORE};

@@ -38,10 +38,25 @@ pub struct Plan {
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
     /// else can run. A pair that meets is a race, and logged as one.
     pub provoke: Option<Box<Pair>>,
+    /// Hold threads at accesses that are drawn at random, in the same way.
+    pub sample: Option<Sample>,
+    /// Let the threads run freely: in parallel, as the system has them run. Nothing is decided, and whoever is held waits
+    /// for a time that the executor knows from executions that observed everything. An executor that has no threads to
+    /// let run may follow the rest of the plan under control.
+    pub free: bool,
     /// Stop after so many events.
     pub max_events: u64,
     /// Stop when there shall be more threads than so many.
     pub max_threads: u32,
+}
+
+/// Which accesses are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// Seed of the draws.
+    pub seed: u64,
+    /// One of so many, in the mean.
+    pub every: u64,
 }
 
 /// Strategy for the part of an execution that the plan leaves open.
@@ -94,6 +109,8 @@ impl Default for Plan {
             wishes: Vec::new(),
             allocations: false,
             provoke: None,
+            sample: None,
+            free: false,
             max_events: 200_000_000,
             max_threads: u32::MAX,
         }
@@ -101,6 +118,12 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// The plan of an execution that runs freely, and logs every access.
+    #[must_use]
+    pub fn monitored() -> Self {
+        Self { free: true, observe: Observe::Everything, detect_races: false, ..Self::default() }
+    }
+
     /// The plan that repeats an execution: every switch forced, to the end.
     #[must_use]
     pub fn replay(switches: Vec<Switch>) -> Self {

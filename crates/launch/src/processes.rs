@@ -7,7 +7,7 @@ use racehunter_event::control::{
     BACKEND_FIBERS, BACKEND_THREADS, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
     STATE_RUNNING,
 };
-use racehunter_explore::{Execution, Executor, ExecutorError, Outcome, Plan};
+use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -78,6 +78,7 @@ impl Processes {
 
     fn start_worker(&self) -> Result<Worker, LaunchError> {
         let mut worker = Worker::start(&self.program, self.limits)?;
+        worker.region.patience = self.longest_patience();
         if !self.flags.is_empty() {
             worker.region.write_flags(&self.flags);
         }
@@ -108,6 +109,16 @@ impl Processes {
             self.flags.resize(known.min(SITES), self.new_flag);
             self.publish_flags();
         }
+    }
+
+    fn longest_patience(&self) -> u64 {
+        self.workers.iter().map(|worker| worker.region.patience).max().unwrap_or(0)
+    }
+
+    /// What one server has measured counts for all.
+    fn share_patience(&mut self) {
+        let most = self.longest_patience();
+        self.workers.iter_mut().for_each(|worker| worker.region.patience = most);
     }
 
     fn publish_flags(&mut self) {
@@ -186,6 +197,9 @@ impl Processes {
             if !alive && was_running && limit.is_none() {
                 execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
             }
+            if chunk[*plan].free && chunk[*plan].observe == Observe::Everything {
+                worker.region.patience = worker.region.patience.max(patience(slot.elapsed));
+            }
             results[*plan] = Some((execution, Duration::from_micros(slot.cpu_us)));
         }
         worker.region.trim();
@@ -237,6 +251,7 @@ impl Processes {
             }
             orphans::end_all();
             self.take_new_sites();
+            self.share_patience();
             for number in dead {
                 self.deaths += 1;
                 if self.deaths > DEATHS {
@@ -248,6 +263,15 @@ impl Processes {
             self.pool = self.pool.max(threads.min(POOL));
         }
     }
+}
+
+/// For how long a thread is held in an execution that runs freely, when one that observed everything took so long: a little
+/// longer, as the paper says, since then the partner comes if it ever does. But not so short that a busy machine could keep
+/// the partner away. All in nanoseconds.
+fn patience(elapsed: u64) -> u64 {
+    const LEAST: u64 = 20_000_000;
+    const MOST: u64 = 1_000_000_000;
+    (elapsed / 10 * 11).clamp(LEAST, MOST)
 }
 
 impl Drop for Processes {
@@ -308,6 +332,9 @@ impl Request {
             (*header).preparatory = preparatory;
         }
         worker.region.clear();
+        if chunk.iter().any(|plan| plan.free) {
+            worker.region.wipe_log();
+        }
         let mut slots = Vec::new();
         for step in batch::steps(chunk) {
             let (snapshot, plans) = match step {

@@ -1,11 +1,11 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold, LIBRARIES,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES,
-    OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
-    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
-    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
+    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold,
+    LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS,
+    MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET,
+    STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES,
+    TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -25,6 +25,8 @@ pub(crate) struct Region {
     base: *mut u8,
     file: File,
     switches_used: u32,
+    /// Nanoseconds for which threads are held in executions that run freely.
+    pub(crate) patience: u64,
 }
 
 // SAFETY: the mapping belongs to the region and can be used from any one thread at a time.
@@ -57,7 +59,7 @@ impl Region {
             if base == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
-            let region = Self { base: base.cast(), file, switches_used: 0 };
+            let region = Self { base: base.cast(), file, switches_used: 0, patience: 0 };
             (*region.header()).magic = MAGIC;
             (*region.header()).version = FORMAT_VERSION;
             Ok(region)
@@ -172,6 +174,10 @@ impl Region {
         if plan.spurious {
             flags |= FLAG_SPURIOUS;
         }
+        if plan.free {
+            flags |= FLAG_FREE;
+        }
+        let (seed, sample) = plan.sample.map_or((seed, 0), |sample| (sample.seed, sample.every));
         let (watch, watch_size) = plan.explain.unwrap_or_default();
         if plan.explain.is_some() || plan.stacks {
             flags |= FLAG_STACKS;
@@ -213,8 +219,16 @@ impl Region {
             (*slot).snapshot_slots = snapshot_slots;
             (*slot).flags = flags;
             (*slot).holds = holds;
+            (*slot).sample = sample;
+            (*slot).patience = self.patience;
             (*slot).state = STATE_EMPTY;
         }
+    }
+
+    /// Empties the log. Processes that run freely can end in the middle of a record, and what was there before is not to
+    /// be taken for it.
+    pub(crate) fn wipe_log(&self) {
+        self.punch(LOG_OFFSET, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
     }
 
     /// Has the plan of a slot followed under a debugger.

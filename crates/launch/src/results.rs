@@ -2,8 +2,8 @@
 
 use crate::region::Region;
 use racehunter_event::control::{
-    NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
-    OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, Slot,
+    FLAG_FREE, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
+    OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_NOT_FREE, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, Slot,
 };
 use racehunter_event::{Kind, Record};
 use racehunter_explore::{Execution, Outcome, THREADS};
@@ -49,6 +49,13 @@ fn take_stacks(region: &Region, records: &mut [Record]) -> Vec<u64> {
 }
 
 fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
+    if slot.flags & FLAG_FREE != 0 && slot.state != STATE_DONE && stopped.is_none() {
+        // Nothing in the process sees how it ends; the server that has waited for it does.
+        return match slot.status {
+            status if libc::WIFSIGNALED(status) => Outcome::Crashed { signal: libc::WTERMSIG(status) as u32, fault: 0 },
+            status => Outcome::Exited(exit_code(status)),
+        };
+    }
     if slot.state != STATE_DONE {
         return match stopped {
             Some(limit) => Outcome::Limit(limit.to_owned()),
@@ -65,6 +72,7 @@ fn outcome(slot: &Slot, stopped: Option<&str>) -> Outcome {
         OUTCOME_DIVERGED => Outcome::Diverged(slot.diverged_at),
         OUTCOME_LIMIT => Outcome::Limit("events".to_owned()),
         OUTCOME_TOO_MANY_THREADS => Outcome::Limit(THREADS.to_owned()),
+        OUTCOME_NOT_FREE => Outcome::Lost(format!("it cannot run freely: {}", text(&slot.message))),
         other => Outcome::Lost(format!("outcome {other}")),
     }
 }

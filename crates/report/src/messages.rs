@@ -62,6 +62,12 @@ pub fn exit_status(status: i32) -> String {
     format!("the program ends with status {status}, which depends on the schedule")
 }
 
+/// A bug that nothing repeats.
+#[must_use]
+pub fn seen_freely() -> String {
+    "seen in an execution that ran freely; no schedule under control has shown it".to_owned()
+}
+
 /// The status without preemptions.
 #[must_use]
 pub fn other_status(status: i32) -> String {

@@ -1,6 +1,6 @@
 //! Watchpoints: a thread is held just before an access until another one is about to make a conflicting one.
 //!
-//! The plan describes up to two accesses ([`Hold`]). Whoever comes to one of them first waits there, and others run. When
+//! The plan describes up to two accesses ([`Hold`]), or has some drawn at random. Whoever comes to one of them first waits there, and others run. When
 //! some thread is about to touch the same memory, and it matters, both stand before their accesses: that is a race,
 //! whatever the program does to synchronise. A thread that waits in vain goes on when nobody else can run.
 
@@ -9,6 +9,7 @@ use crate::thread::{__rh_stack, CURRENT, Frame, State, Thread, current, make_rea
 use crate::{Global, log, server};
 use racehunter_event::control::{HOLD_CALLERS, Hold};
 use racehunter_event::{Cause, Kind, Record, Wait};
+use racehunter_walk::Sampler;
 
 /// An access that is about to happen.
 #[derive(Clone, Copy)]
@@ -25,6 +26,7 @@ struct Watch {
     /// Whether the plan describes accesses at all; in [`ACTIVE`] too.
     holds: [Hold; 2],
     seen: [u64; 2],
+    sampler: Sampler,
     held: Option<Access>,
     since: u64,
 }
@@ -35,6 +37,7 @@ static ACTIVE: Global<bool> = Global::new(false);
 static WATCH: Global<Watch> = Global::new(Watch {
     holds: [Hold { code: 0, path: 0, callers: [0; HOLD_CALLERS], nth: 0 }; 2],
     seen: [0; 2],
+    sampler: Sampler::NONE,
     held: None,
     since: 0,
 });
@@ -44,11 +47,12 @@ const PATIENCE: u64 = 200_000;
 
 /// Takes what the plan describes.
 pub(crate) unsafe fn begin() {
-    let holds = (*server::slot()).holds;
-    let active = holds.iter().any(|hold| hold.code != 0);
+    let slot = server::slot();
+    let (holds, sampler) = ((*slot).holds, Sampler::new((*slot).seed, (*slot).sample));
+    let active = sampler.is_active() || holds.iter().any(|hold| hold.code != 0);
     ACTIVE.set(active);
     if active {
-        *WATCH.ptr() = Watch { holds, seen: [0; 2], held: None, since: 0 };
+        *WATCH.ptr() = Watch { holds, seen: [0; 2], sampler, held: None, since: 0 };
     }
 }
 
@@ -70,11 +74,12 @@ pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, 
         // The two accesses come one after the other, with nothing between them that could hide the first: whoever repeats
         // the switches sees the race too.
         schedule::goes_after_next(held.thread);
-        // The pair has met: nothing more is to be provoked.
-        ACTIVE.set(false);
+        // The pair has met: nothing more is to be provoked, unless further accesses are drawn.
+        ACTIVE.set((*watch).sampler.is_active());
         return;
     }
-    if (*watch).held.is_none() && described(&access) {
+    let drawn = (*watch).sampler.draws();
+    if (*watch).held.is_none() && (described(&access) || drawn) {
         (*watch).held = Some(access);
         (*watch).since = now();
         hold(current(), address);
@@ -102,6 +107,15 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
     let held = (*watch).held.filter(|_| !time_can_pass || now() > (*watch).since + PATIENCE)?;
     release();
     Some(held.thread)
+}
+
+/// The plan chooses this thread. If it is held here, it waited in vain in the execution that the plan repeats, too.
+pub(crate) unsafe fn let_go(number: u32) -> bool {
+    let is_held = is_active() && (*WATCH.ptr()).held.is_some_and(|held| held.thread == number);
+    if is_held {
+        release();
+    }
+    is_held
 }
 
 unsafe fn release() {

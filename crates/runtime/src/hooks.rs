@@ -11,7 +11,7 @@ use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{__rh_stack, CURRENT, current};
-use crate::{Global, log, server, values};
+use crate::{Global, free, log, server, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
@@ -384,6 +384,9 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
 
 /// Any plain access: counts it, decides if it is a point, logs, checks.
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
+    if free::is_on() {
+        return free::access(address, size, kind, site, code);
+    }
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 {
@@ -467,6 +470,9 @@ unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind
 }
 
 pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
+    if free::is_on() {
+        return free::access(address, (info & 0xff) as usize, Kind::AtomicRead, site, code);
+    }
     let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicRead, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
 }
@@ -485,6 +491,9 @@ unsafe fn take_in(address: usize, order: u32) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
+    if free::is_on() {
+        return free::access(address, (info & 0xff) as usize, Kind::AtomicWrite, site, code);
+    }
     let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicWrite, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
@@ -513,12 +522,18 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
 }
 
 pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
+    if free::is_on() {
+        return free::access(address, (info & 0xff) as usize, Kind::AtomicUpdate, site, code);
+    }
     let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicUpdate, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
 pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
     let size = (info & 0xff) as usize;
+    if free::is_on() {
+        return free::access(address, size, Kind::AtomicUpdate, site, code);
+    }
     // Decide first: what the memory holds when the operation happens is what counts.
     let n = access_point(code, address, size, Kind::AtomicUpdate, site);
     let found = match size {
@@ -535,6 +550,9 @@ pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, 
 }
 
 pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
+    if free::is_on() {
+        return;
+    }
     let n = point(code);
     log::event(Kind::Fence, n, 0, 0, order as u8);
     clock::fence(acquires(order), releases(order));

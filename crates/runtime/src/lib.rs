@@ -15,6 +15,9 @@
 //! [`schedule::decide_and_switch`], and no reference into runtime state is held across it: raw pointers are used
 //! throughout, and read again after every switch.
 //!
+//! The exception is a process that runs freely ([`free`]): several threads enter the runtime there at once, but only that
+//! module, whose state is atomic or belongs to one thread.
+//!
 //! # Rules
 //!
 //! No allocator, no thread-local storage, no libc calls on the way of an event (system calls are made directly), and
@@ -30,6 +33,7 @@ mod clock;
 mod debug;
 mod escapes;
 mod fiber;
+mod free;
 mod hold;
 mod hooks;
 mod in_process;

@@ -239,6 +239,13 @@ pub(crate) unsafe fn init() {
     }
 }
 
+/// Leaves fatal signals to the kernel.
+pub(crate) unsafe fn leave_signals() {
+    for signal in FATAL_SIGNALS {
+        set_action(signal, 0, 0);
+    }
+}
+
 /// Whether there is a stack for signal handlers.
 static HAS_STACK: Global<bool> = Global::new(false);
 

@@ -7,12 +7,12 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, clock, fiber, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers,
+    Global, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers,
     watchdog,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_VALUES, Header, LIBRARIES_OFFSET, LOG_OFFSET,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_VALUES, Header, LIBRARIES_OFFSET, LOG_OFFSET,
     LOG_RECORDS, Library, MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD,
     SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
     Trouble,
@@ -262,6 +262,7 @@ unsafe fn serve() {
             (*slot_at(next)).output = sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64;
             set_input(input);
             enter_slot(next);
+            let began = sys::monotonic();
             let pid = _Fork();
             if pid == 0 {
                 become_execution();
@@ -270,6 +271,9 @@ unsafe fn serve() {
             (*header).child = pid as u32;
             reap(pid);
             (*header).child = 0;
+            if (*slot_at(next)).flags & FLAG_FREE != 0 {
+                free::ended(sys::monotonic() - began);
+            }
         }
         if (*header).requested != 0 {
             answer_request();
@@ -327,6 +331,10 @@ unsafe fn become_execution() {
     if !debugged {
         // A debugger's terminal is for the group that it knows.
         sys::call(sys::SETPGID, 0, 0, 0, 0);
+    }
+    if (*slot()).flags & FLAG_FREE != 0 {
+        [REQUEST_FD, ANSWER_FD, REGION_FD].iter().for_each(|&fd| _ = sys::call(sys::CLOSE, fd as usize, 0, 0, 0));
+        return free::begin();
     }
     if (*header()).backend == BACKEND_THREADS {
         kernel::begin();

@@ -66,6 +66,14 @@ pub(crate) unsafe fn discard(at: usize, len: usize) {
     call(MADVISE, at, len, 4, 0);
 }
 
+/// Time in nanoseconds, from no particular moment on.
+pub(crate) unsafe fn monotonic() -> u64 {
+    const MONOTONIC: usize = 1;
+    let mut time = [0_u64; 2];
+    call(CLOCK_GETTIME, MONOTONIC, time.as_mut_ptr() as usize, 0, 0);
+    time[0] * 1_000_000_000 + time[1]
+}
+
 pub(crate) fn exit_group(code: i32) -> ! {
     loop {
         // SAFETY: ends the process.
@@ -98,6 +106,17 @@ pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
     call(FUTEX, word as usize, 128, value as usize, 0);
+}
+
+/// As [`futex_wait`], for so many nanoseconds at most.
+pub(crate) unsafe fn futex_wait_for(word: *const u32, value: u32, nanoseconds: u64) {
+    let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
+    call(FUTEX, word as usize, 128, value as usize, time.as_ptr() as usize);
+}
+
+/// Wakes one thread that waits for the word to change.
+pub(crate) unsafe fn futex_wake(word: *const u32) {
+    call(FUTEX, word as usize, 129, 1, 0);
 }
 
 /// Where the stack of the caller is.

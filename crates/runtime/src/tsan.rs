@@ -4,7 +4,7 @@
 use crate::hooks::{access, atomic_load, atomic_store, atomic_update, compare_exchange, fence};
 use crate::modules::{PLAIN_SITE_COUNT, PLAIN_SITES};
 use crate::thread::{__rh_stack, Frame};
-use crate::{Global, server};
+use crate::{Global, free, server};
 use core::arch::{global_asm, naked_asm};
 use racehunter_event::Kind;
 
@@ -160,6 +160,10 @@ unsafe extern "C" fn __tsan_func_entry(_code: usize) {
 }
 
 unsafe extern "C" fn enter(code: usize, rsp: *const usize) {
+    if free::is_on() {
+        // Frames and atomic operations of this interface are for one thread at a time.
+        free::refuse(c"a part of it was compiled with -fsanitize=thread, and not by racehunter cc");
+    }
     // The function's own return address is above; it is the first word that holds it.
     const SEARCHED: usize = 512;
     let slot = (1..SEARCHED).map(|i| rsp.add(i)).find(|&slot| *slot == code).unwrap_or(core::ptr::null());

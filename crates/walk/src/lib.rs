@@ -8,8 +8,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod sample;
 mod wish;
 
+pub use sample::Sampler;
 pub use wish::{Done, MOST_RIVALS, MOST_WISHES, Place, Wish};
 
 use wish::Wishes;

@@ -2,9 +2,9 @@
 
 use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
-use racehunter_analyses::{Options, Technique};
+use racehunter_analyses::{BoundKind, FreeRunning, Options, Strategy, Technique, WatchpointBound};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
-use racehunter_explore::{Analysis as _, Budget, Bug, Plan, Points, confirm, conflicts};
+use racehunter_explore::{Analysis, Budget, Bug, Execution, Outcome, Plan, Points, confirm, conflicts};
 use std::collections::BTreeSet;
 
 fn races(bugs: impl IntoIterator<Item = Bug>) -> BTreeSet<Bug> {
@@ -19,16 +19,26 @@ fn provoked(program: &Program) -> BTreeSet<Bug> {
 
 /// The races that meet when every pair of the first execution is provoked, without happens-before.
 fn met(program: &Program) -> BTreeSet<Bug> {
+    meets(program, racehunter_analyses::Watchpoint::new(), |_, _| {})
+}
+
+/// The races that an analysis makes meet, without happens-before, in up to 2000 executions.
+fn meets<A: Analysis>(program: &Program, mut analysis: A, mut look: impl FnMut(&Plan, &Execution)) -> BTreeSet<Bug> {
     let mut executor = ModelExecutor::new(program.clone());
     executor.add_all_points();
-    let mut watchpoint = racehunter_analyses::Watchpoint::new();
-    let mut waiting = watchpoint.initial_targets();
+    let mut waiting = analysis.initial_targets();
     let mut bugs = BTreeSet::new();
-    while let Some(target) = waiting.pop() {
-        let plan = Plan { detect_races: false, ..watchpoint.plan(&target) };
+    for _ in 0..2000 {
+        let Some(target) = waiting.pop() else {
+            let Some(next) = analysis.next_stage() else { break };
+            waiting = next;
+            continue;
+        };
+        let plan = Plan { detect_races: false, ..analysis.plan(&target) };
         let execution = executor.run_one(&plan);
-        waiting.extend(watchpoint.new_targets(&target, &execution));
+        waiting.extend(analysis.new_targets(&target, &execution));
         bugs.extend(races(execution.bugs()));
+        look(&plan, &execution);
     }
     bugs
 }
@@ -79,6 +89,59 @@ fn a_loop_is_told_apart_by_count_and_threads_by_path() {
     assert!(pairs.iter().flatten().all(|descriptor| descriptor.nth == 1 && descriptor.path.is_none()));
 }
 
+/// The last thread comes to its access once the second one has made its own, or while the first one shows a flag, which it
+/// takes back at once: the pair is seen when all is in order, but meets only after a preemption.
+fn guarded() -> Program {
+    let shows = vec![Op::AtomicWrite(2, Value::Const(1)), Op::AtomicWrite(2, Value::Const(0))];
+    let writes = vec![Op::Write(0, Value::Const(1)), Op::AtomicWrite(1, Value::Const(1))];
+    let looks = vec![
+        Op::AtomicRead(1, 0),
+        Op::JumpIf(0, 1, 4),
+        Op::AtomicRead(2, 1),
+        Op::JumpIf(1, 0, 5),
+        Op::Write(0, Value::Const(2)),
+    ];
+    Program::bare(vec![shows, writes, looks])
+}
+
+#[test]
+fn a_pair_is_reached_by_preemptions() {
+    let bounded = |bound| {
+        let analysis = WatchpointBound::new(bound, BoundKind::Preemptions, Strategy::MinSwitches, 1);
+        let follows = |_: &Plan, execution: &Execution| {
+            assert!(!matches!(execution.outcome, Outcome::Diverged(_)), "{execution:?}");
+        };
+        meets(&guarded(), analysis, follows).len()
+    };
+    assert_eq!(met(&guarded()).len(), 0, "nobody comes to the second access while the first is held");
+    assert_eq!((bounded(0), bounded(1)), (0, 1));
+}
+
+#[test]
+fn free_executions_are_provoked_again_under_control() {
+    let (mut monitored, mut free, mut controlled) = (0, 0, 0);
+    let found = meets(&listing_1(), FreeRunning::new(), |plan, _| match (plan.free, &plan.provoke) {
+        (true, None) => monitored += 1,
+        (true, Some(_)) => free += 1,
+        (false, _) => controlled += 1,
+    });
+    assert_eq!(found, met(&listing_1()));
+    assert_eq!(
+        (monitored, free, controlled),
+        (3, 2, 3),
+        "the flag under the lock does not meet; what does has three ways"
+    );
+}
+
+#[test]
+fn sampling_finds_what_watchpoints_find() {
+    for program in [listing_1(), listing_2()] {
+        let budget = Budget { runs: Some(300), points: Points::All, detect_races: false, ..Budget::default() };
+        let hunted = hunt(ModelExecutor::new(program.clone()), Technique::Sampling, &Options::default(), budget);
+        assert_eq!(races(found(&hunted.summary)), met(&program));
+    }
+}
+
 proptest! {
     #![proptest_config(config(150))]
 
@@ -97,5 +160,11 @@ proptest! {
             prop_assert_eq!(confirm(&mut executor(), &found.repeat, &found.bug, 2).unwrap(), 2, "{:?}", found);
         }
         prop_assert!(met.is_subset(&possible), "{met:?} beyond {possible:?}\n{program:?}");
+        let bounded = WatchpointBound::new(1, BoundKind::Preemptions, Strategy::MinSwitches, 1);
+        let bounded = meets(&program, bounded, |_, _| {});
+        prop_assert!(bounded.is_subset(&possible), "{bounded:?} beyond {possible:?}\n{program:?}");
+        prop_assert!(met.is_subset(&bounded), "{bounded:?} misses some of {met:?}\n{program:?}");
+        let sampled = meets(&program, racehunter_analyses::Sampling::new(seed), |_, _| {});
+        prop_assert!(sampled.is_subset(&possible), "{sampled:?} beyond {possible:?}\n{program:?}");
     }
 }

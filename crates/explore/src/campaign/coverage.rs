@@ -8,7 +8,8 @@ impl Campaign<'_> {
     /// Nothing happened that takes the ground from a claim of completeness.
     pub(super) fn is_clean(&self) -> bool {
         let Counts { diverged, limited, lost, partial, .. } = self.counts;
-        diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
+        let notices_sharing = self.budget.detect_races || self.budget.points != Points::Shared;
+        notices_sharing && diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
     }
 
     pub(super) fn coverage(&self, stop: &Stop) -> Coverage {
@@ -66,6 +67,9 @@ impl Campaign<'_> {
             Points::All => "points = every access".to_owned(),
         };
         let mut assumes = vec!["this input".to_owned(), "sequential consistency".to_owned(), points];
+        if !self.budget.detect_races {
+            assumes.push("no detector of races".to_owned());
+        }
         if self.portfolio.left_out() > 0 {
             assumes.push("the order of operations on different objects does not matter".to_owned());
         }

@@ -19,7 +19,7 @@ impl Campaign<'_> {
         out.number(self.started);
         out.numbers(numbers(&self.counts).into_iter());
         out.count(self.found.len());
-        for Found { bug, execution, switches, repeat, preemptions } in &self.found {
+        for Found { bug, execution, switches, repeat, preemptions, .. } in &self.found {
             out.bug(bug);
             out.number(*execution);
             out.switches(switches);
@@ -77,7 +77,7 @@ impl Campaign<'_> {
                 ..Plan::default()
             };
             self.known.insert(bug.clone());
-            self.found.push(Found { bug, execution, switches, repeat, preemptions: input.number()? });
+            self.found.push(Found { bug, execution, switches, repeat, preemptions: input.number()?, glimpse: None });
         }
         self.told = self.found.len();
         self.sites = input.numbers()?.into_iter().collect();

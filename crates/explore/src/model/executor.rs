@@ -132,7 +132,7 @@ impl<'a> Run<'a> {
             known: vec![Status::Ready],
             races: 0,
             touches: HashMap::new(),
-            watch: Watch::new(plan.provoke.as_deref()),
+            watch: Watch::new(plan),
             partner: None,
         }
     }
@@ -257,7 +257,7 @@ impl<'a> Run<'a> {
             self.forced = rest;
             cause = Cause::Plan;
             let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
-            if !fits || !self.possible(wanted.to) {
+            if !fits || !(self.possible(wanted.to) || self.watch.let_go(wanted.to)) {
                 return Err(Outcome::Diverged(n));
             }
             wanted.to

@@ -1,12 +1,14 @@
 //! Watchpoints in the model: see the runtime's module of the same purpose.
 
-use crate::{Descriptor, Kind, Pair, Record};
+use crate::{Descriptor, Kind, Plan, Record};
+use racehunter_walk::Sampler;
 
 /// Who is held, and where.
 #[derive(Default)]
 pub(super) struct Watch {
     descriptors: Vec<Descriptor>,
     seen: [u64; 2],
+    sampler: Sampler,
     /// The access that a thread is held at.
     held: Option<Record>,
     /// Threads whose next access was looked at.
@@ -14,12 +16,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub fn new(pair: Option<&Pair>) -> Self {
-        Self { descriptors: pair.map(|pair| pair.to_vec()).unwrap_or_default(), ..Self::default() }
+    pub fn new(plan: &Plan) -> Self {
+        let descriptors = plan.provoke.as_deref().map(|pair| pair.to_vec()).unwrap_or_default();
+        let sampler = plan.sample.map_or(Sampler::NONE, |sample| Sampler::new(sample.seed, sample.every));
+        Self { descriptors, sampler, ..Self::default() }
     }
 
     pub fn is_active(&self) -> bool {
-        !self.descriptors.is_empty()
+        !self.descriptors.is_empty() || self.sampler.is_active()
     }
 
     pub fn holds(&self, thread: u32) -> bool {
@@ -34,7 +38,7 @@ impl Watch {
                 && (held.kind.is_write() || access.kind.is_write())
                 && !(held.kind.is_atomic() && access.kind.is_atomic())
         })?;
-        // The pair has met: nothing more is to be provoked.
+        // The pair has met: nothing more is to be provoked, but further accesses may be drawn.
         self.held = None;
         self.descriptors.clear();
         Some(held)
@@ -46,10 +50,11 @@ impl Watch {
             return false;
         }
         self.looked_at.push(access.thread);
+        let drawn = self.sampler.draws();
         if self.held.is_some() {
             return false;
         }
-        let mut wanted = false;
+        let mut wanted = drawn;
         for (descriptor, seen) in self.descriptors.iter().zip(&mut self.seen) {
             if descriptor.code == access.code && descriptor.path.is_none_or(|wanted| wanted == path) {
                 *seen += 1;
@@ -60,6 +65,15 @@ impl Watch {
             self.held = Some(*access);
         }
         wanted
+    }
+
+    /// The plan chooses a thread: if it is held, it waited in vain in the execution that the plan repeats, too.
+    pub fn let_go(&mut self, thread: u32) -> bool {
+        let is_held = self.holds(thread);
+        if is_held {
+            self.held = None;
+        }
+        is_held
     }
 
     /// Nobody else can run.

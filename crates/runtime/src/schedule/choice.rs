@@ -12,6 +12,7 @@ pub(super) unsafe fn possible(number: u32) -> bool {
     number < crate::thread::COUNT.get()
         && (matches!((*thread(number)).state, State::Ready | State::Suspended)
             || may_wake(thread(number))
+            || hold::let_go(number)
             || sync::shared::bring(thread(number)))
 }
 

@@ -26,6 +26,11 @@ pub(crate) unsafe fn arm(t: *mut Thread) {
     set(KEY.get(), t);
 }
 
+/// The end of the thread that runs is its own business.
+pub(crate) unsafe fn disarm() {
+    arm(core::ptr::null_mut());
+}
+
 unsafe extern "C" fn destructor(t: *mut Thread) {
     (*t).destructor_round += 1;
     if (*t).destructor_round < LAST_ROUND {

@@ -1,0 +1,89 @@
+//! Sampling: threads are held at accesses that are drawn at random, until somebody conflicts.
+//!
+//! After J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010
+//! (DataCollider), and the Kernel Concurrency Sanitizer, which draws by counting accesses, as is done here. It is what
+//! [`crate::Watchpoint`] is measured against: that one knows which accesses conflict, and provokes each pair once.
+
+use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Sample, Saver, Unusable};
+
+/// The analysis: an endless supply of seeds.
+pub struct Sampling {
+    seed: u64,
+    part: Part,
+    next: u64,
+    free: bool,
+    /// Accesses at points of the longest execution so far.
+    accesses: u64,
+}
+
+/// Executions that wait at any time, so that a batch can be filled.
+const AHEAD: u64 = 64;
+/// Accesses of an execution at which a thread is held, in the mean.
+const HOLDS: u64 = 4;
+
+impl Sampling {
+    /// Samples that all derive from one seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self { seed, part: Part::WHOLE, next: 0, free: false, accesses: 0 }
+    }
+
+    /// In executions that run freely.
+    #[must_use]
+    pub fn free_running(self) -> Self {
+        Self { free: true, ..self }
+    }
+
+    fn targets(&mut self, until: u64) -> Vec<u64> {
+        let first = std::mem::replace(&mut self.next, until);
+        (first..until).rev().collect()
+    }
+}
+
+impl Analysis for Sampling {
+    type Target = u64;
+
+    fn initial_targets(&mut self) -> Vec<u64> {
+        (self.next, self.accesses) = (0, 0);
+        // The first one tells how many accesses there are.
+        self.targets(1)
+    }
+
+    fn plan(&self, &number: &u64) -> Plan {
+        if self.free && number == 0 {
+            return Plan::monitored();
+        }
+        let number = number.wrapping_mul(u64::from(self.part.of())).wrapping_add(u64::from(self.part.number() - 1));
+        // An odd factor, so that no two have the same seed.
+        let seed = self.seed.wrapping_add(number.wrapping_mul(0xD134_2543_DE82_EF95));
+        // Not every access of a short execution: then all would be alike.
+        let every = (self.accesses / HOLDS).max(2);
+        Plan { sample: Some(Sample { seed, every }), free: self.free, detect_races: !self.free, ..Plan::default() }
+    }
+
+    fn new_targets(&mut self, _: &u64, execution: &Execution) -> Vec<u64> {
+        let accesses = execution.records.iter().filter(|record| record.kind.is_access()).count() as u64;
+        self.accesses = self.accesses.max(accesses);
+        self.targets((self.next + 1).max(AHEAD))
+    }
+
+    /// Each part draws the samples whose numbers are its own.
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &u64>, out: &mut Saver<'_>) {
+        out.number(self.next);
+        out.number(self.accesses);
+        out.numbers(targets.copied().collect::<Vec<_>>().into_iter());
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u64>, Unusable> {
+        self.next = input.number()?;
+        self.accesses = input.number()?;
+        input.numbers()
+    }
+}

@@ -1,0 +1,231 @@
+//! Context bound x watchpoint: provokes each pair of conflicting accesses in all schedules with few preemptions.
+//!
+//! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded
+//! Programs", 2025, call it the most promising direction. A pair that [`crate::Watchpoint`] provokes in one schedule may
+//! need another one to meet: one in which a thread comes to its access at all, or without a lock that keeps the partner
+//! away. So each pair has a search of its own, over schedules in which whoever comes first to one of its accesses is held
+//! there, and which ends when the pair meets. All pairs are at one bound before any goes on to the next.
+
+use crate::context_bound::{BoundKind, ContextBound, Strategy};
+use racehunter_explore::{Analysis, Execution, Loader, Outcome, Pair, Plan, Saver, Unusable, conflicts};
+use std::collections::HashSet;
+
+/// The analysis.
+pub struct WatchpointBound {
+    last: u32,
+    kind: BoundKind,
+    strategy: Strategy,
+    seed: u64,
+    bound: u32,
+    known: HashSet<Pair>,
+    searches: Vec<Search>,
+}
+
+/// The search for a schedule in which a pair meets.
+struct Search {
+    pair: Pair,
+    /// Nothing once the pair has met.
+    schedules: Option<ContextBound>,
+    /// Beginnings of schedules that wait, the next one last.
+    waiting: Vec<u32>,
+    /// How many were given out and did not come back.
+    running: usize,
+}
+
+/// What to run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To see which accesses conflict.
+    Monitor,
+    /// To make a pair meet.
+    Provoke {
+        /// Which pair.
+        pair: usize,
+        /// The beginning of the schedule.
+        beginning: u32,
+    },
+}
+
+/// Targets of a pair that are given out at once: those that are when it meets are run in vain.
+const AHEAD: usize = 4;
+
+impl WatchpointBound {
+    /// Up to so many preemptions or switches.
+    #[must_use]
+    pub fn new(bound: u32, kind: BoundKind, strategy: Strategy, seed: u64) -> Self {
+        Self { last: bound, kind, strategy, seed, bound: 0, known: HashSet::new(), searches: Vec::new() }
+    }
+
+    /// The schedules of a pair, from the bound on that is explored now.
+    fn schedules(&self) -> ContextBound {
+        ContextBound::iterative(self.last, self.kind, self.strategy, self.seed).starting_at(self.bound)
+    }
+
+    /// Begins to look for a schedule of a pair.
+    fn begin(&mut self, pair: Pair) {
+        let mut schedules = self.schedules();
+        let waiting = schedules.initial_targets();
+        self.searches.push(Search { pair, schedules: Some(schedules), waiting, running: 0 });
+    }
+
+    /// Gives out what may be.
+    fn give_out(&mut self) -> Vec<Target> {
+        let mut targets = Vec::new();
+        for (pair, search) in self.searches.iter_mut().enumerate() {
+            let count = AHEAD.saturating_sub(search.running).min(search.waiting.len());
+            search.running += count;
+            let beginnings = search.waiting.drain(search.waiting.len() - count..);
+            targets.extend(beginnings.map(|beginning| Target::Provoke { pair, beginning }));
+        }
+        targets
+    }
+}
+
+impl Analysis for WatchpointBound {
+    type Target = Target;
+
+    fn initial_targets(&mut self) -> Vec<Target> {
+        self.bound = 0;
+        self.known.clear();
+        self.searches.clear();
+        vec![Target::Monitor]
+    }
+
+    fn plan(&self, target: &Target) -> Plan {
+        let Target::Provoke { pair, beginning } = *target else { return Plan { stacks: true, ..Plan::default() } };
+        let search = &self.searches[pair];
+        let plan = search.schedules.as_ref().map(|schedules| schedules.plan(&beginning)).unwrap_or_default();
+        Plan { stacks: true, provoke: Some(Box::new(search.pair.clone())), ..plan }
+    }
+
+    fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
+        if let Target::Provoke { pair, beginning } = *target {
+            let search = &mut self.searches[pair];
+            search.running -= 1;
+            if let Some(schedules) = &mut search.schedules {
+                let new = schedules.new_targets(&beginning, execution);
+                search.waiting.extend(new);
+            }
+            if search.meets(execution) {
+                search.schedules = None;
+                search.waiting = Vec::new();
+            }
+        }
+        if !matches!(execution.outcome, Outcome::Diverged(_)) {
+            for pair in conflicts(execution) {
+                if self.known.insert(pair.clone()) {
+                    self.begin(pair);
+                }
+            }
+        }
+        self.give_out()
+    }
+
+    fn next_stage(&mut self) -> Option<Vec<Target>> {
+        if self.bound == self.last {
+            return None;
+        }
+        self.bound += 1;
+        for search in &mut self.searches {
+            if let Some(schedules) = &mut search.schedules {
+                search.waiting = schedules.next_stage().unwrap_or_default();
+            }
+        }
+        Some(self.give_out())
+    }
+
+    fn guarantee(&self) -> Option<String> {
+        let pairs = self.searches.len();
+        let (bound, plural) = (self.bound, if pairs == 1 { "pair" } else { "pairs" });
+        let what = match (self.kind, bound) {
+            (BoundKind::Preemptions, 1) => "preemption",
+            (BoundKind::Preemptions, _) => "preemptions",
+            (BoundKind::Switches, 1) => "switch",
+            (BoundKind::Switches, _) => "switches",
+        };
+        let within = format!("all schedules with <= {bound} {what}");
+        Some(format!("{pairs} {plural} of conflicting accesses seen, each met or provoked in {within},"))
+    }
+
+    fn bound(&self) -> Option<u32> {
+        Some(self.bound)
+    }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        let targets: Vec<&Target> = targets.collect();
+        out.number(self.bound);
+        out.count(self.searches.len());
+        for (number, search) in self.searches.iter().enumerate() {
+            out.pair(&search.pair);
+            out.number(search.schedules.is_some());
+            if let Some(schedules) = &search.schedules {
+                out.count(search.waiting.len());
+                let given = targets.iter().filter_map(|target| target.of(number));
+                schedules.save(&mut search.waiting.iter().chain(given), out);
+            }
+        }
+        out.count(targets.len());
+        for target in targets {
+            match *target {
+                Target::Monitor => out.number(0_u8),
+                Target::Provoke { pair, beginning } => {
+                    out.count(pair + 1);
+                    out.number(beginning);
+                }
+            }
+        }
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.bound = input.small()?;
+        self.searches = Vec::new();
+        for _ in 0..input.number()? {
+            let (pair, searches) = (input.pair()?, input.flag()?);
+            let mut search = Search { pair, schedules: None, waiting: Vec::new(), running: 0 };
+            if searches {
+                let count: usize = input.small()?;
+                let mut schedules = self.schedules();
+                search.waiting = schedules.load(input)?;
+                search.waiting.truncate(count);
+                search.schedules = Some(schedules);
+            }
+            self.searches.push(search);
+        }
+        self.known = self.searches.iter().map(|search| search.pair.clone()).collect();
+        let mut targets = Vec::new();
+        for _ in 0..input.number()? {
+            targets.push(match input.small::<usize>()?.checked_sub(1) {
+                None => Target::Monitor,
+                Some(pair) => {
+                    self.searches.get_mut(pair).ok_or(Unusable::Damaged)?.running += 1;
+                    Target::Provoke { pair, beginning: input.small()? }
+                }
+            });
+        }
+        Ok(targets)
+    }
+}
+
+impl Target {
+    /// The beginning of a schedule, if it is of this pair.
+    fn of(&self, number: usize) -> Option<&u32> {
+        match self {
+            Self::Provoke { pair, beginning } if *pair == number => Some(beginning),
+            Self::Provoke { .. } | Self::Monitor => None,
+        }
+    }
+}
+
+impl Search {
+    /// Whether its two accesses have met.
+    fn meets(&self, execution: &Execution) -> bool {
+        let [first, second] = &self.pair;
+        let wanted = (first.code.min(second.code), first.code.max(second.code));
+        execution.races().iter().any(|race| {
+            let (a, b) = (race.first.code, race.second.code);
+            (a.min(b), a.max(b)) == wanted
+        })
+    }
+}

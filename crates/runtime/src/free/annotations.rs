@@ -1,0 +1,70 @@
+//! What the program says about its own accesses: those that are not to be looked at, and races that are meant to be.
+//!
+//! Only that part of [`crate::annotations`]: edges of happens-before mean nothing where two accesses are seen to meet.
+
+use super::detour::To;
+use super::threads::own;
+use core::ffi::{c_char, c_int, c_long};
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// Where calls of an annotation go; nothing for what is none.
+pub(super) fn place(name: &[u8]) -> Option<To> {
+    let function = match name {
+        b"AnnotateIgnoreReadsBegin"
+        | b"AnnotateIgnoreWritesBegin"
+        | b"__tsan_ignore_thread_begin"
+        | b"__tsan_mutex_pre_lock"
+        | b"__tsan_mutex_pre_unlock"
+        | b"__tsan_mutex_pre_signal"
+        | b"__tsan_mutex_post_divert" => ignore::<true> as *const () as usize,
+        b"AnnotateIgnoreReadsEnd"
+        | b"AnnotateIgnoreWritesEnd"
+        | b"__tsan_ignore_thread_end"
+        | b"__tsan_mutex_post_lock"
+        | b"__tsan_mutex_post_unlock"
+        | b"__tsan_mutex_post_signal"
+        | b"__tsan_mutex_pre_divert" => ignore::<false> as *const () as usize,
+        b"AnnotateBenignRace" => benign_byte as *const () as usize,
+        b"AnnotateBenignRaceSized" | b"WTFAnnotateBenignRaceSized" => benign as *const () as usize,
+        b"__tsan_acquire" | b"__tsan_release" => super::nothing as *const () as usize,
+        _ if name.starts_with(b"Annotate")
+            || name.starts_with(b"WTFAnnotate")
+            || name.starts_with(b"__tsan_mutex_") =>
+        {
+            super::nothing as *const () as usize
+        }
+        _ => return None,
+    };
+    Some(To::Here(function))
+}
+
+unsafe extern "C" fn ignore<const BEGIN: bool>() -> usize {
+    if let Some(own) = own() {
+        let now = own.ignores.load(Ordering::Relaxed);
+        own.ignores.store(if BEGIN { now + 1 } else { now.saturating_sub(1) }, Ordering::Relaxed);
+    }
+    1
+}
+
+/// First address, and the one behind the last.
+static BENIGN: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Pieces of memory that can be said of; others are looked at like any.
+const MOST: usize = 256;
+
+unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, at: usize, size: c_long) {
+    if let Some([from, to]) = BENIGN.get(COUNT.fetch_add(1, Ordering::Relaxed)) {
+        from.store(at, Ordering::Relaxed);
+        to.store(at + size as usize, Ordering::Relaxed);
+    }
+}
+
+unsafe extern "C" fn benign_byte(file: *const c_char, line: c_int, at: usize) {
+    benign(file, line, at, 1);
+}
+
+/// Whether races on this byte do not matter.
+pub(super) fn is_benign(byte: usize) -> bool {
+    let known = &BENIGN[..COUNT.load(Ordering::Relaxed).min(MOST)];
+    known.iter().any(|[from, to]| (from.load(Ordering::Relaxed)..to.load(Ordering::Relaxed)).contains(&byte))
+}

@@ -1,0 +1,198 @@
+//! Free running: real threads in parallel, nobody serialised, for programs that cannot be.
+//!
+//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023, algorithms
+//! 1, 3 and 4. An execution is either *monitored*, which logs every access, or *provoked*: the thread that comes first to
+//! one of the two accesses of the plan waits there, for a while that the controller has measured on the monitored one.
+//! Whoever is about to touch the same memory meanwhile, and it matters, makes the race: both stand before their accesses.
+//! Instead of the plan's accesses, some can be drawn at random, as DataCollider and KCSAN do.
+//!
+//! What makes executions controllable is out of the way in such a process ([`detour`]): the C library's functions are its
+//! own, time is real. Of the runtime's state only what is here is used, and what several threads use is atomic. There are
+//! no call stacks: the shadow call stack is one for all.
+
+mod annotations;
+mod detour;
+mod threads;
+mod watch;
+
+use crate::sync::{keys, real};
+use crate::thread::{__rh_stack, Frame};
+use crate::{Global, log, modules, outcome, schedule, server, sys};
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use detour::To;
+use racehunter_event::control::{
+    LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OBSERVE_ALL, OUTCOME_NOT_FREE, SITE_POINT, STATE_DONE,
+};
+use racehunter_event::{Kind, Record};
+
+/// Whether this process runs freely. Set before there is a second thread.
+#[unsafe(link_section = ".data.racehunter")]
+static ON: Global<bool> = Global::new(false);
+/// What is done about accesses, one of the constants below. In memory of its own that a child of this process finds
+/// zeroed: what it does is its own business.
+#[unsafe(link_section = ".data.racehunter")]
+static TASK: Global<*const AtomicU8> = Global::new(core::ptr::null());
+const NOTHING: u8 = 0;
+const MONITOR: u8 = 1;
+const PROVOKE: u8 = 2;
+
+/// Where the shadow call stack is put back to.
+#[unsafe(link_section = ".data.racehunter")]
+static STACK: Global<*mut Frame> = Global::new(core::ptr::null_mut());
+/// The C library's own.
+static JOIN: AtomicUsize = AtomicUsize::new(0);
+
+/// Records of a monitored execution, at most. What comes later has no pairs.
+const MONITORED: u64 = 4_000_000;
+
+/// Whether this process runs freely.
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    ON.get()
+}
+
+fn task() -> u8 {
+    // SAFETY: a byte that is there as long as the process.
+    unsafe { (*TASK.get()).load(Ordering::Relaxed) }
+}
+
+fn is_watching() -> bool {
+    task() != NOTHING
+}
+
+fn real_join() -> usize {
+    JOIN.load(Ordering::Relaxed)
+}
+
+/// Turns this process, which was just forked for a slot, into one that runs freely.
+pub(crate) unsafe fn begin() {
+    const SHADOW_STACK: usize = 1 << 30;
+    let slot = server::slot();
+    (*slot).log = (*server::header()).log_used;
+    (*slot).log_count = 0;
+    (*slot).notes |= NOTE_UNCONTROLLED;
+    if crate::thread::COUNT.get() > 1 {
+        refuse(c"it has threads before main begins");
+    }
+    let memory = sys::reserve(0, 4096);
+    let stack = sys::reserve(0, SHADOW_STACK) as *mut Frame;
+    JOIN.store(detour::next(c"pthread_join".as_ptr()), Ordering::Relaxed);
+    // Found now: several threads may ask for it at once.
+    real::create();
+    if memory.is_null() || stack.is_null() || !detour::install(place) {
+        refuse(c"the code of the runtime cannot be changed");
+    }
+    const WIPE_ON_FORK: usize = 18;
+    sys::call(sys::MADVISE, memory as usize, 4096, WIPE_ON_FORK, 0);
+    schedule::end();
+    keys::disarm();
+    outcome::leave_signals();
+    STACK.set(stack);
+    __rh_stack.set(stack);
+    let monitors = (*slot).observe == OBSERVE_ALL;
+    *memory = if monitors { MONITOR } else { PROVOKE };
+    TASK.set(memory as *const AtomicU8);
+    modules::flag_all(SITE_POINT);
+    watch::begin();
+    threads::begin();
+    ON.set(true);
+}
+
+/// Where calls of the runtime's functions go.
+fn place(name: &CStr) -> To {
+    match name.to_bytes() {
+        b"pthread_create" => To::Here(threads::create as *const () as usize),
+        b"pthread_join" => To::Here(threads::join as *const () as usize),
+        b"thrd_create" => To::Here(threads::create_c11 as *const () as usize),
+        b"thrd_join" => To::Here(threads::join_c11 as *const () as usize),
+        b"racehunter_loop" => To::Here(once as *const () as usize),
+        b"racehunter_on_start" | b"racehunter_on_restart" => To::Here(nothing as *const () as usize),
+        // The stricter one of two functions that are one here.
+        b"__libc_start_main" | b"__longjmp_chk" => To::Stay,
+        name => annotations::place(name).unwrap_or(To::Next),
+    }
+}
+
+unsafe extern "C" fn nothing() -> usize {
+    0
+}
+
+/// An in-process loop runs once.
+unsafe extern "C" fn once(test: extern "C" fn(), reset: Option<extern "C" fn()>) -> i32 {
+    if let Some(reset) = reset {
+        reset();
+    }
+    test();
+    0
+}
+
+/// Ends the execution, which says why it could not be one.
+pub(crate) unsafe fn refuse(why: &CStr) -> ! {
+    let slot = server::slot();
+    let text = why.to_bytes_with_nul();
+    core::ptr::copy_nonoverlapping(text.as_ptr(), &raw mut (*slot).message as *mut u8, text.len());
+    (*slot).outcome = OUTCOME_NOT_FREE;
+    (*slot).state = STATE_DONE;
+    sys::exit_group(0)
+}
+
+/// An access is about to happen.
+#[cold]
+pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *const u8, code: usize) {
+    // Functions give their frames back, but not in the order in which those of others came: without this they would
+    // climb without end.
+    __rh_stack.set(STACK.get());
+    let task = task();
+    if task == NOTHING {
+        return;
+    }
+    let Some(own) = threads::own() else { return };
+    // What happens while there is one thread is in order with everything.
+    if !threads::are_several() || own.ignores.load(Ordering::Relaxed) > 0 || annotations::is_benign(address) {
+        return;
+    }
+    let access = watch::Access { thread: own.number, code, address, size, kind, site: modules::site_number(site) };
+    if task == MONITOR {
+        put(&[Record {
+            code: log::relative(code),
+            object: address as u64,
+            extra: size as u64,
+            thread: access.thread,
+            site: access.site,
+            kind,
+            size: size.min(255) as u8,
+            ..Record::default()
+        }]);
+    } else {
+        watch::before(own, &access);
+    }
+}
+
+/// Appends records, side by side. Their numbers are those of the log.
+unsafe fn put(records: &[Record]) {
+    let slot = server::slot();
+    let count = AtomicU64::from_ptr(&raw mut (*slot).log_count);
+    let wanted = records.len() as u64;
+    let first = count.fetch_add(wanted, Ordering::Relaxed);
+    if first + wanted > MONITORED || (*slot).log + first + wanted > LOG_RECORDS as u64 {
+        count.fetch_sub(wanted, Ordering::Relaxed);
+        (*slot).notes |= NOTE_LOG_FULL;
+        return;
+    }
+    for (i, record) in records.iter().enumerate() {
+        let at = server::log_area().add(((*slot).log + first) as usize + i);
+        // The process may end at any moment: until it is whole, a record is none.
+        *at = Record { index: first + i as u64 + 1, kind: Kind::None, ..*record };
+        AtomicU8::from_ptr(&raw mut (*at).kind as *mut u8).store(record.kind as u8, Ordering::Release);
+    }
+}
+
+/// The process of a free execution is gone: what the server, which has waited for it, does about its log.
+pub(crate) unsafe fn ended(elapsed: u64) {
+    let (slot, header) = (server::slot(), server::header());
+    (*slot).elapsed = elapsed;
+    (*slot).log_count = (*slot).log_count.min(MONITORED);
+    (*slot).events = (*slot).log_count;
+    (*header).log_used = (*slot).log + (*slot).log_count;
+}

@@ -1,0 +1,147 @@
+//! Waiting for a partner, by the clock.
+
+use super::{put, threads};
+use crate::{Global, log, server, sys};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use racehunter_event::control::{HOLD_CALLERS, Hold};
+use racehunter_event::{Kind, Record};
+
+/// An access that is about to happen.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    pub thread: u32,
+    pub code: usize,
+    pub address: usize,
+    pub size: usize,
+    pub kind: Kind,
+    pub site: u32,
+}
+
+/// What the plan asks for; written before there is a second thread.
+struct Plan {
+    holds: [Hold; 2],
+    /// Nanoseconds that a thread waits.
+    patience: u64,
+}
+
+static PLAN: Global<Plan> =
+    Global::new(Plan { holds: [Hold { code: 0, path: 0, callers: [0; HOLD_CALLERS], nth: 0 }; 2], patience: 0 });
+/// Accesses so far that fit the descriptions.
+static SEEN: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+/// The pair of the plan has met.
+static MET_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// How far the one watchpoint is; a futex.
+static STATE: AtomicU32 = AtomicU32::new(FREE);
+/// Nobody waits.
+const FREE: u32 = 0;
+/// Somebody is about to; what is watched changes.
+const CHANGING: u32 = 1;
+/// Somebody waits.
+const SET: u32 = 2;
+/// A partner has come.
+const MET: u32 = 3;
+
+/// The access that is watched: whoever has changed [`STATE`] to [`CHANGING`] may change it.
+static WATCHED: Global<Access> =
+    Global::new(Access { thread: 0, code: 0, address: 0, size: 0, kind: Kind::None, site: 0 });
+/// Its memory once more, for a first look.
+static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+static SIZE: AtomicUsize = AtomicUsize::new(0);
+
+pub(super) unsafe fn begin() {
+    let slot = server::slot();
+    *PLAN.ptr() = Plan { holds: (*slot).holds, patience: (*slot).patience };
+}
+
+/// The running thread is about to make an access.
+pub(super) unsafe fn before(own: &threads::Thread, access: &Access) {
+    if STATE.load(Ordering::Acquire) == SET
+        && overlap(access, ADDRESS.load(Ordering::Relaxed), SIZE.load(Ordering::Relaxed))
+    {
+        meet(access);
+    }
+    if described(own, access) || (*own.sampler.ptr()).draws() {
+        hold(access);
+    }
+}
+
+fn overlap(access: &Access, address: usize, size: usize) -> bool {
+    access.address < address + size && address < access.address + access.size
+}
+
+fn conflict(a: &Access, b: &Access) -> bool {
+    a.thread != b.thread
+        && (a.kind.is_write() || b.kind.is_write())
+        && !(a.kind.is_atomic() && b.kind.is_atomic())
+        && overlap(a, b.address, b.size)
+}
+
+/// Somebody may wait for this access. If so, both are about to happen at this moment.
+unsafe fn meet(access: &Access) {
+    if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        return;
+    }
+    let watched = *WATCHED.ptr();
+    if !conflict(&watched, access) {
+        STATE.store(SET, Ordering::Release);
+        return;
+    }
+    let side = |access: &Access, kind| Record {
+        code: log::relative(access.code),
+        object: watched.address.max(access.address) as u64,
+        thread: access.thread,
+        site: access.site,
+        kind,
+        size: access.size.min(255) as u8,
+        detail: access.kind as u8,
+        ..Record::default()
+    };
+    put(&[side(&watched, Kind::RaceFirst), side(access, Kind::RaceSecond)]);
+    MET_ONCE.store(true, Ordering::Relaxed);
+    STATE.store(MET, Ordering::Release);
+    sys::futex_wake(STATE.as_ptr());
+}
+
+/// Waits for a partner at this access, unless another thread does so somewhere.
+unsafe fn hold(access: &Access) {
+    if STATE.compare_exchange(FREE, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        return;
+    }
+    *WATCHED.ptr() = *access;
+    ADDRESS.store(access.address, Ordering::Relaxed);
+    SIZE.store(access.size, Ordering::Relaxed);
+    STATE.store(SET, Ordering::Release);
+    let until = sys::monotonic() + (*PLAN.ptr()).patience;
+    loop {
+        let left = until.saturating_sub(sys::monotonic());
+        match STATE.load(Ordering::Acquire) {
+            MET => break,
+            SET if left == 0 => {
+                if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_ok() {
+                    break;
+                }
+            }
+            SET => sys::futex_wait_for(STATE.as_ptr(), SET, left),
+            // Somebody looks at it.
+            _ => core::hint::spin_loop(),
+        }
+    }
+    STATE.store(FREE, Ordering::Release);
+}
+
+/// Whether the plan describes this access.
+unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
+    let plan = PLAN.ptr();
+    if MET_ONCE.load(Ordering::Relaxed) {
+        return false;
+    }
+    let code = log::relative(access.code);
+    let mut found = false;
+    for (hold, seen) in (*plan).holds.iter().zip(&SEEN) {
+        if hold.code == code && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed)) {
+            found |= seen.fetch_add(1, Ordering::Relaxed) + 1 == hold.nth;
+        }
+    }
+    found
+}

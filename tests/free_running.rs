@@ -1,0 +1,161 @@
+//! `--free-running`: real threads in parallel, and what they show is replayed under control.
+
+use racehunter_e2e::Workshop;
+
+/// Two threads that write one variable, in order for anybody who looks at locks, and 400 accesses of each that are.
+const ORDERED: &str = r"
+#include <pthread.h>
+
+static int total, last;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *argument) {
+    for (int i = 0; i < 100; i++) {
+        pthread_mutex_lock(&lock);
+        total++;
+        pthread_mutex_unlock(&lock);
+    }
+    if (argument)
+        last = 1;
+    pthread_mutex_lock(&lock);
+    total++;
+    pthread_mutex_unlock(&lock);
+    if (!argument)
+        last = 2;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, (void *)(1 - i));
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return total != 202 || last == 0;
+}
+";
+
+/// What lies behind the condition happens in real time only: under control no time passes while nobody waits for it.
+const REAL_TIME: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+#include <time.h>
+
+static int shared;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+static void *work(void *argument) {
+    unsigned long mixed = (unsigned long)argument + 1;
+    double began = now();
+    for (int i = 0; i < 3000000; i++)
+        mixed ^= mixed << 13, mixed ^= mixed >> 7, mixed ^= mixed << 17;
+    if (now() - began >= 0.001 || mixed == 0)
+        shared++;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+";
+
+/// The same with few accesses.
+const FEW: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+static int total, last;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void add(void) {
+    pthread_mutex_lock(&lock);
+    total++;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *first(void *unused) {
+    last = 1;
+    add();
+    return unused;
+}
+
+static void *second(void *unused) {
+    add();
+    last = 2;
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, first, NULL);
+    pthread_create(&threads[1], NULL, second, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return last == 0;
+}
+";
+
+#[test]
+fn a_race_of_free_threads_is_replayed_under_control() {
+    let (workshop, program) = Workshop::with_program(ORDERED);
+    // Nobody but the free executions looks for races.
+    let hunted = workshop.hunt(&program, &["--free-running", "--detector", "none"]).expect(1);
+    let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
+    let lines: Vec<u32> = finding.sites.iter().map(|site| site.line).collect();
+    assert_eq!((finding.kind.as_str(), finding.confirmed, finding.replayed), ("data-race", true, [5, 5]));
+    assert!(lines == [14, 19] || lines == [19, 14], "{lines:?}");
+    assert!(!hunted.summary().complete, "{:?}", hunted.summary());
+    assert_eq!(workshop.replay(&finding.id).status, Some(0));
+}
+
+#[test]
+fn what_control_takes_away_is_told_as_seen() {
+    let (workshop, program) = Workshop::with_program(REAL_TIME);
+    let controlled = workshop.hunt(&program, &["--analysis", "watchpoint"]).expect(0);
+    assert!(controlled.findings.is_empty(), "{:?}", controlled.overview());
+    // It does not count.
+    let free = workshop.hunt(&program, &["--free-running"]).expect(0);
+    assert!(!free.findings.is_empty(), "{:?}", free.summary());
+    assert!(
+        free.findings.iter().all(|finding| !finding.confirmed && finding.kind == "data-race"),
+        "{:?}",
+        free.overview()
+    );
+}
+
+#[test]
+fn only_what_needs_no_control_runs_freely() {
+    let (workshop, program) = Workshop::with_program(REAL_TIME);
+    let hunted = workshop.hunt(&program, &["--free-running", "--analysis", "pct"]).expect(2);
+    assert!(hunted.ended.stderr.contains("needs control over the threads"), "{}", hunted.ended.stderr);
+}
+
+#[test]
+fn sampling_finds_races_under_control_and_without() {
+    let (workshop, program) = Workshop::with_program(ORDERED);
+    let hunted = workshop.hunt(&program, &["--analysis", "sampling", "--runs", "200"]).expect(1);
+    assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && finding.confirmed));
+    let (workshop, program) = Workshop::with_program(REAL_TIME);
+    let hunted = workshop.hunt(&program, &["--analysis", "sampling", "--runs", "30", "--free-running"]).expect(0);
+    assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && !finding.confirmed));
+}
+
+#[test]
+fn watchpoints_within_a_bound_come_to_an_end() {
+    let (workshop, program) = Workshop::with_program(FEW);
+    let hunted = workshop.hunt(&program, &["--analysis", "watchpoint-bound", "--bound", "1"]).expect(1);
+    let summary = hunted.summary();
+    assert!(summary.complete && summary.diverged == 0, "{summary:?}");
+    assert!(summary.guarantee.contains("each met or provoked in all schedules with <= 1 preemption"), "{summary:?}");
+    assert_eq!(hunted.overview().len(), 1, "{:?}", hunted.overview());
+}

@@ -1,0 +1,147 @@
+//! Table 3: what 1,000 executions cost when each makes many accesses.
+//!
+//! As in the paper: context bounding by switches, a fair strategy with 10,000 events in a row, no detector. There every
+//! access is a point; here only those to shared memory are by default, so both are measured. The time is that of the processor,
+//! of everything that takes part, since other work on the machine would change that on the wall.
+
+use crate::table::{Align, Table, thousands, time};
+use racehunter_analyses::{BoundKind, ContextBound, Strategy};
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Workshop, root};
+use racehunter_explore::{Budget, Campaign, Points, Portfolio, Progress, Stop};
+use racehunter_launch::{Limits, Processes, Program};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// Accesses of an execution, what the paper's took, and our goal.
+const ROWS: [(u64, &str, &str); 4] = [
+    (24_000, "20 m 31 s", ""),
+    (45_000, "27 m 46 s", ""),
+    (49_000, "25 m 28 s", "3 s"),
+    (1_300_000, "2 h 22 m 41 s", "60 s"),
+];
+const EXECUTIONS: u64 = 1000;
+/// More than is reached.
+const LAST_BOUND: u32 = 100;
+
+/// With more accesses than that, not every one is made a point: the logs alone would take longer than anybody waits.
+const FEW: u64 = 100_000;
+
+/// Prints the rows with these numbers of accesses, or all.
+pub fn show(names: &[&str]) -> Result<(), String> {
+    let workshop = Workshop::new();
+    let (source, program) = (root().join("benches/programs/accesses.c"), workshop.path("accesses"));
+    let _ = workshop.cc(["-O2", "-pthread", &text(&source), "-o", &text(&program)]).expect(0);
+    println!("\nTable 3: {} executions each\n", thousands(EXECUTIONS));
+    let table = Table::new([
+        ("accesses", 9, Align::Right),
+        ("paper", 13, Align::Right),
+        ("goal", 4, Align::Right),
+        ("shared points", 0, Align::Right),
+        ("memory", 7, Align::Right),
+        ("all points", 0, Align::Right),
+        ("memory", 7, Align::Right),
+    ]);
+    println!("{}", table.heading());
+    for (accesses, paper, goal) in ROWS {
+        if !names.is_empty() && !names.contains(&accesses.to_string().as_str()) {
+            continue;
+        }
+        let shared = explore(&program, accesses, Points::Shared)?;
+        let all = if accesses > FEW { None } else { Some(explore(&program, accesses, Points::All)?) };
+        println!(
+            "{}",
+            table.row([
+                thousands(accesses),
+                paper.to_owned(),
+                goal.to_owned(),
+                time(shared.0),
+                memory(shared.1),
+                all.map_or_else(|| "-".to_owned(), |(took, _)| time(took)),
+                all.map_or_else(|| "-".to_owned(), |(_, most)| memory(most)),
+            ])
+        );
+    }
+    Ok(())
+}
+
+fn memory(kib: u64) -> String {
+    format!("{} MiB", kib >> 10)
+}
+
+/// The time of a campaign, and the most memory that it and everything that it has started took at a time.
+fn explore(path: &Path, accesses: u64, points: Points) -> Result<(Duration, u64), String> {
+    let program = Program { path: path.to_owned(), arguments: vec![accesses.to_string().into()], input: None };
+    let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                peak.fetch_max(memory_of_all(), Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(50));
+            }
+        });
+        let explored = campaign(program, points);
+        done.store(true, Ordering::Relaxed);
+        explored
+    })
+    .map(|took| (took, peak.load(Ordering::Relaxed)))
+}
+
+fn campaign(program: Program, points: Points) -> Result<Duration, String> {
+    let began = processor_time();
+    let limits = Limits { time: Duration::from_secs(300), ..Limits::default() };
+    let mut processes = Processes::start(program, limits, 1).map_err(|error| error.to_string())?;
+    if points == Points::All {
+        processes.make_all_points();
+    }
+    let analysis = ContextBound::iterative(LAST_BOUND, BoundKind::Switches, Strategy::Fair(10_000), 1);
+    let budget = Budget { runs: Some(EXECUTIONS), points, detect_races: false, ..Budget::default() };
+    let mut silent = |_: Progress<'_>| {};
+    let summary = Campaign::new(Portfolio::of(analysis), budget, &mut silent).run(&mut processes, &mut || false);
+    if !matches!(summary.stop, Stop::Runs) {
+        return Err(format!("the campaign ended early: {:?}", summary.stop));
+    }
+    // The time of the server and of its executions is known when it has been waited for.
+    drop(processes);
+    Ok(processor_time().saturating_sub(began))
+}
+
+/// Processor time of this process and of the children that it has waited for.
+fn processor_time() -> Duration {
+    const TICK: Duration = Duration::from_millis(10);
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in parentheses, may have anything in it. User and system time of its own and of the children are next to
+    // each other.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
+    let ticks: u32 = fields.skip(11).take(4).filter_map(|field| field.parse::<u32>().ok()).sum();
+    TICK * ticks
+}
+
+/// Memory of this process and its descendants in KiB, each page once.
+fn memory_of_all() -> u64 {
+    let own = std::process::id();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
+        let pid = entry.ok()?.file_name().to_str()?.parse::<u32>().ok()?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name, in parentheses, may have anything in it.
+        let parent = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse::<u32>().ok()?;
+        Some((pid, parent))
+    });
+    let entries: Vec<(u32, u32)> = entries.collect();
+    let mut family = vec![own];
+    let mut at = 0;
+    while let Some(&parent) = family.get(at) {
+        family.extend(entries.iter().filter(|entry| entry.1 == parent).map(|entry| entry.0));
+        at += 1;
+    }
+    family.into_iter().filter_map(proportional).sum()
+}
+
+/// Memory of a process in KiB; what it shares with others counts by its share.
+fn proportional(pid: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}

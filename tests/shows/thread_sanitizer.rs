@@ -1,0 +1,99 @@
+//! ThreadSanitizer, by the compiler that RaceHunter uses, or by gcc where that one has no runtime for it.
+
+use crate::tables::Report;
+use racehunter_e2e::workshop::text;
+use racehunter_e2e::{Workshop, racehunter, run};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Runs of a program, of which the one counts that reports most.
+const RUNS: u32 = 3;
+/// Seconds that one may take: some programs wait for ever when they go wrong.
+const LIMIT: &str = "10";
+
+/// What ThreadSanitizer reports about a program, and how long a run takes in the mean.
+pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
+    let program = workshop.path("program.tsan");
+    let mut trouble = String::new();
+    let built = compilers(source).iter().any(|compiler| {
+        let mut compile = Command::new(compiler);
+        compile.args(["-fsanitize=thread", "-O0", "-g", "-pthread"]).args(flags).arg(source).arg("-o").arg(&program);
+        let ended = run(&mut compile);
+        trouble += &ended.stderr;
+        ended.status == Some(0)
+    });
+    if !built {
+        return Report { trouble: Some(trouble), ..Report::default() };
+    }
+    let mut best = Report::default();
+    let mut took = Duration::ZERO;
+    for _ in 0..RUNS {
+        // Without randomised addresses: ThreadSanitizer does not always find its place among them.
+        let mut command = Command::new("setarch");
+        command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program);
+        let began = Instant::now();
+        let ended = workshop.run(&mut command);
+        took += began.elapsed();
+        if ended.stderr.contains("FATAL: ThreadSanitizer") {
+            return Report { trouble: Some(ended.stderr), ..Report::default() };
+        }
+        let races = races(&ended.stderr, source);
+        if races.len() > best.races.len() {
+            best.races = races;
+        }
+        best.asserts |= ended.stderr.contains(": Assertion `");
+    }
+    Report { took: took / RUNS, ..best }
+}
+
+/// The compilers for the language of a file: the one beneath `racehunter cc` first.
+fn compilers(source: &Path) -> Vec<PathBuf> {
+    let version = run(&mut racehunter(["cc", "--version"])).stdout;
+    let directory = version.lines().find_map(|line| line.strip_prefix("InstalledDir: ")).unwrap_or_default();
+    let is_cxx = source.extension().is_some_and(|extension| extension == "cpp");
+    let (ours, other) = if is_cxx { ("clang++", "g++") } else { ("clang", "gcc") };
+    vec![Path::new(directory).join(ours), PathBuf::from(other)]
+}
+
+/// The races, by the lines of the source at which their two accesses are.
+fn races(log: &str, source: &Path) -> BTreeSet<BTreeSet<u32>> {
+    let file = text(source);
+    let reports = log.split("WARNING: ThreadSanitizer: ").skip(1).filter(|report| report.starts_with("data race "));
+    reports.map(|report| report.split("\n\n").take(2).filter_map(|stack| line_in(stack, &file)).collect()).collect()
+}
+
+/// The innermost line of a stack that is in the file.
+fn line_in(stack: &str, file: &str) -> Option<u32> {
+    stack.lines().find_map(|line| {
+        let place = line.split_once(file)?.1.strip_prefix(':')?;
+        place.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_lines_of_each_race_are_read() {
+        let log = "\
+WARNING: ThreadSanitizer: data race (pid=7)
+  Write of size 4 at 0x1 by thread T2:
+    #0 put /library/atomic.h:9:2 (p+0x1)
+    #1 second /work/p.c:6:3 (p+0x2)
+
+  Previous write of size 4 at 0x1 by thread T1:
+    #0 first /work/p.c:5:3 (p+0x3)
+
+  Location is global 'x' of size 4 at 0x1 (p+0x4)
+
+SUMMARY: ThreadSanitizer: data race /work/p.c:6:3 in second
+WARNING: ThreadSanitizer: heap-use-after-free (pid=7)
+  Write of size 4 at 0x1 by thread T2:
+    #0 third /work/p.c:8:3 (p+0x1)
+";
+        assert_eq!(races(log, Path::new("/work/p.c")), BTreeSet::from([BTreeSet::from([5, 6])]));
+    }
+}
