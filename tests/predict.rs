@@ -325,12 +325,17 @@ fn the_code_tells_which_reads_matter() {
     // The index of an element decides where that is written.
     let decided = named("decisions", only("chosen"));
     assert_eq!(decided.iter().map(|&event| object(event)).collect::<Vec<_>>(), ["table[0]"]);
-    // Conditions, divisors, and values in recursion matter to whatever comes next.
-    for read in [only("tested"), only("divisor")].into_iter().chain(reads("nested")) {
-        assert_eq!(named("decisions", read).len(), 1, "event {read}");
+    // Conditions and divisors matter to whatever comes next.
+    for read in [only("tested"), only("divisor")] {
+        assert_eq!(named("decisions", read), [read + 1]);
         assert_eq!(named("values", read), [0; 0], "event {read}");
     }
+    // What both activations of a function have read comes back in its result.
     assert_eq!(reads("nested").len(), 2);
+    for read in reads("nested") {
+        assert_eq!(named("decisions", read), [0; 0], "event {read}");
+        assert_eq!(named("values", read).into_iter().map(object).collect::<Vec<_>>(), ["quotient"]);
+    }
 }
 
 /// The race of [`HIDDEN`], with a counter in the critical sections: who counts first does not matter to anything.
@@ -339,16 +344,20 @@ fn reads_that_decide_nothing_do_not_hide_a_race() {
     let counting = HIDDEN.replace("    left = 1;\n", "    left++;\n").replace("    right = 1;\n", "    left++;\n");
     let decides = "    int seen = ++left;\n    pthread_mutex_unlock(&lock);\n    if (seen == 2)\n        ready = 2;\n";
     let deciding = counting.replace("    left++;\n    pthread_mutex_unlock(&lock);\n    ready = 2;\n", decides);
-    assert_ne!(deciding, counting);
+    // A choice that no read decides.
+    let choosing = counting.replace("    ready = 2;\n", "    if (unused == NULL)\n        ready = 2;\n");
+    assert!(deciding != counting && choosing != counting);
     let workshop = Workshop::new();
     let counting = program(&workshop, "counting", &counting);
+    let choosing = program(&workshop, "choosing", &choosing);
     let deciding = program(&workshop, "deciding", &deciding);
-    for policy in ["m2", "seqcheck"] {
-        assert_eq!(predict(&workshop, &["--policy", policy, &text(&counting)], 0).findings.len(), 0);
+    for (policy, shown) in [("m2", [0, 0]), ("seqcheck", [1, 0]), ("nre", [1, 1])] {
+        for (program, shown) in [&counting, &choosing].into_iter().zip(shown) {
+            let predicted = predict(&workshop, &["--policy", policy, &text(program)], shown);
+            assert_eq!(predicted.findings.len(), shown as usize, "{policy}");
+            assert!(predicted.findings.iter().all(|finding| finding["confirmed"] == true), "{policy}");
+        }
     }
-    let predicted = predict(&workshop, &["--policy", "nre", &text(&counting)], 1);
-    assert_eq!(predicted.findings[0]["confirmed"], true);
-    assert_eq!(predicted.summary["unconfirmed"], 0);
     // Where the count decides, the order is needed, and nothing false is predicted.
     let predicted = predict(&workshop, &["--policy", "nre", &text(&deciding)], 0);
     assert_eq!(predicted.summary["predictions"], 0);

@@ -116,6 +116,7 @@ fn oracle(options: &[&str]) -> Result<()> {
         shell::cargo(&arguments)
     };
     cargo(&["--test", "all", "_threads_"]).env("RACEHUNTER_ORACLE_TRACES", &each).done()?;
+    cargo(&["--test", "all", "code::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()?;
     cargo(&["--test", "all", "programs::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
 }
 
