@@ -36,7 +36,7 @@ impl Identity {
     /// The campaign that these arguments ask for.
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
         let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
-        let Hunt { variables, threads, confidence, iterations, reduction, check_output, .. } = arguments;
+        let Hunt { variables, threads, confidence, iterations, selective, reduction, check_output, .. } = arguments;
         let options = vec![
             format!("--analysis {analysis:?}"),
             format!("--bound {bound}"),
@@ -50,6 +50,7 @@ impl Identity {
             format!("--points {points:?}"),
             format!("--spurious {spurious}"),
             format!("--seed {seed}"),
+            format!("--selective {selective}"),
             format!("--reduction {reduction}"),
             format!("--check-output {check_output}"),
         ];

@@ -42,8 +42,12 @@ pub const SWITCHES: usize = 1 << 24;
 pub const SITES_OFFSET: usize = SWITCHES_OFFSET + SWITCHES * size_of::<Switch>();
 /// Number of sites, at most.
 pub const SITES: usize = 1 << 24;
+/// Offset of the sites that selective plans care for, an array of `u32`: numbers as in [`crate::Record::site`].
+pub const SELECTED_OFFSET: usize = SITES_OFFSET + SITES;
+/// Number of them, of all plans together.
+pub const SELECTED: usize = 1 << 20;
 /// Offset of the call stacks, an array of `u64`.
-pub const STACKS_OFFSET: usize = SITES_OFFSET + SITES;
+pub const STACKS_OFFSET: usize = SELECTED_OFFSET + SELECTED * 4;
 /// Number of words in it.
 pub const STACK_WORDS: usize = 1 << 25;
 /// Offset of the log, an array of [`crate::Record`]s.
@@ -55,6 +59,11 @@ pub const REGION_SIZE: usize = LOG_OFFSET + LOG_RECORDS * size_of::<crate::Recor
 
 /// Bit of a site's flag byte: the scheduler may switch before this access, and it is logged.
 pub const SITE_POINT: u8 = 1;
+/// Bit of a site's flag byte, set by the compiler: a region begins here, a run of accesses that are skipped together.
+pub const SITE_HEAD: u8 = 0x20;
+/// Bit of the flag byte of a region's first site: none of its accesses is looked at, all are only counted. Instrumented
+/// code tests it as the sign of the byte.
+pub const SITE_CLEAR: u8 = 0x80;
 
 /// The first page of the region.
 #[repr(C)]
@@ -156,6 +165,10 @@ pub struct Slot {
     /// For `TAIL_UNIFORM`: threads, by [`crate::path_of`], and the accesses of the variables that they and the threads that
     /// they create make. The first path that is 0 ends them.
     pub weights: [Weight; MOST_WEIGHTS],
+    /// With `FLAG_SELECTIVE`: the first site that the plan cares for, an index into the area of selected sites.
+    pub selected: u32,
+    /// How many there are.
+    pub selected_count: u32,
     /// For `TAIL_ORDER`: how many priorities have changed so far, and those of which threads.
     pub changed_count: u32,
     /// See `changed_count`.
@@ -284,6 +297,10 @@ pub const FLAG_SPURIOUS: u32 = 8;
 pub const FLAG_ALLOCATIONS: u32 = 16;
 /// A debugger watches: every event looks whether it is one to stop at, and nothing depends on the clock on the wall.
 pub const FLAG_DEBUG: u32 = 32;
+
+/// Of plain accesses only those at the selected sites are points; all others are counted and nothing else. Not with
+/// `FLAG_DETECT`, nor where everything is logged or memory is watched.
+pub const FLAG_SELECTIVE: u32 = 64;
 
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;

@@ -433,7 +433,7 @@ impl<'a> Campaign<'a> {
             let Some(Taken { tries, mut plan, common }) = self.portfolio.member(member).take() else { break };
             plan.spurious = self.budget.spurious;
             if self.budget.points == Points::All {
-                plan.observe = Observe::Everything;
+                (plan.observe, plan.select) = (Observe::Everything, None);
             }
             let full = plan.max_events.min(self.budget.max_events);
             plan.max_events = full;
@@ -552,7 +552,7 @@ impl<'a> Campaign<'a> {
     fn monitor(&mut self, executor: &mut dyn Executor, plan: Plan, reported: &[u32]) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
         let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
-        let plan = Plan { observe: Observe::Everything, max_events, ..plan };
+        let plan = Plan { observe: Observe::Everything, select: None, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
             self.note_escapes(execution, 0);

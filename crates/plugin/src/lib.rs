@@ -47,6 +47,7 @@ mod loops;
 mod memory;
 mod operation;
 mod plan;
+mod regions;
 mod registration;
 mod sections;
 mod standard;

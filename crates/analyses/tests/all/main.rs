@@ -10,6 +10,7 @@ mod exactness;
 mod findings;
 mod predict;
 mod reduction;
+mod selective;
 mod thread_bound;
 mod variable_bound;
 mod walks;
