@@ -28,7 +28,7 @@ usage: cargo xtask COMMAND
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
-            [--analysis A]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
+            [--analysis A]... [NAME...]`; what variable bounding saves: `cargo xtask bench bounding`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
             [--time T] [--backend B] [--approx A] [--jobs N]`
 ";
 

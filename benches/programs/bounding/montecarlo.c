@@ -1,6 +1,6 @@
 // Monte Carlo: threads take tasks off a list, follow a random price path for each, and add their results to a shared one.
 //
-// With -DBUG=1 to 6 the program has a bug of the type (preemptions, variables, threads) that its line in `main` says.
+// With -DBUG=1 to 6 the program has a bug of the type (preemptions, variables, threads) that `misbehave` says.
 //
 // usage: montecarlo PATHS    prints a checksum that does not depend on the schedule
 #include <assert.h>
@@ -22,7 +22,7 @@ struct Result {
 static long paths, next_path;
 static struct Result result;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER, result_lock = PTHREAD_MUTEX_INITIALIZER;
-static int planted;
+static volatile int planted;
 
 static unsigned long follow(long path, unsigned *prices) {
     unsigned random = (unsigned)path * 2654435761U + 1;
@@ -37,40 +37,39 @@ static unsigned long follow(long path, unsigned *prices) {
     return sum;
 }
 
-// What a thread of this number does besides, after its first path.
+// What a thread of this number does besides, when there are no more paths.
 static void misbehave(long thread) {
     switch (BUG) {
-    case 1: // (0, 0, 2): the second thread before the first one
-        if (thread == 1)
-            planted = 1;
-        else if (thread == 0)
-            assert(planted == 0);
+    case 1: // (0, 0, 2): thread 1 before thread 0
+    case 2: // (0, 0, 3): threads 2, 1, 0
+    case 3: // (0, 0, 4): threads 3, 2, 1, 0
+        if (thread == 0)
+            assert(planted != BUG);
+        else if (planted == BUG - thread)
+            planted++;
         break;
-    case 2: // (0, 0, 3): the third, the second, the first
-    case 3: // (0, 0, 4): all four the wrong way round
-        if (thread == BUG - thread % 1 || thread <= BUG) {
-            if (planted == BUG - thread)
-                planted++;
-            assert(planted != BUG + 1);
-        }
-        break;
-    case 4: // (1, 1, 2): a write of the second thread between two reads of the first
-    case 5: // (1, 1, 3): the same, after the third thread has begun it
+    case 4: // (1, 1, 2): a write of thread 1 between two reads of thread 0
         if (thread == 0) {
             int before = planted;
-            int after = planted;
-            assert(before == after || (BUG == 5 && after != 2));
-        } else if (thread == 1 && (BUG == 4 || planted == 1)) {
+            assert(before == planted);
+        } else if (thread == 1) {
+            planted = 1;
+        }
+        break;
+    case 5: // (1, 1, 3): threads 2 and 1, in this order, between two reads of thread 0
+        if (thread == 0) {
+            int before = planted;
+            assert(before != 0 || planted != 2);
+        } else if (thread == 2) {
+            planted = 1;
+        } else if (thread == 1 && planted == 1) {
             planted = 2;
-        } else if (thread == 2 && BUG == 5) {
-            planted = 1;
         }
         break;
-    case 6: // (2, 1, 2): between two reads of the first thread the value of the second one is there, and gone again
+    case 6: // (2, 1, 2): two reads of thread 0 see different values, of which thread 1 takes one back
         if (thread == 0) {
             int before = planted;
-            int after = planted;
-            assert(before == after);
+            assert(before == planted);
         } else if (thread == 1) {
             planted = 1;
             planted = 0;
@@ -84,7 +83,7 @@ static void misbehave(long thread) {
 static void *work(void *argument) {
     unsigned *prices = malloc(STEPS * sizeof *prices);
     struct Result own = {0, 0};
-    for (long done = 0;; done++) {
+    for (;;) {
         pthread_mutex_lock(&list_lock);
         long path = next_path < paths ? next_path++ : -1;
         pthread_mutex_unlock(&list_lock);

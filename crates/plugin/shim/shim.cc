@@ -6,6 +6,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -94,16 +95,20 @@ LLVMBasicBlockRef rh_split_before(LLVMValueRef instruction) {
   return wrap(at->getParent()->splitBasicBlock(at->getIterator()));
 }
 
-// A second way to the only successor of a block, by a copy of it. What the block computes comes from either of them then.
-LLVMBasicBlockRef rh_duplicate(LLVMBasicBlockRef original) {
+// A second way to the only successor of a block, by a copy of it that calls no functions: they are hooks. What the block
+// computes comes from either of them then.
+LLVMBasicBlockRef rh_duplicate_without_hooks(LLVMBasicBlockRef original) {
   BasicBlock *block = unwrap(original);
   Module *module = block->getModule();
   ValueToValueMapTy values;
   BasicBlock *copy = CloneBasicBlock(block, values, "", block->getParent());
   const RemapFlags flags = RF_NoModuleLevelChanges | RF_IgnoreMissingLocals;
-  for (Instruction &instruction : *copy) {
+  for (Instruction &instruction : make_early_inc_range(*copy)) {
     RemapInstruction(&instruction, values, flags);
     RemapDbgRecordRange(module, instruction.getDbgRecordRange(), values, flags);
+    auto *call = dyn_cast<CallInst>(&instruction);
+    if (call && !isa<IntrinsicInst>(call))
+      call->eraseFromParent();
   }
   BasicBlock *join = block->getSingleSuccessor();
   for (Instruction &instruction : *block) {

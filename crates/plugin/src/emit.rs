@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::frame;
 use crate::kinds::Kinds;
 use crate::library::StringCall;
-use crate::llvm::{Block, Metadata, Module, Type, Value, duplicate, llvm, split_before};
+use crate::llvm::{Block, Metadata, Module, Type, Value, duplicate_without_hooks, llvm, split_before};
 use crate::operation::{Access, Atomic, Lanes, Length, Mask, Operation};
 use crate::plan::{Announcement, FunctionPlan, Plan};
 use crate::sys::core::*;
@@ -100,23 +100,22 @@ impl<'a> Emitter<'a> {
             let first = frame::first_instruction(plan.function, frame);
             self.announce_entry(first, site);
         }
-        // Nothing may come between a call that must be a tail call and its return.
-        let mut places: Vec<Value> =
-            plan.announcements.iter().map(|announcement| frame::before_tail_call(announcement.instruction)).collect();
-        for region in &plan.regions {
-            let announcements = &plan.announcements[region.clone()];
-            self.locate(plan.function, announcements[0].instruction);
-            match announcements {
-                [alone] => places[region.start] = self.offer_detour(alone),
-                _ => self.offer_shortcut(announcements),
-            }
-        }
-        for (announcement, at) in plan.announcements.iter().zip(places) {
+        let befores: Vec<Option<Value>> =
+            plan.regions.iter().map(|region| plan.announcements[region.start].instruction.previous()).collect();
+        for announcement in &plan.announcements {
+            // Nothing may come between a call that must be a tail call and its return.
+            let at = frame::before_tail_call(announcement.instruction);
             self.locate(plan.function, announcement.instruction);
             let site = self.site(announcement.site);
             for operation in &announcement.operations {
                 self.announce(at, site, operation);
             }
+        }
+        // Only now: hooks refer to values of the program as it was, and shortcuts change where these come from.
+        for (region, before) in plan.regions.iter().zip(befores) {
+            let announcements = &plan.announcements[region.clone()];
+            self.locate(plan.function, announcements[0].instruction);
+            self.offer_shortcut(announcements, before);
         }
         for &end in &plan.rounds {
             self.locate(plan.function, end);
@@ -133,31 +132,32 @@ impl<'a> Emitter<'a> {
         self.location = instruction.location().or_else(|| self.function_location(function));
     }
 
-    /// Gives a region a copy without hooks, taken when nobody cares for its events: they are only counted.
-    fn offer_shortcut(&mut self, region: &[Announcement]) {
+    /// Gives a region, with its hooks, a copy without them, taken when nobody cares for its events: they are only counted.
+    /// `before` is the instruction in front of it, in its block.
+    fn offer_shortcut(&mut self, region: &[Announcement], before: Option<Value>) {
         let (first, last) = (region[0].instruction, region[region.len() - 1].instruction);
         let events = region.iter().map(|announcement| announcement.operations.len() as u64).sum();
-        let (head, announced) = self.split(first);
-        split_before(last.next().expect("an access does not end a block"));
-        let shortcut = duplicate(announced);
+        let start = match before {
+            Some(before) => before.next(),
+            None => first.block().instructions().next(),
+        };
+        let (head, announced) = self.split(start.expect("the region is behind"));
+        // An access alone need not be there twice: what is skipped is its hook.
+        let end = if region.len() == 1 { first } else { last.next().expect("an access does not end a block") };
+        let behind = split_before(end);
+        let shortcut = if region.len() == 1 {
+            let counted = self.append_block(behind);
+            self.at_end(counted);
+            llvm!(LLVMBuildBr(self.builder, behind.0));
+            counted
+        } else {
+            duplicate_without_hooks(announced)
+        };
         self.at_end(head);
         let budget = self.unless_noticed(region[0].site, events, shortcut, announced);
         self.before(shortcut.instructions().next().expect("a block has an instruction"));
-        self.spend(budget, events);
-    }
-
-    /// The same for a region of one access, which need not be there twice. Returns where its hook belongs.
-    fn offer_detour(&mut self, access: &Announcement) -> Value {
-        let (head, tail) = self.split(access.instruction);
-        let (counted, announced) = (self.append_block(tail), self.append_block(tail));
-        self.at_end(head);
-        let events = access.operations.len() as u64;
-        let budget = self.unless_noticed(access.site, events, counted, announced);
-        self.at_end(counted);
-        self.spend(budget, events);
-        llvm!(LLVMBuildBr(self.builder, tail.0));
-        self.at_end(announced);
-        Value(llvm!(LLVMBuildBr(self.builder, tail.0)))
+        let left = Value(llvm!(LLVMBuildSub(self.builder, budget.0, self.i64(events).0, UNNAMED)));
+        self.store(left, self.budget);
     }
 
     /// Goes to `shortcut` when the region that begins at `site` is clear and none of its events needs attention, to
@@ -177,12 +177,6 @@ impl<'a> Emitter<'a> {
         let branch = self.branch(suffices, shortcut, announced);
         llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
         budget
-    }
-
-    /// Counts so many events at once.
-    fn spend(&self, budget: Value, events: u64) {
-        let left = Value(llvm!(LLVMBuildSub(self.builder, budget.0, self.i64(events).0, UNNAMED)));
-        self.store(left, self.budget);
     }
 
     fn announce_entry(&mut self, at: Value, site: u32) {

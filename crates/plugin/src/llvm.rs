@@ -49,7 +49,7 @@ pub type VariableVisitor = extern "C" fn(*mut c_void, LLVMValueRef, LLVMValueRef
 
 unsafe extern "C" {
     fn rh_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
-    fn rh_duplicate(block: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
+    fn rh_duplicate_without_hooks(block: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
     fn rh_case_value(instruction: LLVMValueRef, successor: c_uint) -> LLVMValueRef;
     fn rh_hoist_static_allocas(function: LLVMValueRef);
     fn rh_append_constructor(module: LLVMModuleRef, function: LLVMValueRef, priority: i32);
@@ -480,7 +480,8 @@ pub fn split_before(instruction: Value) -> Block {
     Block(llvm!(rh_split_before(instruction.0)))
 }
 
-/// A copy of a block that leads where the block itself does. What comes behind gets its values from either of them.
-pub fn duplicate(block: Block) -> Block {
-    Block(llvm!(rh_duplicate(block.0)))
+/// A copy of a block that leads where the block itself does, without the functions that it calls, all of which are hooks.
+/// What comes behind gets its values from either of them.
+pub fn duplicate_without_hooks(block: Block) -> Block {
+    Block(llvm!(rh_duplicate_without_hooks(block.0)))
 }
