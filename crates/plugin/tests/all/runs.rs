@@ -61,8 +61,9 @@ fn run_with(directory: &Path, program: &Path, wishes: &[&str]) -> Run {
                 let module = result.modules.get(&ModuleId(hex(id))).expect("the module is in the program");
                 assert_eq!(module.site_count.to_string(), sites);
             }
-            ["counted", events] => result.counted = events.parse().unwrap(),
-            ["end", depth] => result.end = depth.to_owned(),
+            ["end", depth, counted] => {
+                (result.end, result.counted) = (depth.to_owned(), counted.parse().unwrap());
+            }
             [hook, id, site, a, b, depth] => result.events.push(Event {
                 hook: hook.to_owned(),
                 module: ModuleId(hex(id)),
