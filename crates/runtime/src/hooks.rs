@@ -547,6 +547,7 @@ pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
 
 /// The rounds of a loop without accesses have used up the budget.
 unsafe extern "C" fn round(code: usize) {
+    schedule::passed_round();
     attention(code);
 }
 

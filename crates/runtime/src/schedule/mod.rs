@@ -318,6 +318,14 @@ unsafe fn passed_point(n: u64) {
     }
 }
 
+/// The event that was counted is a round of a loop, which is never a point: what is behind it may be.
+pub(crate) unsafe fn passed_round() {
+    let plan = PLAN.ptr();
+    if (*plan).behind_point == now() {
+        (*plan).behind_point += 1;
+    }
+}
+
 /// An access that is not a point has used up the budget; it is counted already.
 #[cold]
 pub(crate) unsafe fn attention(code: usize) -> u64 {
