@@ -20,6 +20,7 @@ mod primitives;
 mod real;
 mod reports;
 mod scale;
+mod selective;
 mod signals;
 mod survival;
 mod uncontrolled;

@@ -7,6 +7,7 @@
 //! Start at [`rows`]. The programs that are measured are in `programs/`, each with a comment that says what it does;
 //! [`programs`] builds them.
 
+mod bounding;
 mod executions;
 mod machine;
 mod measure;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
        cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
+       cargo xtask bench bounding [--quick]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is
   ROWS      only these";
@@ -44,13 +46,16 @@ fn run() -> Result<()> {
         return prediction::show(options);
     }
     let (quick, words): (Vec<&str>, Vec<&str>) = words.iter().map(String::as_str).partition(|word| *word == "--quick");
+    let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
+    if words == ["bounding"] {
+        return bounding::show(&Programs::new()?, effort);
+    }
     let Some((&"micro", wanted)) = words.split_first() else { bail!("{USAGE}") };
     if let Some(unknown) = wanted.iter().find(|name| !rows::ALL.iter().any(|(known, _)| known == *name)) {
         let known: Vec<&str> = rows::ALL.iter().map(|(name, _)| *name).collect();
         bail!("`{unknown}` is not one of {}\n{USAGE}", known.join(", "));
     }
     let programs = Programs::new()?;
-    let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
     let before = machine::load();
     let mut table = table::Table::new(effort.is_full());
     for (name, measure) in rows::ALL {

@@ -18,6 +18,8 @@ pub enum Build {
     Tsan,
     /// By RaceHunter's wrapper.
     Ours,
+    /// The same, with shortcuts for executions that care for few variables.
+    Selective,
 }
 
 /// What a program is made from.
@@ -85,6 +87,7 @@ impl Programs {
             Build::Plain => "plain",
             Build::Tsan => "tsan",
             Build::Ours => "ours",
+            Build::Selective => "selective",
         };
         let program = self.directory.join(format!("{}-{way}", source.name));
         text_of(self.compile(build).args(objects).arg("-o").arg(&program).arg("-lm"))?;
@@ -94,12 +97,13 @@ impl Programs {
     fn compile(&self, build: Build) -> Command {
         let mut command = match build {
             Build::Plain | Build::Tsan => Command::new(&self.compiler),
-            Build::Ours => Command::new(&self.racehunter),
+            Build::Ours | Build::Selective => Command::new(&self.racehunter),
         };
         match build {
             Build::Plain => command.args(["-O2", "-pthread"]),
             Build::Tsan => command.args(["-O2", "-pthread", "-fsanitize=thread"]),
             Build::Ours => command.args(["cc", "-O2", "-pthread"]),
+            Build::Selective => command.args(["cc", "-O2", "-pthread"]).env("RACEHUNTER_SHORTCUTS", "1"),
         };
         command
     }
@@ -108,7 +112,7 @@ impl Programs {
         let mut hasher = DefaultHasher::new();
         let content = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
         (content, file, flags, build, &self.compiler_version).hash(&mut hasher);
-        if build == Build::Ours {
+        if matches!(build, Build::Ours | Build::Selective) {
             self.plugins.hash(&mut hasher);
         }
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();

@@ -103,6 +103,8 @@ pub struct Options {
     pub seed: u64,
     /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
     pub free_running: bool,
+    /// Where a walk is about few variables, care for nothing else.
+    pub selective: bool,
     /// Leave out schedules that show nothing new. Only for executors that log every access to shared memory.
     pub reduce: bool,
 }
@@ -120,6 +122,7 @@ impl Default for Options {
             iterations: None,
             seed: 1,
             free_running: false,
+            selective: false,
             reduce: true,
         }
     }
@@ -169,7 +172,7 @@ impl Technique {
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
         let Options { bound, bound_kind, strategy, depth, variables, threads, .. } = *options;
-        let Options { confidence, iterations, seed, reduce, .. } = *options;
+        let Options { confidence, iterations, seed, selective, reduce, .. } = *options;
         let bounds = Bounds { variables, threads, preemptions: bound, iterations };
         let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduce);
         match self {
@@ -184,7 +187,7 @@ impl Technique {
             Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy)),
             Self::ThreadBound => Portfolio::of(ThreadBound::new(bounds, confidence, strategy, seed)),
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
-            Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed)),
+            Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed).selective(selective)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),
             Self::Surw => Portfolio::of(Walks::uniform(seed)),
             Self::Coverage => Portfolio::of(Coverage::new(seed)),

@@ -4,7 +4,7 @@ use racehunter_explore::{
     Execution, Going, Kind, Loader, MOST_TRACKED, MOST_WEIGHTS, Record, Saver, Tracked, Unusable, Variable, Variables,
     decisions,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Accesses of a variable by one thread that are told of, at most: a loop that spins has any number of them.
 const MOST_ACCESSES: u64 = 1000;
@@ -34,6 +34,8 @@ struct Accesses {
     now: u64,
     /// Of each thread, by its path: most, and in the execution that is looked at.
     of_threads: BTreeMap<u64, (u64, u64)>,
+    /// The sites of plain accesses.
+    sites: BTreeSet<u32>,
 }
 
 impl Profile {
@@ -93,6 +95,13 @@ impl Profile {
         (drawn, length)
     }
 
+    /// The sites at which these variables were accessed so far.
+    pub fn sites(&self, variables: &[Tracked]) -> Vec<u32> {
+        let known = variables.iter().filter_map(|variable| self.accesses.get(variable));
+        let sites: BTreeSet<u32> = known.flat_map(|accesses| &accesses.sites).copied().collect();
+        sites.into_iter().collect()
+    }
+
     /// Draws one variable, and tells for each thread how many accesses of it the thread and those that it creates make.
     pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(u64, u64)>) {
         let (track, _) = self.draw(1, seed);
@@ -138,7 +147,7 @@ impl Profile {
     /// Takes in threads and variables of an execution. True when one of the numbers grew.
     pub fn note_variables(&mut self, execution: &Execution) -> bool {
         let mut variables = Variables::default();
-        let mut alone = true;
+        let (mut alone, mut new_sites) = (true, false);
         for record in &execution.records {
             let variable = variables.note(execution, record);
             // As in the target: before the first creation nothing can come between two accesses.
@@ -155,6 +164,7 @@ impl Profile {
                 known.now += 1;
                 known.of_threads.entry(variables.path(record.thread)).or_default().1 += 1;
                 known.shared |= known.thread != record.thread;
+                new_sites |= record.site != 0 && !record.kind.is_atomic() && known.sites.insert(record.site);
             }
             if record.kind == Kind::Create {
                 alone = false;
@@ -170,7 +180,7 @@ impl Profile {
         let before = std::mem::take(&mut self.shared);
         self.find_shared();
         let grew = before != self.shared;
-        self.note_common(execution) || grew
+        self.note_common(execution) || grew || new_sites
     }
 
     fn find_shared(&mut self) {
@@ -184,7 +194,7 @@ impl Profile {
         out.number(self.choices);
         out.number(self.chancy);
         out.count(self.accesses.len());
-        for (&variable, Accesses { most, thread, shared, of_threads, .. }) in &self.accesses {
+        for (&variable, Accesses { most, thread, shared, of_threads, sites, .. }) in &self.accesses {
             out.tracked(variable);
             out.number(*most);
             out.number(*thread);
@@ -194,6 +204,7 @@ impl Profile {
                 out.number(path);
                 out.number(most);
             }
+            out.numbers(sites.iter().copied());
         }
         out.count(self.parents.len());
         for (&child, &parent) in &self.parents {
@@ -213,7 +224,8 @@ impl Profile {
             for _ in 0..input.number()? {
                 of_threads.insert(input.number()?, (input.number()?, 0));
             }
-            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0, of_threads });
+            let sites = input.numbers::<u32>()?.into_iter().collect();
+            profile.accesses.insert(variable, Accesses { most, thread, shared, now: 0, of_threads, sites });
         }
         for _ in 0..input.number()? {
             profile.parents.insert(input.number()?, input.number()?);

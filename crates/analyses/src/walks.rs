@@ -42,6 +42,10 @@ pub struct Walks {
     generation: u64,
     /// Walks that were made with all that is known now.
     made: u64,
+    /// Most walks care for the variables that they have drawn, and for nothing else.
+    selective: bool,
+    /// Walks that cared for everything.
+    whole: u64,
 }
 
 /// One walk.
@@ -52,12 +56,31 @@ pub struct Target {
     generation: Cell<u64>,
 }
 
+/// One in so many selective walks cares for everything: it looks for data races, and for further places in the code that
+/// access the variables.
+const WHOLE_EVERY: u64 = 32;
+
 /// Walks that wait at any time, so that a batch can be filled.
 const AHEAD: u64 = 64;
 
 impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
-        Self { kind, seed, part: Part::WHOLE, next: 0, profile: Profile::default(), generation: 0, made: 0 }
+        let (part, profile) = (Part::WHOLE, Profile::default());
+        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective: false, whole: 0 }
+    }
+
+    /// Whether most walks of [`Walks::pct_variables`] care only for accesses of the variables that they have drawn, by the
+    /// places in the code that were seen to access them. Such walks are nearly as fast as the program alone, and look for
+    /// no data races. Other kinds of walks are not about variables alone, and stay as they are.
+    #[must_use]
+    pub fn selective(mut self, selective: bool) -> Self {
+        self.selective = selective && matches!(self.kind, Kind::PctVariables { .. });
+        self
+    }
+
+    /// Whether the walk of this number cares for its variables only.
+    fn is_selective(&self, number: u64) -> bool {
+        self.selective && !number.is_multiple_of(WHOLE_EVERY) && self.profile.variables() > 0
     }
 
     /// Random walks that all derive from one seed.
@@ -136,7 +159,8 @@ impl Analysis for Walks {
             Kind::Pct { depth } => walk(Style::Pct { depth, length: self.profile.choices() }),
             Kind::PctVariables { depth, variables } => {
                 let (track, length) = self.profile.draw(variables, seed);
-                Plan { track, allocations: true, ..walk(Style::PctVariables { depth, length }) }
+                let select = self.is_selective(target.number).then(|| self.profile.sites(&track));
+                Plan { track, select, allocations: true, ..walk(Style::PctVariables { depth, length }) }
             }
             Kind::Pos => walk(Style::Pos),
             Kind::Uniform => {
@@ -158,6 +182,7 @@ impl Analysis for Walks {
             self.made = 0;
         }
         self.made += u64::from(target.generation.get() == self.generation);
+        self.whole += u64::from(!self.is_selective(target.number));
         self.targets((self.next + 1).max(AHEAD))
     }
 
@@ -175,10 +200,18 @@ impl Analysis for Walks {
                 let (known, accesses) = (self.profile.variables(), self.profile.most_accesses(variables));
                 let at = count(u64::from(variables), "variable");
                 let accesses = if accesses == 1 { "1 access".to_owned() } else { format!("{accesses} accesses") };
+                let known = count(known, "variable");
+                // What other places do to the variables was not seen; nor what happens to other variables.
+                let places = match self.selective {
+                    true => format!(
+                        ", at places that {} found, which alone looked for races",
+                        count(self.whole, "whole walk")
+                    ),
+                    false => String::new(),
+                };
                 format!(
-                    "a bug of depth {depth} at <= {at} had a chance of at least {all:.2} ({walks}, {threads}, {}, \
-                     <= {accesses} of {variables})",
-                    count(known, "variable"),
+                    "a bug of depth {depth} at <= {at} had a chance of at least {all:.2} ({walks}, {threads}, {known}, \
+                     <= {accesses} of {variables}{places})",
                 )
             }
             _ => {
@@ -198,7 +231,7 @@ impl Analysis for Walks {
     const SAVES: bool = true;
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
-        [self.next, self.made, self.generation].into_iter().for_each(|number| out.number(number));
+        [self.next, self.made, self.generation, self.whole].into_iter().for_each(|number| out.number(number));
         self.profile.save(out);
         // What they know they get when they are planned.
         let numbers: Vec<u64> = targets.map(|target| target.number).collect();
@@ -206,7 +239,7 @@ impl Analysis for Walks {
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
-        for number in [&mut self.next, &mut self.made, &mut self.generation] {
+        for number in [&mut self.next, &mut self.made, &mut self.generation, &mut self.whole] {
             *number = input.number()?;
         }
         self.profile = Profile::load(input)?;

@@ -123,6 +123,9 @@ pub struct Hunt {
     /// Ordering constraints of the bugs that pct and pct-vb look for
     #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
+    /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb)
+    #[arg(help_heading = SEARCH, long)]
+    pub selective: bool,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
     #[arg(help_heading = SEARCH, long, default_value = "min-switches")]
     pub strategy: Strategy,
@@ -237,6 +240,7 @@ impl Hunt {
             iterations: self.iterations,
             seed: self.seed,
             free_running: self.free_running,
+            selective: self.selective,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduce: self.reduction && !self.check_output && Points::from(self.points) != Points::Sync,

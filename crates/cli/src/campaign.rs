@@ -37,7 +37,16 @@ impl Identity {
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
         let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
         let Hunt {
-            variables, threads, confidence, iterations, reduction, check_output, free_running, detector, ..
+            variables,
+            threads,
+            confidence,
+            iterations,
+            selective,
+            reduction,
+            check_output,
+            free_running,
+            detector,
+            ..
         } = arguments;
         let options = vec![
             format!("--analysis {analysis:?}"),
@@ -52,6 +61,7 @@ impl Identity {
             format!("--points {points:?}"),
             format!("--spurious {spurious}"),
             format!("--seed {seed}"),
+            format!("--selective {selective}"),
             format!("--reduction {reduction}"),
             format!("--check-output {check_output}"),
             format!("--free-running {free_running}"),

@@ -34,7 +34,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     refuse_to_let_go(arguments)?;
     let mut budget = budget(arguments);
     let meter = Meter::new(arguments.quiet, arguments.verbose, budget.runs, arguments.time);
-    let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out)?;
+    let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
     meter.note("Program", || path.display().to_string());
     let mut symbols = targets::symbols(&path)?;
     let interrupted = catch_interrupts()?;

@@ -79,7 +79,7 @@ pub struct Recorded {
 impl How {
     /// Starts a program.
     pub fn start(&self, target: &Path, arguments: &[String], input: Option<PathBuf>, jobs: usize) -> Result<Recorded> {
-        let path = target::prepare(target, self.cflags.as_deref(), &self.out)?;
+        let path = target::prepare(target, self.cflags.as_deref(), &self.out, false)?;
         let mut symbols = target::symbols(&path)?;
         let program = Program { path: path.clone(), arguments: words(arguments), input: input.clone() };
         let limits = Limits { time: self.timeout, memory_kib: self.memory << 10, ..Limits::default() };

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// Compiles a source file, and looks at a program before it is run.
-pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path) -> Result<PathBuf> {
+pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path, shortcuts: bool) -> Result<PathBuf> {
     if !target.exists() {
         bail!("`{}` does not exist", target.display());
     }
@@ -17,7 +17,7 @@ pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path) -> Result<PathBu
         bail!("`{}` is a directory, not a program or source file", target.display());
     }
     let program = match language(target) {
-        Some(language) => build(target, language, cflags, out)?,
+        Some(language) => build(target, language, cflags, out, shortcuts)?,
         None if cflags.is_some() => {
             bail!("--cflags is for source files, and `{}` is not one", target.display())
         }
@@ -53,11 +53,11 @@ pub fn language(path: &Path) -> Option<Language> {
 ///
 /// Without optimisation: an optimiser takes racy reads away, or out of their loop, and copies the places of accesses with
 /// the functions that it inlines. What executions take is mostly not the program's own code.
-fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path) -> Result<PathBuf> {
+fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path, shortcuts: bool) -> Result<PathBuf> {
     let toolkit = Toolkit::discover()?;
     let full = source.canonicalize().with_context(|| format!("cannot find `{}`", source.display()))?;
     let mut hasher = DefaultHasher::new();
-    (&full, cflags).hash(&mut hasher);
+    (&full, cflags, shortcuts).hash(&mut hasher);
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let directory = out.join("build");
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
@@ -65,7 +65,8 @@ fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path) ->
     let mut arguments: Vec<OsString> = vec!["-O0".into(), "-g".into(), "-pthread".into()];
     arguments.extend(cflags.unwrap_or_default().split_ascii_whitespace().map(OsString::from));
     arguments.extend([source.into(), "-o".into(), program.clone().into(), "-lm".into()]);
-    let status = racehunter_compile::run(language, arguments, &toolkit)?;
+    let environment: &[_] = if shortcuts { &[("RACEHUNTER_SHORTCUTS", "1")] } else { &[] };
+    let status = racehunter_compile::run_with(language, arguments, &toolkit, environment)?;
     if !status.success() {
         bail!("`{}` does not compile", source.display());
     }

@@ -42,8 +42,12 @@ pub const SWITCHES: usize = 1 << 24;
 pub const SITES_OFFSET: usize = SWITCHES_OFFSET + SWITCHES * size_of::<Switch>();
 /// Number of sites, at most.
 pub const SITES: usize = 1 << 24;
+/// Offset of the sites that selective plans care for, an array of `u32`: numbers as in [`crate::Record::site`].
+pub const SELECTED_OFFSET: usize = SITES_OFFSET + SITES;
+/// Number of them, of all plans together.
+pub const SELECTED: usize = 1 << 20;
 /// Offset of the call stacks, an array of `u64`.
-pub const STACKS_OFFSET: usize = SITES_OFFSET + SITES;
+pub const STACKS_OFFSET: usize = SELECTED_OFFSET + SELECTED * 4;
 /// Number of words in it.
 pub const STACK_WORDS: usize = 1 << 25;
 /// Offset of the log, an array of [`crate::Record`]s.
@@ -55,6 +59,11 @@ pub const REGION_SIZE: usize = LOG_OFFSET + LOG_RECORDS * size_of::<crate::Recor
 
 /// Bit of a site's flag byte: the scheduler may switch before this access, and it is logged.
 pub const SITE_POINT: u8 = 1;
+/// Bit of a site's flag byte, set by the compiler: a region begins here, a run of accesses that are skipped together.
+pub const SITE_HEAD: u8 = 0x20;
+/// Bit of the flag byte of a region's first site: none of its accesses is looked at, all are only counted. Instrumented
+/// code tests it as the sign of the byte.
+pub const SITE_CLEAR: u8 = 0x80;
 
 /// The first page of the region.
 #[repr(C)]
@@ -158,6 +167,10 @@ pub struct Slot {
     pub weights: [Weight; MOST_WEIGHTS],
     /// For `TAIL_GUIDED`: reads and the writes that they should see. The first reader that is 0 ends them.
     pub wishes: [Wish; MOST_WISHES],
+    /// With `FLAG_SELECTIVE`: the first site that the plan cares for, an index into the area of selected sites.
+    pub selected: u32,
+    /// How many there are.
+    pub selected_count: u32,
     /// For `TAIL_ORDER`: how many priorities have changed so far, and those of which threads.
     pub changed_count: u32,
     /// See `changed_count`.
@@ -325,6 +338,9 @@ pub const VALUE_BEFORE: u8 = 1;
 pub const VALUE_AFTER: u8 = 2;
 /// Run freely: threads are the C library's, in parallel, and nothing is decided.
 pub const FLAG_FREE: u32 = 128;
+/// Of plain accesses only those at the selected sites are points; all others are counted and nothing else. Not with
+/// `FLAG_DETECT`, nor where everything is logged or memory is watched.
+pub const FLAG_SELECTIVE: u32 = 256;
 
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;

@@ -452,7 +452,7 @@ impl<'a> Campaign<'a> {
             plan.spurious = self.budget.spurious;
             plan.detect_races &= self.budget.detect_races;
             if self.budget.points == Points::All {
-                plan.observe = Observe::Everything;
+                (plan.observe, plan.select) = (Observe::Everything, None);
             }
             let full = plan.max_events.min(self.budget.max_events);
             plan.max_events = full;
@@ -596,7 +596,7 @@ impl<'a> Campaign<'a> {
         self.counts.monitors += 1;
         let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
         let detect_races = self.budget.detect_races;
-        let plan = Plan { observe: Observe::Everything, detect_races, max_events, ..plan };
+        let plan = Plan { observe: Observe::Everything, select: None, detect_races, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
             self.note_escapes(execution, 0);

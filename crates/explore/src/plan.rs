@@ -26,6 +26,11 @@ pub struct Plan {
     pub explain: Option<(u64, u64)>,
     /// Take call stacks at every point.
     pub stacks: bool,
+    /// Of plain accesses care only for those of [`Plan::track`] at these sites (as in [`crate::Record::site`]), whatever
+    /// the executor's flags say: only they are logged, and no races are looked for. Points are they, synchronisation,
+    /// and whatever event comes next. All others are counted as always, so the schedule means what it means to any other
+    /// plan. Such an execution takes little longer than the program alone.
+    pub select: Option<Vec<u32>>,
     /// The variables of [`Style::PctVariables`] and [`Style::Uniform`].
     pub track: Vec<Tracked>,
     /// For [`Style::Uniform`]: threads by their paths, and how many accesses of the variables they and the threads that they
@@ -104,6 +109,7 @@ impl Default for Plan {
             detect_races: true,
             explain: None,
             stacks: false,
+            select: None,
             track: Vec::new(),
             weights: Vec::new(),
             wishes: Vec::new(),

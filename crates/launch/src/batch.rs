@@ -43,8 +43,8 @@ pub(crate) fn steps(plans: &[Plan]) -> Vec<Step> {
 
 /// The first event that may differ between two plans.
 fn common(a: &Plan, b: &Plan) -> u64 {
-    let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads)
-        == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads);
+    let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
+        == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
     if !alike {
         return 0;
     }

@@ -1,11 +1,12 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold,
-    LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS,
-    MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET,
-    STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES,
-    TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight, Wish,
+    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES,
+    Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED,
+    MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SELECTED, SELECTED_OFFSET,
+    SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
+    TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
+    Tracked, Weight, Wish,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -27,6 +28,7 @@ pub(crate) struct Region {
     switches_used: u32,
     /// Nanoseconds for which threads are held in executions that run freely.
     pub(crate) patience: u64,
+    selected_used: u32,
 }
 
 // SAFETY: the mapping belongs to the region and can be used from any one thread at a time.
@@ -59,7 +61,7 @@ impl Region {
             if base == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
-            let region = Self { base: base.cast(), file, switches_used: 0, patience: 0 };
+            let region = Self { base: base.cast(), file, switches_used: 0, patience: 0, selected_used: 0 };
             (*region.header()).magic = MAGIC;
             (*region.header()).version = FORMAT_VERSION;
             Ok(region)
@@ -119,11 +121,29 @@ impl Region {
     /// Forgets the plans of the last request.
     pub(crate) fn clear(&mut self) {
         self.switches_used = 0;
+        self.selected_used = 0;
     }
 
     /// Whether so many more switches fit.
     pub(crate) fn has_room(&self, switches: usize) -> bool {
         self.switches_used as usize + switches <= SWITCHES
+    }
+
+    /// Writes down the sites that a plan cares for; where, if there was room. Without it the plan cares for all.
+    fn write_selected(&mut self, plan: &Plan) -> Option<(u32, u32)> {
+        let looks_closer = plan.observe == Observe::Everything || plan.explain.is_some();
+        let selected = plan.select.as_ref().filter(|_| !looks_closer)?;
+        let (first, count) = (self.selected_used, selected.len());
+        if first as usize + count > SELECTED {
+            return None;
+        }
+        self.selected_used += count as u32;
+        // SAFETY: the area has room for them.
+        unsafe {
+            let area = self.at(SELECTED_OFFSET).cast::<u32>();
+            ptr::copy_nonoverlapping(selected.as_ptr(), area.add(first as usize), count);
+        }
+        Some((first, count as u32))
     }
 
     /// Writes a plan into a slot. There must be room for its switches.
@@ -167,7 +187,13 @@ impl Region {
         for (to, from) in wishes.iter_mut().zip(&plan.wishes) {
             *to = wish(from);
         }
-        let mut flags = if plan.detect_races { FLAG_DETECT } else { 0 };
+        let selected = self.write_selected(plan);
+        let mut flags = match selected {
+            Some(_) => FLAG_SELECTIVE,
+            None if plan.detect_races && plan.select.is_none() => FLAG_DETECT,
+            None => 0,
+        };
+        let (selected, selected_count) = selected.unwrap_or_default();
         if plan.allocations {
             flags |= FLAG_ALLOCATIONS;
         }
@@ -208,6 +234,8 @@ impl Region {
             (*slot).tracked = tracked;
             (*slot).weights = weights;
             (*slot).wishes = wishes;
+            (*slot).selected = selected;
+            (*slot).selected_count = selected_count;
             (*slot).changed = changed;
             (*slot).changed_count = changed_count;
             (*slot).fair_limit = plan.fair_limit.unwrap_or(0);

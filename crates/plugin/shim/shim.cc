@@ -6,15 +6,19 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #if LLVM_VERSION_MAJOR >= 22
 #include "llvm/Plugins/PassPlugin.h"
 #else
 #include "llvm/Passes/PassPlugin.h"
 #endif
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Mem2Reg.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace llvm;
 
@@ -46,6 +50,20 @@ void add_instrumentation(ModulePassManager &passes, OptimizationLevel level) {
   passes.addPass(Step(rh_instrument));
 }
 
+// Debug records do not count as uses.
+void replace_in_debug_records(Instruction &value, PHINode &with) {
+  SmallVector<DbgVariableRecord *, 4> records;
+#if LLVM_VERSION_MAJOR >= 22
+  findDbgUsers(&value, records);
+#else
+  SmallVector<DbgVariableIntrinsic *, 4> intrinsics;
+  findDbgUsers(intrinsics, &value, &records);
+#endif
+  for (DbgVariableRecord *record : records)
+    if (record->getParent() != value.getParent())
+      record->replaceVariableLocationOp(&value, &with);
+}
+
 struct Text {
   const char *data;
   size_t length;
@@ -75,6 +93,34 @@ void rh_register(PassBuilder &builder) {
 LLVMBasicBlockRef rh_split_before(LLVMValueRef instruction) {
   auto *at = cast<Instruction>(unwrap(instruction));
   return wrap(at->getParent()->splitBasicBlock(at->getIterator()));
+}
+
+// A second way to the only successor of a block, by a copy of it that calls no functions: they are hooks. What the block
+// computes comes from either of them then.
+LLVMBasicBlockRef rh_duplicate_without_hooks(LLVMBasicBlockRef original) {
+  BasicBlock *block = unwrap(original);
+  Module *module = block->getModule();
+  ValueToValueMapTy values;
+  BasicBlock *copy = CloneBasicBlock(block, values, "", block->getParent());
+  const RemapFlags flags = RF_NoModuleLevelChanges | RF_IgnoreMissingLocals;
+  for (Instruction &instruction : make_early_inc_range(*copy)) {
+    RemapInstruction(&instruction, values, flags);
+    RemapDbgRecordRange(module, instruction.getDbgRecordRange(), values, flags);
+    auto *call = dyn_cast<CallInst>(&instruction);
+    if (call && !isa<IntrinsicInst>(call))
+      call->eraseFromParent();
+  }
+  BasicBlock *join = block->getSingleSuccessor();
+  for (Instruction &instruction : *block) {
+    if (!instruction.isUsedOutsideOfBlock(block))
+      continue;
+    PHINode *either = PHINode::Create(instruction.getType(), 2, "", join->begin());
+    instruction.replaceUsesOutsideBlock(either, block);
+    replace_in_debug_records(instruction, *either);
+    either->addIncoming(&instruction, block);
+    either->addIncoming(values[&instruction], copy);
+  }
+  return wrap(copy);
 }
 
 // The value that leads to a successor of a switch other than the first, which is the default. LLVM 19 keeps it among the

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use crate::frame;
 use crate::kinds::Kinds;
 use crate::library::StringCall;
-use crate::llvm::{Block, Metadata, Module, Type, Value, llvm, split_before};
+use crate::llvm::{Block, Metadata, Module, Type, Value, duplicate_without_hooks, llvm, split_before};
 use crate::operation::{Access, Atomic, Lanes, Length, Mask, Operation};
-use crate::plan::{FunctionPlan, Plan};
+use crate::plan::{Announcement, FunctionPlan, Plan};
 use crate::sys::core::*;
 use crate::sys::debuginfo::*;
 use crate::sys::prelude::*;
@@ -70,7 +70,7 @@ impl<'a> Emitter<'a> {
             i64: Type(llvm!(LLVMInt64TypeInContext(context))),
             ptr: Type(llvm!(LLVMPointerTypeInContext(context, 0))),
         };
-        let sites = crate::registration::add_sites(module, &types, plan.site_count);
+        let sites = crate::registration::add_sites(module, plan);
         let external = |name: &CStr, ty: Type| {
             let global = module.global(name).unwrap_or_else(|| module.add_global(ty, name));
             if module.is_for_executable() {
@@ -100,23 +100,83 @@ impl<'a> Emitter<'a> {
             let first = frame::first_instruction(plan.function, frame);
             self.announce_entry(first, site);
         }
+        let befores: Vec<Option<Value>> =
+            plan.regions.iter().map(|region| plan.announcements[region.start].instruction.previous()).collect();
         for announcement in &plan.announcements {
             // Nothing may come between a call that must be a tail call and its return.
             let at = frame::before_tail_call(announcement.instruction);
-            self.location = announcement.instruction.location().or_else(|| self.function_location(plan.function));
+            self.locate(plan.function, announcement.instruction);
             let site = self.site(announcement.site);
             for operation in &announcement.operations {
                 self.announce(at, site, operation);
             }
         }
+        // Only now: hooks refer to values of the program as it was, and shortcuts change where these come from.
+        for (region, before) in plan.regions.iter().zip(befores) {
+            let announcements = &plan.announcements[region.clone()];
+            self.locate(plan.function, announcements[0].instruction);
+            self.offer_shortcut(announcements, before);
+        }
         for &end in &plan.rounds {
-            self.location = end.location().or_else(|| self.function_location(plan.function));
+            self.locate(plan.function, end);
             self.count_round(frame::before_tail_call(end));
         }
         self.location = None;
         if let Some(frame) = frame {
             frame::leave(self, frame, &exits);
         }
+    }
+
+    /// What is emitted next belongs to this instruction.
+    fn locate(&mut self, function: Value, instruction: Value) {
+        self.location = instruction.location().or_else(|| self.function_location(function));
+    }
+
+    /// Gives a region, with its hooks, a copy without them, taken when nobody cares for its events: they are only counted.
+    /// `before` is the instruction in front of it, in its block.
+    fn offer_shortcut(&mut self, region: &[Announcement], before: Option<Value>) {
+        let (first, last) = (region[0].instruction, region[region.len() - 1].instruction);
+        let events = region.iter().map(|announcement| announcement.operations.len() as u64).sum();
+        let start = match before {
+            Some(before) => before.next(),
+            None => first.block().instructions().next(),
+        };
+        let (head, announced) = self.split(start.expect("the region is behind"));
+        // An access alone need not be there twice: what is skipped is its hook.
+        let end = if region.len() == 1 { first } else { last.next().expect("an access does not end a block") };
+        let behind = split_before(end);
+        let shortcut = if region.len() == 1 {
+            let counted = self.append_block(behind);
+            self.at_end(counted);
+            llvm!(LLVMBuildBr(self.builder, behind.0));
+            counted
+        } else {
+            duplicate_without_hooks(announced)
+        };
+        self.at_end(head);
+        let budget = self.unless_noticed(region[0].site, events, shortcut, announced);
+        self.before(shortcut.instructions().next().expect("a block has an instruction"));
+        let left = Value(llvm!(LLVMBuildSub(self.builder, budget.0, self.i64(events).0, UNNAMED)));
+        self.store(left, self.budget);
+    }
+
+    /// Goes to `shortcut` when the region that begins at `site` is clear and none of its events needs attention, to
+    /// `announced` otherwise. Returns the budget, for the first case.
+    fn unless_noticed(&mut self, site: u32, events: u64, shortcut: Block, announced: Block) -> Value {
+        let compare = |emitter: &Self, predicate: LLVMIntPredicate, left: Value, right: Value| {
+            Value(llvm!(LLVMBuildICmp(emitter.builder, predicate, left.0, right.0, UNNAMED)))
+        };
+        let clear = self.append_block(announced);
+        let flags = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.site(site).0, UNNAMED)));
+        let zero = Value(llvm!(LLVMConstNull(self.types.i8.0)));
+        let is_clear = compare(self, LLVMIntPredicate::LLVMIntSLT, flags, zero);
+        self.branch(is_clear, clear, announced);
+        self.at_end(clear);
+        let budget = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i64.0, self.budget.0, UNNAMED)));
+        let suffices = compare(self, LLVMIntPredicate::LLVMIntUGT, budget, self.i64(events));
+        let branch = self.branch(suffices, shortcut, announced);
+        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+        budget
     }
 
     fn announce_entry(&mut self, at: Value, site: u32) {

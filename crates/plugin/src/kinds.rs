@@ -28,6 +28,8 @@ pub struct Kinds {
     /// Promises that no longer hold once a function calls hooks: an optimiser that runs later, at link time, would drop
     /// or move calls because of them.
     pub broken_promises: [u32; 3],
+    /// Attributes of functions whose calls must not be copied.
+    pub single_copy: [u32; 2],
     /// `!prof`.
     pub profile: u32,
     /// `!invariant.load`: the memory does not change.
@@ -53,6 +55,7 @@ impl Kinds {
             no_merge: attribute_kind("nomerge"),
             captures: attribute_kind(if cfg!(feature = "llvm19") { "nocapture" } else { "captures" }),
             broken_promises: ["memory", "nosync", "speculatable"].map(attribute_kind),
+            single_copy: ["convergent", "noduplicate"].map(attribute_kind),
             profile: metadata_kind(context, "prof"),
             invariant_load: metadata_kind(context, "invariant.load"),
             no_sanitize: metadata_kind(context, "nosanitize"),

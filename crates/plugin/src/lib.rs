@@ -47,6 +47,7 @@ mod loops;
 mod memory;
 mod operation;
 mod plan;
+mod regions;
 mod registration;
 mod sections;
 mod standard;
@@ -59,11 +60,15 @@ use crate::llvm::Module;
 use crate::plan::Plan;
 use crate::sys::prelude::LLVMModuleRef;
 
+/// Whether a variable of the environment asks for something.
+fn asked(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| value == "1")
+}
+
 /// Called by the shim before the optimiser starts.
 #[unsafe(no_mangle)]
 extern "C" fn rh_begin(module: LLVMModuleRef) -> bool {
     guarded(|| {
-        let asked = |name: &str| std::env::var_os(name).is_some_and(|value| value == "1");
         let marked = asked("RACEHUNTER_RUST") && mark_functions(Module(module));
         let enclosed = asked("RACEHUNTER_ATOMIC_SECTIONS") && sections::enclose(Module(module));
         marked || enclosed
@@ -100,7 +105,7 @@ fn instrument(module: Module) -> bool {
         return false;
     }
     let kinds = Kinds::new(module);
-    let plan = Plan::new(module, &kinds);
+    let plan = Plan::new(module, &kinds, asked("RACEHUNTER_SHORTCUTS"));
     if plan.functions.is_empty() {
         return silence_thread_sanitizer(module, &kinds);
     }

@@ -49,6 +49,7 @@ pub type VariableVisitor = extern "C" fn(*mut c_void, LLVMValueRef, LLVMValueRef
 
 unsafe extern "C" {
     fn rh_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn rh_duplicate_without_hooks(block: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
     fn rh_case_value(instruction: LLVMValueRef, successor: c_uint) -> LLVMValueRef;
     fn rh_hoist_static_allocas(function: LLVMValueRef);
     fn rh_append_constructor(module: LLVMModuleRef, function: LLVMValueRef, priority: i32);
@@ -477,4 +478,10 @@ pub fn metadata_kind(context: LLVMContextRef, name: &str) -> u32 {
 /// The block that begins with `instruction`, after splitting its block there.
 pub fn split_before(instruction: Value) -> Block {
     Block(llvm!(rh_split_before(instruction.0)))
+}
+
+/// A copy of a block that leads where the block itself does, without the functions that it calls, all of which are hooks.
+/// What comes behind gets its values from either of them.
+pub fn duplicate_without_hooks(block: Block) -> Block {
+    Block(llvm!(rh_duplicate_without_hooks(block.0)))
 }

@@ -2,12 +2,15 @@
 //!
 //! The numbers are given in the order of the module, so the same source compiled the same way has the same numbers.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
 use crate::loops;
 use crate::operation::{Operation, Scanner};
+use crate::regions;
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
 
@@ -31,6 +34,8 @@ pub struct FunctionPlan {
     pub has_frame: bool,
     /// Its instructions that are announced.
     pub announcements: Vec<Announcement>,
+    /// Runs of announcements that are skipped together where nobody cares for them.
+    pub regions: Vec<Range<usize>>,
     /// Where the rounds of loops are counted in which nothing is announced.
     pub rounds: Vec<Value>,
 }
@@ -42,13 +47,14 @@ pub struct Plan {
     /// How many numbers were given.
     pub site_count: u32,
     sites: FxHashMap<Value, u32>,
+    shortcuts: bool,
 }
 
 impl Plan {
-    /// Looks at every function.
-    pub fn new(module: Module, kinds: &Kinds) -> Self {
+    /// Looks at every function. `shortcuts`: also at what executions can skip that care for few accesses.
+    pub fn new(module: Module, kinds: &Kinds, shortcuts: bool) -> Self {
         let mut scanner = Scanner::new(module, kinds);
-        let mut plan = Self { functions: Vec::new(), site_count: 0, sites: FxHashMap::default() };
+        let mut plan = Self { functions: Vec::new(), site_count: 0, sites: FxHashMap::default(), shortcuts };
         // Resolvers run before the hooks can be reached.
         let resolvers: FxHashSet<Value> = module.resolvers().collect();
         for function in module.functions() {
@@ -87,11 +93,19 @@ impl Plan {
             return;
         }
         let entry_site = sanitized.then(|| self.number(function));
-        let announcements = found
+        let announcements: Vec<Announcement> = found
             .into_iter()
             .map(|(instruction, operations)| Announcement { instruction, site: self.number(instruction), operations })
             .collect();
-        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements, rounds });
+        let regions = if self.shortcuts { regions::find(&announcements, kinds) } else { Vec::new() };
+        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements, regions, rounds });
+    }
+
+    /// The sites at which regions begin.
+    pub fn region_heads(&self) -> impl Iterator<Item = u32> {
+        self.functions
+            .iter()
+            .flat_map(|function| function.regions.iter().map(|region| function.announcements[region.start].site))
     }
 
     fn number(&mut self, value: Value) -> u32 {

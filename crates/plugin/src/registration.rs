@@ -2,7 +2,8 @@
 
 use crate::emit::Types;
 use crate::kinds::Kinds;
-use crate::llvm::{Module, Type, Value, llvm};
+use crate::llvm::{Module, Value, llvm};
+use crate::plan::Plan;
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
 use crate::sys::prelude::*;
@@ -13,11 +14,16 @@ const PRIORITY: i32 = 1;
 /// Name of the array of sites; a module that has it is instrumented already.
 pub const SITES: &std::ffi::CStr = c"__rh_sites";
 
+/// Bit of a site's byte: a region begins here.
+const HEAD: u8 = 0x20;
+
 /// Adds the array with one byte for each site.
-pub fn add_sites(module: Module, types: &Types, count: u32) -> Value {
-    let ty = Type(llvm!(LLVMArrayType2(types.i8.0, u64::from(count))));
-    let sites = module.add_global(ty, SITES);
-    llvm!(LLVMSetInitializer(sites.0, LLVMConstNull(ty.0)));
+pub fn add_sites(module: Module, plan: &Plan) -> Value {
+    let mut bytes = vec![0; plan.site_count as usize];
+    plan.region_heads().for_each(|site| bytes[site as usize] = HEAD);
+    let initial = Value(llvm!(LLVMConstStringInContext2(module.context(), bytes.as_ptr().cast(), bytes.len(), 1)));
+    let sites = module.add_global(initial.ty(), SITES);
+    llvm!(LLVMSetInitializer(sites.0, initial.0));
     llvm!(LLVMSetLinkage(sites.0, LLVMLinkage::LLVMInternalLinkage));
     llvm!(LLVMSetSection(sites.0, c"rh_sites".as_ptr()));
     sites

@@ -11,6 +11,7 @@ use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{__rh_stack, CURRENT, current};
+use crate::track::{self, RH_LOOK_BYTES, RH_LOOK_FROM};
 use crate::{Global, free, log, server, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
@@ -79,7 +80,7 @@ macro_rules! plain_hook {
             concat!(".globl ", $name), concat!(".type ", $name, ",@function"),
             ".p2align 5",
             concat!($name, ":"),
-            "test byte ptr [rsi], 0xbf",    // any flag but SITE_KNOWN
+            "test byte ptr [rsi], 0x1f",    // any flag that asks for a closer look
             "jnz 8f",
             "dec qword ptr [rip + {budget}]",
             "je 7f",
@@ -110,10 +111,19 @@ macro_rules! plain_hook {
             "pop rax",
             concat!("7: mov r11d, ", $size, " | (", $kind, " << 8)"),
             "jmp rh_access_counted",
-            concat!("8: mov r11d, ", $size, " | (", $kind, " << 8)"),
+            "8: mov r11, rdi",
+            "sub r11, [rip + {look_from}]",
+            "cmp r11, [rip + {look_bytes}]",
+            "jae 3f",
+            concat!("mov r11d, ", $size, " | (", $kind, " << 8)"),
             "jmp rh_access_slow",
+            "3: dec qword ptr [rip + {budget}]", // another variable than those that the plan is about
+            "je 7b",
+            "ret",
             concat!(".size ", $name, ", . - ", $name),
             budget = sym RH_BUDGET,
+            look_from = sym RH_LOOK_FROM,
+            look_bytes = sym RH_LOOK_BYTES,
             detect = sym RH_DETECT,
             shadow = sym RH_SHADOW,
             sites = sym RH_SITES,
@@ -389,7 +399,7 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
     }
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
-    if flags & SITE_POINT != 0 {
+    if flags & SITE_POINT != 0 && (!server::is_selective() || track::has(address)) {
         let n = access_point(code, address, size, kind, site);
         log_access(n, address, size, site, kind, 0, code);
     } else {
@@ -560,6 +570,7 @@ pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
 
 /// The rounds of a loop without accesses have used up the budget.
 unsafe extern "C" fn round(code: usize) {
+    schedule::passed_round();
     attention(code);
 }
 

@@ -5,7 +5,7 @@
 
 use crate::{Global, server};
 use core::ffi::{CStr, c_char};
-use racehunter_event::control::{LIBRARIES, LIBRARY_PATH};
+use racehunter_event::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_POINT};
 
 /// The sites of one module: the flag bytes that its instrumentation points to.
 #[repr(C)]
@@ -95,9 +95,13 @@ unsafe fn arrived_late(start: *mut u8, count: usize) {
     let first = site_number(start) as usize - 1;
     let header = server::header();
     (*header).sites = (*header).sites.max((first + count) as u32);
-    core::ptr::copy_nonoverlapping(server::site_flags().add(first), start, count);
+    let arrived = Sites { start, count, loaded: true };
+    set_flags(arrived, server::site_flags().add(first));
     for i in 0..count {
         *start.add(i) |= COMMON_BITS.get();
+    }
+    if server::is_selective() {
+        select(arrived, first);
     }
     let mut origin = Origin { path: core::ptr::null(), base: 0, symbol: core::ptr::null(), address: 0 };
     if dladdr(start, &mut origin) == 0 {
@@ -175,9 +179,46 @@ pub(crate) unsafe fn load_flags() {
     let mut from = server::site_flags();
     for sites in modules() {
         if sites.loaded {
-            core::ptr::copy_nonoverlapping(from, sites.start, sites.count);
+            set_flags(sites, from);
         }
         from = from.add(sites.count);
+    }
+}
+
+/// Sets the flags of a module, but for what the compiler has noted in them.
+unsafe fn set_flags(sites: Sites, from: *const u8) {
+    for i in 0..sites.count {
+        let flags = sites.start.add(i);
+        *flags = *flags & SITE_HEAD | *from.add(i);
+    }
+}
+
+/// From now on only the sites that the plan has selected are looked at. Concerns this process for good.
+pub(crate) unsafe fn select_sites() {
+    let mut first = 0;
+    for sites in modules() {
+        if sites.loaded {
+            select(sites, first);
+        }
+        first += sites.count;
+    }
+}
+
+/// The same for one module, whose first site has number `first`.
+unsafe fn select(sites: Sites, first: usize) {
+    for i in 0..sites.count {
+        let flags = sites.start.add(i);
+        *flags = if *flags & SITE_HEAD != 0 { SITE_HEAD | SITE_CLEAR } else { 0 };
+    }
+    for &number in server::selected_sites() {
+        let site = (number as usize).wrapping_sub(first + 1);
+        if site < sites.count {
+            *sites.start.add(site) |= SITE_POINT;
+            // Whatever else is in its region is announced with it.
+            if let Some(head) = (0..=site).rev().find(|&at| *sites.start.add(at) & SITE_HEAD != 0) {
+                *sites.start.add(head) &= !SITE_CLEAR;
+            }
+        }
     }
 }
 

@@ -103,7 +103,7 @@ unsafe fn is_new(low: usize, high: usize) -> bool {
 }
 
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
-const SITE_SHARED_LOGGED: u8 = 0x80;
+const SITE_SHARED_LOGGED: u8 = 0x10;
 
 /// Two threads use this memory, and this site is one of those that do: it should be a point.
 pub(crate) unsafe fn shared(address: usize, site: usize) {

@@ -12,10 +12,10 @@ use crate::{
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_VALUES, Header, LIBRARIES_OFFSET, LOG_OFFSET,
-    LOG_RECORDS, Library, MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD,
-    SITE_POINT, SITES_OFFSET, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
-    Trouble,
+    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
+    REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
+    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -92,6 +92,18 @@ pub(crate) fn stack_area() -> *mut u64 {
 /// The flags of sites, as the controller wants them.
 pub(crate) fn site_flags() -> *const u8 {
     REGION.get().wrapping_add(SITES_OFFSET)
+}
+
+/// The sites that the plan of the current slot cares for.
+pub(crate) unsafe fn selected_sites() -> &'static [u32] {
+    let area = REGION.get().wrapping_add(SELECTED_OFFSET) as *const u32;
+    let (first, count) = ((*slot()).selected as usize, (*slot()).selected_count as usize);
+    core::slice::from_raw_parts(area.add(first.min(SELECTED)), count.min(SELECTED - first.min(SELECTED)))
+}
+
+/// Whether the plan cares for few sites only.
+pub(crate) unsafe fn is_selective() -> bool {
+    (*slot()).flags & FLAG_SELECTIVE != 0
 }
 
 /// An entry of the table of libraries that were loaded late.
@@ -379,6 +391,9 @@ unsafe fn begin_slot() {
     if size != 0 || (*slot).flags & FLAG_VALUES != 0 {
         modules::flag_all(hooks::SITE_WATCHED);
     }
+    if is_selective() {
+        modules::select_sites();
+    }
     schedule::begin();
 }
 
@@ -402,7 +417,8 @@ pub(crate) unsafe fn begin_again() {
 /// that watches or logs more changes the process for good, so the slot after it needs another process.
 pub(crate) unsafe fn has_next() -> bool {
     let plain = |slot: *const Slot| {
-        (*slot).observe == OBSERVE_POINTS && (*slot).watch_size == 0 && (*slot).flags & FLAG_VALUES == 0
+        let special = (*slot).flags & (FLAG_VALUES | FLAG_SELECTIVE) != 0;
+        (*slot).observe == OBSERVE_POINTS && (*slot).watch_size == 0 && !special
     };
     if !plain(slot()) || !has_room() {
         return false;

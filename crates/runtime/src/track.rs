@@ -33,10 +33,31 @@ static TRACKING: Global<Tracking> = Global::new(Tracking {
 /// Whether the walk has wishes.
 static WISHES: Global<bool> = Global::new(false);
 
+/// Sites with a flag look closer only at accesses from this address on, and no further than so many bytes behind it. Where
+/// the plan cares for few sites that is what its variables lie in; otherwise everything.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_LOOK_FROM: Global<usize> = Global::new(0);
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_LOOK_BYTES: Global<usize> = Global::new(usize::MAX);
+
+/// Has accesses to this memory looked at, besides those that are.
+fn look_at(start: usize, end: usize) {
+    let (from, bytes) = (RH_LOOK_FROM.get(), RH_LOOK_BYTES.get());
+    let (first, last) = if bytes == 0 { (start, end) } else { (from.min(start), (from + bytes).max(end)) };
+    RH_LOOK_FROM.set(first);
+    RH_LOOK_BYTES.set(last - first);
+}
+
 /// Takes the variables of the plan.
 pub(crate) unsafe fn begin() {
     let variables = (*server::slot()).tracked;
     WISHES.set((*server::slot()).wishes[0].reader != 0);
+    if server::is_selective() {
+        RH_LOOK_BYTES.set(0);
+        for object in variables.iter().map(|variable| variable.object as usize).filter(|&object| object != 0) {
+            look_at(object, object + 1);
+        }
+    }
     ACTIVE.set(WISHES.get() || variables.iter().any(|variable| variable.object != 0 || variable.allocated_at != 0));
     *TRACKING.ptr() = Tracking { variables, blocks: core::ptr::null_mut(), count: 0, room: 0 };
 }
@@ -107,6 +128,9 @@ pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) {
     core::ptr::copy(place, place.add(1), (*tracking).count - position);
     *place = Block { start, size };
     (*tracking).count += 1;
+    if server::is_selective() {
+        look_at(start, start + size.max(1));
+    }
 }
 
 /// A block was freed.

@@ -11,6 +11,7 @@ mod findings;
 mod predict;
 mod reads_from;
 mod reduction;
+mod selective;
 mod thread_bound;
 mod variable_bound;
 mod walks;

@@ -110,7 +110,7 @@ impl Search<'_> {
         let is_ready = |thread: u32| status(thread) == Status::Ready;
         let others_ready = (0..state.threads()).any(|thread| thread != current && is_ready(thread));
         let plain = is_ready(current) && !(yielded && others_ready);
-        if plain && !state.at_point(current, |site| self.points.contains(&site)) {
+        if plain && !state.at_point(current, |site, _| self.points.contains(&site)) {
             return self.step(&state, current, path);
         }
         let mut deadlock = true;

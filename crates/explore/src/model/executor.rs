@@ -83,6 +83,8 @@ struct Run<'a> {
     forced: &'a [Switch],
     /// Last number that was decided about.
     decided: u64,
+    /// The event behind the last point, where the plan selects few: it is one whatever it is.
+    behind_point: u64,
     turn_began: u64,
     /// The running thread's last event was a yield.
     yielded: bool,
@@ -125,6 +127,7 @@ impl<'a> Run<'a> {
             current: 0,
             forced: &plan.switches,
             decided: 0,
+            behind_point: 0,
             turn_began: 0,
             yielded: false,
             cause: Cause::Strategy,
@@ -184,8 +187,12 @@ impl<'a> Run<'a> {
         if self.watch.holds(thread) { Status::Blocked(Wait::Partner) } else { self.state.status(thread) }
     }
 
-    fn is_point(&self, site: u32) -> bool {
-        self.plan.observe != Observe::Points || self.points.contains(&site)
+    /// Whether a plain access there, to that variable, is a point.
+    fn is_point(&self, site: u32, object: u64) -> bool {
+        match &self.plan.select {
+            Some(selected) => selected.contains(&site) && self.plan.track.contains(&Tracked::At(object)),
+            None => self.plan.observe != Observe::Points || self.points.contains(&site),
+        }
     }
 
     fn others_ready(&self) -> bool {
@@ -195,7 +202,8 @@ impl<'a> Run<'a> {
     /// Whether the running thread, which is about to perform its next event, is held there.
     fn is_held_here(&mut self) -> bool {
         let Some(access) = self.state.next_access(self.current) else { return false };
-        if !self.watch.is_active() || access.kind.is_access() && !access.kind.is_atomic() && !self.is_point(access.site)
+        if !self.watch.is_active()
+            || access.kind.is_access() && !access.kind.is_atomic() && !self.is_point(access.site, access.object)
         {
             return false;
         }
@@ -231,7 +239,8 @@ impl<'a> Run<'a> {
             }
             let forced = self.forced.first().is_some_and(|switch| switch.at <= n);
             let in_tail = n >= self.plan.tail_from;
-            let is_point = self.state.at_point(self.current, |site| self.is_point(site));
+            let is_point =
+                self.state.at_point(self.current, |site, object| self.is_point(site, object)) || n == self.behind_point;
             let alone = || self.walk.holds_all_back(std::iter::once(self.state.next(self.current)));
             let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && (others || alone());
             let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
@@ -346,8 +355,11 @@ impl<'a> Run<'a> {
         let record = self.state.perform(thread);
         let n = record.index;
         let plain = record.kind.is_access() && !record.kind.is_atomic();
-        let logged = !plain || self.is_point(record.site);
+        let logged = !plain || self.is_point(record.site, record.object);
         if logged {
+            if self.plan.select.is_some() {
+                self.behind_point = n + 1;
+            }
             self.log.push(record);
             self.count(&record);
         }
@@ -362,13 +374,13 @@ impl<'a> Run<'a> {
                 self.log.push(Record { index: n, thread, kind: Kind::Exit, ..Record::default() });
             }
         }
-        if self.plan.detect_races {
+        if self.plan.detect_races && self.plan.select.is_none() {
             for race in &self.state.clocks.races[self.races..] {
                 self.log.extend(Clocks::race_records(*race));
             }
             self.races = self.state.clocks.races.len();
         }
-        if record.kind.is_access() {
+        if record.kind.is_access() && self.plan.select.is_none() {
             self.touch(&record);
         }
         for other in (0..self.state.threads()).filter(|&other| other != thread) {

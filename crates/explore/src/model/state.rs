@@ -289,12 +289,12 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Whether a decision is due before the next event of a thread, given the sites that are points.
-    pub fn at_point(&self, number: u32, is_point: impl Fn(u32) -> bool) -> bool {
+    /// Whether a decision is due before the next event of a thread, given which accesses are points, by their sites and variables.
+    pub fn at_point(&self, number: u32, is_point: impl Fn(u32, u64) -> bool) -> bool {
         let thread = self.thread(number);
         match (thread.phase, self.next_op(number)) {
             (Phase::Running, Some(op)) if op.is_plain_access() => {
-                is_point(self.program.site(thread.body, thread.position))
+                is_point(self.program.site(thread.body, thread.position), self.next(number).object)
             }
             _ => true,
         }

@@ -18,6 +18,8 @@ struct Event {
 struct Run {
     modules: HashMap<ModuleId, Module>,
     events: Vec<Event>,
+    /// Events that were counted and not announced.
+    counted: usize,
     end: String,
 }
 
@@ -39,16 +41,18 @@ fn build(directory: &Path, flags: &[&str]) -> PathBuf {
 }
 
 fn run(directory: &Path, program: &Path, traced: bool) -> Run {
+    run_with(directory, program, if traced { &["STUB_TRACE"] } else { &[] })
+}
+
+fn run_with(directory: &Path, program: &Path, wishes: &[&str]) -> Run {
     let log = directory.join("log");
     let mut command = Command::new(program);
-    command.env("STUB_LOG", &log).env_remove("STUB_TRACE");
-    if traced {
-        command.env("STUB_TRACE", "1");
-    }
+    command.env("STUB_LOG", &log).env_remove("STUB_TRACE").env_remove("STUB_CLEAR");
+    command.envs(wishes.iter().map(|wish| (wish, "1")));
     succeed(&mut command);
     let modules = read_program(program).unwrap().into_iter().map(|module| (module.id, module)).collect();
     let text = std::fs::read_to_string(&log).unwrap();
-    let mut result = Run { modules, events: Vec::new(), end: String::new() };
+    let mut result = Run { modules, events: Vec::new(), counted: 0, end: String::new() };
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let hex = |word: &str| u64::from_str_radix(word, 16).unwrap();
@@ -57,7 +61,9 @@ fn run(directory: &Path, program: &Path, traced: bool) -> Run {
                 let module = result.modules.get(&ModuleId(hex(id))).expect("the module is in the program");
                 assert_eq!(module.site_count.to_string(), sites);
             }
-            ["end", depth] => result.end = depth.to_owned(),
+            ["end", depth, counted] => {
+                (result.end, result.counted) = (depth.to_owned(), counted.parse().unwrap());
+            }
             [hook, id, site, a, b, depth] => result.events.push(Event {
                 hook: hook.to_owned(),
                 module: ModuleId(hex(id)),
@@ -128,6 +134,19 @@ fn programs_run_and_their_events_are_found_in_the_code() {
             kept.map(|event| (event.site, event.depth)).collect::<Vec<_>>()
         };
         assert_eq!(accesses(&plain), accesses(&traced), "{level}");
+    }
+}
+
+#[test]
+fn what_is_skipped_is_counted() {
+    for level in LEVELS {
+        let directory = tempfile::tempdir().unwrap();
+        let program = build(directory.path(), &[level]);
+        let (whole, clear) =
+            (run(directory.path(), &program, false), run_with(directory.path(), &program, &["STUB_CLEAR"]));
+        assert_eq!(clear.end, "0", "{level}");
+        assert!(clear.events.len() < whole.events.len() / 2, "{level}: {} events", clear.events.len());
+        assert_eq!(clear.events.len() + clear.counted, whole.events.len() + whole.counted, "{level}");
     }
 }
 

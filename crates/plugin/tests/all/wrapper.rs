@@ -24,7 +24,7 @@ impl Workshop {
         let stub = sample("stub.c");
         succeed(compiler(&stub).args(["-c", "-O1", "-w", "-fPIC"]).arg(&stub).arg("-o").arg(path("stub.o")));
         succeed(Command::new("ar").arg("rcs").arg(path("libracehunter_rt.a")).arg(path("stub.o")));
-        std::fs::write(path("racehunter.dynlist"), "{ __rh_*; __tsan_init; };").unwrap();
+        std::fs::write(path("racehunter.dynlist"), "{ __rh_*; RH_BUDGET; __tsan_init; };").unwrap();
         std::fs::create_dir(path("include")).unwrap();
         std::fs::write(path("include/racehunter.h"), "#define FROM_RACEHUNTER 1\n").unwrap();
         std::fs::write(path("counter.c"), COUNTER).unwrap();

@@ -20,8 +20,8 @@ use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
 use choice::{choose, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
-    FLAG_DEBUG, MAX_THREADS, OUTCOME_LIMIT, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES,
-    TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
+    FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
+    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Done, Place, Style, Walk, Wish};
@@ -54,6 +54,8 @@ struct Plan {
     snapshot_at: u64,
     /// Last event number for which a decision was made.
     decided: u64,
+    /// The event behind the last point, where few accesses are points: it is one whatever it is.
+    behind_point: u64,
     turn_began: u64,
     switches: u64,
 }
@@ -74,6 +76,7 @@ static PLAN: Global<Plan> = Global::new(Plan {
     partner_at: 0,
     snapshot_at: 0,
     decided: 0,
+    behind_point: 0,
     turn_began: 0,
     switches: 0,
 });
@@ -114,6 +117,7 @@ pub(crate) unsafe fn begin() {
     hold::begin();
     track::begin();
     (*plan).decided = 0;
+    (*plan).behind_point = 0;
     (*plan).turn_began = 0;
     (*plan).switches = 0;
     (*plan).partner_at = 0;
@@ -266,6 +270,9 @@ unsafe fn arm() {
     if (*plan).snapshot_at > now {
         horizon = horizon.min((*plan).snapshot_at);
     }
+    if (*plan).behind_point > now {
+        horizon = horizon.min((*plan).behind_point);
+    }
     if (*plan).flags & FLAG_DEBUG != 0 {
         horizon = now;
     }
@@ -309,7 +316,26 @@ pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 
     (*t).next_changes = changes;
     let n = count();
     let n = if is_decided(n) { settle(n) } else { decide_before(n, true) };
+    passed_point(n);
     debug::reached(n)
+}
+
+/// Event `n`, which is about to happen, is a point. What it changes, who can run or whose priority is the highest, must
+/// have its effect at once, and not only at the next access that somebody cares for.
+unsafe fn passed_point(n: u64) {
+    let plan = PLAN.ptr();
+    if (*plan).flags & FLAG_SELECTIVE != 0 {
+        (*plan).behind_point = n + 1;
+        arm();
+    }
+}
+
+/// The event that was counted is a round of a loop, which is never a point: what is behind it may be.
+pub(crate) unsafe fn passed_round() {
+    let plan = PLAN.ptr();
+    if (*plan).behind_point == now() {
+        (*plan).behind_point += 1;
+    }
 }
 
 /// An access that is not a point has used up the budget; it is counted already.
@@ -379,6 +405,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         }
     }
     let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n || partner_at(n).is_some();
+    let is_point = is_point || (*plan).behind_point == n;
     let random = is_point
         && (*plan).tail != TAIL_MIN_SWITCHES
         && n >= (*plan).tail_from

@@ -4,7 +4,7 @@
 //! by [`wait_until`]. Whoever changes an object calls [`refresh`], so that at every decision the set of ready threads is
 //! exact.
 
-use super::{count, decide_and_switch, due, is_decided, may_wake, now, settle, uncount};
+use super::{count, decide_and_switch, due, is_decided, may_wake, now, passed_point, settle, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync};
 use racehunter_event::{Cause, Kind, Record, Wait};
@@ -67,6 +67,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
             decide_and_switch(n, false, Cause::Blocked);
         }
     };
+    passed_point(n);
     debug::reached(n);
     // A request that was there already comes before what the operation would do.
     if signals::cancel::ends_wait(t) {

@@ -1,0 +1,113 @@
+//! Walks that care for few variables only make the schedules that they would make if they cared for everything.
+
+use crate::common::config;
+use crate::common::figures::figures;
+use proptest::prelude::*;
+use racehunter_analyses::Walks;
+use racehunter_explore::model::{ModelExecutor, Op, Program, Shape};
+use racehunter_explore::{Analysis, Execution, Kind, Observe, Outcome, Plan, Style, Tail, Tracked};
+
+/// The variables of an execution, each with the sites of its plain accesses.
+fn variables(execution: &Execution) -> Vec<(Tracked, Vec<u32>)> {
+    let mut found: Vec<(Tracked, Vec<u32>)> = Vec::new();
+    for record in execution.records.iter().filter(|record| record.kind.is_access()) {
+        let variable = Tracked::At(record.object);
+        let index = found.iter().position(|(known, _)| *known == variable).unwrap_or_else(|| {
+            found.push((variable, Vec::new()));
+            found.len() - 1
+        });
+        if !record.kind.is_atomic() {
+            found[index].1.push(record.site);
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(config(2000))]
+
+    /// Priorities are strict, so nothing but what the points of a selective plan do can change who goes on.
+    #[test]
+    fn the_schedule_is_the_one_of_a_walk_that_sees_everything(
+        seed: u64, walk: u64, depth in 1_u32..=4, which: u64, fair in 1_u64..40,
+    ) {
+        let program = Program::random(seed, Shape { threads: 4, statements: 6, timing: false });
+        let mut executor = ModelExecutor::new(program.clone());
+        let whole = Plan { observe: Observe::Everything, ..Plan::default() };
+        let known = variables(&executor.run_one(&whole));
+        prop_assume!(!known.is_empty());
+        let (variable, _) = &known[which as usize % known.len()];
+        let tail = Tail::Walk { style: Style::PctVariables { depth, length: 8 }, seed: walk };
+        // The end of a turn comes at any event, whether it is a point or not.
+        let whole = Plan { tail, track: vec![*variable], fair_limit: Some(fair), ..whole };
+        let select = Some(program.access_sites().into_iter().collect());
+        let selective = Plan { observe: Observe::Points, select, ..whole.clone() };
+        let (seen, selected) = (executor.run_one(&whole), executor.run_one(&selective));
+        prop_assert_eq!(selected.switches(), seen.switches());
+        prop_assert_eq!((&selected.outcome, selected.events), (&seen.outcome, seen.events));
+
+        // What it logs is about its variable, and about synchronisation; and it means the same to a plan that detects.
+        let other = |kind: Kind| kind.is_access() && !kind.is_atomic();
+        prop_assert!(selected.records.iter().all(|r| !other(r.kind) || Tracked::At(r.object) == *variable));
+        let repeated = executor.run_one(&Plan { fair_limit: Some(fair), ..Plan::replay(selected.switches()) });
+        prop_assert_eq!((&selected.outcome, selected.events), (&repeated.outcome, repeated.events));
+    }
+}
+
+/// Walks of an analysis: how many fail, and how many of them care for everything.
+fn made(mut analysis: Walks, program: &Program, walks: u64) -> (Walks, u64, u64) {
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let mut waiting = analysis.initial_targets();
+    let (mut hits, mut whole) = (0, 0);
+    for _ in 0..walks {
+        let target = waiting.pop().unwrap();
+        let plan = analysis.plan(&target);
+        whole += u64::from(plan.select.is_none());
+        let execution = executor.run_one(&plan);
+        assert!(plan.select.is_none() || execution.races().is_empty());
+        hits += u64::from(matches!(execution.outcome, Outcome::Asserted { .. }));
+        waiting.extend(analysis.new_targets(&target, &execution));
+    }
+    (analysis, hits, whole)
+}
+
+/// With accesses that are not atomic, and so are points only where the plan says so.
+fn plain(mut program: Program) -> Program {
+    for op in program.bodies.iter_mut().flatten() {
+        match *op {
+            Op::AtomicRead(variable, register) => *op = Op::Read(variable, register),
+            Op::AtomicWrite(variable, value) => *op = Op::Write(variable, value),
+            _ => {}
+        }
+    }
+    program
+}
+
+#[test]
+fn selective_walks_hit_as_often_as_they_promise() {
+    for figure in figures().into_iter().filter(|figure| figure.number <= 4) {
+        let (preemptions, variables, _) = figure.needs;
+        let walks = || Walks::pct_variables(preemptions + 1, variables.max(1), 7).selective(true);
+        let program = plain(figure.program);
+        let (known, ..) = made(walks(), &program, 500);
+        let count = (100.0 / known.chance_of_one().unwrap()).ceil() as u64;
+        let (walks, hits, whole) = made(walks(), &program, count);
+        let promised = walks.chance_of_one().unwrap();
+        let expected = count as f64 * promised;
+        let least = expected - 4.0 * (expected * (1.0 - promised)).sqrt();
+        assert!(hits as f64 >= least, "figure {}: {hits} of {count}, promised {promised}", figure.number);
+        assert!((count / 32..=count / 32 + 2).contains(&whole), "figure {}: {whole} of {count}", figure.number);
+        assert!(walks.chance().unwrap().contains(&format!("at places that {whole} whole walk")));
+    }
+}
+
+#[test]
+fn only_walks_about_variables_are_selective() {
+    let program = plain(figures().swap_remove(1).program);
+    for walks in [Walks::random(1), Walks::pct(2, 1), Walks::pos(1), Walks::uniform(1)] {
+        assert_eq!(made(walks.selective(true), &program, 64).2, 64);
+    }
+    assert_eq!(made(Walks::pct_variables(2, 1, 1), &program, 64).2, 64);
+    assert!((2..=3).contains(&made(Walks::pct_variables(2, 1, 1).selective(true), &program, 64).2));
+}

@@ -1,0 +1,78 @@
+//! Regions: accesses of one block that come one after the other, with nothing between them that another thread, or the
+//! runtime, could notice.
+//!
+//! Executions that care for few accesses go through most regions as the program was written: one subtraction counts all
+//! the events of a region, and none of them is announced. Whether they may is in the flag byte of the region's first site.
+//! Every other execution, and this one as soon as an event of the region needs attention, takes the announced copy.
+
+use std::ops::Range;
+
+use crate::kinds::Kinds;
+use crate::llvm::{Value, llvm};
+use crate::operation::{Length, Operation};
+use crate::plan::Announcement;
+use crate::sys::core::*;
+use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
+
+/// The regions of a function, as runs of its announcements. An access that may not be in any has none.
+pub fn find(announcements: &[Announcement], kinds: &Kinds) -> Vec<Range<usize>> {
+    let mut regions: Vec<Range<usize>> = Vec::new();
+    for (index, announcement) in announcements.iter().enumerate() {
+        let is_countable = announcement.operations.iter().all(is_one_event);
+        if !is_countable || !is_repeatable(announcement.instruction, kinds) {
+            continue;
+        }
+        match regions.last_mut() {
+            Some(last)
+                if last.end == index
+                    && reaches(announcements[index - 1].instruction, announcement.instruction, kinds) =>
+            {
+                last.end = index + 1;
+            }
+            _ => regions.push(index..index + 1),
+        }
+    }
+    regions
+}
+
+/// Whether the operation is exactly one event, whatever values the program computes.
+fn is_one_event(operation: &Operation) -> bool {
+    match *operation {
+        Operation::Plain(..) | Operation::VirtualTableRead(_) | Operation::VirtualTableUpdate(..) => true,
+        Operation::Range(_, _, Length::Bytes(bytes)) => bytes > 0,
+        Operation::Range(_, _, Length::Computed(bytes)) => bytes.constant_integer().is_some_and(|bytes| bytes > 0),
+        _ => false,
+    }
+}
+
+/// Whether `to` comes behind `from` in the same block, and all between them can be there twice.
+fn reaches(from: Value, to: Value, kinds: &Kinds) -> bool {
+    let mut at = from;
+    loop {
+        if !is_repeatable(at, kinds) {
+            return false;
+        }
+        if at == to {
+            return true;
+        }
+        match at.next() {
+            Some(next) => at = next,
+            None => return false,
+        }
+    }
+}
+
+fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
+    if instruction.ty().kind() == LLVMTypeKind::LLVMTokenTypeKind {
+        return false;
+    }
+    match instruction.opcode() {
+        // Only what the compiler itself knows: other code may have events.
+        Some(Opcode::LLVMCall) => instruction.callee_function().is_some_and(|callee| {
+            llvm!(LLVMGetIntrinsicID(callee.0)) != 0
+                && kinds.single_copy.iter().all(|&kind| !kinds.function_has(callee, kind))
+        }),
+        Some(Opcode::LLVMInvoke | Opcode::LLVMCallBr | Opcode::LLVMAlloca) => false,
+        _ => true,
+    }
+}

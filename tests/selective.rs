@@ -1,0 +1,128 @@
+//! Executions that care for few variables only: what they skip is counted all the same, so that their schedules are those of
+//! every other execution.
+
+use racehunter_e2e::Workshop;
+use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Style, Tail, Tracked};
+use racehunter_launch::{Limits, Processes, Program};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// Loops and calls with accesses of every kind, between which threads meet at a lock, at an atomic and at plain variables.
+const BUSY: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct Table { long cells[16]; char text[24]; short small; };
+static struct Table tables[3];
+static int turn, last;
+static atomic_int passed;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static __attribute__((noinline)) long mix(struct Table *table, long seed) {
+    long sum = 0;
+    for (int i = 1; i < 16; i++) {
+        table->cells[i] = table->cells[i - 1] * 31 + seed;
+        if (table->cells[i] & 1)
+            sum += table->cells[i / 2];
+        else
+            table->small++;
+    }
+    memset(table->text, (int)sum, sizeof table->text);
+    memcpy(table->cells, table->text, 8);
+    return sum + (long)strlen("abc") + table->text[3];
+}
+
+static void *work(void *argument) {
+    long number = (long)argument, sum = number;
+    long *own = calloc(8, sizeof *own);
+    for (int round = 0; round < 3; round++) {
+        sum += mix(&tables[number], sum);
+        own[round] += sum;
+        pthread_mutex_lock(&lock);
+        turn = turn + 1;
+        pthread_mutex_unlock(&lock);
+        last = (int)number;
+        atomic_fetch_add(&passed, 1);
+        own[7] += own[round] + last;
+    }
+    free(own);
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    for (long i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return turn == 9 && passed == 9 ? 0 : 1;
+}
+"#;
+
+fn start(path: &Path) -> Processes {
+    let program = Program { path: path.to_owned(), arguments: Vec::new(), input: None };
+    Processes::start(program, Limits::default(), 1).expect("the program starts")
+}
+
+fn run(processes: &mut Processes, plan: &Plan) -> Execution {
+    let mut executions = processes.run(std::slice::from_ref(plan)).expect("the program runs");
+    executions.pop().expect("one plan, one execution")
+}
+
+/// Every variable that is accessed after the first thread was created, with the sites of its plain accesses.
+fn variables(execution: &Execution) -> BTreeMap<u64, Vec<u32>> {
+    let mut found: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    let threaded = execution.records.iter().skip_while(|record| record.kind != Kind::Create);
+    for record in threaded.filter(|record| record.kind.is_access()) {
+        let sites = found.entry(record.object).or_default();
+        if !record.kind.is_atomic() && !sites.contains(&record.site) {
+            sites.push(record.site);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
+    let workshop = Workshop::new();
+    let (source, program) = (workshop.write("busy.c", BUSY), workshop.path("busy"));
+    let mut compiler = Command::new(racehunter_e2e::tool::path());
+    compiler.args(["cc", "-O1", "-pthread", "-o"]).args([&program, &source]).env("RACEHUNTER_SHORTCUTS", "1");
+    workshop.run(&mut compiler).expect(0);
+    let mut processes = start(&program);
+    let whole = Plan { observe: Observe::Everything, ..Plan::default() };
+    let first = run(&mut processes, &whole);
+    assert_eq!(first.outcome, Outcome::Exited(0));
+    let known = variables(&first);
+    let mut switched = 0;
+    for (seed, (&variable, sites)) in (1..).zip(known.iter().cycle().take(60)) {
+        let tail = Tail::Walk { style: Style::PctVariables { depth: 4, length: 24 }, seed };
+        // Turns end in the middle of what is skipped.
+        let whole = Plan { tail, track: vec![Tracked::At(variable)], fair_limit: Some(40 + seed * 7), ..whole.clone() };
+        let selective = Plan { observe: Observe::Points, select: Some(sites.clone()), ..whole.clone() };
+        let (seen, selected) = (run(&mut processes, &whole), run(&mut processes, &selective));
+        let place = |execution: &Execution| (execution.switches(), execution.events, execution.outcome.clone());
+        assert_eq!(place(&selected), place(&seen), "seed {seed}");
+        assert!(selected.records.len() < seen.records.len() / 2, "seed {seed} logs what it need not");
+        let repeated = run(&mut processes, &Plan { fair_limit: whole.fair_limit, ..selected.repeat() });
+        assert_eq!((repeated.events, repeated.outcome), (selected.events, selected.outcome), "seed {seed}");
+        switched += seen.switches().len();
+    }
+    assert!(switched > 300, "{switched} switches test nothing");
+}
+
+#[test]
+fn what_selective_walks_find_is_confirmed_like_everything_else() {
+    let workshop = Workshop::new();
+    let options = ["--analysis", "pct-vb", "--selective", "--depth", "3", "--runs", "400"];
+    for (name, bugs) in [("flicker", 1), ("flicker.fixed", 0)] {
+        let path = format!("targets/assertion/{name}.c");
+        let hunted = workshop.hunt(Path::new(&path), &options);
+        let summary = hunted.summary();
+        assert_eq!((hunted.findings.len(), summary.diverged), (bugs, 0), "{name}: {summary:?}");
+        assert!(hunted.findings.iter().all(|finding| finding.confirmed), "{name}");
+    }
+}
