@@ -33,7 +33,10 @@ pub(crate) fn value(places: &Places<'_>, access: &Record, record: &Record) -> Op
     }
     let form = places.form(access);
     let show = |bits: u64| shown(places, bits, u32::from(record.size), form.as_ref());
-    let before = (record.detail & VALUE_BEFORE != 0).then(|| show(record.object));
+    // Memory of the stack and the heap has whatever was there before, which differs from run to run.
+    let global = || places.symbols.data_symbol(access.object.wrapping_sub(places.load_address)).is_some();
+    let is_known = !access.kind.is_write() || access.kind == Kind::AtomicUpdate || global();
+    let before = (record.detail & VALUE_BEFORE != 0 && is_known).then(|| show(record.object));
     let after = (record.detail & VALUE_AFTER != 0).then(|| show(record.extra));
     // What a write left is what matters of it.
     if access.kind.is_write() && after.is_none() { None } else { Some(Value { before, after }) }
