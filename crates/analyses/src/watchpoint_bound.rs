@@ -121,6 +121,13 @@ impl Analysis for WatchpointBound {
         self.give_out()
     }
 
+    fn give_up(&mut self, target: &Target) -> Vec<Target> {
+        if let Target::Provoke { pair, .. } = *target {
+            self.searches[pair].running -= 1;
+        }
+        self.give_out()
+    }
+
     fn next_stage(&mut self) -> Option<Vec<Target>> {
         if self.bound == self.last {
             return None;

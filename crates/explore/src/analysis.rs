@@ -31,6 +31,11 @@ pub trait Analysis {
     /// log then ends with that.
     fn new_targets(&mut self, target: &Self::Target, execution: &Execution) -> Vec<Self::Target>;
 
+    /// Nothing will come of this target: no execution could follow its plan. Targets that take its place.
+    fn give_up(&mut self, _target: &Self::Target) -> Vec<Self::Target> {
+        Vec::new()
+    }
+
     /// Targets that an execution opens up which another analysis of the portfolio has run.
     fn other_targets(&mut self, _execution: &Execution) -> Vec<Self::Target> {
         Vec::new()

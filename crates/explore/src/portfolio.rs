@@ -219,7 +219,7 @@ impl<A: Analysis> Queue for Waitlist<A> {
         match fate {
             Fate::Explored(execution) => self.waiting.extend(self.analysis.new_targets(&target, execution)),
             Fate::Again => self.retries.push((tries + 1, target)),
-            Fate::Nothing => {}
+            Fate::Nothing => self.waiting.extend(self.analysis.give_up(&target)),
         }
         let again = self.analysis.starts_again();
         if again {

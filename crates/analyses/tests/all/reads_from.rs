@@ -85,14 +85,14 @@ fn few_executions_are_enough_whatever_the_number_of_threads() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn all_that_reads_can_see_is_seen(seed: u64, wider: bool) {
         let program = Program::random(seed, if wider { WIDER } else { SMALL });
         let search = ContextBound::unbounded(Strategy::MinSwitches, 1).reduced(false);
-        let all = explore(&program, Portfolio::of(search), Some(20_000));
+        let all = explore(&program, Portfolio::of(search), Some(4_000));
         // Of what is too large the search has not seen everything.
-        prop_assume!(all.len() < 20_000);
+        prop_assume!(all.len() < 4_000);
         let all = sights(&all);
         let seen = sights(&explore(&program, Portfolio::of(ReadsFrom::new(1)), Some(300)));
         prop_assert!(seen.is_subset(&all), "{:?}", seen.difference(&all));
