@@ -3,7 +3,7 @@
 use crate::threads::Threads;
 use crate::unknown_object;
 use crate::values::{self, Numbers};
-use racehunter_explore::{Execution, File, FileKind, FileOperation, Kind, Record, Wait};
+use racehunter_explore::{ALLOCATED_STACK, Execution, File, FileKind, FileOperation, Kind, Record, Wait};
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
 use racehunter_symbols::{Form, Symbols, own_frame};
@@ -64,6 +64,17 @@ impl Places<'_> {
         };
         let at = records.iter().position(is_it)?;
         values::value(self, &records[at], records.get(at + 1)?)
+    }
+
+    /// Whether the address is of a global, or in a block that is known to be of the heap. What was on a stack before, from
+    /// code of other people, differs from run to run.
+    pub(crate) fn is_lasting(&self, address: u64) -> bool {
+        let is_block = |record: &Record| {
+            let allocated = record.kind == Kind::Allocated && record.detail != ALLOCATED_STACK;
+            allocated && (record.object..record.object + record.extra.max(1)).contains(&address)
+        };
+        self.symbols.data_symbol(address.wrapping_sub(self.load_address)).is_some()
+            || self.execution.records.iter().any(is_block)
     }
 
     /// How the value of an access is to be read.

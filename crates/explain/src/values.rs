@@ -33,9 +33,7 @@ pub(crate) fn value(places: &Places<'_>, access: &Record, record: &Record) -> Op
     }
     let form = places.form(access);
     let show = |bits: u64| shown(places, bits, u32::from(record.size), form.as_ref());
-    // Memory of the stack and the heap has whatever was there before, which differs from run to run.
-    let global = || places.symbols.data_symbol(access.object.wrapping_sub(places.load_address)).is_some();
-    let is_known = !access.kind.is_write() || access.kind == Kind::AtomicUpdate || global();
+    let is_known = !access.kind.is_write() || access.kind == Kind::AtomicUpdate || places.is_lasting(access.object);
     let before = (record.detail & VALUE_BEFORE != 0 && is_known).then(|| show(record.object));
     let after = (record.detail & VALUE_AFTER != 0).then(|| show(record.extra));
     // What a write left is what matters of it.
