@@ -136,6 +136,7 @@ impl Explainer<'_> {
             execution,
             threads: &threads,
             numbers: values::Numbers::default(),
+            blocks: std::cell::OnceCell::new(),
         };
         let mut finding = Finding {
             id: String::new(),

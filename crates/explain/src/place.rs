@@ -7,6 +7,8 @@ use racehunter_explore::{ALLOCATED_STACK, Execution, File, FileKind, FileOperati
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
 use racehunter_symbols::{Form, Symbols, own_frame};
+use std::cell::OnceCell;
+use std::ops::Range;
 
 /// Uses of an object that are looked at for its name.
 const TRIES: usize = 8;
@@ -18,6 +20,8 @@ pub(crate) struct Places<'a> {
     pub(crate) execution: &'a Execution,
     pub(crate) threads: &'a Threads,
     pub(crate) numbers: Numbers,
+    /// Blocks of the heap that the log knows, once they are asked for: there are few, and very many records.
+    pub(crate) blocks: OnceCell<Vec<Range<u64>>>,
 }
 
 impl Places<'_> {
@@ -69,12 +73,13 @@ impl Places<'_> {
     /// Whether the address is of a global, or in a block that is known to be of the heap. What was on a stack before, from
     /// code of other people, differs from run to run.
     pub(crate) fn is_lasting(&self, address: u64) -> bool {
-        let is_block = |record: &Record| {
-            let allocated = record.kind == Kind::Allocated && record.detail != ALLOCATED_STACK;
-            allocated && (record.object..record.object + record.extra.max(1)).contains(&address)
-        };
+        let blocks = self.blocks.get_or_init(|| {
+            let is_block = |record: &&Record| record.kind == Kind::Allocated && record.detail != ALLOCATED_STACK;
+            let blocks = self.execution.records.iter().filter(is_block);
+            blocks.map(|record| record.object..record.object.saturating_add(record.extra.max(1))).collect()
+        });
         self.symbols.data_symbol(address.wrapping_sub(self.load_address)).is_some()
-            || self.execution.records.iter().any(is_block)
+            || blocks.iter().any(|block| block.contains(&address))
     }
 
     /// How the value of an access is to be read.
