@@ -5,7 +5,7 @@
 //! the program.
 
 use crate::table::{Align, Table, thousands};
-use racehunter_e2e::real::{Build, REAL, Real};
+use racehunter_e2e::real::{Build, Real, named};
 use racehunter_e2e::{Workshop, racehunter, run};
 use racehunter_explore::{Observe, Plan};
 use racehunter_flow::Follower;
@@ -17,9 +17,7 @@ use std::time::{Duration, Instant};
 
 /// Prints the table of the programs with these names, or of all.
 pub fn show(names: &[&str]) -> Result<bool, String> {
-    if let Some(name) = names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
-        return Err(format!("there is no real program {name}"));
-    }
+    let programs = named(names)?;
     let table = Table::new([
         ("program", 8, Align::Left),
         ("threads", 0, Align::Right),
@@ -33,7 +31,7 @@ pub fn show(names: &[&str]) -> Result<bool, String> {
         ("shown", 24, Align::Left),
     ]);
     println!("{}", table.heading());
-    for real in REAL.iter().filter(|real| names.is_empty() || names.contains(&real.name)) {
+    for real in programs {
         let recorded = record(real)?;
         let mut predicted = Vec::new();
         let mut total = recorded.plain + recorded.following;

@@ -5,7 +5,7 @@
 
 use crate::table::{Align, Table, thousands};
 use racehunter_analyses::{Options, Technique};
-use racehunter_e2e::real::{Build, REAL, Real};
+use racehunter_e2e::real::{Build, Real, named};
 use racehunter_e2e::{Hunted, Workshop, run};
 use racehunter_explore::{Budget, Campaign, Execution, Executor, ExecutorError, Outcome, Plan, Progress, Stop};
 use racehunter_launch::{Limits, Processes, Program};
@@ -23,9 +23,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
         ["--runs", runs, names @ ..] => (runs.parse().map_err(|_| "--runs needs a number".to_owned())?, names),
         names => (RUNS, names),
     };
-    if let Some(name) = names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
-        return Err(format!("there is no real program {name}"));
-    }
+    let programs = named(names)?;
     let table = Table::new([
         ("program", 8, Align::Left),
         ("threads", 0, Align::Right),
@@ -39,7 +37,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     ]);
     println!("{}", table.heading());
     let mut good = true;
-    for real in REAL.iter().filter(|real| names.is_empty() || names.contains(&real.name)) {
+    for real in programs {
         let ran = explore(real, runs)?;
         let found = hunt(real)?;
         println!("{}", table.row(cells(real, &ran, found.as_deref())));

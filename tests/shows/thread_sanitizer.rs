@@ -82,18 +82,18 @@ mod tests {
 WARNING: ThreadSanitizer: data race (pid=7)
   Write of size 4 at 0x1 by thread T2:
     #0 put /library/atomic.h:9:2 (p+0x1)
-    #1 second /work/p.c:6:3 (p+0x2)
+    #1 second /home/me/p.c:6:3 (p+0x2)
 
   Previous write of size 4 at 0x1 by thread T1:
-    #0 first /work/p.c:5:3 (p+0x3)
+    #0 first /home/me/p.c:5:3 (p+0x3)
 
   Location is global 'x' of size 4 at 0x1 (p+0x4)
 
-SUMMARY: ThreadSanitizer: data race /work/p.c:6:3 in second
+SUMMARY: ThreadSanitizer: data race /home/me/p.c:6:3 in second
 WARNING: ThreadSanitizer: heap-use-after-free (pid=7)
   Write of size 4 at 0x1 by thread T2:
-    #0 third /work/p.c:8:3 (p+0x1)
+    #0 third /home/me/p.c:8:3 (p+0x1)
 ";
-        assert_eq!(races(log, Path::new("/work/p.c")), BTreeSet::from([BTreeSet::from([5, 6])]));
+        assert_eq!(races(log, Path::new("/home/me/p.c")), BTreeSet::from([BTreeSet::from([5, 6])]));
     }
 }

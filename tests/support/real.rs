@@ -143,6 +143,17 @@ pub const REAL: [Real; 4] = [
     },
 ];
 
+/// Those with these names, or all when there are none.
+///
+/// # Errors
+/// When there is no such program.
+pub fn named(names: &[&str]) -> Result<Vec<&'static Real>, String> {
+    match names.iter().find(|name| REAL.iter().all(|real| real.name != **name)) {
+        Some(name) => Err(format!("there is no real program {name}")),
+        None => Ok(REAL.iter().filter(|real| names.is_empty() || names.contains(&real.name)).collect()),
+    }
+}
+
 /// The one with this name.
 #[must_use]
 pub fn real(name: &str) -> Option<&'static Real> {

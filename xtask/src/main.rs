@@ -26,7 +26,7 @@ usage: cargo xtask COMMAND
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   oracle    compare predictions with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
-  browser   look at the page of `racehunter report --html` in headless Chromium, as a reader would use it
+  browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]

@@ -1,4 +1,4 @@
-//! `cargo xtask browser`: the page of `racehunter report --html` in a real browser, as a reader would use it.
+//! `cargo xtask browser`: the page of `racehunter report --html` in a real browser: it renders, reacts, and fits.
 //!
 //! It hunts five programs of different kinds, makes the page, and checks in headless Chromium that it shows what it should,
 //! in light and dark, on a narrow window and without JavaScript. What it looked like is left as pictures.
