@@ -2,7 +2,7 @@
 //!
 //! One program is compiled and hunted once; all tests look at what that left behind.
 
-use racehunter_e2e::{Ended, Hunted, Workshop, racehunter};
+use racehunter_e2e::{Ended, Hunted, Workshop, racehunter, root, schema};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -83,22 +83,52 @@ fn sarif_has_a_flow_for_each_thread_and_relative_paths() {
     assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
 #[test]
 fn json_lines_of_every_command_are_as_in_the_schema() {
-    let schema = std::fs::read_to_string(racehunter_e2e::tool::root().join("docs/json-lines.schema.json"));
-    let schema: Value = serde_json::from_str(&schema.expect("the schema")).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
     let json = ["--message-format", "json"];
     let hunt = ["hunt", "--quiet", "--runs", "40", "./queue", "--out", "other"];
     let commands: [&[&str]; 3] = [&hunt, &["replay", HUNTED.id.as_str()], &["predict", "./queue"]];
     for command in commands {
         let ended = there(&[command, &json].concat());
         assert!(!ended.stdout.is_empty(), "{}", ended.stderr);
-        for line in ended.stdout.lines() {
-            let value: Value = serde_json::from_str(line).expect("JSON");
-            let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
-            assert!(errors.is_empty(), "{errors:?}\n{line}");
+        schema::check(&lines(&ended.stdout));
+    }
+}
+
+/// The snapshot of the reports that has something of every kind, and what makes a line of it wrong.
+#[test]
+fn json_lines_of_everything_are_as_in_the_schema() {
+    let snapshot = "crates/report/tests/report/snapshots/report__contracts__json_lines_of_everything.snap";
+    let text = std::fs::read_to_string(root().join(snapshot)).expect("the snapshot");
+    let lines = lines(text.splitn(3, "---\n").nth(2).expect("what comes after the heading"));
+    schema::check(&lines);
+    // The schema says something: each promised field is missed, and a wrong type is noticed.
+    let schema = schema::schema();
+    let mut wrong = Vec::new();
+    for line in [&lines[0], lines.last().expect("a summary")] {
+        let definition = &schema["$defs"][line["reason"].as_str().expect("a reason")];
+        for field in definition["required"].as_array().expect("fields") {
+            let mut without = line.clone();
+            without.as_object_mut().expect("an object").remove(field.as_str().expect("a name"));
+            wrong.push((format!("{field} is not missed"), without));
         }
+        // And it has a place for each field that is written.
+        for field in line.as_object().expect("an object").keys() {
+            assert!(definition["properties"][field].is_object(), "{field} is not in the schema");
+        }
+    }
+    for (field, value) in [("/sites/0/line", "9"), ("/kind", "data race")] {
+        let mut line = lines[0].clone();
+        *line.pointer_mut(field).expect("a field") = value.into();
+        wrong.push((format!("{field} may be anything"), line));
+    }
+    let (names, wrong): (Vec<String>, Vec<Value>) = wrong.into_iter().unzip();
+    for (name, problem) in names.iter().zip(schema::problems(&wrong)) {
+        assert!(!problem.is_empty(), "{name}");
     }
 }
 

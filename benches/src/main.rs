@@ -11,6 +11,7 @@ mod bounding;
 mod executions;
 mod machine;
 mod measure;
+#[cfg(feature = "peers")]
 mod peers;
 mod prediction;
 mod programs;

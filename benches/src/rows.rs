@@ -52,6 +52,7 @@ pub const ALL: &[(&str, Measure)] = &[
     ("hot", slowdown::hot),
     ("sqlite", slowdown::sqlite),
     ("switch", switch::rows),
+    #[cfg(feature = "peers")]
     ("loop", tiny::in_process),
     ("fork", tiny::fork_server),
     ("accesses", long::rows),

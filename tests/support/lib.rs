@@ -6,6 +6,7 @@
 //!
 //! - [`tool`] runs commands, with a guard against those that would never end.
 //! - [`results`] reads the JSON lines that a hunt writes.
+//! - [`schema`] compares them with the schema in the documentation.
 //! - [`workshop`] is a directory for one test: sources, programs, findings.
 //! - [`annotations`] reads what a program below `targets/` says about its own bug.
 //! - [`verdict`] compares that with what a hunt reported.
@@ -21,6 +22,7 @@ pub mod pair;
 pub mod processes;
 pub mod real;
 pub mod results;
+pub mod schema;
 pub mod tool;
 pub mod verdict;
 pub mod workshop;

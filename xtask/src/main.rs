@@ -124,7 +124,8 @@ fn oracle(options: &[&str]) -> Result<()> {
 fn bench(what: &[&str]) -> Result<()> {
     let kit = Kit::build()?;
     packages::need(packages::BENCH)?;
-    let mut arguments = vec!["run", "--quiet", "--release", "--package", "racehunter-benches", "--"];
+    let mut arguments =
+        vec!["run", "--quiet", "--release", "--package", "racehunter-benches", "--features", "peers", "--"];
     arguments.extend(what);
     shell::cargo(&arguments).env("RACEHUNTER", kit.program()).done()
 }

@@ -22,10 +22,10 @@ pub fn run(filter: &[&str]) -> Result<()> {
         step("symbols of the runtime");
         check_runtime_symbols()?;
         step("lints");
-        cargo(&["clippy", "--quiet", "--release", "--all-targets", "--", "-D", "warnings"]).done()?;
+        let all = ["clippy", "--quiet", "--release", "--workspace", "--exclude", "racehunter-runtime", "--all-targets"];
+        cargo(&[&all[..], &["--", "-D", "warnings"]].concat()).done()?;
         let runtime = ["clippy", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"];
         cargo(&[&runtime[..], &["--", "-D", "warnings"]].concat()).done()?;
-        cargo(&["clippy", "--quiet", "--release", "--package", "racehunter-plugin", "--", "-D", "warnings"]).done()?;
         step("documentation");
         cargo(&["doc", "--quiet", "--release", "--no-deps", "--document-private-items"])
             .env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links")
@@ -44,6 +44,8 @@ pub fn run(filter: &[&str]) -> Result<()> {
             "racehunter-runtime",
             "--exclude",
             "racehunter-e2e",
+            "--exclude",
+            "racehunter-schema",
         ])
         .env("RACEHUNTER", kit.program())
         .done()?;

@@ -3,9 +3,8 @@
 use super::Effort;
 use crate::executions::{random_plans, run, start, whole_cpu};
 use crate::measure::{median, medians, native, own_cpu, per_item};
-use crate::peers;
 use crate::programs::{Build, Programs, source};
-use crate::table::{Goal, Row, Value, thousands};
+use crate::table::{Goal, Row, Value};
 use anyhow::{Result, ensure};
 use std::path::Path;
 use std::process::Command;
@@ -45,7 +44,9 @@ fn parts(program: &Path, repeats: usize) -> Result<[f64; 2]> {
 }
 
 /// Many executions in one process, as loom and Shuttle do it.
+#[cfg(feature = "peers")]
 pub fn in_process(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
+    use crate::{peers, table::thousands};
     let mut source = source("tiny");
     source.flags.push("-DTINY_LOOP".to_owned());
     let program = programs.build(&source, Build::Ours)?;

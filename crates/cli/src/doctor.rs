@@ -4,7 +4,6 @@ use crate::config::Config;
 use crate::exit::Exit;
 use anyhow::{Context as _, Result, bail};
 use racehunter_compile::Toolkit;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A race that the first execution shows.
@@ -86,15 +85,9 @@ fn memory() -> Option<(&'static str, &'static str)> {
 
 /// All of it once: compile, hunt, replay.
 fn trial() -> Result<()> {
-    let directory = std::env::temp_dir().join(format!("racehunter-doctor-{}", std::process::id()));
-    let result = try_in(&directory);
-    // Best effort: it is in a directory for such things.
-    let _ = std::fs::remove_dir_all(&directory);
-    result
-}
-
-fn try_in(directory: &Path) -> Result<()> {
-    std::fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    let directory = tempfile::Builder::new().prefix("racehunter-doctor-").tempdir();
+    let directory = directory.context("cannot create a temporary directory")?;
+    let directory = directory.path();
     std::fs::write(directory.join("trial.c"), TRIAL).context("cannot write a file")?;
     let own = std::env::current_exe().context("cannot find the program itself")?;
     let output = Command::new(own)

@@ -6,7 +6,7 @@
 //! or that [`crate::kernel`] can give a new kernel thread to.
 
 use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
-use crate::{Global, clock, kernel, sync, sys};
+use crate::{Global, clock, kernel, signals, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -173,6 +173,8 @@ unsafe extern "C" fn begin(t: *mut Thread) {
     (*t).fs = fs_base();
     rh_park(t);
     sync::keys::arm(t);
+    // It may have been sent a signal before it had its first turn.
+    signals::deliver();
 }
 
 /// Makes a thread entry into a fiber that will call its `start` when it is first switched to. Returns an errno.
