@@ -510,3 +510,37 @@ int main() {
 ",
     );
 }
+
+/// Without optimisation a variable that never got a value has some value, but one: who creates the thread waits for it.
+#[test]
+fn a_variable_without_a_value_does_not_change() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "maybe.c",
+        r"
+#include <pthread.h>
+
+static int done;
+
+static void *work(void *unused) {
+    done = 1;
+    return unused;
+}
+
+int main(void) {
+    int has_worker;
+    pthread_t worker;
+    if (has_worker)
+        pthread_create(&worker, NULL, work, NULL);
+    if (has_worker)
+        pthread_join(worker, NULL);
+    if (!has_worker)
+        work(NULL);
+    return done != 1;
+}
+",
+    );
+    workshop.cc(["-g", "-O0", "-w", "-pthread", "maybe.c", "-o", "maybe"]).expect(0);
+    let ended = workshop.run(&mut std::process::Command::new(workshop.path("maybe")));
+    assert_eq!(ended.status, Some(0), "it created the thread and did not wait, or did not create it and did not work");
+}

@@ -2,6 +2,7 @@
 // Everything else is in Rust.
 
 #include "llvm-c/Types.h"
+#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DebugProgramInstruction.h"
@@ -9,6 +10,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/Passes/PassBuilder.h"
 #if LLVM_VERSION_MAJOR >= 22
 #include "llvm/Plugins/PassPlugin.h"
@@ -16,8 +19,8 @@
 #include "llvm/Passes/PassPlugin.h"
 #endif
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Mem2Reg.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
 using namespace llvm;
@@ -43,10 +46,46 @@ struct Step : PassInfoMixin<Step> {
   static bool isRequired() { return true; }
 };
 
+// At -O0 every local variable lives in memory: without promotion each of its accesses would look like an event.
+//
+// A variable that is used before it has a value keeps to one value all the same, as it does in memory. LLVM's own pass
+// makes it another one at each use: `if (x) create(); if (x) join();` could then create and not join.
+struct PromoteLocals : PassInfoMixin<PromoteLocals> {
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses) {
+    auto &dominators = analyses.getResult<DominatorTreeAnalysis>(function);
+    auto &assumptions = analyses.getResult<AssumptionAnalysis>(function);
+    bool changed = false;
+    for (;;) {
+      SmallVector<AllocaInst *> locals;
+      for (Instruction &instruction : function.getEntryBlock())
+        if (auto *local = dyn_cast<AllocaInst>(&instruction); local && isAllocaPromotable(local))
+          locals.push_back(local);
+      if (locals.empty())
+        break;
+      SmallVector<Instruction *> first_values;
+      for (AllocaInst *local : locals) {
+        IRBuilder<> builder(local->getParent(), std::next(local->getIterator()));
+        auto *value = cast<Instruction>(builder.CreateFreeze(UndefValue::get(local->getAllocatedType())));
+        builder.CreateStore(value, local);
+        first_values.push_back(value);
+      }
+      PromoteMemToReg(locals, dominators, &assumptions);
+      for (Instruction *value : first_values)
+        if (value->use_empty())
+          value->eraseFromParent();
+      changed = true;
+    }
+    if (!changed)
+      return PreservedAnalyses::all();
+    PreservedAnalyses preserved;
+    preserved.preserveSet<CFGAnalyses>();
+    return preserved;
+  }
+};
+
 void add_instrumentation(ModulePassManager &passes, OptimizationLevel level) {
-  // At -O0 every local variable lives in memory: without promotion each of its accesses would look like an event.
   if (level == OptimizationLevel::O0)
-    passes.addPass(createModuleToFunctionPassAdaptor(PromotePass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(PromoteLocals()));
   passes.addPass(Step(rh_instrument));
 }
 

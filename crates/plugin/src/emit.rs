@@ -224,7 +224,14 @@ impl<'a> Emitter<'a> {
     }
 
     fn string(&mut self, site: Value, string: StringCall) {
-        let second = string.second.unwrap_or_else(|| Value(llvm!(LLVMConstNull(self.types.ptr.0))));
+        let second = match (string.second, string.character) {
+            (Some(second), _) => second,
+            (None, Some(character)) => {
+                let character = self.as_i64(character);
+                Value(llvm!(LLVMBuildIntToPtr(self.builder, character.0, self.types.ptr.0, UNNAMED)))
+            }
+            (None, None) => Value(llvm!(LLVMConstNull(self.types.ptr.0))),
+        };
         let length = match string.length {
             Some(length) => self.as_i64(length),
             None => self.i64(u64::MAX),

@@ -47,6 +47,7 @@ mod loops;
 mod memory;
 mod operation;
 mod plan;
+mod printing;
 mod regions;
 mod registration;
 mod sections;

@@ -14,22 +14,40 @@ pub struct StringCall {
     pub second: Option<Value>,
     /// Greatest number of bytes looked at.
     pub length: Option<Value>,
+    /// The character that is looked for.
+    pub character: Option<Value>,
 }
 
-/// Names, with the positions of the second string and of the length among the arguments. The order is part of the
-/// contract with the runtime.
-const STRING_FUNCTIONS: [(&str, Option<u32>, Option<u32>); 11] = [
-    ("strlen", None, None),
-    ("strcpy", Some(1), None),
-    ("strncpy", Some(1), Some(2)),
-    ("strcat", Some(1), None),
-    ("strcmp", Some(1), None),
-    ("strncmp", Some(1), Some(2)),
-    ("strchr", None, None),
-    ("strrchr", None, None),
-    ("strdup", None, None),
-    ("memcmp", Some(1), Some(2)),
-    ("memchr", None, Some(2)),
+impl StringCall {
+    /// A string that is read to its end.
+    pub fn whole(text: Value) -> Self {
+        Self { which: 0, first: text, second: None, length: None, character: None }
+    }
+}
+
+/// Where such a function has what it works on, besides the first string: positions among the arguments.
+#[derive(Clone, Copy)]
+enum Others {
+    Nothing,
+    Text,
+    TextUpTo,
+    Character,
+    CharacterUpTo,
+}
+
+/// Names. The order is part of the contract with the runtime.
+const STRING_FUNCTIONS: [(&str, Others); 11] = [
+    ("strlen", Others::Nothing),
+    ("strcpy", Others::Text),
+    ("strncpy", Others::TextUpTo),
+    ("strcat", Others::Text),
+    ("strcmp", Others::Text),
+    ("strncmp", Others::TextUpTo),
+    ("strchr", Others::Character),
+    ("strrchr", Others::Nothing),
+    ("strdup", Others::Nothing),
+    ("memcmp", Others::TextUpTo),
+    ("memchr", Others::CharacterUpTo),
 ];
 
 /// The announcement of a call of `function`, if it is a string function called with the arguments that it has in C.
@@ -38,22 +56,22 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         // The optimiser's names for uses of the same memory.
         "bcmp" => "memcmp",
         "stpcpy" => "strcpy",
+        // They read the string to its end, whatever they do with it.
+        "puts" | "fputs" | "fputs_unlocked" | "perror" => "strlen",
         other => other,
     };
-    let which = STRING_FUNCTIONS.iter().position(|(name, ..)| *name == function)?;
-    let (_, second, length) = STRING_FUNCTIONS[which];
+    let which = STRING_FUNCTIONS.iter().position(|(name, _)| *name == function)?;
     let argument = |index: u32| (index < call.argument_count()).then(|| call.operand(index));
     let pointer = |index: u32| argument(index).filter(|value| value.ty().is_ordinary_pointer());
-    let first = pointer(0)?;
-    let second = match second {
-        Some(index) => Some(pointer(index)?),
-        None => None,
-    };
-    let length = match length {
-        Some(index) => Some(argument(index).filter(|value| value.ty().is_integer())?),
-        None => None,
-    };
-    Some(StringCall { which: which as u32, first, second, length })
+    let number = |index: u32| argument(index).filter(|value| value.ty().is_integer());
+    let alone = StringCall { which: which as u32, ..StringCall::whole(pointer(0)?) };
+    Some(match STRING_FUNCTIONS[which].1 {
+        Others::Nothing => alone,
+        Others::Text => StringCall { second: Some(pointer(1)?), ..alone },
+        Others::TextUpTo => StringCall { second: Some(pointer(1)?), length: Some(number(2)?), ..alone },
+        Others::Character => StringCall { character: Some(number(1)?), ..alone },
+        Others::CharacterUpTo => StringCall { character: Some(number(1)?), length: Some(number(2)?), ..alone },
+    })
 }
 
 /// A vector access under a mask: its direction, which lanes, where they are, and the type of the vector.

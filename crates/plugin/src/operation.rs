@@ -4,6 +4,7 @@ use crate::kinds::Kinds;
 use crate::library;
 use crate::llvm::{Module, Value, llvm};
 use crate::memory::Memory;
+use crate::printing;
 use crate::standard;
 use crate::sys::core::*;
 use crate::sys::{LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode};
@@ -252,10 +253,14 @@ impl<'a> Scanner<'a> {
                 self.range(Access::Write, argument(0), Length::Computed(argument(2)), found);
             }
             function => {
-                if let Some(string) = library::string_call(call, function)
-                    && (self.is_readable(string.first) || string.second.is_some_and(|second| self.is_readable(second)))
-                {
-                    found.push(Operation::LibraryString(string));
+                let strings = library::string_call(call, function).into_iter().chain(printing::strings(call, name));
+                for string in strings {
+                    if self.is_readable(string.first) || string.second.is_some_and(|second| self.is_readable(second)) {
+                        found.push(Operation::LibraryString(string));
+                    }
+                }
+                if let Some((access, address, length)) = printing::memory(call, name) {
+                    self.range(access, address, length, found);
                 }
             }
         }

@@ -21,7 +21,8 @@ const STRDUP: u32 = 8;
 const MEMCMP: u32 = 9;
 const MEMCHR: u32 = 10;
 
-/// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length.
+/// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length. Where a character is looked
+/// for, `b` is that.
 pub(crate) unsafe extern "C" fn string_call(
     a: *const u8,
     b: *const u8,
@@ -40,8 +41,13 @@ pub(crate) unsafe extern "C" fn string_call(
             access(text as usize, len, site, Kind::WriteRange, code);
         }
     };
+    if a.is_null() {
+        // It prints as "(null)", or the call itself crashes.
+        return;
+    }
     match which {
-        STRLEN | STRCHR | STRRCHR | STRDUP => reads(a, strlen(a) + 1),
+        STRLEN | STRRCHR | STRDUP => reads(a, strlen(a) + 1),
+        STRCHR => reads(a, first_of(a, b as u8, strlen(a) + 1)),
         STRCPY => {
             let len = strlen(b) + 1;
             reads(b, len);
@@ -69,9 +75,14 @@ pub(crate) unsafe extern "C" fn string_call(
             reads(a, len);
             reads(b, len);
         }
-        MEMCHR => reads(a, n),
+        MEMCHR => reads(a, first_of(a, b as u8, n)),
         _ => {}
     }
+}
+
+/// Bytes up to and including the first that is this one.
+unsafe fn first_of(text: *const u8, wanted: u8, most: usize) -> usize {
+    (0..most).find(|&i| *text.add(i) == wanted).map_or(most, |i| i + 1)
 }
 
 /// Bytes up to and including the first that differs, or ends the strings.

@@ -237,9 +237,19 @@ pub(crate) unsafe fn thread_ends(t: *mut Thread) {
     }
 }
 
+/// Signals that do nothing unless the program wants them.
+const IGNORED: u64 = bit(17) | bit(18) | bit(23) | bit(28);
+
+/// Whether a signal to the process, or to a thread, would end the program at once.
+pub(crate) unsafe fn would_end(signal: u32, to: Option<u32>) -> bool {
+    let action = actions::of(signal);
+    let t = to.map_or_else(|| taker(signal), |number| thread(number));
+    let does_something = IGNORED & bit(signal) == 0 && !action.is_ignored();
+    does_something && !action.has_handler() && !t.is_null() && (*t).signal_mask & bit(signal) == 0
+}
+
 /// What happens about a signal that has no handler.
 pub(super) unsafe fn default_action(signal: u32) {
-    const IGNORED: u64 = bit(17) | bit(18) | bit(23) | bit(28);
     // Stopping, and what nothing can come before, is the kernel's business.
     const KERNEL: u64 = bit(SIGKILL) | bit(SIGSTOP) | bit(20) | bit(21) | bit(22);
     if actions::of(signal).is_ignored() || IGNORED & bit(signal) != 0 {

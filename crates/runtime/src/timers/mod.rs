@@ -163,6 +163,12 @@ unsafe fn expire(index: usize) {
     let missed = periods.unwrap_or(0);
     clock::acquire(&(*it).clock);
     match (*it).notice {
+        // It is there for a program that hangs, and how long that takes is not a matter of the schedule: it never comes
+        // in time. Threads that wait for ever then are a deadlock, which tells more than the end of the program.
+        Notice::Signal { signal, to, .. } if send::would_end(signal, to) => {
+            (*it).deadline = NEVER;
+            note_expiration(it);
+        }
         Notice::Signal { signal, to, value } => {
             if send::is_pending_from_timer(signal, index as u32) {
                 (*it).missed = (*it).missed.saturating_add(missed as u32 + 1);

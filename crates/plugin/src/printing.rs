@@ -1,0 +1,124 @@
+//! What the printing functions of the C library read and write on behalf of the program.
+
+use crate::library::StringCall;
+use crate::llvm::{Value, llvm};
+use crate::operation::{Access, Length};
+use crate::sys::core::*;
+
+/// A range of memory that a call touches.
+pub type Touched = (Access, Value, Length);
+
+/// Strings that the call reads to their end: those of `%s`, where the format is known and says nothing about a length.
+pub fn strings(call: Value, function: &str) -> Vec<StringCall> {
+    let Some(format) = format_position(function).filter(|&at| at < call.argument_count()) else { return Vec::new() };
+    let Some(text) = constant_text(call.operand(format)) else { return Vec::new() };
+    let arguments = (format + 1)..call.argument_count();
+    directives(&text)
+        .into_iter()
+        .zip(arguments)
+        .filter(|&(is_string, at)| is_string && call.operand(at).ty().is_ordinary_pointer())
+        .map(|(_, at)| StringCall::whole(call.operand(at)))
+        .collect()
+}
+
+/// Memory of a known size that the call certainly touches.
+pub fn memory(call: Value, function: &str) -> Option<Touched> {
+    let argument = |index: u32| (index < call.argument_count()).then(|| call.operand(index));
+    match function {
+        "fwrite" | "fwrite_unlocked" => {
+            let (size, count) = (argument(1)?, argument(2)?);
+            let length = match (size.constant_integer(), count.constant_integer()) {
+                (Some(1), _) => Length::Computed(count),
+                (_, Some(1)) => Length::Computed(size),
+                (Some(size), Some(count)) => Length::Bytes(u64::try_from(size.checked_mul(count)?).ok()?),
+                _ => return None,
+            };
+            Some((Access::Read, argument(0)?, length))
+        }
+        // How much is not known before. It is at least the end of the string.
+        "sprintf" | "vsprintf" | "__sprintf_chk" | "__vsprintf_chk" => {
+            Some((Access::Write, argument(0)?, Length::Bytes(1)))
+        }
+        "snprintf" | "vsnprintf" | "__snprintf_chk" | "__vsnprintf_chk" => {
+            let has_room = argument(1)?.constant_integer()? > 0;
+            has_room.then_some((Access::Write, argument(0)?, Length::Bytes(1)))
+        }
+        _ => None,
+    }
+}
+
+/// Which argument is the format.
+fn format_position(function: &str) -> Option<u32> {
+    Some(match function {
+        "printf" => 0,
+        "fprintf" | "sprintf" | "dprintf" | "syslog" | "__printf_chk" => 1,
+        "snprintf" | "__fprintf_chk" | "__dprintf_chk" | "__syslog_chk" => 2,
+        "__sprintf_chk" => 3,
+        "__snprintf_chk" => 4,
+        _ => return None,
+    })
+}
+
+/// The text of a constant string.
+fn constant_text(pointer: Value) -> Option<Vec<u8>> {
+    let global = Value::new(llvm!(LLVMIsAGlobalVariable(pointer.0)))?;
+    if llvm!(LLVMIsGlobalConstant(global.0)) == 0 {
+        return None;
+    }
+    let initialiser = Value::new(llvm!(LLVMGetInitializer(global.0)))?;
+    if llvm!(LLVMIsConstantString(initialiser.0)) == 0 {
+        return None;
+    }
+    let mut len = 0;
+    let text = llvm!(LLVMGetAsString(initialiser.0, &raw mut len));
+    // SAFETY: LLVM keeps the text as long as the constant.
+    let text = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len) };
+    Some(text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec())
+}
+
+/// For each argument that the format uses, whether it is a string that is read to its end. Ends at what is not understood.
+fn directives(format: &[u8]) -> Vec<bool> {
+    let mut uses = Vec::new();
+    let mut rest = format.iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            continue;
+        }
+        let (mut has_precision, mut is_wide) = (false, false);
+        loop {
+            match rest.next() {
+                Some(b'*') => uses.push(false),
+                Some(b'.') => has_precision = true,
+                Some(b'0'..=b'9' | b'-' | b'+' | b' ' | b'#' | b'\'') => {}
+                Some(b'l' | b'L' | b'q') => is_wide = true,
+                Some(b'h' | b'j' | b'z' | b't') => {}
+                Some(b'%' | b'm') => break,
+                Some(b's') => {
+                    uses.push(!has_precision && !is_wide);
+                    break;
+                }
+                Some(byte) if byte.is_ascii_alphabetic() => {
+                    uses.push(false);
+                    break;
+                }
+                // `%1$s` and whatever else there is.
+                _ => return uses,
+            }
+        }
+    }
+    uses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::directives;
+
+    #[test]
+    fn strings_are_told_from_what_else_is_printed() {
+        assert_eq!(directives(b"%d %s: %5.1f%%\n"), [false, true, false]);
+        assert_eq!(directives(b"%-20s|%.4s|%.*s|%ls"), [true, false, false, false, false]);
+        assert_eq!(directives(b"%*d%s"), [false, false, true]);
+        assert_eq!(directives(b"%s %2$s %s"), [true]);
+        assert_eq!(directives(b"%m 100%"), [] as [bool; 0]);
+    }
+}
