@@ -206,6 +206,8 @@ byte_enum! {
         /// the one after it, each of `size` bytes; which of them is known, the bits of `detail` tell. Only where the plan
         /// asks for it.
         Value = 90,
+        /// Where `object` was initialised, before the `Misuse` that follows: by `thread`, at `index`.
+        Initialised = 91,
 
         /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
         /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the
@@ -405,6 +407,8 @@ byte_enum! {
         JoinTwice = 10,
         /// Thread number `object` is detached, but it was detached or joined already.
         DetachTwice = 11,
+        /// An object is used that thread number `extra` - 1 has initialised, and nothing orders the two.
+        NotInitialised = 12,
     }
 }
 

@@ -76,6 +76,7 @@ fn reason<'r>(what: Misuse, record: &Record, other: Option<u32>, before: &'r [Re
         Misuse::UnlockFree => last(&|earlier| {
             about(earlier) && is_earlier(earlier) && matches!(earlier.kind, Kind::Unlock | Kind::RwUnlock)
         }),
+        Misuse::NotInitialised => last(&|earlier| about(earlier) && earlier.kind == Kind::Initialised),
         Misuse::WaitUnlocked | Misuse::None => None,
     }
 }
@@ -110,6 +111,9 @@ fn phrase(what: Misuse, name: &str, other: &str) -> String {
         Misuse::JoinDetached => format!("{name} is joined, but it is detached"),
         Misuse::JoinTwice => format!("{name} is joined twice"),
         Misuse::DetachTwice => format!("{name} is detached, but it was detached or joined before"),
+        Misuse::NotInitialised => {
+            format!("`{name}` is used, and nothing makes sure that {other} has initialised it before")
+        }
         Misuse::None => format!("`{name}` is misused"),
     }
 }

@@ -327,6 +327,7 @@ pub(crate) fn access_name(kind: Kind) -> &'static str {
         Kind::SemPost => "increment",
         Kind::BarrierWait => "arrive",
         Kind::Lifetime => "destroy",
+        Kind::Initialised => "initialise",
         Kind::Join => "join",
         Kind::Detach => "detach",
         Kind::Create => "create",

@@ -107,6 +107,16 @@ pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
     }
 }
 
+/// The running thread's entry in its own clock.
+pub(crate) unsafe fn own() -> u32 {
+    *(*current()).clock.add(CURRENT.get() as usize)
+}
+
+/// Whether the running thread knows what another one, or it itself, did when its own entry was this.
+pub(crate) unsafe fn knows(number: u32, entry: u32) -> bool {
+    number == CURRENT.get() || *(*current()).clock.add(number as usize) >= entry
+}
+
 /// What a relaxed load has seen takes effect at the next acquire fence.
 pub(crate) unsafe fn acquire_at_fence(clock: &SyncClock) {
     if DETECTS.get() && clock.len > 0 {

@@ -28,7 +28,7 @@ pub(crate) unsafe fn catch_up(t: *mut Thread) {
     }
 }
 
-unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, _code: usize) -> i32 {
+unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, code: usize) -> i32 {
     const MOST: u32 = u32::MAX / 2;
     if count == 0 || count > MOST {
         return EINVAL;
@@ -37,6 +37,7 @@ unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, _code: usiz
     let round = (*object(at)).round;
     objects::forget(at);
     (*object(at)).round = round;
+    misuse::begins(at, code);
     *(at as *mut u64) = 0;
     (*object(at)).count = count;
     0

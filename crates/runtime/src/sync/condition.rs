@@ -101,8 +101,9 @@ unsafe fn forget(at: usize) {
     drop_permits(at);
 }
 
-pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i32 {
+pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
     forget(at);
+    misuse::begins(at, code);
     // The clock that timed waits use is kept in the attributes; remember it for `timed_wait`.
     const CLOCK_SHIFT: u32 = 1;
     let clock = if attributes.is_null() { 0 } else { (*attributes >> CLOCK_SHIFT) & 1 };

@@ -3,11 +3,11 @@
 //! What is told here is undefined behaviour by POSIX. What has a defined error (unlocking an error-checking mutex that
 //! another thread holds, say) is not: programs may rely on it.
 
-use super::objects;
+use super::objects::{self, Origin};
 use crate::schedule::now;
-use crate::thread::{COUNT, Thread, current, holds, thread};
-use crate::{afterlife, log};
-use racehunter_event::{Kind, Misuse, Wait};
+use crate::thread::{COUNT, CURRENT, Thread, current, holds, thread};
+use crate::{afterlife, clock, log};
+use racehunter_event::{Kind, Misuse, Record, Wait};
 
 /// Logs a misuse by the running thread, in its event that is happening.
 #[cold]
@@ -26,6 +26,29 @@ pub(crate) unsafe fn destroy(at: usize) {
     (at as *mut u64).write_unaligned(DESTROYED);
 }
 
+/// The running thread has just initialised an object.
+pub(crate) unsafe fn begins(at: usize, code: usize) {
+    if clock::DETECTS.get() {
+        (*objects::get(Wait::Mutex, at)).origin =
+            Origin { thread: CURRENT.get() + 1, clock: clock::own(), code: log::relative(code), index: now() };
+    }
+}
+
+/// An object is used: whoever does that must know that it was initialised. It is told once.
+unsafe fn is_initialised(at: usize) {
+    let object = objects::known(Wait::Mutex, at);
+    if object.is_null() || (*object).origin.thread == 0 {
+        return;
+    }
+    let Origin { thread, clock, code, index } = (*object).origin;
+    if clock::DETECTS.get() && !clock::knows(thread - 1, clock) {
+        (*object).origin = Origin::default();
+        let kind = Kind::Initialised;
+        log::put(Record { index, code, object: at as u64, thread: thread - 1, kind, ..Record::default() });
+        report(Misuse::NotInitialised, at, thread);
+    }
+}
+
 pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
     (at as *const u64).read_unaligned() == DESTROYED
 }
@@ -36,6 +59,7 @@ pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     if afterlife::object_used(at, kind, (*current()).code) {
         return true;
     }
+    is_initialised(at);
     if !is_destroyed(at) {
         return false;
     }

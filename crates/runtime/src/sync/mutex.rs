@@ -88,8 +88,9 @@ pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     }
 }
 
-pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, _code: usize) -> i32 {
+pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, code: usize) -> i32 {
     objects::forget(at);
+    misuse::begins(at, code);
     let init: extern "C" fn(usize, *const u8) -> i32 = core::mem::transmute(real::mutex_init());
     init(at, attributes)
 }

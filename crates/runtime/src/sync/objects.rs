@@ -21,10 +21,24 @@ pub(crate) struct Object {
     pub known: u32,
     /// What it was last locked as.
     pub lock: Lock,
+    /// Who initialised it, when and where: only as long as that may matter.
+    pub origin: Origin,
     /// What the last release carries.
     pub clock: SyncClock,
     /// What releases of readers carry.
     pub shared_clock: SyncClock,
+}
+
+/// The initialisation of an object.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Origin {
+    /// Number + 1 of the thread; 0 when it is not known, as for all that has a static initialiser.
+    pub thread: u32,
+    /// Entry of the thread in its own clock.
+    pub clock: u32,
+    pub code: u64,
+    pub index: u64,
 }
 
 /// What an object that can be held is.
@@ -147,6 +161,7 @@ pub(crate) unsafe fn forget(address: usize) {
             (*object).round = 0;
             (*object).known = 0;
             (*object).lock = Lock::None;
+            (*object).origin = Origin::default();
             crate::clock::clear(&mut (*object).clock);
             crate::clock::clear(&mut (*object).shared_clock);
         }

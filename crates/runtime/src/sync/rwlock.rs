@@ -44,8 +44,9 @@ pub(crate) unsafe fn write_available(at: usize) -> bool {
     (*object(at)).owner == 0 && (*object(at)).count == 0
 }
 
-unsafe extern "C" fn init(at: usize, attributes: *const u32, _code: usize) -> i32 {
+unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
     objects::forget(at);
+    misuse::begins(at, code);
     // What a static initialiser would leave; nothing else reads it but code that copies or prints it.
     const SIZE: usize = 56;
     core::ptr::write_bytes(at as *mut u8, 0, SIZE);

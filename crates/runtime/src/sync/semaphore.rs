@@ -55,11 +55,12 @@ pub(super) unsafe fn set(at: usize, is_shared: bool, value: u32) {
 /// `SEM_VALUE_MAX`
 pub(super) const LARGEST: u32 = i32::MAX as u32;
 
-unsafe extern "C" fn init(at: usize, shared: i32, value: u32, _code: usize) -> i32 {
+unsafe extern "C" fn init(at: usize, shared: i32, value: u32, code: usize) -> i32 {
     if value > LARGEST {
         return fail(EINVAL);
     }
     objects::forget(at);
+    misuse::begins(at, code);
     set(at, shared != 0, value);
     0
 }
