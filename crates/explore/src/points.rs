@@ -24,9 +24,16 @@ pub enum Points {
 pub fn shared_sites(execution: &Execution) -> Vec<u32> {
     let mut granules: FxHashMap<u64, Granule> = FxHashMap::default();
     let mut families = Families::default();
+    // Buffers are written and printed again and again: the second time changes nothing unless threads began or ended.
+    let mut ranges: FxHashSet<(u32, u64, u64, Kind)> = FxHashSet::default();
+    let is_range = |record: &Record| matches!(record.kind, Kind::ReadRange | Kind::WriteRange);
     for record in &execution.records {
         families.note(record);
-        if record.kind.is_access() {
+        if matches!(record.kind, Kind::Create | Kind::Join) {
+            ranges.clear();
+        }
+        let again = is_range(record) && !ranges.insert((record.thread, record.object, record.extra, record.kind));
+        if record.kind.is_access() && !again {
             for (granule, mask) in bytes(record) {
                 granules.entry(granule).or_default().touch(record, mask, &families);
             }
@@ -34,9 +41,11 @@ pub fn shared_sites(execution: &Execution) -> Vec<u32> {
     }
     let mut sites: FxHashSet<u32> = FxHashSet::default();
     let plain = |record: &&Record| record.kind.is_access() && record.site != 0 && !record.kind.is_atomic();
+    ranges.clear();
     for record in execution.records.iter().filter(plain) {
         let shared = |(granule, mask)| granules.get(&granule).is_some_and(|granule| granule.shared & mask != 0);
-        if !sites.contains(&record.site) && bytes(record).any(shared) {
+        let again = is_range(record) && !ranges.insert((record.site, record.object, record.extra, record.kind));
+        if !again && !sites.contains(&record.site) && bytes(record).any(shared) {
             sites.insert(record.site);
         }
     }

@@ -192,11 +192,16 @@ pub(crate) unsafe fn check(address: usize, size: usize, access: Access) {
     let end = address + size;
     let mut at = address;
     while at < end {
+        if at & 3 == 0 && !access.kind.is_atomic() {
+            let me = RH_EPOCH.get() | MASK | site;
+            at += 4 * note_whole(cell_of(at), (end - at) / 4, me, access.kind.is_write());
+            if at == end {
+                return;
+            }
+        }
         let in_cell = (end - at).min(4 - (at & 3));
         let mask = ((1_u64 << in_cell) - 1) << (at & 3);
-        if in_cell < 4 || !note_whole(at, site, access.kind) {
-            check_cell(at, mask << MASK_SHIFT, site, &access);
-        }
+        check_cell(at, mask << MASK_SHIFT, site, &access);
         at += in_cell;
     }
 }
@@ -239,30 +244,27 @@ unsafe fn note_byte(bytes: *mut Bytes, byte: usize, me: Slot, is_write: bool) ->
     true
 }
 
-/// The fast path of the hooks, for ranges: a whole cell that knows of nothing but this thread's own past.
-#[inline(always)]
-unsafe fn note_whole(address: usize, site: u64, kind: Kind) -> bool {
-    let cell = cell_of(address);
-    let (write, read) = ((*cell).write, (*cell).read);
-    if kind.is_atomic() {
-        return false;
-    }
-    let me = RH_EPOCH.get() | MASK | site;
-    let is_write = kind.is_write();
-    if is_same(write, me) || (!is_write && is_same(read, me)) {
-        return true;
-    }
+/// The fast path of the hooks, for ranges: notes a plain access to whole cells, as long as they know of nothing but this
+/// thread's own past. Returns to how many.
+unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -> usize {
     let family = RH_FAMILY.get();
     let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
-    if read >= LIST || !is_past(write) || !is_past(read) {
-        return false;
+    for number in 0..count {
+        let cell = first.add(number);
+        let (write, read) = ((*cell).write, (*cell).read);
+        if is_same(write, me) || (!is_write && is_same(read, me)) {
+            continue;
+        }
+        if read >= LIST || !is_past(write) || !is_past(read) {
+            return number;
+        }
+        if is_write {
+            *cell = Cell { write: me, read: 0 };
+        } else {
+            (*cell).read = me;
+        }
     }
-    if is_write {
-        *cell = Cell { write: me, read: 0 };
-    } else {
-        (*cell).read = me;
-    }
-    true
+    count
 }
 
 unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
