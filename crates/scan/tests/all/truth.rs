@@ -1,0 +1,68 @@
+//! What the analysis proves about random programs is true: no schedule and no input shows a race.
+//!
+//! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
+
+use crate::lower::lower;
+use crate::machine::{Truth, truth};
+use crate::random::program;
+use crate::source::Source;
+use racehunter_scan::backend::{Alias, Backend, Syntactic, Value};
+use racehunter_scan::{Models, Program, Report, analyse};
+
+pub fn programs() -> u64 {
+    std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(600)
+}
+
+/// States of a program that are looked at.
+pub const MOST: usize = 20_000;
+
+/// What the analysis says of a program.
+pub fn report(source: &Source, backend: &dyn Backend, models: &Models) -> Report {
+    analyse(&Program::link(vec![lower(source)]), models, backend)
+}
+
+/// How often something was so.
+#[derive(Debug, Default)]
+struct Count {
+    /// Programs without a race that were proved, and by tier B only.
+    proved: u64,
+    by_ways: u64,
+}
+
+#[test]
+fn what_is_proved_is_true() {
+    let models = Models::default();
+    let (mut free, mut racy, mut open) = (0, 0, 0);
+    let mut counts = [Count::default(), Count::default()];
+    let backends: [&dyn Backend; 2] = [&Value, &Alias];
+    for seed in 0..programs() {
+        let source = program(seed);
+        let truth = truth(&lower(&source), MOST);
+        match truth {
+            Truth::Race => racy += 1,
+            Truth::None => free += 1,
+            Truth::Undefined | Truth::TooLarge => open += 1,
+        }
+        let report_of = |backend: &dyn Backend| report(&source, backend, &models);
+        for (backend, count) in backends.iter().zip(&mut counts) {
+            let report = report_of(*backend);
+            assert!(
+                truth != Truth::Race || !report.is_race_free(),
+                "program {seed} has a race, and {} proves that there is none:\n{source}",
+                backend.name()
+            );
+            if truth == Truth::None && report.is_race_free() {
+                count.proved += 1;
+                count.by_ways += u64::from(report.by_ways);
+            }
+        }
+        assert!(!report_of(&Syntactic).is_race_free(), "program {seed} is proved by names alone");
+    }
+    println!("{free} programs without a race, {racy} with one, {open} left out; value and alias: {counts:?}");
+    // What proves nothing is never wrong.
+    let [value, alias] = counts;
+    assert!(racy * 5 > programs() && free * 5 > programs(), "{free} {racy}");
+    assert!(value.proved * 10 > free * 6, "{value:?} of {free}");
+    assert!(alias.proved * 10 > free * 4 && value.proved > alias.proved, "{alias:?} of {free}");
+    assert!(value.by_ways > 0, "{value:?}");
+}
