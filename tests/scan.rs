@@ -38,6 +38,10 @@ fn main() -> ExitCode {
         several_sources();
         Ok(())
     }));
+    trials.push(Trial::test("mutants", || {
+        mutants();
+        Ok(())
+    }));
     trials.push(Trial::test("models", || {
         models();
         Ok(())
@@ -82,12 +86,44 @@ fn check(program: &Path) {
     if let Some(tier) = tier {
         assert_eq!(said["tier"], tier, "{said}");
     }
+    if word == "race-free" {
+        attack(&workshop, program);
+    }
     // What the code alone says is never the opposite.
     let alone = verdict(&workshop, &[program], &["--approx", "over"]);
     if word == "race" {
         assert_eq!(alone["verdict"], "unknown", "{alone}");
         assert!(alone["candidates"].as_u64() > Some(0) || alone["gaps"].as_u64() > Some(0), "{alone}");
     }
+}
+
+/// No schedule that is tried shows a race.
+fn attack(workshop: &Workshop, program: &Path) {
+    let hunted = workshop.hunt(program, &["--runs", "40", "--jobs", "1"]);
+    let races: Vec<_> = hunted.findings.iter().filter(|finding| finding.kind == "data-race").collect();
+    assert!(races.is_empty(), "{races:?}");
+}
+
+/// Without a lock, or without waiting for a thread, the proof falls, and executions show why.
+fn mutants() {
+    let mut taken = 0;
+    for name in ["mutex", "join", "rwlock"] {
+        let path = tool::root().join(format!("tests/programs/scan/{name}.fixed.c"));
+        let text = std::fs::read_to_string(path).expect("can be read");
+        for mutant in racehunter_e2e::mutants::mutants(&text) {
+            let workshop = Workshop::new();
+            let source = workshop.write("mutant.c", &mutant.text);
+            let said = verdict(&workshop, &[&source], &["--approx", "over"]);
+            if said["verdict"] == "race-free" {
+                attack(&workshop, &source);
+                continue;
+            }
+            let said = verdict(&workshop, &[&source], &["--time", "20s"]);
+            assert_eq!(said["verdict"], "race", "{name} without {}: {said}", mutant.what);
+            taken += 1;
+        }
+    }
+    assert!(taken >= 3, "{taken} mutants have a race");
 }
 
 fn never_wrong(target: &Target) {

@@ -230,7 +230,12 @@ impl Generator<'_> {
                 body.push(Statement::Unlock(lock));
             }
             Discipline::ReadWrite if self.random.one_in(2) => {
-                body.extend([Statement::Lock(Lock::Read), Statement::Read(0, address), Statement::Unlock(Lock::Read)]);
+                // Whoever reads should not write.
+                let access =
+                    if self.random.one_in(4) { self.access(address) } else { vec![Statement::Read(0, address)] };
+                body.push(Statement::Lock(Lock::Read));
+                body.extend(access);
+                body.push(Statement::Unlock(Lock::Read));
             }
             Discipline::ReadWrite => {
                 let access = self.access(address);
@@ -245,7 +250,7 @@ impl Generator<'_> {
 
     /// Something that threads do.
     fn action(&mut self, argument: Argument, body: &mut Vec<Statement>) {
-        if argument != Argument::Nothing && self.random.one_in(2) {
+        if argument != Argument::Nothing && !self.random.one_in(3) {
             return self.with_argument(argument, body);
         }
         let locked = |mut inside: Vec<Statement>, lock: Lock| {
@@ -345,9 +350,12 @@ impl Generator<'_> {
         match argument {
             Argument::Nothing => {}
             Argument::Number => {
-                let index = if self.random.one_in(6) { Number::Next } else { Number::Argument };
-                let access = self.access(Address::Element(index));
+                let access = self.access(Address::Element(Number::Argument));
                 body.extend(access);
+                if self.random.one_in(4) {
+                    let access = self.access(Address::Element(Number::Next));
+                    body.extend(access);
+                }
             }
             Argument::Element | Argument::Block => {
                 let access = self.access(Address::Argument(0));

@@ -5,7 +5,7 @@
 use crate::lower::lower;
 use crate::machine::{Truth, truth};
 use crate::random::program;
-use crate::source::Source;
+use crate::source::{Address, Given, Number, Source, Statement};
 use racehunter_scan::backend::{Alias, Backend, Syntactic, Value};
 use racehunter_scan::{Models, Program, Report, analyse};
 
@@ -65,4 +65,24 @@ fn what_is_proved_is_true() {
     assert!(value.proved * 10 > free * 6, "{value:?} of {free}");
     assert!(alias.proved * 10 > free * 4 && value.proved > alias.proved, "{alias:?} of {free}");
     assert!(value.by_ways > 0, "{value:?}");
+}
+
+/// Two threads that a loop creates, each with its number, and what they do.
+fn crew(body: Vec<Statement>) -> Source {
+    let number = Number::Register(2);
+    let create = vec![Statement::Create(number, 1, Given::Number(number))];
+    let join = vec![Statement::Join(Number::Register(1))];
+    Source { functions: vec![vec![Statement::Repeat(2, 2, create), Statement::Repeat(1, 2, join)], body] }
+}
+
+#[test]
+fn threads_of_a_crew_have_their_own_elements() {
+    let own = Statement::Write(Address::Element(Number::Argument), Number::Constant(1));
+    let next = Statement::Read(0, Address::Element(Number::Next));
+    for (body, expected) in [(vec![own.clone()], Truth::None), (vec![own, next], Truth::Race)] {
+        let source = crew(body);
+        assert_eq!(truth(&lower(&source), MOST), expected);
+        let report = report(&source, &Value, &Models::default());
+        assert_eq!(report.is_race_free(), expected == Truth::None, "{:?}\n{source}", report.pairs);
+    }
 }
