@@ -4,6 +4,7 @@ mod build;
 mod inputs;
 mod output;
 mod search;
+mod suspects;
 
 use crate::arguments::{Approximation, Scan};
 use crate::exit::Exit;
