@@ -42,6 +42,18 @@ fn main() -> ExitCode {
         mutants();
         Ok(())
     }));
+    trials.push(Trial::test("formats", || {
+        formats();
+        Ok(())
+    }));
+    trials.push(Trial::test("witnesses", || {
+        witnesses();
+        Ok(())
+    }));
+    trials.push(Trial::test("linux", || {
+        linux();
+        Ok(())
+    }));
     trials.push(Trial::test("models", || {
         models();
         Ok(())
@@ -193,4 +205,131 @@ fn models() {
     let path = source.display().to_string();
     let ended = workshop.run(&mut tool::racehunter(["scan", "--models", &text, &path])).expect(2);
     assert!(ended.stderr.contains("look"), "{ended:?}");
+}
+
+/// One thread takes the lock and the other does not; something else has no lock at all.
+const SUSPICIOUS: &str = "#include <pthread.h>
+int locked, plain;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void add(int *where) { *where += 1; }
+void *f(void *a) {
+    add(&plain);
+    pthread_mutex_lock(&m);
+    locked = 1;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, f, 0);
+    add(&plain);
+    locked = 2;
+    pthread_join(t, 0);
+    return 0;
+}
+";
+
+/// What is suspected: the most convincing first, with the way to it, and in all formats.
+fn formats() {
+    let workshop = Workshop::new();
+    workshop.write("suspicious.c", SUSPICIOUS);
+    let scan = |format: &str| {
+        let words = ["scan", "--approx", "over", "--message-format", format, "suspicious.c"];
+        workshop.run(&mut tool::racehunter(words)).expect(0).stdout
+    };
+    let lines: Vec<Value> = scan("json").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let candidates: Vec<&Value> = lines.iter().filter(|line| line["reason"] == "candidate").collect();
+    assert_eq!(candidates[0]["variable"], "locked", "{candidates:?}");
+    assert!(candidates.iter().any(|candidate| candidate["variable"] == "plain"), "{candidates:?}");
+    let parallel = "`f` is created by `main` at suspicious.c:14, which has not surely waited for its end";
+    assert_eq!(candidates[0]["parallel"], parallel);
+    let calls = |candidate: &Value| candidate["sites"][0]["calls"].as_array().map(Vec::len);
+    assert!(candidates.iter().any(|candidate| calls(candidate) == Some(2)), "{candidates:?}");
+    assert!(scan("human").contains(parallel));
+    assert!(scan("short").contains("suspicious.c:8:12: warning[data-race]: suspected data race on `locked`"));
+    let log: Value = serde_json::from_str(&scan("sarif")).expect("one JSON document");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), candidates.len());
+    let uri = |place: &Value| place["physicalLocation"]["artifactLocation"]["uri"].clone();
+    assert_eq!(uri(&results[0]["locations"][0]), "suspicious.c");
+    assert_eq!(uri(&results[0]["relatedLocations"][0]), "suspicious.c");
+    assert_eq!(
+        (results[0]["level"].as_str(), &results[0]["properties"]["notes"][0]),
+        (Some("warning"), &parallel.into())
+    );
+    assert_eq!(log["runs"][0]["properties"]["verdict"], "unknown");
+}
+
+/// Witnesses have the form that the competition describes, and name what the execution did.
+fn witnesses() {
+    let workshop = Workshop::new();
+    workshop.write("race.c", SUSPICIOUS);
+    workshop.write("free.c", &SUSPICIOUS.replace("    add(&plain);\n    locked = 2;\n", ""));
+    let scan = |file: &str, status: i32| {
+        let witness = workshop.path(&format!("{file}.yml"));
+        let name = witness.display().to_string();
+        let words = ["scan", "--svcomp", "--witness", &name, file];
+        workshop.run(&mut tool::racehunter(words)).expect(status);
+        std::fs::read_to_string(witness).expect("a witness is written")
+    };
+    let text = scan("race.c", 1);
+    let digest = workshop.shell("sha256sum race.c").stdout;
+    let digest = digest.split(' ').next().unwrap_or_default();
+    for part in [
+        "- entry_type: \"violation_sequence\"\n",
+        "    format_version: \"2.2\"\n",
+        "      specification: \"G ! data-race\"\n",
+        &format!("        \"race.c\": \"{digest}\"\n"),
+    ] {
+        assert!(text.contains(part), "no {part}\n{text}");
+    }
+    let segments: Vec<&str> = text.split("  - segment:\n").skip(1).collect();
+    let (last, way) = segments.split_last().expect("there are segments");
+    assert!(!way.is_empty() && way.iter().all(|segment| segment.matches("- waypoint:").count() == 1), "{text}");
+    assert!(way.iter().all(|segment| segment.contains("type: \"assumption\"") && segment.contains("value: \"1\"")));
+    // Somebody creates the thread that the last segment speaks of.
+    assert!(way.iter().any(|segment| segment.contains("thread_id: 0") && segment.contains("line: 14")), "{text}");
+    assert_eq!(last.matches("type: \"target\"").count(), 2, "{text}");
+    assert!(last.contains("thread_id: 0") && last.contains("thread_id: 1"), "{text}");
+    let text = scan("free.c", 0);
+    assert!(text.contains("entry_type: \"invariant_set\"") && text.ends_with("content: []\n"), "{text}");
+    // What is not known has none, and people do not get one.
+    let words = ["scan", "--svcomp", "--approx", "over", "--witness", "none.yml", "race.c"];
+    workshop.run(&mut tool::racehunter(words)).expect(0);
+    assert!(!workshop.path("none.yml").exists());
+    workshop.run(&mut tool::racehunter(["scan", "--witness", "none.yml", "race.c"])).expect(2);
+}
+
+/// Kernel threads and locks, by the description that comes with the program.
+fn linux() {
+    const DRIVER: &str = "struct lock { int taken; }; struct task_struct;
+        void spin_lock(struct lock *); void spin_unlock(struct lock *); int mutex_lock_interruptible(struct lock *);
+        void mutex_unlock(struct lock *); int kthread_stop(struct task_struct *);
+        struct task_struct *kthread_run(int (*)(void *), void *, const char *, ...);
+        static struct lock lock, mutex; static int count, total;
+        static int work(void *data) { spin_lock(&lock); count++; spin_unlock(&lock);
+            if (mutex_lock_interruptible(&mutex)) return 1;
+            total++; mutex_unlock(&mutex); return 0; }
+        int main(void) { struct task_struct *task = kthread_run(work, 0, \"work\");
+            spin_lock(&lock); count--; spin_unlock(&lock);
+            if (!mutex_lock_interruptible(&mutex)) { total--; mutex_unlock(&mutex); }
+            kthread_stop(task); return total; }";
+    let workshop = Workshop::new();
+    let options = ["--approx", "over", "--models", "linux"];
+    let right = workshop.write("driver.c", DRIVER);
+    assert_eq!(verdict(&workshop, &[&right], &options)["verdict"], "race-free");
+    assert_eq!(verdict(&workshop, &[&right], &["--approx", "over"])["verdict"], "unknown");
+    for (name, from, to) in [
+        ("unlocked.c", "spin_lock(&lock); count--;", "count--;"),
+        ("running.c", "kthread_stop(task);", ""),
+        ("interrupted.c", "if (mutex_lock_interruptible(&mutex)) return 1;", "mutex_lock_interruptible(&mutex);"),
+    ] {
+        let text = DRIVER.replace(from, to);
+        assert_ne!(text, DRIVER);
+        let said = verdict(&workshop, &[&workshop.write(name, &text)], &options);
+        let is_suspected = said["candidates"].as_u64() > Some(0) && said["gaps"].as_u64() == Some(0);
+        assert!(said["verdict"] == "unknown" && is_suspected, "{name}: {said}");
+    }
+    let words = ["scan", "--models", "hurd", "driver.c"];
+    workshop.run(&mut tool::racehunter(words)).expect(2).says("hurd");
 }

@@ -33,12 +33,12 @@ enum Locks {
 }
 
 /// Puts the most convincing first; what is equally so stays in the order of the code.
-pub fn rank(points_to: &PointsTo<'_>, candidates: &mut [Candidate]) {
+pub fn rank(points_to: &PointsTo<'_>, candidates: &mut [Candidate<'_>]) {
     candidates.sort_by_cached_key(|candidate| doubt(points_to, candidate));
 }
 
-fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate) -> Doubt {
-    let (first, second) = (&candidate.first, &candidate.second);
+fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
+    let (first, second) = (candidate.first, candidate.second);
     let is_vague = |access: &Access| {
         let known = access.offset.only().is_some() && points_to.operand(access.instance, &access.address).0.len() == 1;
         u8::from(!known)

@@ -10,7 +10,6 @@ use crate::parallel;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
 use crate::races::{Access, Candidate, accesses, candidates};
-use crate::ranking::rank;
 use crate::threads::Family;
 use racehunter_ir::{InstructionId, Operand};
 use std::collections::BTreeSet;
@@ -71,8 +70,10 @@ pub struct Pair {
 /// What the analysis found out.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Pairs that nothing keeps apart.
+    /// Pairs that nothing keeps apart, the most convincing first; if there are very many, not all of them.
     pub pairs: Vec<Pair>,
+    /// How many there are; a million may be more.
+    pub suspected: usize,
     /// What could not be modelled.
     pub gaps: Vec<Gap>,
     /// Threads, by the places that create them, the main thread included.
@@ -156,10 +157,10 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
         let accesses = accesses(&points_to, &flow, &family, &mut follower);
-        let mut pairs = candidates(&points_to, &family, &crews, &accesses);
-        rank(&points_to, &mut pairs);
+        let found = candidates(&points_to, &family, &crews, &accesses);
         report = Report {
-            pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            pairs: found.best.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            suspected: found.total,
             // An address that a backend does not look for is not worth a word for each.
             gaps: gaps.0.into_iter().filter(|gap| backend.leaves_nothing_out() || gap.place.is_none()).collect(),
             threads: points_to.threads.len(),
@@ -190,9 +191,9 @@ fn has_inputs(points_to: &PointsTo<'_>) -> bool {
     })
 }
 
-fn pair(points_to: &PointsTo<'_>, candidate: &Candidate) -> Pair {
-    let sides = [side(points_to, &candidate.first), side(points_to, &candidate.second)];
-    let parallel = parallel::why(points_to, &candidate.first, &candidate.second);
+fn pair(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Pair {
+    let sides = [side(points_to, candidate.first), side(points_to, candidate.second)];
+    let parallel = parallel::why(points_to, candidate.first, candidate.second);
     Pair { what: name(points_to, points_to.describe(candidate.base)), sides, parallel }
 }
 

@@ -10,6 +10,7 @@ use racehunter_scan::Report;
 use racehunter_scan::program::Place;
 use racehunter_scan::verdict::{Gap, Pair, Side};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What is said.
@@ -105,7 +106,7 @@ pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Dura
         },
         tier: verdict.tier.map(Tier::name),
         why: verdict.why.clone(),
-        candidates: if open { report.pairs.len() } else { 0 },
+        candidates: if open { report.suspected } else { 0 },
         gaps: if open { report.gaps.iter().map(gap).collect() } else { Vec::new() },
         threads: report.threads,
     };
@@ -128,11 +129,19 @@ fn print_open(report: &Report) {
     for pair in report.pairs.iter().take(SHOWN) {
         print_candidate(pair);
     }
-    if report.pairs.len() > SHOWN {
-        println!("... and {} more", report.pairs.len() - SHOWN);
+    if report.suspected > SHOWN {
+        println!("... and {} more", report.suspected - SHOWN);
     }
-    for open in &report.gaps {
-        println!("not modelled: {}", gap(open));
+    // The same thing at many places is said once.
+    let mut kinds: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
+    for gap in &report.gaps {
+        kinds.entry(&gap.what).or_default().push(gap);
+    }
+    for gaps in kinds.values() {
+        match gaps.len() {
+            0..=3 => gaps.iter().for_each(|one| println!("not modelled: {}", gap(one))),
+            more => println!("not modelled: {}, and at {} other places", gap(gaps[0]), more - 1),
+        }
     }
 }
 

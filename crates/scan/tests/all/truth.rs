@@ -6,7 +6,7 @@ use crate::lower::lower;
 use crate::machine::{Truth, truth};
 use crate::random::program;
 use crate::source::{Address, Given, Number, Source, Statement};
-use racehunter_scan::backend::{Alias, Backend, Syntactic, Value};
+use racehunter_scan::backend::{Alias, Backend, Coarse, Syntactic, Value};
 use racehunter_scan::{Models, Program, Report, analyse};
 
 pub fn programs() -> u64 {
@@ -33,8 +33,8 @@ struct Count {
 fn what_is_proved_is_true() {
     let models = Models::default();
     let (mut free, mut racy, mut open) = (0, 0, 0);
-    let mut counts = [Count::default(), Count::default()];
-    let backends: [&dyn Backend; 2] = [&Value, &Alias];
+    let mut counts = [Count::default(), Count::default(), Count::default()];
+    let backends: [&dyn Backend; 3] = [&Value, &Alias, &Coarse(1)];
     for seed in 0..programs() {
         let source = program(seed);
         let truth = truth(&lower(&source), MOST);
@@ -58,13 +58,14 @@ fn what_is_proved_is_true() {
         }
         assert!(!report_of(&Syntactic).is_race_free(), "program {seed} is proved by names alone");
     }
-    println!("{free} programs without a race, {racy} with one, {open} left out; value and alias: {counts:?}");
+    println!("{free} programs without a race, {racy} with one, {open} left out; value, alias and coarse: {counts:?}");
     // What proves nothing is never wrong.
-    let [value, alias] = counts;
+    let [value, alias, coarse] = counts;
     assert!(racy * 5 > programs() && free * 5 > programs(), "{free} {racy}");
     assert!(value.proved * 10 > free * 6, "{value:?} of {free}");
     assert!(alias.proved * 10 > free * 4 && value.proved > alias.proved, "{alias:?} of {free}");
     assert!(value.by_ways > 0, "{value:?}");
+    assert!(coarse.proved > 0, "{coarse:?} of {free}");
 }
 
 /// Two threads that a loop creates, each with its number, and what they do.
