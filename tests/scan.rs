@@ -185,6 +185,11 @@ fn several_sources() {
     let two = workshop.write("two.c", "int x;\nvoid add(void) { x++; }\n");
     let said = verdict(&workshop, &[&one, &two], &[]);
     assert_eq!(said["verdict"], "race", "{said}");
+    // A file without any code is part of the program too.
+    let variables = workshop.write("variables.c", "int x;\n");
+    let add = workshop.write("add.c", "extern int x;\nvoid add(void) { x++; }\n");
+    let said = verdict(&workshop, &[&one, &add, &variables], &["--approx", "over"]);
+    assert_eq!((said["gaps"].as_u64(), said["candidates"].as_u64() > Some(0)), (Some(0), true), "{said}");
     let alone = verdict(&workshop, &[&one], &["--approx", "over"]);
     assert!(alone["why"].as_str().is_some_and(|why| why.contains("add")), "{alone}");
 }
@@ -238,6 +243,12 @@ fn formats() {
         workshop.run(&mut tool::racehunter(words)).expect(0).stdout
     };
     let lines: Vec<Value> = scan("json").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let schema = std::fs::read_to_string(tool::root().join("docs/json-lines.schema.json")).expect("a schema");
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    assert!(lines.iter().all(|line| schema.is_valid(line)), "{lines:?}");
+    let mut wrong = lines[0].clone();
+    wrong["sites"][1]["line"] = Value::Null;
+    assert!(!schema.is_valid(&wrong));
     let candidates: Vec<&Value> = lines.iter().filter(|line| line["reason"] == "candidate").collect();
     assert_eq!(candidates[0]["variable"], "locked", "{candidates:?}");
     assert!(candidates.iter().any(|candidate| candidate["variable"] == "plain"), "{candidates:?}");
