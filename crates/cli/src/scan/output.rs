@@ -10,7 +10,7 @@ use racehunter_scan::Report;
 use racehunter_scan::program::Place;
 use racehunter_scan::verdict::{Gap, Pair, Side};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What is said.
@@ -92,8 +92,12 @@ pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Dura
         _ if verdict.word != Word::Unknown => {}
         MessageFormat::Human => print_open(report),
         MessageFormat::Short | MessageFormat::Github | MessageFormat::Sarif => {
-            for pair in &report.pairs {
-                reporter.finding(&suspected(pair)).context("cannot write the results")?;
+            // Accesses of the same lines are one thing to the reader.
+            let mut told = BTreeSet::new();
+            for finding in report.pairs.iter().map(suspected) {
+                if told.insert(finding.id.clone()) {
+                    reporter.finding(&finding).context("cannot write the results")?;
+                }
             }
         }
     }

@@ -7,7 +7,7 @@
 use super::output::{Verdict, Word};
 use super::sha256::digest;
 use anyhow::{Context as _, Result};
-use racehunter_finding::Finding;
+use racehunter_finding::{Finding, Step};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use std::time::SystemTime;
 /// Writes the witness of a verdict; there is none for what is not known.
 pub fn write(path: &Path, files: &[PathBuf], verdict: &Verdict) -> Result<()> {
     let text = match (verdict.word, &verdict.finding) {
-        (Word::Race, Some(finding)) => violation(&metadata(files, "2.2")?, finding),
+        (Word::Race, Some(finding)) => violation(&metadata(files, "2.2")?, finding, files),
         (Word::RaceFree, _) => correctness(&metadata(files, "2.0")?),
         _ => return Ok(()),
     };
@@ -71,11 +71,20 @@ fn correctness(metadata: &str) -> String {
     format!("- entry_type: \"invariant_set\"\n{metadata}  content: []\n")
 }
 
-fn violation(metadata: &str, finding: &Finding) -> String {
+fn violation(metadata: &str, finding: &Finding, files: &[PathBuf]) -> String {
     let mut text = format!("- entry_type: \"violation_sequence\"\n{metadata}  content:\n");
+    // What stands for inputs and libraries is no part of the task.
+    let is_task = |file: &str| files.iter().any(|known| known.ends_with(file) || Path::new(file).ends_with(known));
+    // Whoever has come to its access waits there for the other.
+    let first = finding.steps.iter().position(|step| step.culprit).unwrap_or(finding.steps.len());
+    let waits = finding.steps.get(first).map(|step| step.thread);
+    let is_before = |(at, step): &(usize, &Step)| !step.culprit && (*at < first || Some(step.thread) != waits);
     // Two accesses of one statement are one passage: a line counts again only after the thread was elsewhere.
     let mut latest: BTreeMap<u32, (&str, u32)> = BTreeMap::new();
-    for step in finding.steps.iter().filter(|step| !step.culprit && step.line > 0) {
+    for (_, step) in finding.steps.iter().enumerate().filter(is_before) {
+        if step.line == 0 || !is_task(&step.file) {
+            continue;
+        }
         let place = (step.file.as_str(), step.line);
         if latest.insert(step.thread, place) == Some(place) {
             continue;
