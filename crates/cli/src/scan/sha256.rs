@@ -52,8 +52,9 @@ fn compress(state: &mut [u32; 8], block: &[u8], constants: &[u32; 64]) {
 
 /// A number for each of the first primes.
 fn roots<const N: usize>(of: impl Fn(u128) -> u32) -> [u32; N] {
-    let is_prime =
-        |number: &u128| (2..*number).take_while(|least| least * least <= *number).all(|least| number % least != 0);
+    let is_prime = |number: &u128| {
+        (2..*number).take_while(|least| least * least <= *number).all(|least| !number.is_multiple_of(least))
+    };
     let mut primes = (2..).filter(is_prime);
     std::array::from_fn(|_| of(primes.next().unwrap_or_default()))
 }
