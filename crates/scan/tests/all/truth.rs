@@ -5,7 +5,7 @@
 use crate::lower::lower;
 use crate::machine::{Truth, truth};
 use crate::random::program;
-use crate::source::{Address, Given, Number, Source, Statement};
+use crate::source::{Address, Given, Number, Object, Source, Statement};
 use racehunter_scan::backend::{Alias, Backend, Coarse, Syntactic, Value};
 use racehunter_scan::{Models, Program, Report, analyse};
 
@@ -85,5 +85,22 @@ fn threads_of_a_crew_have_their_own_elements() {
         assert_eq!(truth(&lower(&source), MOST), expected);
         let report = report(&source, &Value, &Models::default());
         assert_eq!(report.is_race_free(), expected == Truth::None, "{:?}\n{source}", report.pairs);
+    }
+}
+
+/// A function gets three addresses, and another thread touches what the last of them leads to.
+#[test]
+fn what_is_cut_off_is_not_forgotten() {
+    let last = Address::Variable(Object::Array, 16);
+    let addresses = [Address::Variable(Object::X, 0), Address::Variable(Object::Y, 0), last];
+    let calls = addresses.map(|address| Statement::Call(2, Given::Address(address))).to_vec();
+    let first = Number::Constant(0);
+    let write = Statement::Write(last, Number::Constant(1));
+    let main = vec![Statement::Create(first, 1, Given::Null), write, Statement::Join(first)];
+    let helper = vec![Statement::Write(Address::Argument(0), Number::Constant(1))];
+    let source = Source { functions: vec![main, calls, helper] };
+    assert_eq!(truth(&lower(&source), MOST), Truth::Race);
+    for most in [0, 1, 2] {
+        assert!(!report(&source, &Coarse(most), &Models::default()).is_race_free(), "{most}");
     }
 }
