@@ -5,6 +5,7 @@ use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
 use racehunter_e2e::{Workshop, tool};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -36,6 +37,22 @@ fn main() -> ExitCode {
     }));
     trials.push(Trial::test("several_sources", || {
         several_sources();
+        Ok(())
+    }));
+    trials.push(Trial::test("mutants", || {
+        mutants();
+        Ok(())
+    }));
+    trials.push(Trial::test("formats", || {
+        formats();
+        Ok(())
+    }));
+    trials.push(Trial::test("witnesses", || {
+        witnesses();
+        Ok(())
+    }));
+    trials.push(Trial::test("linux", || {
+        linux();
         Ok(())
     }));
     trials.push(Trial::test("models", || {
@@ -82,12 +99,44 @@ fn check(program: &Path) {
     if let Some(tier) = tier {
         assert_eq!(said["tier"], tier, "{said}");
     }
+    if word == "race-free" {
+        attack(&workshop, program);
+    }
     // What the code alone says is never the opposite.
     let alone = verdict(&workshop, &[program], &["--approx", "over"]);
     if word == "race" {
         assert_eq!(alone["verdict"], "unknown", "{alone}");
         assert!(alone["candidates"].as_u64() > Some(0) || alone["gaps"].as_u64() > Some(0), "{alone}");
     }
+}
+
+/// No schedule that is tried shows a race.
+fn attack(workshop: &Workshop, program: &Path) {
+    let hunted = workshop.hunt(program, &["--runs", "40", "--jobs", "1"]);
+    let races: Vec<_> = hunted.findings.iter().filter(|finding| finding.kind == "data-race").collect();
+    assert!(races.is_empty(), "{races:?}");
+}
+
+/// Without a lock, or without waiting for a thread, the proof falls, and executions show why.
+fn mutants() {
+    let mut taken = 0;
+    for name in ["mutex", "join", "rwlock"] {
+        let path = tool::root().join(format!("tests/programs/scan/{name}.fixed.c"));
+        let text = std::fs::read_to_string(path).expect("can be read");
+        for mutant in racehunter_e2e::mutants::mutants(&text) {
+            let workshop = Workshop::new();
+            let source = workshop.write("mutant.c", &mutant.text);
+            let said = verdict(&workshop, &[&source], &["--approx", "over"]);
+            if said["verdict"] == "race-free" {
+                attack(&workshop, &source);
+                continue;
+            }
+            let said = verdict(&workshop, &[&source], &["--time", "20s"]);
+            assert_eq!(said["verdict"], "race", "{name} without {}: {said}", mutant.what);
+            taken += 1;
+        }
+    }
+    assert!(taken >= 3, "{taken} mutants have a race");
 }
 
 fn never_wrong(target: &Target) {
@@ -137,6 +186,11 @@ fn several_sources() {
     let two = workshop.write("two.c", "int x;\nvoid add(void) { x++; }\n");
     let said = verdict(&workshop, &[&one, &two], &[]);
     assert_eq!(said["verdict"], "race", "{said}");
+    // A file without any code is part of the program too.
+    let variables = workshop.write("variables.c", "int x;\n");
+    let add = workshop.write("add.c", "extern int x;\nvoid add(void) { x++; }\n");
+    let said = verdict(&workshop, &[&one, &add, &variables], &["--approx", "over"]);
+    assert_eq!((said["gaps"].as_u64(), said["candidates"].as_u64() > Some(0)), (Some(0), true), "{said}");
     let alone = verdict(&workshop, &[&one], &["--approx", "over"]);
     assert!(alone["why"].as_str().is_some_and(|why| why.contains("add")), "{alone}");
 }
@@ -157,4 +211,142 @@ fn models() {
     let path = source.display().to_string();
     let ended = workshop.run(&mut tool::racehunter(["scan", "--models", &text, &path])).expect(2);
     assert!(ended.stderr.contains("look"), "{ended:?}");
+}
+
+/// One thread takes the lock and the other does not; something else has no lock at all.
+const SUSPICIOUS: &str = "#include <pthread.h>
+int locked, plain;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void add(int *where) { *where += 1; }
+void *f(void *a) {
+    add(&plain);
+    pthread_mutex_lock(&m);
+    locked = 1;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, f, 0);
+    add(&plain);
+    locked = 2;
+    pthread_join(t, 0);
+    return 0;
+}
+";
+
+/// What is suspected: the most convincing first, with the way to it, and in all formats.
+fn formats() {
+    let workshop = Workshop::new();
+    let source = workshop.write("suspicious.c", SUSPICIOUS).display().to_string();
+    let scan = |format: &str| {
+        let words = ["scan", "--approx", "over", "--message-format", format, "suspicious.c"];
+        workshop.run(&mut tool::racehunter(words)).expect(0).stdout
+    };
+    let lines: Vec<Value> = scan("json").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let schema = std::fs::read_to_string(tool::root().join("docs/json-lines.schema.json")).expect("a schema");
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    assert!(lines.iter().all(|line| schema.is_valid(line)), "{lines:?}");
+    let mut wrong = lines[0].clone();
+    wrong["sites"][1]["line"] = Value::Null;
+    assert!(!schema.is_valid(&wrong));
+    let candidates: Vec<&Value> = lines.iter().filter(|line| line["reason"] == "candidate").collect();
+    assert_eq!(candidates[0]["variable"], "locked", "{candidates:?}");
+    assert!(candidates.iter().any(|candidate| candidate["variable"] == "plain"), "{candidates:?}");
+    let parallel = format!("`f` is created by `main` at {source}:14, which has not surely waited for its end");
+    assert_eq!(candidates[0]["parallel"], parallel.as_str());
+    let calls = |candidate: &Value| candidate["sites"][0]["calls"].as_array().map(Vec::len);
+    assert!(candidates.iter().any(|candidate| calls(candidate) == Some(2)), "{candidates:?}");
+    assert!(scan("human").contains(&parallel));
+    let short = scan("short");
+    assert!(
+        short.starts_with(&format!("{source}:16:12: warning[data-race]: suspected data race on `locked`")),
+        "{short}"
+    );
+    let log: Value = serde_json::from_str(&scan("sarif")).expect("one JSON document");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let id = |result: &Value| result["partialFingerprints"]["racehunter/v1"].to_string();
+    let ids: HashSet<String> = results.iter().map(id).collect();
+    assert!(ids.len() == results.len() && results.len() >= 2, "{results:?}");
+    let uri = |place: &Value| place["physicalLocation"]["artifactLocation"]["uri"].clone();
+    assert_eq!(uri(&results[0]["locations"][0]), "suspicious.c");
+    assert_eq!(uri(&results[0]["relatedLocations"][0]), "suspicious.c");
+    assert_eq!(
+        (results[0]["level"].as_str(), &results[0]["properties"]["notes"][0]),
+        (Some("warning"), &parallel.as_str().into())
+    );
+    assert_eq!(log["runs"][0]["properties"]["verdict"], "unknown");
+}
+
+/// Witnesses have the form that the competition describes, and name what the execution did.
+fn witnesses() {
+    let workshop = Workshop::new();
+    workshop.write("race.c", SUSPICIOUS);
+    workshop.write("free.c", &SUSPICIOUS.replace("    add(&plain);\n    locked = 2;\n", ""));
+    let scan = |file: &str, status: i32| {
+        let witness = workshop.path(&format!("{file}.yml"));
+        let name = witness.display().to_string();
+        let words = ["scan", "--svcomp", "--witness", &name, file];
+        workshop.run(&mut tool::racehunter(words)).expect(status);
+        std::fs::read_to_string(witness).expect("a witness is written")
+    };
+    let text = scan("race.c", 1);
+    let digest = workshop.shell("sha256sum race.c").stdout;
+    let digest = digest.split(' ').next().unwrap_or_default();
+    for part in [
+        "- entry_type: \"violation_sequence\"\n",
+        "    format_version: \"2.2\"\n",
+        "      specification: \"G ! data-race\"\n",
+        &format!("        \"race.c\": \"{digest}\"\n"),
+    ] {
+        assert!(text.contains(part), "no {part}\n{text}");
+    }
+    let segments: Vec<&str> = text.split("  - segment:\n").skip(1).collect();
+    let (last, way) = segments.split_last().expect("there are segments");
+    assert!(!way.is_empty() && way.iter().all(|segment| segment.matches("- waypoint:").count() == 1), "{text}");
+    assert!(way.iter().all(|segment| segment.contains("type: \"assumption\"") && segment.contains("value: \"1\"")));
+    assert!(way.iter().all(|segment| segment.contains("file_name: \"race.c\"")), "{text}");
+    assert_eq!(last.matches("type: \"target\"").count(), 2, "{text}");
+    assert!(last.contains("thread_id: 0") && last.contains("thread_id: 1"), "{text}");
+    let text = scan("free.c", 0);
+    assert!(text.contains("entry_type: \"invariant_set\"") && text.ends_with("content: []\n"), "{text}");
+    // What is not known has none, and people do not get one.
+    let words = ["scan", "--svcomp", "--approx", "over", "--witness", "none.yml", "race.c"];
+    workshop.run(&mut tool::racehunter(words)).expect(0);
+    assert!(!workshop.path("none.yml").exists());
+    workshop.run(&mut tool::racehunter(["scan", "--witness", "none.yml", "race.c"])).expect(2);
+}
+
+/// Kernel threads and locks, by the description that comes with the program.
+fn linux() {
+    const DRIVER: &str = "struct lock { int taken; }; struct task_struct;
+        void spin_lock(struct lock *); void spin_unlock(struct lock *); int mutex_lock_interruptible(struct lock *);
+        void mutex_unlock(struct lock *); int kthread_stop(struct task_struct *);
+        struct task_struct *kthread_run(int (*)(void *), void *, const char *, ...);
+        static struct lock lock, mutex; static int count, total;
+        static int work(void *data) { spin_lock(&lock); count++; spin_unlock(&lock);
+            if (mutex_lock_interruptible(&mutex)) return 1;
+            total++; mutex_unlock(&mutex); return 0; }
+        int main(void) { struct task_struct *task = kthread_run(work, 0, \"work\");
+            spin_lock(&lock); count--; spin_unlock(&lock);
+            if (!mutex_lock_interruptible(&mutex)) { total--; mutex_unlock(&mutex); }
+            kthread_stop(task); return total; }";
+    let workshop = Workshop::new();
+    let options = ["--approx", "over", "--models", "linux"];
+    let right = workshop.write("driver.c", DRIVER);
+    assert_eq!(verdict(&workshop, &[&right], &options)["verdict"], "race-free");
+    assert_eq!(verdict(&workshop, &[&right], &["--approx", "over"])["verdict"], "unknown");
+    for (name, from, to) in [
+        ("unlocked.c", "spin_lock(&lock); count--;", "count--;"),
+        ("running.c", "kthread_stop(task);", ""),
+        ("interrupted.c", "if (mutex_lock_interruptible(&mutex)) return 1;", "mutex_lock_interruptible(&mutex);"),
+    ] {
+        let text = DRIVER.replace(from, to);
+        assert_ne!(text, DRIVER);
+        let said = verdict(&workshop, &[&workshop.write(name, &text)], &options);
+        let is_suspected = said["candidates"].as_u64() > Some(0) && said["gaps"].as_u64() == Some(0);
+        assert!(said["verdict"] == "unknown" && is_suspected, "{name}: {said}");
+    }
+    let words = ["scan", "--models", "hurd", "driver.c"];
+    workshop.run(&mut tool::racehunter(words)).expect(2).says("hurd");
 }

@@ -10,6 +10,7 @@
 //! - [`workshop`] is a directory for one test: sources, programs, findings.
 //! - [`annotations`] reads what a program below `targets/` says about its own bug.
 //! - [`verdict`] compares that with what a hunt reported.
+//! - [`mutants`] takes away what keeps threads apart.
 //! - [`real`] builds libraries that everybody uses, with and without a bug of ours.
 //! - [`pair`] runs a program on both backends and compares.
 //! - [`processes`] looks for what a hunt may have left running.
@@ -18,6 +19,7 @@
 #![forbid(unsafe_code)]
 
 pub mod annotations;
+pub mod mutants;
 pub mod pair;
 pub mod processes;
 pub mod real;

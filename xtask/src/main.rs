@@ -25,14 +25,14 @@ usage: cargo xtask COMMAND
             [--backend fibers|threads|both]`
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
-  oracle    compare predictions with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
+  oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
   install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
-            [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR]
-            [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
+            [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR | --targets | --real [NAME]]
+            [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; what
             variable bounding saves: `cargo xtask bench bounding`
 ";
@@ -96,7 +96,7 @@ fn show(words: &[&str]) -> Result<()> {
     if status == Some(0) { Ok(()) } else { std::process::exit(1) }
 }
 
-/// The tests of prediction that compare with enumeration, on many more traces and programs than CI takes. Each prints how
+/// The tests of prediction and of static analysis that compare with enumeration, on many more traces and programs than CI takes. Each prints how
 /// much of what there is it found; what is false fails at once.
 fn oracle(options: &[&str]) -> Result<()> {
     let (mut traces, mut programs) = ("1000000", "100000");
@@ -118,7 +118,9 @@ fn oracle(options: &[&str]) -> Result<()> {
     };
     cargo(&["--test", "all", "_threads_"]).env("RACEHUNTER_ORACLE_TRACES", &each).done()?;
     cargo(&["--test", "all", "code::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()?;
-    cargo(&["--test", "all", "programs::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
+    cargo(&["--test", "all", "programs::"]).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()?;
+    let scan = ["test", "--quiet", "--release", "--package", "racehunter-scan", "--test", "all", "--", "--nocapture"];
+    shell::cargo(&scan).env("RACEHUNTER_ORACLE_PROGRAMS", programs).done()
 }
 
 fn bench(what: &[&str]) -> Result<()> {

@@ -388,12 +388,15 @@ pub struct Scan {
     /// What may be said: that there is a race (under), that there is none (over), or either
     #[arg(long, value_enum, default_value_t = Approximation::Both)]
     pub approx: Approximation,
-    /// Descriptions of functions that are not part of the program (TOML)
+    /// Descriptions of functions that are not part of the program (TOML), or `linux` for those of its kernel
     #[arg(long, value_name = "FILE")]
     pub models: Vec<PathBuf>,
     /// For tasks of the competition on software verification: their options, and a verdict as the last line
     #[arg(long)]
     pub svcomp: bool,
+    /// Where to write a witness of the verdict, as the competition has them (YAML)
+    #[arg(long, value_name = "FILE", requires = "svcomp")]
+    pub witness: Option<PathBuf>,
     /// Exit with 3 when it is not known whether there is a race
     #[arg(long)]
     pub require_complete: bool,

@@ -4,6 +4,9 @@ mod build;
 mod inputs;
 mod output;
 mod search;
+mod sha256;
+mod suspects;
+mod witness;
 
 use crate::arguments::{Approximation, Scan};
 use crate::exit::Exit;
@@ -25,6 +28,9 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
     let report = analyse(&program, &models, &*backend);
     let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
     let verdict = judge(arguments, &built, &program, &report, deadline)?;
+    if let Some(path) = &arguments.witness {
+        witness::write(path, &arguments.files, &verdict)?;
+    }
     output::print(arguments, &report, &verdict, began.elapsed())?;
     Ok(match verdict.word {
         Word::Race => Exit::Findings,
@@ -38,7 +44,11 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
 fn models(arguments: &Scan) -> Result<Models> {
     let mut models = Models::default();
     for path in &arguments.models {
-        let text = std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let shipped = path.to_str().filter(|_| !path.exists()).and_then(Models::shipped);
+        let text = match shipped {
+            Some(text) => text.to_owned(),
+            None => std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))?,
+        };
         models.extend(&text).with_context(|| format!("`{}` does not describe functions", path.display()))?;
     }
     Ok(models)
@@ -104,5 +114,6 @@ fn judge(
 /// Whether all that the program does depends on the schedule alone, and all accesses that matter are its own instructions.
 fn is_closed(report: &Report) -> bool {
     let own = |pair: &racehunter_scan::verdict::Pair| pair.sides.iter().all(|side| side.is_instruction);
-    report.gaps.is_empty() && !report.has_inputs && report.pairs.iter().all(own)
+    let is_all = report.pairs.len() == report.suspected;
+    report.gaps.is_empty() && !report.has_inputs && is_all && report.pairs.iter().all(own)
 }

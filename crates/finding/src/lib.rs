@@ -29,7 +29,7 @@ pub struct Finding {
     pub replayed: [u32; 2],
     /// True when every replay showed it.
     pub confirmed: bool,
-    /// The execution of the campaign that showed it first, from 1.
+    /// The execution of the campaign that showed it first, from 1; 0 when none did.
     pub execution: u64,
     /// Preemptions of the (minimised) schedule.
     pub preemptions: u32,
@@ -51,6 +51,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether an execution showed it. What is only suspected, from the code, has no schedule and cannot be replayed.
+    #[must_use]
+    pub const fn was_executed(&self) -> bool {
+        self.execution > 0 || self.replayed[1] > 0
+    }
+
     /// Whether it counts: for the exit code, and as an error.
     #[must_use]
     pub const fn counts(&self) -> bool {

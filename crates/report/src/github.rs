@@ -2,10 +2,10 @@
 
 use racehunter_finding::{Coverage, Finding, Uncontrolled};
 
-use crate::Told;
 use crate::short::{explored, found, place, sentence, severity};
 use crate::text::clean;
 use crate::threads::Threads;
+use crate::{Told, Verdict};
 
 /// An error at the first place, and a notice at each other.
 pub(crate) fn finding(finding: &Finding) -> String {
@@ -16,7 +16,10 @@ pub(crate) fn finding(finding: &Finding) -> String {
     if !others.is_empty() {
         message += &format!("\nalso at {}", others.join(", "));
     }
-    message += &format!("\nreplay: racehunter replay {}", finding.id);
+    // What is only suspected has no schedule.
+    if finding.was_executed() {
+        message += &format!("\nreplay: racehunter replay {}", finding.id);
+    }
     let severity = match severity(finding) {
         "suppressed" => "notice",
         other => other,
@@ -44,6 +47,13 @@ pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let outside: String = coverage.uncontrolled.iter().map(notice).collect();
     let message = format!("{}; {}", found(told), explored(coverage, told));
     outside + &command("notice", None, "RaceHunter", &message)
+}
+
+/// A notice without a place, and one for each thing that is not modelled.
+pub(crate) fn verdict(verdict: &Verdict) -> String {
+    let gaps: String =
+        verdict.gaps.iter().map(|gap| command("notice", None, "RaceHunter: not modelled", &clean(gap))).collect();
+    gaps + &command("notice", None, "RaceHunter", &verdict.sentence())
 }
 
 /// An error without a place.

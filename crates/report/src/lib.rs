@@ -21,8 +21,10 @@ mod sources;
 mod text;
 mod threads;
 mod values;
+mod verdict;
 
 pub use color::ColorChoice;
+pub use verdict::Verdict;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -225,6 +227,21 @@ impl<W: Write> Reporter<W> {
             Format::Json => json::summary(coverage, told, elapsed)?,
             Format::Github => github::summary(coverage, told),
             Format::Sarif => sarif::log(&self.kept, Some((coverage, elapsed)), &self.root),
+        };
+        self.write(&text)
+    }
+
+    /// Writes the verdict of a scan; the last thing to be written.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn verdict(&mut self, verdict: &Verdict, elapsed: Duration) -> io::Result<()> {
+        let text = match self.format {
+            Format::Human => verdict::human(verdict, elapsed),
+            Format::Short => verdict::short(verdict),
+            Format::Json => verdict::json(verdict, elapsed)?,
+            Format::Github => github::verdict(verdict),
+            Format::Sarif => sarif::scan(&self.kept, verdict, elapsed, &self.root),
         };
         self.write(&text)
     }

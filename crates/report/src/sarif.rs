@@ -9,39 +9,69 @@ use std::path::Path;
 use std::time::Duration;
 
 use racehunter_finding::{Coverage, Finding, Frame, Kind, Site, Step};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::Told;
 use crate::kinds::lesson;
 use crate::short::{explored, found, sentence};
 use crate::text::clean;
 use crate::threads::Threads;
 use crate::values;
+use crate::{Told, Verdict};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// The base of relative paths. What it stands for is the business of the reader.
 const ROOT: &str = "SRCROOT";
 
-/// The whole log.
+/// The log of a campaign.
 pub(crate) fn log(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, root: &Path) -> String {
-    let paths = Paths { root };
     let suppressed = findings.iter().filter(|finding| finding.suppressed.is_some()).count() as u64;
     let told = Told { findings: findings.len() as u64 - suppressed, suppressed };
+    let Some((coverage, elapsed)) = coverage else { return whole(findings, None, None, root) };
+    let outside = coverage.uncontrolled.iter().map(sentence).chain(coverage.missed.iter().map(|line| clean(line)));
+    let summary = format!("{}; {}", found(told), explored(coverage, told));
+    let notices = notices(summary, outside);
+    let properties = json!({
+        "executions": coverage.executions,
+        "complete": coverage.complete,
+        "guarantee": coverage.guarantee,
+        "assumes": coverage.assumes,
+        "elapsedMs": milliseconds(elapsed),
+    });
+    whole(findings, Some(notices), Some(properties), root)
+}
+
+/// The log of a scan.
+pub(crate) fn scan(findings: &[Finding], verdict: &Verdict, elapsed: Duration, root: &Path) -> String {
+    let gaps = verdict.gaps.iter().map(|gap| format!("not modelled: {}", clean(gap)));
+    let mut properties = json!({
+        "verdict": verdict.word,
+        "why": clean(&verdict.why),
+        "candidates": verdict.candidates,
+        "threads": verdict.threads,
+        "elapsedMs": milliseconds(elapsed),
+    });
+    if let Some(tier) = verdict.tier {
+        properties["tier"] = json!(tier);
+    }
+    whole(findings, Some(notices(verdict.sentence(), gaps)), Some(properties), root)
+}
+
+/// What there is to say beside the results: a summary, and what limits it.
+fn notices(summary: String, limits: impl Iterator<Item = String>) -> Vec<Value> {
+    let notice = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
+    std::iter::once(notice("note", summary)).chain(limits.map(|line| notice("warning", line))).collect()
+}
+
+fn milliseconds(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn whole(findings: &[Finding], notices: Option<Vec<Value>>, properties: Option<Value>, root: &Path) -> String {
+    let paths = Paths { root };
     let mut invocation = json!({ "executionSuccessful": true });
-    let mut properties = Map::new();
-    if let Some((coverage, elapsed)) = coverage {
-        let outside = coverage.uncontrolled.iter().map(sentence).chain(coverage.missed.iter().map(|line| clean(line)));
-        let notice = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
-        let summary = format!("{}; {}", found(told), explored(coverage, told));
-        let notices: Vec<Value> =
-            std::iter::once(notice("note", summary)).chain(outside.map(|line| notice("warning", line))).collect();
+    if let Some(notices) = notices {
         invocation["toolExecutionNotifications"] = json!(notices);
-        properties.insert("executions".to_owned(), json!(coverage.executions));
-        properties.insert("complete".to_owned(), json!(coverage.complete));
-        properties.insert("guarantee".to_owned(), json!(coverage.guarantee));
-        properties.insert("assumes".to_owned(), json!(coverage.assumes));
-        properties.insert("elapsedMs".to_owned(), json!(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)));
     }
     let mut run = json!({
         "tool": { "driver": {
@@ -53,8 +83,8 @@ pub(crate) fn log(findings: &[Finding], coverage: Option<(&Coverage, Duration)>,
         "originalUriBaseIds": { ROOT: { "description": { "text": "The directory in which racehunter was run." } } },
         "results": findings.iter().map(|finding| result(finding, &paths)).collect::<Vec<_>>(),
     });
-    if !properties.is_empty() {
-        run["properties"] = Value::Object(properties);
+    if let Some(properties) = properties {
+        run["properties"] = properties;
     }
     let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
     format!("{log:#}\n")
@@ -86,14 +116,7 @@ fn result(finding: &Finding, paths: &Paths<'_>) -> Value {
         "level": if finding.confirmed { "error" } else { "warning" },
         "message": { "text": text },
         "partialFingerprints": { "racehunter/v1": finding.id },
-        "properties": {
-            "confirmed": finding.confirmed,
-            "replayed": finding.replayed,
-            "execution": finding.execution,
-            "preemptions": finding.preemptions,
-            "replay": format!("racehunter replay {}", finding.id),
-            "notes": finding.notes.iter().map(|note| clean(note)).collect::<Vec<_>>(),
-        },
+        "properties": properties(finding),
     });
     let places: Vec<(usize, Value)> = (0..)
         .zip(&finding.sites)
@@ -131,6 +154,22 @@ fn result(finding: &Finding, paths: &Paths<'_>) -> Value {
         result["suppressions"] = json!([{ "kind": "external", "status": "accepted", "justification": clean(reason) }]);
     }
     result
+}
+
+/// What else is known of it; of what is only suspected there is no execution to tell of.
+fn properties(finding: &Finding) -> Value {
+    let notes: Vec<String> = finding.notes.iter().map(|note| clean(note)).collect();
+    if !finding.was_executed() {
+        return json!({ "confirmed": false, "suspected": true, "notes": notes });
+    }
+    json!({
+        "confirmed": finding.confirmed,
+        "replayed": finding.replayed,
+        "execution": finding.execution,
+        "preemptions": finding.preemptions,
+        "replay": format!("racehunter replay {}", finding.id),
+        "notes": notes,
+    })
 }
 
 /// What a thread does at a place, in words.

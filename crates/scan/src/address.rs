@@ -125,8 +125,22 @@ impl Addresses {
         }
     }
 
+    /// Whether all of these are among them. Both are in order, so one walk over both tells.
+    fn has_all(&self, other: &Self) -> bool {
+        let mut own = self.0.iter();
+        other.0.len() <= self.0.len()
+            && other.0.iter().all(|(base, &offset)| {
+                own.find(|(known, _)| *known >= base)
+                    .is_some_and(|(known, &has)| known == base && has.union(offset) == has)
+            })
+    }
+
     /// Adds addresses; whether any is new.
     pub fn add_all(&mut self, other: &Self) -> bool {
+        // Mostly nothing is. Walking over a large set for the sake of a few is not worth it.
+        if other.0.len() * 8 > self.0.len() && self.has_all(other) {
+            return false;
+        }
         other.0.iter().fold(false, |changed, (&base, &offset)| self.add(base, offset) | changed)
     }
 
@@ -183,6 +197,27 @@ mod tests {
                 let union = members(a.union(b));
                 assert!(members(a).iter().chain(&members(b)).all(|at| union.contains(at)), "{a:?} {b:?}");
                 assert_eq!(a.union(b), b.union(a));
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_has_all_exactly_when_adding_changes_nothing() {
+        let sets: Vec<Addresses> = (0..64_u32)
+            .map(|bits| {
+                let bases = (0..3).filter(|base| bits >> base & 1 == 1);
+                let offset =
+                    [Offset::exact(0), Offset::exact(4), Offset::new(0, 4), Offset::ANY][(bits >> 3) as usize % 4];
+                Addresses(bases.map(|base| (BaseId(base), offset)).collect())
+            })
+            .collect();
+        for set in &sets {
+            for other in &sets {
+                let mut grown = set.clone();
+                let changed = other.iter().fold(false, |changed, (base, offset)| grown.add(base, offset) | changed);
+                assert_eq!(set.has_all(other), !changed, "{set:?} {other:?}");
+                let mut added = set.clone();
+                assert_eq!((added.add_all(other), added), (changed, grown));
             }
         }
     }

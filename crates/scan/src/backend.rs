@@ -25,6 +25,10 @@ pub struct Value;
 /// Looks at each function once in a thread, and takes for one what one pointer can point to.
 pub struct Alias;
 
+/// What the others come to when a program is too large for them: a pointer that can lead to more than so many things can lead
+/// anywhere.
+pub struct Coarse(pub usize);
+
 /// Takes only what expressions name: variables and what is allocated in the same function.
 pub struct Syntactic;
 
@@ -51,6 +55,20 @@ impl Backend for Alias {
         let mut found = PointsTo::solve(program, models, main, Precision::Functions);
         found.unify();
         found
+    }
+
+    fn leaves_nothing_out(&self) -> bool {
+        true
+    }
+}
+
+impl Backend for Coarse {
+    fn name(&self) -> &'static str {
+        "coarse"
+    }
+
+    fn points_to<'a>(&self, program: &'a Program, models: &'a Models, main: FunctionId) -> PointsTo<'a> {
+        PointsTo::coarse(program, models, main, self.0)
     }
 
     fn leaves_nothing_out(&self) -> bool {

@@ -99,7 +99,7 @@ impl Crews {
         let call = &code.instructions[at as usize];
         let (Model::Create(create), _) = only_model(points_to, creator, at)? else { return None };
         let argument = call.operands.get(create.argument + 1)?;
-        let handle = linear(points_to, creator, call.operands.get(create.handle + 1)?);
+        let handle = linear(points_to, creator, call.operands.get(create.handle? + 1)?);
         let counters = around.counters(code);
         let is_counter = |counter: &Counter, value: &Value| *value == (creator, instruction(counter.phi));
         let by = |value: &Value| counters.iter().find(|counter| is_counter(counter, value)).cloned();
@@ -124,7 +124,7 @@ impl Crews {
         let blocks = &points_to.blocks[function.0 as usize];
         let code = points_to.program.function(function).0;
         let Some((Model::Create(create), call)) = only_model(points_to, crew.creator, crew.at) else { return };
-        let Some(handle) = call.operands.get(create.handle + 1) else { return };
+        let Some(handle) = create.handle.and_then(|index| call.operands.get(index + 1)) else { return };
         let stored = linear(points_to, crew.creator, handle);
         let [(scale, index)] = &stored.terms[..] else { return };
         let loops = self.loops(points_to, function);

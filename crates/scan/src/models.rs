@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// The functions that are known without any configuration.
 const DEFAULT: &str = include_str!("../models/default.toml");
 
+/// Configurations that come with the program and are used when they are asked for by name.
+const SHIPPED: [(&str, &str); 1] = [("linux", include_str!("../models/linux.toml"))];
+
 /// What a function does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Model {
@@ -48,8 +51,8 @@ pub enum Model {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Create {
-    /// Where the handle is put.
-    pub handle: usize,
+    /// Where the handle is put; else it is the result.
+    pub handle: Option<usize>,
     /// The function that the thread runs.
     pub entry: usize,
     /// What it gets.
@@ -270,6 +273,11 @@ impl Default for Models {
 }
 
 impl Models {
+    /// The configuration of a name that comes with the program.
+    pub fn shipped(name: &str) -> Option<&'static str> {
+        SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
     /// Adds the functions of a configuration; what it says replaces what was known about the same function.
     ///
     /// # Errors
@@ -455,6 +463,18 @@ mod tests {
         assert_eq!(models.of("__VERIFIER_atomic_begin"), Some(Model::AtomicBegin));
         assert!(models.is_atomic("__VERIFIER_atomic_inc") && !models.is_atomic("__VERIFIER_atomic_begin"));
         assert_eq!(models.of("who_knows"), None);
+    }
+
+    #[test]
+    fn what_is_shipped_is_in_order() {
+        let mut models = Models::default();
+        for (name, _) in SHIPPED {
+            models.extend(Models::shipped(name).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        let created = Create { handle: None, entry: 0, argument: 1 };
+        assert_eq!(models.of("kthread_run"), Some(Model::Create(created)));
+        assert!(matches!(models.of("down_read"), Some(Model::Lock(Lock { shared: true, .. }))));
+        assert_eq!(Models::shipped("hurd"), None);
     }
 
     #[test]

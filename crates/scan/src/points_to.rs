@@ -23,6 +23,13 @@ const MAX_INSTRUCTIONS: usize = 400_000;
 const MAX_STEPS: u64 = 100_000_000;
 /// Stands for the instruction that makes a copy of an argument, which is none.
 const COPY: u32 = u32::MAX;
+/// Where nothing else comes to an end, a pointer that can lead to more than so many things can lead anywhere. In large programs
+/// most are of this kind, and what is followed through them tells nothing.
+const MOST_TARGETS: usize = 8;
+/// And memory in which pointers are at more places can have any of its later ones anywhere.
+const MOST_CELLS: usize = 32;
+/// A program of more instructions is not tried in any other way.
+const LARGE: usize = 100_000;
 /// Size of a pointer, as the plugin's targets have it.
 const POINTER: u64 = 8;
 
@@ -99,6 +106,8 @@ pub struct PointsTo<'a> {
     /// Whether functions are looked at once in each thread only.
     pub merged: bool,
     precision: Precision,
+    /// What can lead to more can lead anywhere.
+    most_targets: usize,
     base_ids: FxHashMap<Base, BaseId>,
     memory: FxHashMap<BaseId, BTreeMap<Offset, Cell>>,
     readers: FxHashMap<BaseId, BTreeSet<InstanceId>>,
@@ -123,14 +132,30 @@ pub const MAIN: ThreadId = ThreadId(0);
 impl<'a> PointsTo<'a> {
     /// Follows all pointers from the function that the program begins with.
     pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
-        let found = Self::attempt(program, models, main, precision);
-        if found.exhausted && precision == Precision::Instances {
-            return Self::attempt(program, models, main, Precision::Functions);
+        let size: usize = program.functions().map(|function| program.function(function).0.instructions.len()).sum();
+        let merged = if precision == Precision::Names { Precision::Names } else { Precision::Functions };
+        let tries = [(precision, usize::MAX), (merged, usize::MAX), (merged, MOST_TARGETS)];
+        let first = if size > LARGE && merged == Precision::Functions { 2 } else { 0 };
+        let mut found = Self::attempt(program, models, main, tries[first]);
+        for &next in &tries[first + 1..] {
+            if found.exhausted && next != (found.precision, found.most_targets) {
+                found = Self::attempt(program, models, main, next);
+            }
         }
         found
     }
 
-    fn attempt(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
+    /// As for programs that are too large for anything else: what can lead to more than so many things can lead anywhere.
+    pub fn coarse(program: &'a Program, models: &'a Models, main: FunctionId, most_targets: usize) -> Self {
+        Self::attempt(program, models, main, (Precision::Functions, most_targets))
+    }
+
+    fn attempt(
+        program: &'a Program,
+        models: &'a Models,
+        main: FunctionId,
+        (precision, most_targets): (Precision, usize),
+    ) -> Self {
         let merged = precision != Precision::Instances;
         let mut this = Self {
             program,
@@ -142,6 +167,7 @@ impl<'a> PointsTo<'a> {
             passed: Addresses::default(),
             merged,
             precision,
+            most_targets,
             base_ids: FxHashMap::default(),
             memory: FxHashMap::default(),
             readers: FxHashMap::default(),
@@ -317,9 +343,12 @@ impl<'a> PointsTo<'a> {
     }
 
     fn put(&mut self, base: BaseId, at: Offset, content: &Addresses, writer: Option<(InstanceId, u32)>) {
-        let cell = self.memory.entry(base).or_default().entry(at).or_default();
+        let (unknown, most) = (self.base(Base::Unknown), self.most_targets);
+        let cells = self.memory.entry(base).or_default();
+        let is_full = most < usize::MAX && cells.len() > MOST_CELLS && !cells.contains_key(&at);
+        let cell = cells.entry(if is_full { Offset::ANY } else { at }).or_default();
         cell.writers.extend(writer);
-        if cell.content.add_all(content)
+        if grow(most, unknown, &mut cell.content, content)
             && let Some(readers) = self.readers.get(&base)
         {
             self.work.extend(readers.iter().copied());
@@ -340,6 +369,11 @@ impl<'a> PointsTo<'a> {
             }
         }
         content
+    }
+
+    /// Whether a pointer can lead anywhere. To use it is a gap, so nothing needs to be followed through it.
+    fn is_anywhere(&self, addresses: &Addresses) -> bool {
+        addresses.0.len() > self.most_targets
     }
 
     /// Who writes pointers to an address.
@@ -415,7 +449,8 @@ impl<'a> PointsTo<'a> {
             let mut changed = false;
             for (at, instruction) in code.instructions.iter().enumerate() {
                 let value = self.value(id, at as u32, instruction);
-                changed |= self.instances[id.0 as usize].values[at].add_all(&value);
+                let unknown = self.base(Base::Unknown);
+                changed |= grow(self.most_targets, unknown, &mut self.instances[id.0 as usize].values[at], &value);
                 self.steps += 1 + value.0.len() as u64;
                 self.exhausted |= self.steps > MAX_STEPS;
                 if self.exhausted {
@@ -429,6 +464,9 @@ impl<'a> PointsTo<'a> {
     }
 
     fn read(&mut self, id: InstanceId, addresses: &Addresses, bytes: u64) -> Addresses {
+        if self.is_anywhere(addresses) {
+            return self.unknown();
+        }
         for (base, _) in addresses.iter() {
             if self.instances[id.0 as usize].readers_of.insert(base) {
                 self.readers.entry(base).or_default().insert(id);
@@ -440,6 +478,9 @@ impl<'a> PointsTo<'a> {
     }
 
     fn write(&mut self, id: InstanceId, at: u32, addresses: &Addresses, content: &Addresses) {
+        if self.is_anywhere(addresses) {
+            return;
+        }
         self.steps += (addresses.0.len() * (1 + content.0.len())) as u64;
         for (base, offset) in addresses.iter() {
             self.put(base, offset, content, Some((id, at)));
@@ -525,8 +566,9 @@ impl<'a> PointsTo<'a> {
 
     /// Adds to what an instance returns, for its callers and for those who wait for the thread.
     fn add_result(&mut self, id: InstanceId, value: &Addresses) {
+        let unknown = self.base(Base::Unknown);
         let instance = &mut self.instances[id.0 as usize];
-        if instance.result.add_all(value) {
+        if grow(self.most_targets, unknown, &mut instance.result, value) {
             self.work.extend(instance.callers.iter().copied());
             self.work.extend(self.joiners.iter().copied());
         }
@@ -584,4 +626,16 @@ impl<'a> PointsTo<'a> {
             _ => false,
         }
     }
+}
+
+/// Adds to what a pointer can lead to, up to the point where it can lead anywhere; whether that is new.
+fn grow(most: usize, unknown: BaseId, known: &mut Addresses, more: &Addresses) -> bool {
+    if known.0.len() > most {
+        return false;
+    }
+    let changed = known.add_all(more);
+    if known.0.len() > most {
+        known.add(unknown, Offset::ANY);
+    }
+    changed
 }

@@ -7,6 +7,7 @@ use crate::fresh;
 use crate::linear::linear;
 use crate::models::Model;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::ranking::rank;
 use crate::threads::Family;
 use racehunter_ir::{Operand, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,14 +39,14 @@ pub struct Access {
 }
 
 /// Two accesses that may be a race.
-#[derive(Clone, Debug)]
-pub struct Candidate {
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
     /// What they touch.
     pub base: BaseId,
     /// One.
-    pub first: Access,
+    pub first: &'a Access,
     /// The other.
-    pub second: Access,
+    pub second: &'a Access,
 }
 
 /// Memory that an instruction touches.
@@ -91,7 +92,11 @@ pub fn accesses(
                     }
                     for (base, offset) in addresses.iter() {
                         match points_to.describe(base) {
-                            Base::Unknown => missing.push((id, at)),
+                            // It is said that this is not known; pairs of such accesses would say nothing more.
+                            Base::Unknown => {
+                                missing.push((id, at));
+                                continue;
+                            }
                             Base::Function(_) | Base::Outside(_) | Base::Handle(_) => continue,
                             _ if !escaped.contains(&base) => continue,
                             _ => {}
@@ -192,7 +197,7 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
                         allocate.copies.into_iter().for_each(|index| add(index, ALL, true));
                     }
                     Model::Release(release) => add(release.pointer, ALL, true),
-                    Model::Create(create) => add(create.handle, 8, true),
+                    Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true)),
                     Model::Key(key) => add(key.key, 4, true),
                     Model::Join(_) => add(1, 8, true),
                     _ => {}
@@ -204,17 +209,31 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     }
 }
 
-/// All pairs that nothing keeps apart.
-pub fn candidates(
+/// Pairs that nothing keeps apart.
+#[derive(Debug, Default)]
+pub struct Candidates<'a> {
+    /// The most convincing ones first.
+    pub best: Vec<Candidate<'a>>,
+    /// How many there are, up to a limit.
+    pub total: usize,
+}
+
+/// Pairs that are kept: nobody reads more of them.
+const MOST_KEPT: usize = 2000;
+/// Pairs that are looked for: a program with so many is far from being proved.
+const MOST_FOUND: usize = 1_000_000;
+
+/// Finds all pairs that nothing keeps apart.
+pub fn candidates<'a>(
     points_to: &PointsTo<'_>,
     family: &Family,
     crews: &Crews,
-    accesses: &FxHashMap<BaseId, Vec<Access>>,
-) -> Vec<Candidate> {
-    let mut found = Vec::new();
+    accesses: &'a FxHashMap<BaseId, Vec<Access>>,
+) -> Candidates<'a> {
+    let mut found = Candidates::default();
     let mut bases: Vec<&BaseId> = accesses.keys().collect();
     bases.sort();
-    for &base in bases {
+    'search: for &base in bases {
         if let Base::Variable(variable) = points_to.describe(base)
             && points_to.program.variable_flags(*variable).0
         {
@@ -238,11 +257,21 @@ pub fn candidates(
                 }
                 let function = |access: &Access| points_to.instances[access.instance.0 as usize].function;
                 if told.insert((function(first), first.at, function(second), second.at)) {
-                    found.push(Candidate { base, first: first.clone(), second: second.clone() });
+                    found.total += 1;
+                    found.best.push(Candidate { base, first, second });
+                    if found.best.len() >= 4 * MOST_KEPT {
+                        rank(points_to, &mut found.best);
+                        found.best.truncate(MOST_KEPT);
+                    }
+                    if found.total == MOST_FOUND {
+                        break 'search;
+                    }
                 }
             }
         }
     }
+    rank(points_to, &mut found.best);
+    found.best.truncate(MOST_KEPT);
     found
 }
 

@@ -6,6 +6,7 @@ use crate::crews::Crews;
 use crate::escape::escaped;
 use crate::flow::Follower;
 use crate::models::{Model, Models};
+use crate::parallel;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
 use crate::races::{Access, Candidate, accesses, candidates};
@@ -47,6 +48,8 @@ pub struct Side {
     pub thread: String,
     /// Functions from the thread's first to the one of the access.
     pub stack: Vec<String>,
+    /// Where each of them calls the next, and, last, the access.
+    pub calls: Vec<Place>,
     /// Locks that are held.
     pub locks: Vec<String>,
     /// Whether it is an instruction of the program, and not a library that accesses memory.
@@ -60,13 +63,17 @@ pub struct Pair {
     pub what: String,
     /// Both.
     pub sides: [Side; 2],
+    /// Why they may happen at the same time.
+    pub parallel: String,
 }
 
 /// What the analysis found out.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Pairs that nothing keeps apart.
+    /// Pairs that nothing keeps apart, the most convincing first; if there are very many, not all of them.
     pub pairs: Vec<Pair>,
+    /// How many there are; a million may be more.
+    pub suspected: usize,
     /// What could not be modelled.
     pub gaps: Vec<Gap>,
     /// Threads, by the places that create them, the main thread included.
@@ -150,9 +157,10 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
         let accesses = accesses(&points_to, &flow, &family, &mut follower);
-        let pairs = candidates(&points_to, &family, &crews, &accesses);
+        let found = candidates(&points_to, &family, &crews, &accesses);
         report = Report {
-            pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            pairs: found.best.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            suspected: found.total,
             // An address that a backend does not look for is not worth a word for each.
             gaps: gaps.0.into_iter().filter(|gap| backend.leaves_nothing_out() || gap.place.is_none()).collect(),
             threads: points_to.threads.len(),
@@ -183,19 +191,20 @@ fn has_inputs(points_to: &PointsTo<'_>) -> bool {
     })
 }
 
-fn pair(points_to: &PointsTo<'_>, candidate: &Candidate) -> Pair {
-    let sides = [side(points_to, &candidate.first), side(points_to, &candidate.second)];
-    Pair { what: name(points_to, points_to.describe(candidate.base)), sides }
+fn pair(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Pair {
+    let sides = [side(points_to, candidate.first), side(points_to, candidate.second)];
+    let parallel = parallel::why(points_to, candidate.first, candidate.second);
+    Pair { what: name(points_to, points_to.describe(candidate.base)), sides, parallel }
 }
 
 fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     let program = points_to.program;
-    let mut stack: Vec<String> = std::iter::successors(Some(access.instance), |id| {
-        points_to.instances[id.0 as usize].caller.map(|(outer, _)| outer)
-    })
-    .map(|id| program.function_name(points_to.instances[id.0 as usize].function).to_owned())
-    .collect();
-    stack.reverse();
+    let outer = |(id, _): &(InstanceId, u32)| points_to.instances[id.0 as usize].caller;
+    let mut frames: Vec<(InstanceId, u32)> = std::iter::successors(Some((access.instance, access.at)), outer).collect();
+    frames.reverse();
+    let function = |id: InstanceId| points_to.instances[id.0 as usize].function;
+    let stack = frames.iter().map(|(id, _)| program.function_name(function(*id)).to_owned()).collect();
+    let calls = frames.iter().map(|(id, at)| program.place(function(*id), *at)).collect();
     let locks = access.state.locks.iter().filter(|held| held.if_zero.is_none()).filter_map(|held| {
         Some(match &held.key {
             crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
@@ -212,6 +221,7 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
         locks: locks.collect(),
         is_instruction: is_instruction(points_to, access),
         stack,
+        calls,
     }
 }
 

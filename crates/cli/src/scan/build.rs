@@ -5,7 +5,7 @@ use crate::arguments::Scan;
 use crate::target::language;
 use anyhow::{Context as _, Result, bail};
 use racehunter_compile::{Language, Toolkit, run_with};
-use racehunter_ir::{Module, read_program};
+use racehunter_ir::{IrError, Module, read_program};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
@@ -53,8 +53,10 @@ pub fn build(arguments: &Scan) -> Result<Built> {
         if !file.exists() {
             bail!("`{}` does not exist", file.display());
         }
+        let mut is_source = false;
         let path = match language(file) {
             Some(language) => {
+                is_source = true;
                 if language == Language::Cxx {
                     built.language = Language::Cxx;
                 }
@@ -67,7 +69,12 @@ pub fn build(arguments: &Scan) -> Result<Built> {
                 file.clone()
             }
         };
-        built.modules.extend(read_program(&path)?);
+        match read_program(&path) {
+            Ok(modules) => built.modules.extend(modules),
+            // A file of variables alone: what they are initialised with is not known then.
+            Err(IrError::NoSection { .. }) if is_source => {}
+            Err(error) => return Err(error.into()),
+        }
         built.files.push(path);
     }
     if built.is_program && built.files.len() > 1 {

@@ -1,12 +1,16 @@
 //! What the user sees.
 
+use super::suspects::{access, suspected};
 use crate::arguments::{MessageFormat, Scan};
 use crate::hunt::reporter;
 use anyhow::{Context as _, Result};
 use racehunter_finding::Finding;
+use racehunter_report as report;
 use racehunter_scan::Report;
-use racehunter_scan::verdict::{Pair, Side};
+use racehunter_scan::program::Place;
+use racehunter_scan::verdict::{Gap, Pair, Side};
 use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// What is said.
@@ -68,53 +72,49 @@ const SHOWN: usize = 10;
 
 /// Prints all there is to say.
 pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Duration) -> Result<()> {
+    let mut reporter = reporter(arguments.message_format, arguments.color.into());
     if let Some(finding) = &verdict.finding
         && !arguments.svcomp
     {
-        reporter(arguments.message_format, arguments.color.into())
-            .finding(finding)
-            .context("cannot write the results")?;
+        reporter.finding(finding).context("cannot write the results")?;
     }
-    let word = match verdict.word {
-        Word::RaceFree => "race-free",
-        Word::Race => "race",
-        Word::Unknown => "unknown",
-    };
-    if arguments.message_format == MessageFormat::Json {
-        for pair in &report.pairs {
-            println!("{}", candidate(pair));
-        }
-        for gap in &report.gaps {
-            let (file, line) = gap.place.as_ref().map_or(("", 0), |place| (place.file.as_str(), place.line));
-            println!("{}", json!({"reason": "gap", "message": gap.what, "file": file, "line": line}));
-        }
-        let tier = verdict.tier.map(Tier::name);
-        let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        println!(
-            "{}",
-            json!({"reason": "verdict", "verdict": word, "tier": tier, "why": verdict.why,
-                "candidates": report.pairs.len(), "gaps": report.gaps.len(), "threads": report.threads,
-                "elapsed_ms": milliseconds})
-        );
-    } else {
-        if verdict.word == Word::Unknown {
-            for pair in report.pairs.iter().take(SHOWN) {
-                print_candidate(pair);
-            }
-            if report.pairs.len() > SHOWN {
-                println!("... and {} more", report.pairs.len() - SHOWN);
+    match arguments.message_format {
+        MessageFormat::Json => {
+            for pair in &report.pairs {
+                println!("{}", candidate(pair));
             }
             for gap in &report.gaps {
-                match &gap.place {
-                    Some(place) => println!("not modelled: {} ({place})", gap.what),
-                    None => println!("not modelled: {}", gap.what),
+                let (file, line) = gap.place.as_ref().map_or(("", 0), |place| (place.file.as_str(), place.line));
+                println!("{}", json!({"reason": "gap", "message": gap.what, "file": file, "line": line}));
+            }
+        }
+        // What is proved or shown leaves nothing to suspect.
+        _ if verdict.word != Word::Unknown => {}
+        MessageFormat::Human => print_open(report),
+        MessageFormat::Short | MessageFormat::Github | MessageFormat::Sarif => {
+            // Accesses of the same lines are one thing to the reader.
+            let mut told = BTreeSet::new();
+            for finding in report.pairs.iter().map(suspected) {
+                if told.insert(finding.id.clone()) {
+                    reporter.finding(&finding).context("cannot write the results")?;
                 }
             }
         }
-        let tier = verdict.tier.map_or_else(String::new, |tier| format!(" (tier {})", tier.name()));
-        println!("   Verdict {word}{tier} [{:.1}s]", elapsed.as_secs_f64());
-        println!("   Because {}", verdict.why);
     }
+    let open = verdict.word == Word::Unknown || arguments.message_format == MessageFormat::Json;
+    let said = report::Verdict {
+        word: match verdict.word {
+            Word::RaceFree => "race-free",
+            Word::Race => "race",
+            Word::Unknown => "unknown",
+        },
+        tier: verdict.tier.map(Tier::name),
+        why: verdict.why.clone(),
+        candidates: if open { report.suspected } else { 0 },
+        gaps: if open { report.gaps.iter().map(gap).collect() } else { Vec::new() },
+        threads: report.threads,
+    };
+    reporter.verdict(&said, elapsed).context("cannot write the results")?;
     if arguments.svcomp {
         println!(
             "{}",
@@ -128,12 +128,31 @@ pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Dura
     Ok(())
 }
 
-fn access(side: &Side) -> &'static str {
-    match (side.write, side.atomic) {
-        (true, false) => "write",
-        (false, false) => "read",
-        (true, true) => "atomic write",
-        (false, true) => "atomic read",
+/// What keeps the program from being proved, for people: the most convincing pairs, and what is not modelled.
+fn print_open(report: &Report) {
+    for pair in report.pairs.iter().take(SHOWN) {
+        print_candidate(pair);
+    }
+    if report.suspected > SHOWN {
+        println!("... and {} more", report.suspected - SHOWN);
+    }
+    // The same thing at many places is said once.
+    let mut kinds: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
+    for gap in &report.gaps {
+        kinds.entry(&gap.what).or_default().push(gap);
+    }
+    for gaps in kinds.values() {
+        match gaps.len() {
+            0..=3 => gaps.iter().for_each(|one| println!("not modelled: {}", gap(one))),
+            more => println!("not modelled: {}, and at {} other places", gap(gaps[0]), more - 1),
+        }
+    }
+}
+
+fn gap(gap: &Gap) -> String {
+    match &gap.place {
+        Some(place) => format!("{} ({place})", gap.what),
+        None => gap.what.clone(),
     }
 }
 
@@ -142,10 +161,15 @@ fn candidate(pair: &Pair) -> serde_json::Value {
         .map(|side| {
             json!({"file": side.place.file, "line": side.place.line, "column": side.place.column,
                 "function": side.place.function, "access": access(side), "thread": side.thread,
-                "stack": side.stack, "locks": side.locks})
+                "stack": side.stack, "calls": calls(side), "locks": side.locks})
         })
         .collect();
-    json!({"reason": "candidate", "variable": pair.what, "sites": sides})
+    json!({"reason": "candidate", "variable": pair.what, "sites": sides, "parallel": pair.parallel})
+}
+
+fn calls(side: &Side) -> Vec<serde_json::Value> {
+    let frame = |place: &Place| json!({"function": place.function, "file": place.file, "line": place.line});
+    side.calls.iter().map(frame).collect()
 }
 
 fn print_candidate(pair: &Pair) {
@@ -153,6 +177,10 @@ fn print_candidate(pair: &Pair) {
     for side in &pair.sides {
         let locks = if side.locks.is_empty() { "no lock".to_owned() } else { format!("`{}`", side.locks.join("`, `")) };
         println!("  --> {}: {} in thread `{}`, holding {locks}", side.place, access(side), side.thread);
-        println!("      by {}", side.stack.join(" > "));
+        let calls: Vec<String> = (side.stack.iter().zip(&side.calls))
+            .map(|(function, place)| format!("{function} :{}", place.line))
+            .collect();
+        println!("      by {}", calls.join(" > "));
     }
+    println!("  = {}", pair.parallel);
 }

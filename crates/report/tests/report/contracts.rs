@@ -3,7 +3,7 @@
 use super::findings::{all, coverage, data_race, uncontrolled};
 use super::{reporter, text};
 use racehunter_finding::{Coverage, Finding, Kind};
-use racehunter_report::{Bound, Format};
+use racehunter_report::{Bound, Format, Verdict};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -52,7 +52,52 @@ fn visit(value: &Value, path: &str, check: &mut impl FnMut(&str, &Value)) {
 /// The rules of SARIF 2.1.0 that concern what we write: required properties, values that are allowed, references.
 #[test]
 fn sarif_keeps_to_the_standard() {
-    let log = sarif();
+    check_sarif(&sarif());
+    check_sarif(&scanned());
+}
+
+/// The log of a scan that shows a race, suspects another and does not model something.
+fn scanned() -> Value {
+    let mut reporter = reporter(Format::Sarif);
+    reporter.finding(&data_race()).expect("written");
+    let suspected = Finding { confirmed: false, execution: 0, replayed: [0, 0], steps: Vec::new(), ..data_race() };
+    reporter.finding(&suspected).expect("written");
+    reporter.verdict(&verdict(), Duration::from_millis(40)).expect("written");
+    serde_json::from_str(&text(reporter)).expect("one JSON document")
+}
+
+fn verdict() -> Verdict {
+    Verdict {
+        word: "unknown",
+        tier: None,
+        why: "not modelled: a call of `f`".to_owned(),
+        candidates: 1,
+        gaps: vec!["a call of `f` (a.c:3)".to_owned()],
+        threads: 2,
+    }
+}
+
+#[test]
+fn what_is_suspected_cannot_be_replayed() {
+    let log = scanned();
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert!(results[0]["properties"]["replay"].is_string() && results[0]["level"] == "error");
+    assert!(results[1]["properties"]["replay"].is_null() && results[1]["level"] == "warning", "{}", results[1]);
+    assert_eq!(log["runs"][0]["properties"]["verdict"], "unknown");
+    let notices = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+    assert_eq!(notices[1]["message"]["text"], "not modelled: a call of `f` (a.c:3)");
+    let said = |format: Format| {
+        let mut reporter = reporter(format);
+        reporter.verdict(&verdict(), Duration::from_millis(40)).expect("written");
+        text(reporter)
+    };
+    let sentence = "unknown, 1 pair suspected: not modelled: a call of `f`";
+    assert_eq!(said(Format::Short), format!("note[not-modelled]: a call of `f` (a.c:3)\nverdict: {sentence}\n"));
+    assert!(said(Format::Github).ends_with(&format!("::notice title=RaceHunter::{sentence}\n")));
+    assert_eq!(said(Format::Human), "   Verdict unknown [0.0s]\n   Because not modelled: a call of `f`\n");
+}
+
+fn check_sarif(log: &Value) {
     assert_eq!(log["version"], "2.1.0");
     assert_eq!(log["runs"].as_array().map(Vec::len), Some(1));
     let run = &log["runs"][0];
@@ -70,7 +115,7 @@ fn sarif_keeps_to_the_standard() {
             result["relatedLocations"].as_array().into_iter().flatten().map(|of| &of["id"]).collect();
         assert_eq!(ids.iter().map(|id| id.as_u64()).collect::<HashSet<_>>().len(), ids.len());
     }
-    visit(&log, "", &mut |path, value| match path.rsplit('/').next().unwrap_or_default() {
+    visit(log, "", &mut |path, value| match path.rsplit('/').next().unwrap_or_default() {
         "message" | "shortDescription" | "fullDescription" => {
             assert!(value["text"].as_str().is_some_and(|text| !text.is_empty()), "{path}: {value}");
         }

@@ -1,6 +1,6 @@
 //! What calls do with pointers: those of the program's functions, and those of functions outside of it.
 
-use super::{COPY, InstanceId, POINTER, PointsTo, Precision};
+use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
 use crate::address::{Addresses, Base, Offset};
 use crate::models::Model;
 use racehunter_ir::{Instruction, Operand, SymbolKind, Type};
@@ -54,8 +54,9 @@ impl PointsTo<'_> {
             if copies && !value.is_empty() {
                 value.add(self.base(Base::Local(callee, COPY)), Offset::exact(0));
             }
+            let unknown = self.base(Base::Unknown);
             if let Some(parameter) = self.instances[callee.0 as usize].parameters.get_mut(index)
-                && parameter.add_all(&value)
+                && grow(self.most_targets, unknown, parameter, &value)
             {
                 self.work.insert(callee);
             }
@@ -70,12 +71,20 @@ impl PointsTo<'_> {
             Some(Model::Create(create)) => {
                 let (entry, passed) = (argument(self, create.entry), argument(self, create.argument));
                 self.passed.add_all(&passed);
+                let mut result = Addresses::default();
                 for (base, _) in entry.iter() {
                     let Base::Function(function) = *self.describe(base) else { continue };
                     let thread = self.created(id, at, function);
                     let handle = self.base(Base::Handle(thread));
-                    let cell = argument(self, create.handle);
-                    self.write(id, at, &cell, &Addresses::one(handle, Offset::exact(0)));
+                    match create.handle {
+                        Some(index) => {
+                            let cell = argument(self, index);
+                            self.write(id, at, &cell, &Addresses::one(handle, Offset::exact(0)));
+                        }
+                        None => {
+                            result.add(handle, Offset::exact(0));
+                        }
+                    }
                     let root = self.threads[thread.0 as usize].root;
                     if self.precision != Precision::Names
                         && let Some(parameter) = self.instances[root.0 as usize].parameters.first_mut()
@@ -84,7 +93,7 @@ impl PointsTo<'_> {
                         self.work.insert(root);
                     }
                 }
-                Addresses::default()
+                result
             }
             Some(Model::Allocate(allocate)) => {
                 let heap = self.base(Base::Heap(id, at));
@@ -162,6 +171,10 @@ impl PointsTo<'_> {
     }
 
     fn copy(&mut self, id: InstanceId, at: u32, to: &Addresses, from: &Addresses) {
+        if self.is_anywhere(to) || self.is_anywhere(from) {
+            let unknown = self.unknown();
+            return self.write(id, at, &to.map(|_| Offset::ANY), &unknown);
+        }
         self.read(id, from, POINTER);
         for (source, begin) in from.iter() {
             let cells: Vec<(Offset, Addresses)> = (self.memory.get(&source).into_iter().flatten())

@@ -1,7 +1,14 @@
 //! `cargo xtask bench static`: what `racehunter scan` says about programs whose races are known, by tier, and how long it
-//! takes. With `--tasks DIRECTORY` the programs are verification tasks: sources with their verdicts in YAML files beside them.
+//! takes. With `--targets` they are those below `targets/` too; with `--tasks DIRECTORY` they are verification tasks: sources
+//! with their verdicts in YAML files beside them. With `--attack TIME` every program that is said to have no race is hunted for
+//! so long, with `--mutants` every program that comes of taking away a lock or a wait and is still said to have none, too. With
+//! `--real` they are real programs, of which nothing is known.
+
+mod attack;
+mod real;
 
 use crate::table::{Align, Table};
+use racehunter_e2e::annotations::targets;
 use racehunter_e2e::{Workshop, tool};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,12 +20,16 @@ struct Task {
     name: String,
     source: PathBuf,
     has_race: bool,
+    cflags: Option<String>,
 }
 
 /// What was asked for.
 #[derive(Default)]
 struct Request {
     tasks: Option<PathBuf>,
+    targets: bool,
+    attack: Option<String>,
+    mutants: bool,
     options: Vec<String>,
 }
 
@@ -27,12 +38,16 @@ const SCORE: [(&str, i64); 4] = [("race-free", 2), ("race", 1), ("wrong race-fre
 
 /// Scans all programs; whether no verdict is wrong.
 pub fn show(words: &[&str]) -> Result<bool, String> {
+    if let ["--real", names @ ..] = words {
+        return real::show(names);
+    }
     let request = request(words)?;
     let tasks = match &request.tasks {
         Some(directory) => tasks(directory)?,
-        None => own()?,
+        None => own(request.targets)?,
     };
     let is_task = request.tasks.is_some();
+    let mut refuted = Vec::new();
     let columns = [
         ("program", 34, Align::Left),
         ("has", 9, Align::Left),
@@ -49,6 +64,12 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
         let (verdict, tier) = scan(task, is_task, &request.options);
         let elapsed = began.elapsed();
         time += elapsed;
+        if let Some(patience) = request.attack.as_ref().filter(|_| verdict == "race-free") {
+            refuted.extend(attack::attack(task, patience));
+            if request.mutants {
+                refuted.extend(attack::mutants(task, patience)?);
+            }
+        }
         let is_wrong = matches!((verdict.as_str(), task.has_race), ("race-free", true) | ("race", false));
         let said = if is_wrong { format!("wrong {verdict}") } else { verdict };
         let has = if task.has_race { "a race" } else { "none" };
@@ -69,36 +90,53 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
         })
         .sum();
     println!("  score {score} (2 for a proof, 1 for a race, -32 and -16 for wrong ones)");
-    Ok(!counts.keys().any(|(said, _)| said.starts_with("wrong")))
+    if request.attack.is_some() {
+        let proofs: u64 = counts.iter().filter(|((said, _), _)| said == "race-free").map(|(_, count)| count).sum();
+        println!("  {proofs} proofs attacked, {} refuted", refuted.len());
+        refuted.iter().for_each(|what| println!("  REFUTED {what}"));
+    }
+    Ok(refuted.is_empty() && !counts.keys().any(|(said, _)| said.starts_with("wrong")))
 }
 
 fn request(words: &[&str]) -> Result<Request, String> {
     let mut request = Request::default();
-    for pair in words.chunks(2) {
-        match *pair {
-            ["--tasks", directory] => request.tasks = Some(directory.into()),
-            [option @ ("--time" | "--backend" | "--approx" | "--jobs"), value] => {
-                request.options.extend([option.to_owned(), value.to_owned()]);
-            }
+    let mut words = words.iter();
+    while let Some(&word) = words.next() {
+        let mut value = || words.next().map(|word| (*word).to_owned()).ok_or(format!("`{word}` needs a value"));
+        match word {
+            "--targets" => request.targets = true,
+            "--mutants" => request.mutants = true,
+            "--tasks" => request.tasks = Some(value()?.into()),
+            "--attack" => request.attack = Some(value()?),
+            "--time" | "--backend" | "--approx" | "--jobs" => request.options.extend([word.to_owned(), value()?]),
             _ => {
-                return Err(format!(
-                    "`{}` is not --tasks, --time, --backend, --approx or --jobs with a value",
-                    pair.join(" ")
-                ));
+                let known =
+                    "--tasks, --targets, --attack, --mutants, --time, --backend, --approx, --jobs; or --real alone";
+                return Err(format!("`{word}` is none of {known}"));
             }
         }
+    }
+    if request.mutants && request.attack.is_none() {
+        return Err("--mutants needs --attack TIME".to_owned());
     }
     Ok(request)
 }
 
 /// The programs that the tests look at.
-fn own() -> Result<Vec<Task>, String> {
+fn own(with_targets: bool) -> Result<Vec<Task>, String> {
     let directory = tool::root().join("tests/programs/scan");
     let mut all = Vec::new();
     for source in files(&directory, "c")? {
         let text = std::fs::read_to_string(&source).map_err(|error| error.to_string())?;
         let has_race = text.starts_with("// verdict: race ") || text.starts_with("// verdict: race\n");
-        all.push(Task { name: name(&source), source, has_race });
+        all.push(Task { name: name(&source), source, has_race, cflags: None });
+    }
+    if with_targets {
+        all.extend(targets().into_iter().map(|target| {
+            let has_race = target.bug.as_ref().is_some_and(|bug| !bug.marked("data-race").is_empty());
+            let name = target.path.trim_start_matches("targets/").to_owned();
+            Task { name, source: tool::root().join(&target.path), has_race, cflags: target.cflags }
+        }));
     }
     Ok(all)
 }
@@ -114,7 +152,8 @@ fn tasks(directory: &Path) -> Result<Vec<Task>, String> {
         let mut lines = text.lines().skip_while(|line| !line.contains("no-data-race.prp"));
         let verdict = lines.nth(1).filter(|line| line.contains("expected_verdict:")).map(value);
         if let (Some(source), Some(verdict)) = (source, verdict) {
-            all.push(Task { name: name(&description), source: directory.join(source), has_race: verdict == "false" });
+            let (name, source) = (name(&description), directory.join(source));
+            all.push(Task { name, source, has_race: verdict == "false", cflags: None });
         }
     }
     Ok(all)
@@ -142,6 +181,7 @@ fn scan(task: &Task, is_task: bool, options: &[String]) -> (String, String) {
         words.push("--svcomp".to_owned());
     }
     words.extend(options.iter().cloned());
+    words.extend(task.cflags.iter().flat_map(|cflags| ["--cflags".to_owned(), cflags.clone()]));
     words.push(task.source.display().to_string());
     let ended = workshop.run(&mut tool::racehunter(&words));
     let verdict = ended

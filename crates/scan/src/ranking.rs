@@ -1,0 +1,87 @@
+//! Which candidates are shown first: those that are most likely to be a race.
+
+use crate::address::Base;
+use crate::points_to::{InstanceId, PointsTo};
+use crate::races::{Access, Candidate};
+
+/// What speaks against a candidate, the weightiest first. The least comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    /// It is not known what memory is touched.
+    nowhere: bool,
+    /// How many of the accesses are to memory that may be elsewhere: any element of an array, any node of a list.
+    vague: u8,
+    /// One of them is atomic: whoever wrote that has thought of other threads.
+    atomic: bool,
+    /// How the locks look.
+    locks: Locks,
+    /// Only one of them writes.
+    one_reads: bool,
+    /// Calls from the beginning of the threads: what is near to it is easier to see.
+    depth: usize,
+}
+
+/// The locks of both accesses, the most suspicious first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Locks {
+    /// One is locked and the other is not: somebody thought that there has to be a lock.
+    OneSided,
+    /// There are none.
+    None,
+    /// Different ones; what they have in common may just not be known.
+    Different,
+}
+
+/// Puts the most convincing first; what is equally so stays in the order of the code.
+pub fn rank(points_to: &PointsTo<'_>, candidates: &mut [Candidate<'_>]) {
+    candidates.sort_by_cached_key(|candidate| doubt(points_to, candidate));
+}
+
+fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
+    let (first, second) = (candidate.first, candidate.second);
+    let is_vague = |access: &Access| {
+        let known = access.offset.only().is_some() && points_to.operand(access.instance, &access.address).0.len() == 1;
+        u8::from(!known)
+    };
+    let locked = |access: &Access| access.state.locks.iter().any(|held| held.if_zero.is_none());
+    let locks = match (locked(first), locked(second)) {
+        (false, false) => Locks::None,
+        (true, true) => Locks::Different,
+        _ => Locks::OneSided,
+    };
+    let depth = |access: &Access| {
+        let outer = |id: &InstanceId| points_to.instances[id.0 as usize].caller.map(|(outer, _)| outer);
+        std::iter::successors(Some(access.instance), outer).take(1000).count()
+    };
+    Doubt {
+        nowhere: matches!(points_to.describe(candidate.base), Base::Unknown),
+        vague: is_vague(first) + is_vague(second),
+        atomic: first.atomic || second.atomic,
+        locks,
+        one_reads: !(first.write && second.write),
+        depth: depth(first) + depth(second),
+    }
+}
+
+impl Doubt {
+    #[cfg(test)]
+    const NONE: Self =
+        Self { nowhere: false, vague: 0, atomic: false, locks: Locks::OneSided, one_reads: false, depth: 0 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_weighs_more_decides() {
+        let far = Doubt { depth: 90, ..Doubt::NONE };
+        let reads = Doubt { one_reads: true, ..Doubt::NONE };
+        let unlocked = Doubt { locks: Locks::None, ..Doubt::NONE };
+        let different = Doubt { locks: Locks::Different, ..Doubt::NONE };
+        let vague = Doubt { vague: 1, ..Doubt::NONE };
+        let nowhere = Doubt { nowhere: true, ..Doubt::NONE };
+        let order = [Doubt::NONE, far, reads, unlocked, different, vague, nowhere];
+        assert!(order.is_sorted_by(|one, next| one < next));
+    }
+}

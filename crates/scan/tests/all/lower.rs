@@ -1,0 +1,368 @@
+//! From a tiny program to the form in which the analysis gets it: SSA, as after `mem2reg`.
+
+use crate::source::{Address, Given, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
+use racehunter_ir::{
+    Attributes, BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Linkage, Module, Operand,
+    Operation, Order, Predicate, Symbol, SymbolId, SymbolKind, Type, UpdateOperator,
+};
+
+/// Functions outside of the program, in the order of their symbols.
+pub const OUTSIDE: [&str; 15] = [
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_mutex_trylock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "pthread_rwlock_unlock",
+    "__VERIFIER_atomic_begin",
+    "__VERIFIER_atomic_end",
+    "__VERIFIER_nondet_long",
+    "malloc",
+    "free",
+    "sem_post",
+    "sem_wait",
+];
+
+const INTEGER: Type = Type::Integer(64);
+/// Threads that one function can have handles of.
+pub const HANDLES: u64 = 3;
+pub const BLOCK: u64 = 16;
+
+fn symbol_of(object: Object) -> SymbolId {
+    SymbolId(Object::ALL.iter().position(|known| *known == object).unwrap() as u32)
+}
+
+fn outside(name: &str) -> Operand {
+    let position = OUTSIDE.iter().position(|known| *known == name).unwrap();
+    Operand::Symbol(SymbolId((Object::ALL.len() + position) as u32), 0)
+}
+
+fn function_symbol(number: usize) -> SymbolId {
+    SymbolId((Object::ALL.len() + OUTSIDE.len() + number) as u32)
+}
+
+/// The module of a program.
+pub fn lower(source: &Source) -> Module {
+    let symbol = |name: String, kind| Symbol { name, linkage: Linkage::External, kind };
+    let variable = |bytes| SymbolKind::Variable {
+        defined: true,
+        bytes,
+        constant: false,
+        thread_local: false,
+        pointers: Vec::new(),
+        declaration: None,
+    };
+    let function = |defined| SymbolKind::Function { defined, attributes: Attributes::default() };
+    let mut symbols: Vec<Symbol> =
+        Object::ALL.iter().map(|object| symbol(object.name().to_owned(), variable(object.bytes()))).collect();
+    symbols.extend(OUTSIDE.map(|name| symbol(name.to_owned(), function(false))));
+    let name = |number: usize| if number == 0 { "main".to_owned() } else { format!("f{number}") };
+    symbols.extend((0..source.functions.len()).map(|number| symbol(name(number), function(true))));
+    let functions =
+        source.functions.iter().enumerate().map(|(number, body)| Lowering::function(number, body)).collect();
+    Module { symbols, functions, ..Module::default() }
+}
+
+/// Values of the registers at a point.
+#[derive(Clone, PartialEq)]
+struct Registers {
+    numbers: [Operand; REGISTERS],
+    pointer: Operand,
+}
+
+struct Lowering {
+    instructions: Vec<Instruction>,
+    /// First instruction of each block, in order.
+    blocks: Vec<InstructionId>,
+    /// The block of each label.
+    labels: Vec<Option<BlockId>>,
+    registers: Registers,
+    handles: Operand,
+}
+
+#[derive(Clone, Copy)]
+struct Label(usize);
+
+impl Lowering {
+    fn function(number: usize, body: &[Statement]) -> Function {
+        let registers = Registers { numbers: [const { Operand::Integer(0) }; REGISTERS], pointer: Operand::Null };
+        let mut lowering = Self {
+            instructions: Vec::new(),
+            blocks: vec![InstructionId(0)],
+            labels: Vec::new(),
+            registers,
+            handles: Operand::Null,
+        };
+        let local = Operation::Local { bytes: 8 * HANDLES };
+        lowering.handles = lowering.put(local, Type::Pointer, vec![Operand::Integer(1)]);
+        lowering.body(body);
+        lowering.put(Operation::Return, Type::Void, vec![Operand::Integer(0)]);
+        // Labels become blocks.
+        for instruction in &mut lowering.instructions {
+            for operand in &mut instruction.operands {
+                if let Operand::Block(BlockId(label)) = operand {
+                    *operand = Operand::Block(lowering.labels[*label as usize].expect("every label is set"));
+                }
+            }
+        }
+        Function {
+            symbol: function_symbol(number),
+            parameters: vec![Type::Pointer],
+            returns: INTEGER,
+            entry_site: None,
+            location: None,
+            blocks: lowering.blocks,
+            instructions: lowering.instructions,
+            variables: Vec::new(),
+        }
+    }
+
+    fn put(&mut self, operation: Operation, ty: Type, operands: Vec<Operand>) -> Operand {
+        let id = InstructionId(self.instructions.len() as u32);
+        self.instructions.push(Instruction { operation, ty, operands, location: None, site: None });
+        Operand::Instruction(id)
+    }
+
+    fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    fn begin(&mut self, label: Label) {
+        self.blocks.push(InstructionId(self.instructions.len() as u32));
+        self.labels[label.0] = Some(BlockId(self.blocks.len() as u32 - 1));
+    }
+
+    /// A label of the block that is being written.
+    fn here(&mut self) -> Label {
+        let label = self.label();
+        self.labels[label.0] = Some(BlockId(self.blocks.len() as u32 - 1));
+        label
+    }
+
+    fn jump(&mut self, to: Label) {
+        self.put(Operation::Jump, Type::Void, vec![block(to)]);
+    }
+
+    fn call(&mut self, name: &str, ty: Type, arguments: Vec<Operand>) -> Operand {
+        self.put(Operation::Call, ty, [vec![outside(name)], arguments].concat())
+    }
+
+    fn number(&mut self, number: Number) -> Operand {
+        match number {
+            Number::Constant(value) => Operand::Integer(value),
+            Number::Register(register) => self.registers.numbers[register].clone(),
+            Number::Argument => {
+                self.put(Operation::Cast(CastOperator::PointerToInteger), INTEGER, vec![Operand::Parameter(0)])
+            }
+            Number::Next => {
+                let number = self.number(Number::Argument);
+                let operands = vec![number, Operand::Integer(1)];
+                self.put(Operation::Binary(BinaryOperator::Add), INTEGER, operands)
+            }
+            Number::Input => self.call("__VERIFIER_nondet_long", INTEGER, Vec::new()),
+        }
+    }
+
+    fn indexed(&mut self, base: Operand, number: Number, scale: i64, offset: i64) -> Operand {
+        let index = self.number(number);
+        let operation = Operation::Offset { constant: offset, scales: vec![scale as u64] };
+        self.put(operation, Type::Pointer, vec![base, index])
+    }
+
+    fn address(&mut self, address: Address) -> Operand {
+        let behind = |lowering: &mut Self, base: Operand, offset: i64| match offset {
+            0 => base,
+            constant => lowering.put(Operation::Offset { constant, scales: Vec::new() }, Type::Pointer, vec![base]),
+        };
+        match address {
+            Address::Variable(object, offset) => Operand::Symbol(symbol_of(object), offset),
+            Address::Element(number) => self.indexed(Operand::Symbol(symbol_of(Object::Array), 0), number, 8, 0),
+            Address::Node(number, offset) => {
+                self.indexed(Operand::Symbol(symbol_of(Object::Nodes), 0), number, NODE, offset)
+            }
+            Address::Argument(offset) => behind(self, Operand::Parameter(0), offset),
+            Address::Pointer(offset) => behind(self, self.registers.pointer.clone(), offset),
+            Address::Handle(number) => self.indexed(self.handles.clone(), number, 8, 0),
+        }
+    }
+
+    fn given(&mut self, given: Given) -> Operand {
+        match given {
+            Given::Null => Operand::Null,
+            Given::Number(number) => {
+                let value = self.number(number);
+                self.put(Operation::Cast(CastOperator::IntegerToPointer), Type::Pointer, vec![value])
+            }
+            Given::Address(address) => self.address(address),
+        }
+    }
+
+    fn lock(&mut self, lock: Lock, names: [&str; 4]) {
+        let rw = Operand::Symbol(symbol_of(Object::Readers), 0);
+        let (name, arguments) = match lock {
+            Lock::Mutex(address) => (names[0], vec![self.address(address)]),
+            Lock::Read => (names[1], vec![rw]),
+            Lock::Write => (names[2], vec![rw]),
+            Lock::Atomic => (names[3], Vec::new()),
+        };
+        self.call(name, Type::Integer(32), arguments);
+    }
+
+    fn body(&mut self, body: &[Statement]) {
+        for statement in body {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        let load = |ty| (Operation::Load { bytes: 8, order: None, volatile: false }, ty);
+        let store = || Operation::Store { bytes: 8, order: None, volatile: false };
+        match statement {
+            Statement::Set(register, number) => self.registers.numbers[*register] = self.number(*number),
+            Statement::Read(register, address) => {
+                let address = self.address(*address);
+                let (operation, ty) = load(INTEGER);
+                self.registers.numbers[*register] = self.put(operation, ty, vec![address]);
+            }
+            Statement::Write(address, number) => {
+                let (number, address) = (self.number(*number), self.address(*address));
+                self.put(store(), Type::Void, vec![number, address]);
+            }
+            Statement::Increment(address) => {
+                let address = self.address(*address);
+                let (operator, order) = (UpdateOperator::Add, Order::SequentiallyConsistent);
+                let operation = Operation::Update { operator, bytes: 8, order };
+                self.put(operation, INTEGER, vec![address, Operand::Integer(1)]);
+            }
+            Statement::Point(address) => self.registers.pointer = self.address(*address),
+            Statement::Load => {
+                let (operation, ty) = load(Type::Pointer);
+                let global = Operand::Symbol(symbol_of(Object::Pointer), 0);
+                self.registers.pointer = self.put(operation, ty, vec![global]);
+            }
+            Statement::Publish => {
+                let global = Operand::Symbol(symbol_of(Object::Pointer), 0);
+                self.put(store(), Type::Void, vec![self.registers.pointer.clone(), global]);
+            }
+            Statement::Allocate => {
+                let bytes = Operand::Integer(BLOCK as i64);
+                self.registers.pointer = self.call("malloc", Type::Pointer, vec![bytes]);
+            }
+            Statement::Free => {
+                let pointer = self.registers.pointer.clone();
+                self.call("free", Type::Void, vec![pointer]);
+            }
+            Statement::Lock(lock) => {
+                let names =
+                    ["pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "__VERIFIER_atomic_begin"];
+                self.lock(*lock, names);
+            }
+            Statement::Unlock(lock) => {
+                let names =
+                    ["pthread_mutex_unlock", "pthread_rwlock_unlock", "pthread_rwlock_unlock", "__VERIFIER_atomic_end"];
+                self.lock(*lock, names);
+            }
+            Statement::Try(lock, body) => {
+                let lock = self.address(*lock);
+                let result = self.call("pthread_mutex_trylock", Type::Integer(32), vec![lock]);
+                self.branch(result, Operand::Integer(0), body, &[]);
+            }
+            Statement::If(number, value, yes, no) => {
+                let number = self.number(*number);
+                self.branch(number, Operand::Integer(*value), yes, no);
+            }
+            Statement::IfPointer(body) => {
+                let pointer = self.registers.pointer.clone();
+                self.branch(pointer, Operand::Null, &[], body);
+            }
+            Statement::Repeat(register, times, body) => self.repeat(*register, *times, body),
+            Statement::Create(handle, function, given) => {
+                let handle = self.address(Address::Handle(*handle));
+                let given = self.given(*given);
+                let entry = Operand::Symbol(function_symbol(*function), 0);
+                self.call("pthread_create", Type::Integer(32), vec![handle, Operand::Null, entry, given]);
+            }
+            Statement::Join(handle) => {
+                let handle = self.address(Address::Handle(*handle));
+                let (operation, ty) = load(INTEGER);
+                let handle = self.put(operation, ty, vec![handle]);
+                self.call("pthread_join", Type::Integer(32), vec![handle, Operand::Null]);
+            }
+            Statement::Call(function, given) => {
+                let given = self.given(*given);
+                self.put(Operation::Call, INTEGER, vec![Operand::Symbol(function_symbol(*function), 0), given]);
+            }
+            Statement::Post | Statement::Wait => {
+                let name = if *statement == Statement::Post { "sem_post" } else { "sem_wait" };
+                self.call(name, Type::Integer(32), vec![Operand::Symbol(symbol_of(Object::Semaphore), 0)]);
+            }
+        }
+    }
+
+    /// Two sides, one if the values are equal, and phis where they meet.
+    fn branch(&mut self, left: Operand, right: Operand, yes: &[Statement], no: &[Statement]) {
+        let equal = self.put(Operation::Compare(Predicate::Equal), Type::Integer(1), vec![left, right]);
+        let (one, other, after) = (self.label(), self.label(), self.label());
+        self.put(Operation::Branch, Type::Void, vec![equal, block(one), block(other)]);
+        let before = self.registers.clone();
+        self.begin(one);
+        self.body(yes);
+        let left = (std::mem::replace(&mut self.registers, before), self.here());
+        self.jump(after);
+        self.begin(other);
+        self.body(no);
+        let right = (self.registers.clone(), self.here());
+        self.jump(after);
+        self.begin(after);
+        for register in 0..REGISTERS {
+            let (one, other) = (&left.0.numbers[register], &right.0.numbers[register]);
+            if one != other {
+                let ways = vec![one.clone(), block(left.1), other.clone(), block(right.1)];
+                self.registers.numbers[register] = self.put(Operation::Phi, INTEGER, ways);
+            }
+        }
+        if left.0.pointer != right.0.pointer {
+            let ways = vec![left.0.pointer, block(left.1), right.0.pointer.clone(), block(right.1)];
+            self.registers.pointer = self.put(Operation::Phi, Type::Pointer, ways);
+        }
+    }
+
+    /// A loop that counts up a register; the other registers have phis, whether they need them or not.
+    fn repeat(&mut self, register: usize, times: i64, body: &[Statement]) {
+        self.registers.numbers[register] = Operand::Integer(0);
+        let (header, inside, after, from) = (self.label(), self.label(), self.label(), self.here());
+        self.jump(header);
+        self.begin(header);
+        let first = self.instructions.len();
+        for number in 0..REGISTERS {
+            let way = vec![self.registers.numbers[number].clone(), block(from)];
+            self.registers.numbers[number] = self.put(Operation::Phi, INTEGER, way);
+        }
+        let way = vec![self.registers.pointer.clone(), block(from)];
+        self.registers.pointer = self.put(Operation::Phi, Type::Pointer, way);
+        let phis = self.registers.clone();
+        let counter = phis.numbers[register].clone();
+        let operands = vec![counter.clone(), Operand::Integer(times)];
+        let below = self.put(Operation::Compare(Predicate::Less), Type::Integer(1), operands);
+        self.put(Operation::Branch, Type::Void, vec![below, block(inside), block(after)]);
+        self.begin(inside);
+        self.body(body);
+        let next = self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![counter, Operand::Integer(1)]);
+        self.registers.numbers[register] = next;
+        let back = self.here();
+        let values: Vec<Operand> = self.registers.numbers.iter().chain([&self.registers.pointer]).cloned().collect();
+        for (at, value) in (first..).zip(values) {
+            self.instructions[at].operands.extend([value, block(back)]);
+        }
+        self.jump(header);
+        self.begin(after);
+        self.registers = phis;
+    }
+}
+
+fn block(label: Label) -> Operand {
+    Operand::Block(BlockId(label.0 as u32))
+}

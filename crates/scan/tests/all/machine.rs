@@ -1,0 +1,389 @@
+//! Runs tiny programs in all schedules and with all inputs, and sees whether two threads ever stand before accesses that
+//! conflict. That is a race, and if it happens nowhere there is none.
+
+use crate::lower::{BLOCK, OUTSIDE};
+use crate::source::Object;
+use racehunter_ir::{BlockId, Function, Instruction, InstructionId, Module, Operand, Operation, Predicate, SymbolId};
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+
+/// What is true of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// There is a race.
+    Race,
+    /// There is none.
+    None,
+    /// Some execution does what the language does not allow, so that nothing need be true.
+    Undefined,
+    /// There are too many executions.
+    TooLarge,
+}
+
+/// Values that inputs have; programs compare them with 0 and 1.
+const INPUTS: [i64; 3] = [0, 1, 2];
+/// Objects are so far apart.
+const APART: i64 = 1 << 16;
+/// Numbers of objects that threads make.
+const MADE: i64 = 1000;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Frame {
+    function: usize,
+    at: usize,
+    values: Vec<i64>,
+    argument: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct Thread {
+    frames: Vec<Frame>,
+    joined: bool,
+    made: i64,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Holder {
+    Writer(usize),
+    Readers(u32),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+struct State {
+    memory: BTreeMap<i64, i64>,
+    /// Bytes of what was made and is not freed.
+    live: BTreeMap<i64, u64>,
+    locks: BTreeMap<i64, Holder>,
+    tokens: i64,
+    threads: Vec<Thread>,
+}
+
+/// What a thread is about to do.
+enum Next<'m> {
+    Access { address: i64, bytes: i64, write: bool, atomic: bool },
+    Call(&'m str, Vec<i64>),
+    Over,
+    Undefined,
+}
+
+/// The atomic section as a lock: no object is there.
+const SECTION: i64 = 1;
+
+/// Looks at all executions, up to a number of states.
+pub fn truth(module: &Module, most: usize) -> Truth {
+    let machine = Machine { module };
+    let mut seen: FxHashSet<State> = FxHashSet::default();
+    let mut undefined = false;
+    let mut first = State { threads: vec![machine.thread(0, 0)], ..State::default() };
+    machine.settle(&mut first, 0);
+    let mut work = vec![first];
+    while let Some(state) = work.pop() {
+        if seen.contains(&state) {
+            continue;
+        }
+        if seen.len() >= most {
+            return Truth::TooLarge;
+        }
+        let next: Vec<Next<'_>> = (0..state.threads.len()).map(|thread| machine.next(&state, thread)).collect();
+        if (0..next.len()).any(|first| (0..first).any(|second| is_race(&next[first], &next[second]))) {
+            return Truth::Race;
+        }
+        // The end of `main` is the end of all.
+        if !matches!(next[0], Next::Over) {
+            for (thread, next) in next.iter().enumerate() {
+                match next {
+                    Next::Undefined => undefined = true,
+                    Next::Over => {}
+                    next => undefined |= !machine.step(&state, thread, next, &mut work),
+                }
+            }
+        }
+        seen.insert(state);
+    }
+    if undefined { Truth::Undefined } else { Truth::None }
+}
+
+fn is_race(first: &Next<'_>, second: &Next<'_>) -> bool {
+    let range = |next: &Next<'_>| match *next {
+        Next::Access { address, bytes, write, atomic } => Some((address, address + bytes, write, atomic)),
+        Next::Call("free", ref arguments) if arguments[0] != 0 => {
+            Some((arguments[0], arguments[0] + BLOCK as i64, true, false))
+        }
+        _ => None,
+    };
+    let (Some(first), Some(second)) = (range(first), range(second)) else { return false };
+    first.0 < second.1 && second.0 < first.1 && (first.2 || second.2) && !(first.3 && second.3)
+}
+
+struct Machine<'m> {
+    module: &'m Module,
+}
+
+impl<'m> Machine<'m> {
+    fn thread(&self, function: usize, argument: i64) -> Thread {
+        let frame = Frame { function, at: 0, values: vec![0; self.code(function).instructions.len()], argument };
+        Thread { frames: vec![frame], joined: false, made: 0 }
+    }
+
+    fn code(&self, function: usize) -> &'m Function {
+        &self.module.functions[function]
+    }
+
+    fn instruction(&self, state: &State, thread: usize) -> Option<&'m Instruction> {
+        let frame = state.threads[thread].frames.last()?;
+        Some(&self.code(frame.function).instructions[frame.at])
+    }
+
+    fn value(&self, state: &State, thread: usize, operand: &Operand) -> i64 {
+        let frame = state.threads[thread].frames.last().unwrap();
+        match *operand {
+            Operand::Instruction(InstructionId(at)) => frame.values[at as usize],
+            Operand::Parameter(_) => frame.argument,
+            Operand::Integer(value) => value,
+            Operand::Null => 0,
+            Operand::Symbol(SymbolId(symbol), offset) => (i64::from(symbol) + 1) * APART + offset,
+            ref other => panic!("no value: {other:?}"),
+        }
+    }
+
+    fn is_valid(&self, state: &State, address: i64) -> bool {
+        let object = address.div_euclid(APART);
+        let bytes = match usize::try_from(object - 1).ok().and_then(|index| Object::ALL.get(index)) {
+            Some(object) => object.bytes(),
+            None => state.live.get(&(object * APART)).copied().unwrap_or(0),
+        };
+        (address.rem_euclid(APART) as u64) + 8 <= bytes && address.rem_euclid(8) == 0
+    }
+
+    fn next(&self, state: &State, thread: usize) -> Next<'m> {
+        let Some(instruction) = self.instruction(state, thread) else { return Next::Over };
+        let access = |operand: usize, write, atomic| {
+            let address = self.value(state, thread, &instruction.operands[operand]);
+            if self.is_valid(state, address) {
+                Next::Access { address, bytes: 8, write, atomic }
+            } else {
+                Next::Undefined
+            }
+        };
+        match instruction.operation {
+            Operation::Load { .. } => access(0, false, false),
+            Operation::Store { .. } => access(1, true, false),
+            Operation::Update { .. } => access(0, true, true),
+            Operation::Call => {
+                let Operand::Symbol(SymbolId(symbol), _) = instruction.operands[0] else { return Next::Undefined };
+                let name = OUTSIDE[symbol as usize - Object::ALL.len()];
+                let arguments = &instruction.operands[1..];
+                Next::Call(name, arguments.iter().map(|operand| self.argument(state, thread, operand)).collect())
+            }
+            _ => Next::Undefined,
+        }
+    }
+
+    /// A function as an argument is its number.
+    fn argument(&self, state: &State, thread: usize, operand: &Operand) -> i64 {
+        match self.defined(operand) {
+            Some(function) => function as i64,
+            None => self.value(state, thread, operand),
+        }
+    }
+
+    fn defined(&self, operand: &Operand) -> Option<usize> {
+        match operand {
+            Operand::Symbol(symbol, _) => self.module.functions.iter().position(|known| known.symbol == *symbol),
+            _ => None,
+        }
+    }
+
+    /// All that can follow when a thread goes on; false if that is not allowed to happen.
+    fn step(&self, state: &State, thread: usize, next: &Next<'_>, work: &mut Vec<State>) -> bool {
+        let instruction = self.instruction(state, thread).unwrap();
+        let mut after = state.clone();
+        let mut go_on = |mut after: State, result: i64| {
+            finish(&mut after, thread, result);
+            self.settle(&mut after, thread);
+            work.push(after);
+            true
+        };
+        let (name, arguments) = match next {
+            Next::Call(name, arguments) => (*name, arguments),
+            Next::Access { address, .. } => {
+                let old = state.memory.get(address).copied().unwrap_or(0);
+                let value = |operand: usize| self.value(state, thread, &instruction.operands[operand]);
+                match instruction.operation {
+                    Operation::Store { .. } => after.memory.insert(*address, value(0)),
+                    Operation::Update { .. } => after.memory.insert(*address, old + value(1)),
+                    _ => None,
+                };
+                return go_on(after, old);
+            }
+            Next::Over | Next::Undefined => return false,
+        };
+        let first = arguments.first().copied().unwrap_or(SECTION);
+        match name {
+            "pthread_create" => {
+                if !self.is_valid(state, first) {
+                    return false;
+                }
+                after.memory.insert(first, state.threads.len() as i64);
+                after.threads.push(self.thread(arguments[2] as usize, arguments[3]));
+                let new = after.threads.len() - 1;
+                self.settle(&mut after, new);
+                go_on(after, 0)
+            }
+            "pthread_join" => {
+                // Handles of threads are not 0.
+                let Some(other) = usize::try_from(first).ok().filter(|&other| other > 0) else { return false };
+                match state.threads.get(other) {
+                    Some(child) if child.joined => false,
+                    Some(child) if child.frames.is_empty() => {
+                        after.threads[other].joined = true;
+                        go_on(after, 0)
+                    }
+                    Some(_) => true,
+                    None => false,
+                }
+            }
+            "pthread_mutex_lock" | "pthread_rwlock_wrlock" | "__VERIFIER_atomic_begin" => {
+                match state.locks.get(&first) {
+                    // To take it twice is not allowed, and to wait for it is.
+                    Some(Holder::Writer(owner)) if *owner == thread => false,
+                    Some(_) => true,
+                    None => {
+                        after.locks.insert(first, Holder::Writer(thread));
+                        go_on(after, 0)
+                    }
+                }
+            }
+            "pthread_mutex_trylock" if state.locks.contains_key(&first) => go_on(after, 16),
+            "pthread_mutex_trylock" => {
+                after.locks.insert(first, Holder::Writer(thread));
+                go_on(after, 0)
+            }
+            "pthread_rwlock_rdlock" => match state.locks.get(&first) {
+                Some(Holder::Writer(_)) => true,
+                Some(Holder::Readers(count)) => {
+                    after.locks.insert(first, Holder::Readers(count + 1));
+                    go_on(after, 0)
+                }
+                None => {
+                    after.locks.insert(first, Holder::Readers(1));
+                    go_on(after, 0)
+                }
+            },
+            "pthread_mutex_unlock" | "pthread_rwlock_unlock" | "__VERIFIER_atomic_end" => {
+                match state.locks.get(&first) {
+                    Some(Holder::Readers(count)) if *count > 1 => {
+                        after.locks.insert(first, Holder::Readers(count - 1));
+                    }
+                    Some(Holder::Writer(owner)) if *owner != thread => return false,
+                    Some(_) => {
+                        after.locks.remove(&first);
+                    }
+                    None => return false,
+                }
+                go_on(after, 0)
+            }
+            "__VERIFIER_nondet_long" => {
+                for input in INPUTS {
+                    go_on(after.clone(), input);
+                }
+                true
+            }
+            "malloc" => {
+                let address = make(&mut after, thread, BLOCK);
+                go_on(after, address)
+            }
+            "free" => {
+                if first != 0 && after.live.remove(&first).is_none() {
+                    return false;
+                }
+                go_on(after, 0)
+            }
+            "sem_post" => {
+                after.tokens += 1;
+                go_on(after, 0)
+            }
+            "sem_wait" if state.tokens == 0 => true,
+            "sem_wait" => {
+                after.tokens -= 1;
+                go_on(after, 0)
+            }
+            other => panic!("`{other}` cannot be run"),
+        }
+    }
+
+    /// Does all that no other thread can notice.
+    fn settle(&self, state: &mut State, thread: usize) {
+        while let Some(instruction) = self.instruction(state, thread) {
+            let value = |state: &State, at: usize| self.value(state, thread, &instruction.operands[at]);
+            let result = match &instruction.operation {
+                Operation::Call => match self.defined(&instruction.operands[0]) {
+                    Some(function) => {
+                        let entered = self.thread(function, value(state, 1));
+                        state.threads[thread].frames.extend(entered.frames);
+                        continue;
+                    }
+                    None => return,
+                },
+                Operation::Load { .. } | Operation::Store { .. } | Operation::Update { .. } => return,
+                Operation::Local { bytes } => make(state, thread, *bytes),
+                Operation::Offset { constant, scales } => {
+                    let scaled = (1..).zip(scales).map(|(at, scale)| value(state, at).wrapping_mul(*scale as i64));
+                    let base = value(state, 0).wrapping_add(*constant);
+                    scaled.fold(base, i64::wrapping_add)
+                }
+                Operation::Cast(_) => value(state, 0),
+                Operation::Binary(_) => value(state, 0).wrapping_add(value(state, 1)),
+                Operation::Compare(Predicate::Equal) => i64::from(value(state, 0) == value(state, 1)),
+                Operation::Compare(_) => i64::from(value(state, 0) < value(state, 1)),
+                Operation::Jump => {
+                    self.jump(state, thread, &instruction.operands[0]);
+                    continue;
+                }
+                Operation::Branch => {
+                    let to = if value(state, 0) == 0 { 2 } else { 1 };
+                    self.jump(state, thread, &instruction.operands[to]);
+                    continue;
+                }
+                Operation::Return => {
+                    state.threads[thread].frames.pop();
+                    if state.threads[thread].frames.is_empty() {
+                        return;
+                    }
+                    0
+                }
+                other => panic!("{other:?} cannot be run"),
+            };
+            finish(state, thread, result);
+        }
+    }
+
+    fn jump(&self, state: &mut State, thread: usize, to: &Operand) {
+        let &Operand::Block(BlockId(to)) = to else { panic!("no block") };
+        let frame = state.threads[thread].frames.last().unwrap();
+        let code = self.code(frame.function);
+        let from = Operand::Block(code.block_of(InstructionId(frame.at as u32)).unwrap());
+        let first = code.blocks[to as usize].0 as usize;
+        let phis = code.instructions[first..].iter().take_while(|phi| phi.operation == Operation::Phi);
+        let taken = |phi: &'m Instruction| &phi.operands.chunks(2).find(|way| way[1] == from).unwrap()[0];
+        let values: Vec<i64> = phis.map(|phi| self.value(state, thread, taken(phi))).collect();
+        let frame = state.threads[thread].frames.last_mut().unwrap();
+        frame.values[first..first + values.len()].copy_from_slice(&values);
+        frame.at = first + values.len();
+    }
+}
+
+fn finish(state: &mut State, thread: usize, result: i64) {
+    let frame = state.threads[thread].frames.last_mut().unwrap();
+    frame.values[frame.at] = result;
+    frame.at += 1;
+}
+
+/// Memory that nobody has yet. Its number depends on nothing that other threads do.
+fn make(state: &mut State, thread: usize, bytes: u64) -> i64 {
+    let made = &mut state.threads[thread].made;
+    *made += 1;
+    let address = (MADE + thread as i64 * 50 + *made) * APART;
+    state.live.insert(address, bytes);
+    address
+}

@@ -1,0 +1,86 @@
+//! What is taken away from a program that was proved: without a lock, or without waiting for a thread, the proof may stand
+//! only if it is still true.
+
+use crate::lower::lower;
+use crate::machine::{Truth, truth};
+use crate::random::program;
+use crate::source::{Lock, Source, Statement};
+use crate::truth::{MOST, programs, report};
+use racehunter_scan::Models;
+use racehunter_scan::backend::{Alias, Backend, Value};
+
+/// All programs that come of taking away one thing: a lock with the end of its section, or one wait for a thread.
+fn mutants(source: &Source) -> Vec<Source> {
+    let mut found = Vec::new();
+    for function in 0..source.functions.len() {
+        for what in 0.. {
+            let mut mutant = source.clone();
+            let mut left = what;
+            mutant.functions[function] = without(&source.functions[function], &mut left);
+            if mutant == *source {
+                break;
+            }
+            found.push(mutant);
+        }
+    }
+    found
+}
+
+/// The statements without the one of this number among those that can be taken away.
+fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
+    let mut kept = Vec::new();
+    let mut gone: Option<Lock> = None;
+    for statement in body {
+        let candidate = matches!(statement, Statement::Lock(_) | Statement::Join(_));
+        if candidate && *number == 0 {
+            *number = usize::MAX;
+            if let Statement::Lock(lock) = statement {
+                gone = Some(*lock);
+            }
+            continue;
+        }
+        if candidate && *number != usize::MAX {
+            *number -= 1;
+        }
+        if let Statement::Unlock(lock) = statement
+            && gone == Some(*lock)
+        {
+            gone = None;
+            continue;
+        }
+        kept.push(match statement {
+            Statement::If(value, constant, yes, no) => {
+                let yes = without(yes, number);
+                Statement::If(*value, *constant, yes, without(no, number))
+            }
+            Statement::IfPointer(body) => Statement::IfPointer(without(body, number)),
+            Statement::Repeat(register, times, body) => Statement::Repeat(*register, *times, without(body, number)),
+            Statement::Try(lock, body) => Statement::Try(*lock, without(body, number)),
+            other => other.clone(),
+        });
+    }
+    kept
+}
+
+#[test]
+fn proofs_do_not_survive_what_makes_them_false() {
+    let models = Models::default();
+    let backends: [&dyn Backend; 2] = [&Value, &Alias];
+    let (mut fallen, mut standing) = (0, 0);
+    for seed in 0..programs() / 3 {
+        let source = program(seed);
+        for backend in backends {
+            if !report(&source, backend, &models).is_race_free() {
+                continue;
+            }
+            for mutant in mutants(&source) {
+                let still = report(&mutant, backend, &models).is_race_free();
+                let truth = if still { truth(&lower(&mutant), MOST) } else { Truth::TooLarge };
+                assert!(truth != Truth::Race, "program {seed}, {}: proved, and has a race:\n{mutant}", backend.name());
+                *if still { &mut standing } else { &mut fallen } += 1;
+            }
+        }
+    }
+    println!("{fallen} proofs fell with a lock or a wait, {standing} did not need it");
+    assert!(fallen > 0 && standing > 0, "{fallen} {standing}");
+}

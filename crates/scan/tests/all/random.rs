@@ -1,0 +1,389 @@
+//! Random tiny programs. Most keep to a discipline for each variable, so that many have no race, and break it here and
+//! there, so that those that have one look much like those that do not.
+
+use crate::source::{Address, Given, Lock, Number, Object, Source, Statement, VALUE};
+
+/// Numbers from a seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Self(seed.wrapping_mul(2).wrapping_add(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..8 {
+            random.next();
+        }
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    pub fn one_in(&mut self, number: usize) -> bool {
+        self.below(number) == 0
+    }
+}
+
+/// What threads of a function are given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Argument {
+    Nothing,
+    Number,
+    Element,
+    Node,
+    Block,
+}
+
+/// How a variable is protected.
+#[derive(Clone, Copy)]
+enum Discipline {
+    Locked(Lock),
+    ReadWrite,
+    Updated,
+    ReadOnly,
+}
+
+struct Generator<'r> {
+    random: &'r mut Random,
+    disciplines: [Discipline; 3],
+    /// One access in so many breaks the discipline.
+    careless: usize,
+}
+
+const FIRST: Lock = Lock::Mutex(Address::Variable(Object::First, 0));
+const SECOND: Lock = Lock::Mutex(Address::Variable(Object::Second, 0));
+/// Functions: `main`, two that threads begin with, and one that others call.
+const HELPER: usize = 3;
+
+/// A random program.
+pub fn program(seed: u64) -> Source {
+    let mut random = Random::new(seed);
+    let mut discipline = || match random.below(6) {
+        0 | 1 => Discipline::Locked(FIRST),
+        2 => Discipline::Locked(if random.one_in(2) { SECOND } else { Lock::Atomic }),
+        3 => Discipline::ReadWrite,
+        4 => Discipline::Updated,
+        _ => Discipline::ReadOnly,
+    };
+    let disciplines = [discipline(), discipline(), discipline()];
+    let careless = [2, 4, 10][random.below(3)];
+    Generator { random: &mut random, disciplines, careless }.program()
+}
+
+impl Generator<'_> {
+    fn program(&mut self) -> Source {
+        let kind = |generator: &mut Self| {
+            [Argument::Nothing, Argument::Number, Argument::Element, Argument::Node, Argument::Block]
+                [generator.random.below(5)]
+        };
+        let arguments = [kind(self), kind(self)];
+        let mut bodies = arguments.map(|argument| {
+            let mut body = Vec::new();
+            for _ in 0..1 + self.random.below(2) {
+                self.action(argument, &mut body);
+            }
+            body
+        });
+        // A thread that has a child of its own.
+        if self.random.one_in(5) {
+            let given = self.given(arguments[1], Number::Constant(0), &mut bodies[0]);
+            bodies[0].push(Statement::Create(Number::Constant(0), 2, given));
+            if self.random.one_in(2) {
+                self.action(arguments[0], &mut bodies[0]);
+            }
+            if !self.random.one_in(3) {
+                bodies[0].push(Statement::Join(Number::Constant(0)));
+            }
+        }
+        let main = self.main(arguments);
+        let helper = self.helper();
+        let [one, other] = bodies;
+        Source { functions: vec![main, one, other, helper] }
+    }
+
+    fn main(&mut self, arguments: [Argument; 2]) -> Vec<Statement> {
+        let mut body = Vec::new();
+        if self.random.one_in(2) {
+            self.plain(&mut body);
+        }
+        if self.random.one_in(4) {
+            body.extend([Statement::Point(Address::Variable(Object::Y, 0)), Statement::Publish]);
+        }
+        let waits = !self.random.one_in(5);
+        if self.random.one_in(2) {
+            // A crew, and a loop that waits for it.
+            let number = Number::Register(2);
+            let mut inside = Vec::new();
+            let given = self.given(arguments[0], number, &mut inside);
+            let handle = if self.random.one_in(12) { Number::Constant(0) } else { number };
+            inside.push(Statement::Create(handle, 1, given));
+            match self.random.below(8) {
+                0 => self.action(Argument::Nothing, &mut inside),
+                1 => inside.extend(self.access(Address::Element(number))),
+                2 => {
+                    let access = self.access(Address::Element(number));
+                    inside.splice(0..0, access);
+                }
+                _ => {}
+            }
+            body.push(Statement::Repeat(2, 2, inside));
+            if self.random.one_in(2) {
+                self.action(Argument::Nothing, &mut body);
+            }
+            if waits {
+                let times = if self.random.one_in(8) { 1 } else { 2 };
+                body.push(Statement::Repeat(1, times, vec![Statement::Join(Number::Register(1))]));
+            }
+        } else {
+            let both = self.random.one_in(2);
+            let second = 1 + self.random.below(2);
+            for (index, function) in [1, second].into_iter().enumerate().take(1 + usize::from(both)) {
+                let number = Number::Constant(index as i64);
+                let given = self.given(arguments[function - 1], number, &mut body);
+                body.push(Statement::Create(number, function, given));
+                // One after the other.
+                if index == 0 && self.random.one_in(6) {
+                    body.push(Statement::Join(number));
+                }
+            }
+            if self.random.one_in(2) {
+                self.action(Argument::Nothing, &mut body);
+            }
+            let joined = body.iter().any(|statement| matches!(statement, Statement::Join(_)));
+            for index in i64::from(joined)..1 + i64::from(both) {
+                if waits || self.random.one_in(2) {
+                    body.push(Statement::Join(Number::Constant(index)));
+                }
+            }
+        }
+        if self.random.one_in(2) {
+            self.plain(&mut body);
+        }
+        body
+    }
+
+    /// What a thread gets, and what has to be done for it first.
+    fn given(&mut self, argument: Argument, number: Number, body: &mut Vec<Statement>) -> Given {
+        // Now and then all get the same.
+        let number = if self.random.one_in(8) { Number::Constant(0) } else { number };
+        match argument {
+            Argument::Nothing => Given::Null,
+            Argument::Number => Given::Number(number),
+            Argument::Element => Given::Address(Address::Element(number)),
+            Argument::Node => Given::Address(Address::Node(number, 0)),
+            Argument::Block => {
+                body.push(Statement::Allocate);
+                if self.random.one_in(2) {
+                    body.push(Statement::Write(Address::Pointer(0), Number::Constant(1)));
+                }
+                Given::Address(Address::Pointer(0))
+            }
+        }
+    }
+
+    /// Accesses where no other thread should be.
+    fn plain(&mut self, body: &mut Vec<Statement>) {
+        let variable = self.variable().0;
+        body.push(match self.random.below(3) {
+            0 => Statement::Write(variable, Number::Constant(1)),
+            1 => Statement::Read(0, variable),
+            _ => Statement::Write(Address::Element(Number::Constant(self.random.below(3) as i64)), Number::Constant(1)),
+        });
+    }
+
+    fn variable(&mut self) -> (Address, Discipline) {
+        match self.random.below(3) {
+            0 => (Address::Variable(Object::X, 0), self.disciplines[0]),
+            1 => (Address::Variable(Object::Y, 0), self.disciplines[1]),
+            _ => (Address::Variable(Object::Array, 16), self.disciplines[2]),
+        }
+    }
+
+    fn access(&mut self, address: Address) -> Vec<Statement> {
+        match self.random.below(4) {
+            0 => vec![Statement::Read(0, address)],
+            1 => vec![Statement::Read(0, address), Statement::Write(address, Number::Register(0))],
+            _ => vec![Statement::Write(address, Number::Constant(self.random.below(2) as i64))],
+        }
+    }
+
+    /// Accesses as the discipline wants them, mostly.
+    fn disciplined(&mut self, body: &mut Vec<Statement>) {
+        let (address, discipline) = self.variable();
+        if self.random.one_in(self.careless) {
+            let access = self.access(address);
+            body.extend(access);
+            return;
+        }
+        match discipline {
+            Discipline::Locked(lock) => {
+                let access = self.access(address);
+                body.push(Statement::Lock(lock));
+                body.extend(access);
+                body.push(Statement::Unlock(lock));
+            }
+            Discipline::ReadWrite if self.random.one_in(2) => {
+                // Whoever reads should not write.
+                let access =
+                    if self.random.one_in(4) { self.access(address) } else { vec![Statement::Read(0, address)] };
+                body.push(Statement::Lock(Lock::Read));
+                body.extend(access);
+                body.push(Statement::Unlock(Lock::Read));
+            }
+            Discipline::ReadWrite => {
+                let access = self.access(address);
+                body.push(Statement::Lock(Lock::Write));
+                body.extend(access);
+                body.push(Statement::Unlock(Lock::Write));
+            }
+            Discipline::Updated => body.push(Statement::Increment(address)),
+            Discipline::ReadOnly => body.push(Statement::Read(0, address)),
+        }
+    }
+
+    /// Something that threads do.
+    fn action(&mut self, argument: Argument, body: &mut Vec<Statement>) {
+        if argument != Argument::Nothing && !self.random.one_in(3) {
+            return self.with_argument(argument, body);
+        }
+        let locked = |mut inside: Vec<Statement>, lock: Lock| {
+            inside.insert(0, Statement::Lock(lock));
+            inside.push(Statement::Unlock(lock));
+            inside
+        };
+        match self.random.below(13) {
+            // Locked if an input says so, and touched if it is locked.
+            0 => {
+                let (address, _) = self.variable();
+                let locked = Number::Register(1);
+                let lock = vec![Statement::Lock(FIRST), Statement::Set(1, Number::Constant(1))];
+                let when = i64::from(!self.random.one_in(6));
+                let access = self.access(address);
+                body.push(Statement::Set(1, Number::Constant(0)));
+                body.push(Statement::If(Number::Input, 0, lock, Vec::new()));
+                body.push(Statement::If(locked, when, access, Vec::new()));
+                body.push(Statement::If(locked, 1, vec![Statement::Unlock(FIRST)], Vec::new()));
+            }
+            1 => {
+                let mut inside = self.access(Address::Variable(Object::X, 0));
+                inside.push(Statement::Unlock(FIRST));
+                body.push(Statement::Try(Address::Variable(Object::First, 0), inside));
+            }
+            // A flag under a lock.
+            2 => {
+                let flag = Address::Variable(Object::Y, 0);
+                if self.random.one_in(2) {
+                    let access = self.access(Address::Variable(Object::X, 0));
+                    body.extend(access);
+                    body.extend(locked(vec![Statement::Write(flag, Number::Constant(1))], FIRST));
+                } else {
+                    body.extend(locked(vec![Statement::Read(1, flag)], FIRST));
+                    let access = self.access(Address::Variable(Object::X, 0));
+                    body.push(Statement::If(Number::Register(1), 1, access, Vec::new()));
+                }
+            }
+            // Memory that is made here, and given away.
+            3 => {
+                body.push(Statement::Allocate);
+                body.push(Statement::Write(Address::Pointer(8), Number::Constant(1)));
+                if self.random.one_in(2) {
+                    body.extend(locked(vec![Statement::Publish], FIRST));
+                    if self.random.one_in(3) {
+                        body.push(Statement::Write(Address::Pointer(8), Number::Constant(0)));
+                    }
+                } else if self.random.one_in(2) {
+                    body.push(Statement::Free);
+                }
+            }
+            // What somebody has given away.
+            4 => {
+                let mut inside = vec![Statement::Load];
+                let access = self.access(Address::Pointer(0));
+                if self.random.one_in(3) {
+                    body.extend(locked(inside, FIRST));
+                    body.push(Statement::IfPointer(access));
+                } else {
+                    inside.push(Statement::IfPointer(access));
+                    body.extend(locked(inside, FIRST));
+                }
+            }
+            5 => {
+                let given = if self.random.one_in(2) {
+                    Given::Address(Address::Variable(Object::X, 0))
+                } else {
+                    Given::Address(Address::Element(Number::Constant(self.random.below(3) as i64)))
+                };
+                body.push(Statement::Call(HELPER, given));
+            }
+            6 => {
+                let mut inside = Vec::new();
+                self.disciplined(&mut inside);
+                body.push(Statement::Repeat(1, 2, inside));
+            }
+            7 => {
+                let number = Number::Constant(self.random.below(2) as i64);
+                let access = self.access(Address::Node(number, VALUE));
+                body.extend(locked(access, Lock::Mutex(Address::Node(number, 0))));
+            }
+            8 if self.random.one_in(2) => {
+                let access = self.access(Address::Variable(Object::X, 0));
+                body.extend(access);
+                body.push(Statement::Post);
+            }
+            8 => {
+                body.push(Statement::Wait);
+                let access = self.access(Address::Variable(Object::X, 0));
+                body.extend(access);
+            }
+            _ => self.disciplined(body),
+        }
+    }
+
+    fn with_argument(&mut self, argument: Argument, body: &mut Vec<Statement>) {
+        match argument {
+            Argument::Nothing => {}
+            Argument::Number => {
+                let access = self.access(Address::Element(Number::Argument));
+                body.extend(access);
+                if self.random.one_in(4) {
+                    let access = self.access(Address::Element(Number::Next));
+                    body.extend(access);
+                }
+            }
+            Argument::Element | Argument::Block => {
+                let access = self.access(Address::Argument(0));
+                body.extend(access);
+                if argument == Argument::Block && self.random.one_in(4) {
+                    body.extend([Statement::Point(Address::Argument(0)), Statement::Free]);
+                }
+            }
+            Argument::Node => {
+                let access = self.access(Address::Argument(VALUE));
+                let is_careless = self.random.one_in(self.careless);
+                if !is_careless {
+                    body.push(Statement::Lock(Lock::Mutex(Address::Argument(0))));
+                }
+                body.extend(access);
+                if !is_careless {
+                    body.push(Statement::Unlock(Lock::Mutex(Address::Argument(0))));
+                }
+            }
+        }
+    }
+
+    fn helper(&mut self) -> Vec<Statement> {
+        let lock = if self.random.one_in(4) { SECOND } else { FIRST };
+        let mut body = vec![Statement::Lock(lock)];
+        let access = self.access(Address::Argument(0));
+        body.extend(access);
+        body.push(Statement::Unlock(lock));
+        body
+    }
+}

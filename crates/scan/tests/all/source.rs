@@ -1,0 +1,199 @@
+//! Tiny programs with threads: what is generated, changed and shown.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+
+/// What all threads can get at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Object {
+    X,
+    Y,
+    /// Three numbers.
+    Array,
+    /// A pointer.
+    Pointer,
+    First,
+    Second,
+    /// Two structures, each of a lock and a number.
+    Nodes,
+    Readers,
+    Semaphore,
+}
+
+impl Object {
+    pub const ALL: [Self; 9] = [
+        Self::X,
+        Self::Y,
+        Self::Array,
+        Self::Pointer,
+        Self::First,
+        Self::Second,
+        Self::Nodes,
+        Self::Readers,
+        Self::Semaphore,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X => "x",
+            Self::Y => "y",
+            Self::Array => "a",
+            Self::Pointer => "p",
+            Self::First => "m",
+            Self::Second => "n",
+            Self::Nodes => "nodes",
+            Self::Readers => "rw",
+            Self::Semaphore => "s",
+        }
+    }
+
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::X | Self::Y | Self::Pointer => 8,
+            Self::Array => 8 * ELEMENTS,
+            Self::First | Self::Second => 40,
+            Self::Nodes => 2 * NODE as u64,
+            Self::Readers => 56,
+            Self::Semaphore => 32,
+        }
+    }
+}
+
+pub const ELEMENTS: u64 = 3;
+/// Bytes of a node, and where its number is.
+pub const NODE: i64 = 48;
+pub const VALUE: i64 = 40;
+/// Registers of a function for numbers; there is also one for a pointer, and the argument.
+pub const REGISTERS: usize = 3;
+
+/// A number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    Constant(i64),
+    Register(usize),
+    Argument,
+    /// The argument and one.
+    Next,
+    Input,
+}
+
+/// Where something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    Variable(Object, i64),
+    Element(Number),
+    Node(Number, i64),
+    Argument(i64),
+    Pointer(i64),
+    Handle(Number),
+}
+
+/// What a thread or a function is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    Null,
+    Number(Number),
+    Address(Address),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lock {
+    Mutex(Address),
+    Read,
+    Write,
+    Atomic,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statement {
+    Set(usize, Number),
+    Read(usize, Address),
+    Write(Address, Number),
+    /// Adds one in one step.
+    Increment(Address),
+    /// The register for a pointer: where it leads.
+    Point(Address),
+    /// The register for a pointer: what `p` has.
+    Load,
+    /// Gives the pointer to everybody.
+    Publish,
+    Allocate,
+    Free,
+    Lock(Lock),
+    Unlock(Lock),
+    /// What is done with the lock, if it can be had.
+    Try(Address, Vec<Statement>),
+    If(Number, i64, Vec<Statement>, Vec<Statement>),
+    /// If the pointer is not null.
+    IfPointer(Vec<Statement>),
+    Repeat(usize, i64, Vec<Statement>),
+    /// Handle, function and argument.
+    Create(Number, usize, Given),
+    Join(Number),
+    Call(usize, Given),
+    Post,
+    Wait,
+}
+
+/// Function 0 is `main`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub functions: Vec<Vec<Statement>>,
+}
+
+impl Display for Number {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Constant(value) => write!(out, "{value}"),
+            Self::Register(number) => write!(out, "r{number}"),
+            Self::Argument => write!(out, "(long)arg"),
+            Self::Next => write!(out, "(long)arg + 1"),
+            Self::Input => write!(out, "input()"),
+        }
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(object, 0) => write!(out, "&{}", object.name()),
+            Self::Variable(object, offset) => write!(out, "&{} + {offset}", object.name()),
+            Self::Element(number) => write!(out, "&a[{number}]"),
+            Self::Node(number, offset) => write!(out, "&nodes[{number}] + {offset}"),
+            Self::Argument(offset) => write!(out, "arg + {offset}"),
+            Self::Pointer(offset) => write!(out, "q + {offset}"),
+            Self::Handle(number) => write!(out, "&handles[{number}]"),
+        }
+    }
+}
+
+impl Display for Source {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        for (number, body) in self.functions.iter().enumerate() {
+            writeln!(out, "f{number}(arg) {{\n{}}}", block(body, 1))?;
+        }
+        Ok(())
+    }
+}
+
+fn block(body: &[Statement], depth: usize) -> String {
+    let mut text = String::new();
+    let indent = "  ".repeat(depth);
+    for statement in body {
+        let line = match statement {
+            Statement::If(number, value, yes, no) => {
+                let (yes, no) = (block(yes, depth + 1), block(no, depth + 1));
+                format!("if ({number} == {value}) {{\n{yes}{indent}}} else {{\n{no}{indent}}}")
+            }
+            Statement::IfPointer(body) => format!("if (q) {{\n{}{indent}}}", block(body, depth + 1)),
+            Statement::Repeat(register, times, body) => {
+                format!("for r{register} < {times} {{\n{}{indent}}}", block(body, depth + 1))
+            }
+            Statement::Try(lock, body) => format!("if (!trylock({lock})) {{\n{}{indent}}}", block(body, depth + 1)),
+            Statement::Write(address, number) => format!("*({address}) = {number}"),
+            Statement::Read(register, address) => format!("r{register} = *({address})"),
+            other => format!("{other:?}"),
+        };
+        let _ = writeln!(text, "{indent}{line};");
+    }
+    text
+}

@@ -1,0 +1,106 @@
+//! What the analysis proves about random programs is true: no schedule and no input shows a race.
+//!
+//! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
+
+use crate::lower::lower;
+use crate::machine::{Truth, truth};
+use crate::random::program;
+use crate::source::{Address, Given, Number, Object, Source, Statement};
+use racehunter_scan::backend::{Alias, Backend, Coarse, Syntactic, Value};
+use racehunter_scan::{Models, Program, Report, analyse};
+
+pub fn programs() -> u64 {
+    std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(600)
+}
+
+/// States of a program that are looked at.
+pub const MOST: usize = 20_000;
+
+/// What the analysis says of a program.
+pub fn report(source: &Source, backend: &dyn Backend, models: &Models) -> Report {
+    analyse(&Program::link(vec![lower(source)]), models, backend)
+}
+
+/// How often something was so.
+#[derive(Debug, Default)]
+struct Count {
+    /// Programs without a race that were proved, and by tier B only.
+    proved: u64,
+    by_ways: u64,
+}
+
+#[test]
+fn what_is_proved_is_true() {
+    let models = Models::default();
+    let (mut free, mut racy, mut open) = (0, 0, 0);
+    let mut counts = [Count::default(), Count::default(), Count::default()];
+    let backends: [&dyn Backend; 3] = [&Value, &Alias, &Coarse(1)];
+    for seed in 0..programs() {
+        let source = program(seed);
+        let truth = truth(&lower(&source), MOST);
+        match truth {
+            Truth::Race => racy += 1,
+            Truth::None => free += 1,
+            Truth::Undefined | Truth::TooLarge => open += 1,
+        }
+        let report_of = |backend: &dyn Backend| report(&source, backend, &models);
+        for (backend, count) in backends.iter().zip(&mut counts) {
+            let report = report_of(*backend);
+            assert!(
+                truth != Truth::Race || !report.is_race_free(),
+                "program {seed} has a race, and {} proves that there is none:\n{source}",
+                backend.name()
+            );
+            if truth == Truth::None && report.is_race_free() {
+                count.proved += 1;
+                count.by_ways += u64::from(report.by_ways);
+            }
+        }
+        assert!(!report_of(&Syntactic).is_race_free(), "program {seed} is proved by names alone");
+    }
+    println!("{free} programs without a race, {racy} with one, {open} left out; value, alias and coarse: {counts:?}");
+    // What proves nothing is never wrong.
+    let [value, alias, coarse] = counts;
+    assert!(racy * 5 > programs() && free * 5 > programs(), "{free} {racy}");
+    assert!(value.proved * 10 > free * 6, "{value:?} of {free}");
+    assert!(alias.proved * 10 > free * 4 && value.proved > alias.proved, "{alias:?} of {free}");
+    assert!(value.by_ways > 0, "{value:?}");
+    assert!(coarse.proved > 0, "{coarse:?} of {free}");
+}
+
+/// Two threads that a loop creates, each with its number, and what they do.
+fn crew(body: Vec<Statement>) -> Source {
+    let number = Number::Register(2);
+    let create = vec![Statement::Create(number, 1, Given::Number(number))];
+    let join = vec![Statement::Join(Number::Register(1))];
+    Source { functions: vec![vec![Statement::Repeat(2, 2, create), Statement::Repeat(1, 2, join)], body] }
+}
+
+#[test]
+fn threads_of_a_crew_have_their_own_elements() {
+    let own = Statement::Write(Address::Element(Number::Argument), Number::Constant(1));
+    let next = Statement::Read(0, Address::Element(Number::Next));
+    for (body, expected) in [(vec![own.clone()], Truth::None), (vec![own, next], Truth::Race)] {
+        let source = crew(body);
+        assert_eq!(truth(&lower(&source), MOST), expected);
+        let report = report(&source, &Value, &Models::default());
+        assert_eq!(report.is_race_free(), expected == Truth::None, "{:?}\n{source}", report.pairs);
+    }
+}
+
+/// A function gets three addresses, and another thread touches what the last of them leads to.
+#[test]
+fn what_is_cut_off_is_not_forgotten() {
+    let last = Address::Variable(Object::Array, 16);
+    let addresses = [Address::Variable(Object::X, 0), Address::Variable(Object::Y, 0), last];
+    let calls = addresses.map(|address| Statement::Call(2, Given::Address(address))).to_vec();
+    let first = Number::Constant(0);
+    let write = Statement::Write(last, Number::Constant(1));
+    let main = vec![Statement::Create(first, 1, Given::Null), write, Statement::Join(first)];
+    let helper = vec![Statement::Write(Address::Argument(0), Number::Constant(1))];
+    let source = Source { functions: vec![main, calls, helper] };
+    assert_eq!(truth(&lower(&source), MOST), Truth::Race);
+    for most in [0, 1, 2] {
+        assert!(!report(&source, &Coarse(most), &Models::default()).is_race_free(), "{most}");
+    }
+}

@@ -1,0 +1,34 @@
+//! Attempts to show that a program that is said to have no race has one.
+
+use super::{Task, scan};
+use racehunter_e2e::Workshop;
+use racehunter_e2e::mutants;
+
+/// Hunts a program; the race that is found, if one is.
+pub fn attack(task: &Task, patience: &str) -> Option<String> {
+    let workshop = Workshop::new();
+    let mut options = vec!["--time", patience];
+    options.extend(task.cflags.iter().flat_map(|cflags| ["--cflags", cflags]));
+    let hunted = workshop.hunt(&task.source, &options);
+    let race = hunted.findings.iter().find(|finding| finding.kind == "data-race" && finding.confirmed)?;
+    Some(format!("{}: {}", task.name, race.message))
+}
+
+/// Takes away from a program what may have kept its threads apart, one thing at a time; what is still said to have no race,
+/// and is shown to have one.
+pub fn mutants(task: &Task, patience: &str) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(&task.source).map_err(|error| error.to_string())?;
+    let extension = task.source.extension().unwrap_or_default().to_string_lossy().into_owned();
+    let workshop = Workshop::new();
+    let mut refuted = Vec::new();
+    for mutant in mutants::mutants(&text) {
+        let source = workshop.write(&format!("mutant.{extension}"), &mutant.text);
+        let name = format!("{} without `{}`", task.name, mutant.what);
+        let changed = Task { name, source, has_race: false, cflags: task.cflags.clone() };
+        let (verdict, _) = scan(&changed, false, &["--approx".to_owned(), "over".to_owned()]);
+        if verdict == "race-free" {
+            refuted.extend(attack(&changed, patience));
+        }
+    }
+    Ok(refuted)
+}
