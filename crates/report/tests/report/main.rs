@@ -78,7 +78,9 @@ fn no_finding_makes_it_panic() {
             }
             let Ok(finding) = serde_json::from_slice::<Finding>(&bytes) else { continue };
             told += 1;
-            Format::ALL.map(|format| report(&finding, format));
+            for format in Format::ALL {
+                report(&finding, format);
+            }
             wide(&finding, 30);
         }
     }
