@@ -303,6 +303,37 @@ fn progress_is_for_people() {
     there(&["hunt", "-q", "-v", "./queue"]).expect(2).says("cannot be used with");
 }
 
+/// All other commands that do something say what, if they are asked to, and only on standard error.
+#[test]
+fn every_command_says_what_it_does() {
+    let id = HUNTED.id.as_str();
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["replay", id], &["     Program ", "    Schedule ", "    Replayed 5 of 5: it showed"]),
+        (&["report", "-o", "said.txt"], &["        Read "]),
+        (&["record", "-o", "said.rht", "./queue"], &["    Executed ", "   Following "]),
+        (
+            &["predict", "./queue"],
+            &["    Executed ", "  Predicting from ", "   Predicted ", "       Tried prediction 1 of "],
+        ),
+        (&["scan", "--time", "2s", "queue.c"], &["     Reading 1 module", "        Read "]),
+        (&["merge", ".racehunter", "--out", "merged"], &["        Part 1 of 1 ", "        Kept "]),
+    ];
+    for (words, parts) in cases {
+        let [plain, quiet, verbose] =
+            ["--message-format=human", "-q", "-v"].map(|option| there(&[words, &[option]].concat()));
+        assert_eq!((quiet.stderr.as_str(), quiet.status), ("", plain.status), "{words:?}");
+        assert_eq!(plain.status, verbose.status, "{words:?}");
+        for part in parts {
+            assert!(verbose.stderr.contains(part), "{words:?}: no `{part}` in\n{}", verbose.stderr);
+            assert!(!plain.stderr.contains(part), "{words:?}\n{}", plain.stderr);
+        }
+        let results = |ended: &Ended| ended.stdout.split("   Summary").next().map(str::to_owned);
+        assert_eq!(results(&plain), results(&verbose), "{words:?}");
+        assert_eq!(results(&plain), results(&quiet), "{words:?}");
+        there(&[words, &["-q", "-v"]].concat()).expect(2).says("cannot be used with");
+    }
+}
+
 /// On a terminal: a bar, colours, and the width that the terminal has.
 #[test]
 fn a_terminal_is_made_use_of() {

@@ -1,5 +1,6 @@
 //! What can be said on the command line. Help texts come from the comments here.
 
+use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explain::PATIENCE;
@@ -415,6 +416,8 @@ pub struct Scan {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    #[command(flatten)]
+    pub voice: Voice,
     /// C and C++ files of one program, or the program
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -444,6 +447,8 @@ pub struct Replay {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    #[command(flatten)]
+    pub voice: Voice,
     /// Arguments of gdb, such as -batch -x FILE
     #[arg(last = true, requires = "gdb", value_name = "ARGUMENTS")]
     pub debugger: Vec<String>,
@@ -465,6 +470,8 @@ pub struct Report {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    #[command(flatten)]
+    pub voice: Voice,
     /// What was given as --out to the hunt
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
@@ -492,4 +499,6 @@ pub struct Merge {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    #[command(flatten)]
+    pub voice: Voice,
 }

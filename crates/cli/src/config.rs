@@ -185,6 +185,32 @@ mod tests {
         }
     }
 
+    /// Whatever is in the file, it is settings or an error.
+    #[test]
+    fn no_file_makes_it_panic() {
+        let good = "time = \"5s\"\n[hunt]\nbound = 5\nstop-on-first = true\n[[suppress]]\nid = \"7f3a0c11\"\n\
+                    reason = \"known\"\n[[suppress]]\nkind = \"data-race\"\nfunction = \"f*\"\nreason = \"so\"\n";
+        assert!(complete(good, &[], "racehunter hunt a.c").is_ok());
+        let mut random = 1_u64;
+        let mut below = |limit: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % limit
+        };
+        let mut refused = 0;
+        for _ in 0..500 {
+            let mut bytes = good.as_bytes().to_vec();
+            for _ in 0..1 + below(3) {
+                match below(3) {
+                    0 => drop(bytes.remove(below(bytes.len()))),
+                    1 => bytes.insert(below(bytes.len()), b"[]\"=.{}\n0-x*"[below(12)]),
+                    _ => bytes.truncate(1 + below(bytes.len())),
+                }
+            }
+            refused += u32::from(complete(&String::from_utf8_lossy(&bytes), &[], "racehunter hunt a.c").is_err());
+        }
+        assert!((100..500).contains(&refused), "{refused}");
+    }
+
     #[test]
     fn flags_count_more_than_the_environment_and_that_more_than_the_file() {
         let file = "[hunt]\nbound = 5\ndepth = 7\nseed = 9\nstop-on-first = true\n";

@@ -24,6 +24,19 @@ pub enum Verdict {
     NotShown(String),
 }
 
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Shown(findings) if findings.is_empty() => write!(to, "shown, and told already"),
+            Self::Shown(findings) => {
+                let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+                write!(to, "shown, {}", ids.join(", "))
+            }
+            Self::NotShown(reason) => write!(to, "not shown: {reason}"),
+        }
+    }
+}
+
 /// Tries predictions on the program that the trace was recorded from.
 pub struct Confirmer<'a> {
     program: &'a mut Recorded,

@@ -26,6 +26,7 @@ mod store;
 mod suppressions;
 mod target;
 mod trace;
+mod voice;
 mod words;
 
 use arguments::{Arguments, Command};

@@ -6,6 +6,7 @@ use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
 use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
+use crate::voice::count;
 use anyhow::{Context as _, Result, bail};
 use racehunter_explore::Claim;
 use racehunter_finding::{Coverage, Uncontrolled};
@@ -16,7 +17,12 @@ use std::path::PathBuf;
 pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
     let (parts, of) = parts(arguments)?;
     let mut findings: BTreeMap<String, Stored> = BTreeMap::new();
-    for (directory, kept) in parts.values() {
+    for (number, (directory, kept)) in &parts {
+        arguments.voice.note("Part", || {
+            let executions = count(kept.coverage.executions, "execution");
+            let findings = count((kept.findings.len() + kept.unconfirmed.len()) as u64, "finding");
+            format!("{number} of {of} in `{}`: {executions}, {findings}", directory.display())
+        });
         for id in &kept.findings {
             join(&mut findings, store::load(directory, id)?);
         }
@@ -35,6 +41,9 @@ pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
         store::save(&arguments.out, stored)?;
         reporter.finding(&stored.finding).context("cannot write the results")?;
     }
+    arguments
+        .voice
+        .note("Kept", || format!("{} in `{}`", count(findings.len() as u64, "finding"), arguments.out.display()));
     let kept: Vec<&Kept> = parts.values().map(|(_, kept)| kept).collect();
     let coverage = coverage(&kept, of);
     let elapsed = kept.iter().map(|kept| kept.elapsed).max().unwrap_or_default();

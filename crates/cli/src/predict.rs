@@ -7,6 +7,7 @@ use crate::hunt::reporter;
 use crate::predictions::{FindingLine, Summary, finding};
 use crate::record::{How, Recorded};
 use crate::suppressions::Suppressions;
+use crate::voice::{Voice, count};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use racehunter_predict::{Index, Options};
@@ -15,6 +16,7 @@ use racehunter_trace::{Trace, file};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Arguments of `predict`.
@@ -45,6 +47,8 @@ pub struct Arguments {
     /// Try each prediction on this program, from which the trace was recorded
     #[arg(long, value_name = "EXE")]
     confirm: Option<PathBuf>,
+    #[command(flatten)]
+    voice: Voice,
     #[command(flatten)]
     how: How,
     /// The trace, FILE.rht or FILE.std; or a program, or a C or C++ file, that is recorded first and tried then
@@ -90,7 +94,7 @@ impl Arguments {
             }
             let mut program = self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers)?;
             let mut bytes = Vec::new();
-            program.record(&self.how, &mut bytes)?;
+            program.record(&self.how, self.voice, &mut bytes)?;
             let trace = file::Reader::new(bytes).and_then(|reader| reader.read())?;
             return Ok(Material { trace, program: Some(program) });
         }
@@ -144,7 +148,20 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let policy = racehunter_predict::Policy::from(arguments.policy);
     let options = Options { policy, attempts: arguments.attempts, workers, ..Options::default() };
     let stop = || arguments.time.is_some_and(|time| begin.elapsed() >= time);
-    let report = racehunter_predict::predict(&index, &options, &stop);
+    let voice = arguments.voice;
+    voice.note("Predicting", || format!("from {}, {}", count(trace.len() as u64, "event"), policy.name()));
+    let (pace, begun) = (voice.progress("Predicting"), AtomicU64::new(0));
+    let next = || {
+        let number = begun.fetch_add(1, Ordering::Relaxed);
+        pace.at(|| format!("{} looked at", count(number, "case")));
+        stop()
+    };
+    let report = racehunter_predict::predict(&index, &options, &next);
+    voice.note("Predicted", || {
+        let [cases, questions] = [report.cases, report.questions].map(|number| number as u64);
+        let predictions = count(report.predictions.len() as u64, "prediction");
+        format!("{predictions} from {} with {}", count(cases, "case"), count(questions, "question"))
+    });
 
     let is_json = arguments.message_format == MessageFormat::Json;
     let cannot = "cannot write the results";
@@ -157,12 +174,17 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     if confirmer.is_some() {
         (summary.findings, summary.unconfirmed) = (0, Some(0));
     }
-    for prediction in &report.predictions {
+    let pace = voice.progress("Trying");
+    for (number, prediction) in report.predictions.iter().enumerate() {
+        pace.at(|| format!("prediction {} of {}", number + 1, report.predictions.len()));
         let verdict = match &mut confirmer {
             Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned())),
             Some(confirmer) => Some(confirmer.confirm(&recording, prediction)?),
             None => None,
         };
+        if let Some(verdict) = &verdict {
+            voice.note("Tried", || format!("prediction {} of {}: {verdict}", number + 1, report.predictions.len()));
+        }
         let reason = match verdict {
             Some(Verdict::Shown(mut findings)) => {
                 findings.iter_mut().for_each(|finding| suppressions.apply(finding));

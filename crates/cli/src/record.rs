@@ -4,6 +4,7 @@ use crate::arguments::{EXIT_CODES, MessageFormat, Threads};
 use crate::exit::Exit;
 use crate::hunt::{add_modules, words};
 use crate::target;
+use crate::voice::{Voice, count};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
@@ -30,6 +31,8 @@ pub struct Arguments {
     /// Form of the result
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     message_format: MessageFormat,
+    #[command(flatten)]
+    voice: Voice,
     #[command(flatten)]
     how: How,
     /// The program, or a C or C++ file
@@ -103,16 +106,26 @@ impl How {
 }
 
 impl Recorded {
-    /// Runs the program once, and writes what it does as it is read. Says how the execution ended.
-    pub fn record(&mut self, how: &How, out: impl Write) -> Result<Execution> {
+    /// Runs the program once, and writes what it does as it is read. Says how the execution ended, and how many events it
+    /// has in the trace: there, an access to several locations is several.
+    pub fn record(&mut self, how: &How, voice: Voice, out: impl Write) -> Result<(Execution, u64)> {
+        voice.note("Program", || self.path.display().to_string());
         let load_address = self.processes.load_address();
         let (execution, mut log) = self.processes.record(&how.plan())?;
+        voice.note("Executed", || {
+            let Execution { events, threads, .. } = execution;
+            format!("{} of {}", count(events, "event"), count(threads.into(), "thread"))
+        });
         let mut survey = Survey::default();
         for records in log.pieces() {
             survey.add(&records);
         }
         let names = SourceNames { symbols: &self.symbols, load_address, given: RefCell::default() };
         let mut code = racehunter_ir::read_program(&self.path).ok().map(Follower::new);
+        voice.note("Following", || match &code {
+            Some(_) => "the code of the program, for what decides what".to_owned(),
+            None => "nothing: the program does not have its code in it".to_owned(),
+        });
         let mut writer = file::Writer::new(out, code.is_some(), code.is_some())?;
         writer.set_origin(&self.origin)?;
         let mut converter = Converter::new(survey.finish(), &names, writer)?;
@@ -122,8 +135,10 @@ impl Recorded {
         for records in log.drain() {
             converter.add(&records)?;
         }
-        converter.finish().finish()?;
-        Ok(execution)
+        let writer = converter.finish();
+        let events = writer.events();
+        writer.finish()?;
+        Ok((execution, events))
     }
 }
 
@@ -139,17 +154,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     // Under its name only when it is whole.
     let unfinished = path.with_extension(format!("rht.{}", std::process::id()));
     let out = BufWriter::with_capacity(1 << 20, File::create(&unfinished).with_context(cannot)?);
-    let result = subject.record(how, out);
+    let result = subject.record(how, arguments.voice, out);
     if result.is_err() {
         let _ = std::fs::remove_file(&unfinished);
     }
-    let execution = result?;
+    let (execution, trace_events) = result?;
     std::fs::rename(&unfinished, &path).with_context(cannot)?;
     let bytes = std::fs::metadata(&path).with_context(cannot)?.len();
     let line = Line {
         reason: "recording",
         file: path.to_string_lossy().into_owned(),
         events: execution.events,
+        trace_events,
         threads: execution.threads,
         bytes,
         outcome: outcome(&execution.outcome),
@@ -186,6 +202,7 @@ struct Line {
     reason: &'static str,
     file: String,
     events: u64,
+    trace_events: u64,
     threads: u32,
     bytes: u64,
     outcome: String,
@@ -195,13 +212,13 @@ struct Line {
 
 impl Line {
     fn text(&self) -> String {
-        let plural = |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
         let mut text = format!(
-            "   Recorded {} of {} in `{}`: {:.1} bytes each\n   Outcome  the execution {}\n",
-            plural(self.events, "event"),
-            plural(self.threads.into(), "thread"),
+            "   Recorded {} of {} in `{}`: {} of the trace, {:.1} bytes each\n   Outcome  the execution {}\n",
+            count(self.events, "event"),
+            count(self.threads.into(), "thread"),
             self.file,
-            self.bytes as f64 / self.events.max(1) as f64,
+            count(self.trace_events, "event"),
+            self.bytes as f64 / self.trace_events.max(1) as f64,
             self.outcome,
         );
         if self.threads < 2 {

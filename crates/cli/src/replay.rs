@@ -3,6 +3,7 @@
 use crate::arguments::Replay;
 use crate::exit::{Exit, advise};
 use crate::hunt::{add_libraries, add_modules, reporter, words};
+use crate::voice::count;
 use crate::{gdb, store, target};
 use anyhow::{Context as _, Result, anyhow};
 use racehunter_explain::{Explainer, PATIENCE, plan_of};
@@ -27,6 +28,12 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     processes.use_backend(backend);
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);
+    let voice = arguments.voice;
+    voice.note("Program", || stored.program.display().to_string());
+    voice.note("Schedule", || {
+        let last = plan.switches.last().map_or(0, |last| last.at);
+        format!("{}, the last one at event {last}", count(plan.switches.len() as u64, "decision"))
+    });
     // What threads share is shown in the report, as it was by the hunt.
     let monitor = Plan { observe: Observe::Everything, ..plan.clone() };
     for execution in processes.run(&[monitor])? {
@@ -43,8 +50,15 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     }
     let mut shown = 0;
     let mut last = None;
-    for _ in 0..arguments.times {
-        if let Some(finding) = explainer.again(&mut processes, &plan, &stored.finding)? {
+    let pace = voice.progress("Replaying");
+    for number in 1..=arguments.times {
+        pace.at(|| format!("{number} of {}", arguments.times));
+        let again = explainer.again(&mut processes, &plan, &stored.finding)?;
+        voice.note("Replayed", || {
+            let how = if again.is_some() { "it showed" } else { "it did not show" };
+            format!("{number} of {}: {how}", arguments.times)
+        });
+        if let Some(finding) = again {
             shown += 1;
             last = Some(finding);
         }

@@ -6,6 +6,7 @@ use crate::exit::{Exit, advise};
 use crate::hunt::reporter_to;
 use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
+use crate::voice::count;
 use crate::words;
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
@@ -24,6 +25,10 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
         true => campaign::all(out)?.iter().map(|path| Ok(campaign::read(path)?.0)).collect::<Result<Vec<_>>>()?,
         false => Vec::new(),
     };
+    arguments.voice.note("Read", || {
+        let [findings, campaigns] = [findings.len(), campaigns.len()].map(|number| number as u64);
+        format!("{} and {} in `{}`", count(findings, "finding"), count(campaigns, "campaign"), out.display())
+    });
     if findings.is_empty() && campaigns.is_empty() {
         return Err(advise(
             format!("there is nothing to report in `{}`", out.display()),
@@ -42,6 +47,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
         let root = std::env::current_dir().unwrap_or_default();
         let html = page(&describe(&findings, &campaigns, out), &root);
         sink.write_all(html.as_bytes()).and_then(|()| sink.flush()).context("cannot write the report")?;
+        arguments.written(html.len());
         return Ok(Exit::Clean);
     }
     // A file is no terminal, whatever standard output is.
@@ -59,7 +65,10 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     }
     .context("cannot write the report")?;
     if campaigns.len() > 1 && arguments.output.is_none() {
-        eprintln!("note: there are {} campaigns in `{}`; --html has what each covered", campaigns.len(), out.display());
+        let number = campaigns.len();
+        arguments
+            .voice
+            .hint(|| format!("there are {number} campaigns in `{}`; --html has what each covered", out.display()));
     }
     Ok(Exit::Clean)
 }
@@ -99,6 +108,12 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
 }
 
 impl Report {
+    fn written(&self, bytes: usize) {
+        if let Some(path) = &self.output {
+            self.voice.note("Wrote", || format!("`{}`, {} kB", path.display(), bytes.div_ceil(1000)));
+        }
+    }
+
     /// What cannot be meant.
     fn check(&self) -> Result<()> {
         if self.html && self.output.is_none() {

@@ -10,6 +10,7 @@ mod witness;
 
 use crate::arguments::{Approximation, Scan};
 use crate::exit::Exit;
+use crate::voice::count;
 use anyhow::{Context as _, Result};
 use output::{Tier, Verdict, Word};
 use racehunter_scan::{Models, Program, Report, analyse};
@@ -25,7 +26,17 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
     let built = build::build(arguments)?;
     let program = Program::link(built.modules.clone());
     let backend = racehunter_scan::backend::named(&arguments.backend)?;
+    let voice = arguments.voice;
+    voice.note("Reading", || {
+        format!("{}, pointers by {}", count(built.modules.len() as u64, "module"), arguments.backend)
+    });
     let report = analyse(&program, &models, &*backend);
+    voice.note("Read", || {
+        let [pairs, gaps] = [report.pairs.len(), report.gaps.len()].map(|number| number as u64);
+        let threads = count(report.threads as u64, "kind") + " of threads";
+        let took = began.elapsed().as_secs_f64();
+        format!("{threads}, {} that may race, {} in the model, {took:.1}s", count(pairs, "pair"), count(gaps, "gap"))
+    });
     let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
     let verdict = judge(arguments, &built, &program, &report, deadline)?;
     if let Some(path) = &arguments.witness {

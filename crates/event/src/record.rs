@@ -36,6 +36,20 @@ pub struct Record {
 }
 
 impl Record {
+    /// Whether it can be one: a target that writes over its log can leave anything there, and nobody makes room for the
+    /// four-billionth thread.
+    #[must_use]
+    pub const fn is_plausible(&self) -> bool {
+        const MOST: u64 = crate::control::MAX_THREADS as u64;
+        let about_thread =
+            matches!(self.kind, Kind::Create | Kind::Join | Kind::Switch | Kind::BlockedSet | Kind::WokenSet);
+        // Accesses can have any address and length, just before they crash.
+        let is_block = matches!(self.kind, Kind::Allocated);
+        (self.thread as u64) < MOST
+            && !(about_thread && self.object >= MOST)
+            && !(is_block && self.object.checked_add(self.extra).is_none())
+    }
+
     /// What the event is about: the address of memory or of an object of synchronisation, or what a file leads to.
     /// Events about threads, time and signals are about no variable.
     #[must_use]

@@ -1,7 +1,10 @@
 //! Making a failing schedule sure, and simple.
 
+mod turns;
+
 use crate::{Bug, Execution, Executor, ExecutorError, Plan, Step, Switch, decisions};
 use rustc_hash::FxHashMap;
+use turns::Turns;
 
 /// Runs a plan several times; returns how often the bug showed.
 pub fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug, times: u32) -> Result<u32, ExecutorError> {
@@ -45,7 +48,9 @@ pub struct Minimised {
 /// switches and events. `None` when not even the given plan shows it.
 ///
 /// A schedule is taken as a set of rules; subsets of them are tried, smallest first as long as there are few
-/// preemptions, else by halving. Every candidate is run, and only what really showed the bug is kept.
+/// preemptions, else by halving. And it is taken as a sequence of turns: first those of a thread are put together in large
+/// parts of it, in the end two of them are joined, or two pairs at once, until no such step makes it simpler. Every
+/// candidate is run, and only what really showed the bug is kept.
 pub fn minimise(
     executor: &mut dyn Executor,
     plan: &Plan,
@@ -57,9 +62,14 @@ pub fn minimise(
     if !search.keep_if_better(first) {
         return Ok(None);
     }
-    search.fewer_preemptions()?;
+    search.less_to_the_end()?;
+    search.groups()?;
+    search.halves()?;
+    search.fewer_turns()?;
+    search.subsets()?;
     search.shortcuts()?;
     search.fewer_rules()?;
+    search.fewer_turns()?;
     let runs = search.runs;
     Ok(search.best.map(|best| {
         let preemptions = best.cost.preemptions;
@@ -111,7 +121,7 @@ struct Search<'a> {
     best: Option<Best>,
 }
 
-/// In schedules with more rules than this shortcuts are tried only among the first.
+/// In schedules with more rules than this shortcuts are tried only among the first; with more turns, none are joined.
 const LONG: usize = 40;
 /// With up to so many preemptions all their subsets are tried.
 const FEW: usize = 6;
@@ -168,17 +178,7 @@ impl Search<'_> {
         let mut forced: Vec<Switch> = Vec::new();
         loop {
             let tail_from = forced.last().map_or(0, |last| last.at + 1);
-            let (fair_limit, spurious) = (self.like.fair_limit, self.like.spurious);
-            let max_events = room(self.like);
-            let plan = Plan {
-                switches: forced.clone(),
-                tail_from,
-                fair_limit,
-                spurious,
-                max_events,
-                max_threads: self.like.max_threads,
-                ..Plan::default()
-            };
+            let plan = Plan { switches: forced.clone(), tail_from, ..self.open() };
             let Some(execution) = self.run(plan)? else { return Ok(false) };
             let next = next_forced(&execution, self.like.fair_limit, tail_from, &by_place);
             if self.keep_if_better(Some(execution)) {
@@ -191,8 +191,19 @@ impl Search<'_> {
         }
     }
 
-    fn fewer_preemptions(&mut self) -> Result<(), ExecutorError> {
-        // By halving, until few are left.
+    /// A plan under the conditions of the one that is simplified, which decides nothing.
+    fn open(&self) -> Plan {
+        Plan {
+            fair_limit: self.like.fair_limit,
+            spurious: self.like.spurious,
+            max_events: room(self.like),
+            max_threads: self.like.max_threads,
+            ..Plan::default()
+        }
+    }
+
+    /// Leaves out preemptions by halving, until few are left.
+    fn halves(&mut self) -> Result<(), ExecutorError> {
         let mut parts = 1;
         loop {
             let rules = self.rules();
@@ -210,7 +221,11 @@ impl Search<'_> {
             }
             parts = if shrunk { 1 } else { parts * 2 };
         }
-        // All subsets, the smallest first, of those that are left.
+        Ok(())
+    }
+
+    /// Tries all subsets of the preemptions, the smallest first, if there are few.
+    fn subsets(&mut self) -> Result<(), ExecutorError> {
         let rules = self.rules();
         let costly: Vec<Rule> = rules.iter().copied().filter(|rule| rule.costs).collect();
         if costly.len() > FEW {
@@ -230,14 +245,90 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// Leaves open what comes after the first turns, as few of them as possible.
+    fn less_to_the_end(&mut self) -> Result<(), ExecutorError> {
+        let Some(turns) = self.turns().filter(|_| self.is_preempted()) else { return Ok(()) };
+        for quarter in 0..4 {
+            if self.take(&turns.first(turns.len() * quarter / 4))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets each thread do at once what it does within a part of the schedule: all of it, halves, quarters and so on. Most
+    /// switches of a random schedule do not matter, and this finds large parts that do not, one execution for each.
+    fn groups(&mut self) -> Result<(), ExecutorError> {
+        let Some(mut size) = self.turns().map(|turns| turns.len()) else { return Ok(()) };
+        // Not all executions: what follows looks at what is left more closely.
+        let most = self.runs + self.effort.runs.saturating_sub(self.runs) / 2;
+        while size > 2 {
+            let mut begin = 0;
+            while self.is_preempted() && self.runs < most {
+                let Some(turns) = self.turns().filter(|turns| begin + 2 < turns.len()) else { break };
+                let grouped = turns.grouped(begin..turns.len().min(begin + size));
+                if grouped == turns || !self.take(&grouped)? {
+                    begin += size.div_ceil(2);
+                }
+            }
+            size = size.div_ceil(2);
+        }
+        Ok(())
+    }
+
+    /// What the simplest execution so far does.
+    fn turns(&self) -> Option<Turns> {
+        self.best.as_ref().map(|best| Turns::of(&best.execution))
+    }
+
+    /// Joins turns, one pair or two pairs at a time, as long as that makes the schedule simpler.
+    fn fewer_turns(&mut self) -> Result<(), ExecutorError> {
+        while self.is_preempted() {
+            let Some(turns) = self.turns() else { break };
+            if turns.len() > LONG || !self.join_once(&turns)? && !self.join_twice(&turns)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn join_once(&mut self, turns: &Turns) -> Result<bool, ExecutorError> {
+        for join in turns.joins() {
+            if self.take(&turns.joined(join))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What one step breaks another one may mend: when two threads have seen each other's writes, both have to move.
+    fn join_twice(&mut self, turns: &Turns) -> Result<bool, ExecutorError> {
+        for first in turns.joins() {
+            if self.join_once(&turns.joined(first))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Runs these turns; keeps what is better than what is known.
+    fn take(&mut self, turns: &Turns) -> Result<bool, ExecutorError> {
+        let plan = turns.plan(&self.open());
+        let execution = self.run(plan)?;
+        Ok(self.keep_if_better(execution))
+    }
+
+    fn is_preempted(&self) -> bool {
+        self.best.as_ref().is_some_and(|best| best.cost.preemptions > 0) && !self.out_of_runs()
+    }
+
     /// Leaves out what happens between two switches: whoever goes on at the second one goes on at the first. That may be the
     /// thread that was running, if it can go on by a time-out.
     fn shortcuts(&mut self) -> Result<(), ExecutorError> {
         let mut at = 0;
         loop {
             let mut rules = self.rules();
-            let pays = self.best.as_ref().is_some_and(|best| best.cost.preemptions > 0);
-            if !pays || at + 1 >= rules.len().min(LONG) || self.out_of_runs() {
+            if !self.is_preempted() || at + 1 >= rules.len().min(LONG) {
                 return Ok(());
             }
             rules[at].to = rules.remove(at + 1).to;

@@ -151,6 +151,10 @@ impl Granule {
     }
 }
 
+/// Granules of one access that are looked at: a program that writes over its log can make them as many as it likes. What
+/// threads share beyond them, the runtime reports.
+const MOST_GRANULES: u64 = 1 << 20;
+
 /// The bytes of an access, as granule numbers and masks.
 pub(crate) fn bytes(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> {
     let length = match record.kind {
@@ -158,10 +162,12 @@ pub(crate) fn bytes(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> 
         _ => u64::from(record.size),
     };
     let (start, end) = (record.object, record.object.saturating_add(length));
-    let granules = if length == 0 { 0..0 } else { start / 8..(end - 1) / 8 + 1 };
+    let first = start / 8;
+    let granules =
+        if end <= start { 0..0 } else { first..((end - 1) / 8 + 1).min(first.saturating_add(MOST_GRANULES)) };
     granules.map(move |granule| {
         let first = start.max(granule * 8) - granule * 8;
-        let last = end.min(granule * 8 + 8) - granule * 8;
+        let last = end.min((granule * 8).saturating_add(8)) - granule * 8;
         // Bits `first` to `last - 1`; computed in 16 bits because `last` can be 8.
         let mask = ((1_u16 << last) - (1_u16 << first)) as u8;
         (granule, mask)
@@ -229,5 +235,13 @@ mod tests {
     #[test]
     fn an_access_over_two_words_reaches_both() {
         assert_eq!(sites(vec![access(0, Kind::Write, 70, 8, 1), access(1, Kind::Read, 77, 1, 2)]), [1, 2]);
+    }
+
+    #[test]
+    fn no_access_is_too_long() {
+        let endless = Record { extra: u64::MAX, ..access(0, Kind::WriteRange, 61, 0, 1) };
+        assert_eq!(bytes(&endless).count() as u64, MOST_GRANULES);
+        let last = Record { extra: 0, ..access(0, Kind::Read, u64::MAX, 8, 1) };
+        assert_eq!(bytes(&last).count(), 0);
     }
 }

@@ -11,9 +11,6 @@ use rustc_hash::FxHashMap;
 pub struct Follower {
     code: Code,
     threads: FxHashMap<u32, Thread>,
-    /// Values of frames that are gone, for the next ones: what is in them is never looked at, because values are made
-    /// before they are used.
-    spare: FxHashMap<Place, Vec<Vec<Set>>>,
     /// Something may run anywhere that the code does not tell.
     opaque: bool,
 }
@@ -24,6 +21,9 @@ const MOST_EVENTS: u32 = 16;
 #[derive(Default)]
 struct Thread {
     frames: Vec<Frame>,
+    /// Values of frames that are gone, for the next ones of the same thread. Values are made before they are used, so what
+    /// is in them matters only when the thread is lost: then they decide like all others.
+    spare: FxHashMap<Place, Vec<Vec<Set>>>,
     /// Reads that have decided since the last event.
     decided: Decided,
     /// It has chosen where to go on since then.
@@ -38,11 +38,11 @@ impl Follower {
     /// For a program: its modules, in the order in which they were linked.
     #[must_use]
     pub fn new(modules: Vec<Module>) -> Self {
-        Self { code: Code::new(modules), threads: FxHashMap::default(), spare: FxHashMap::default(), opaque: false }
+        Self { code: Code::new(modules), threads: FxHashMap::default(), opaque: false }
     }
 
     fn enter(&mut self, thread: u32, place: Place, returns_here: bool) {
-        let Self { code, threads, spare, .. } = self;
+        let Self { code, threads, .. } = self;
         let thread = threads.entry(thread).or_default();
         let mut parameters = Vec::new();
         let mut has_caller = false;
@@ -65,13 +65,13 @@ impl Follower {
         if !followed {
             parameters.drain(..).for_each(|parameter| parameter.decide(&mut thread.decided));
         }
-        let values = spare.get_mut(&place).and_then(Vec::pop);
+        let values = thread.spare.get_mut(&place).and_then(Vec::pop);
         let values = values.unwrap_or_else(|| vec![Set::Empty; code.function(place).instructions.len()]);
         thread.frames.push(Frame { place, at: 0, values, parameters, read: Set::Empty, has_caller, followed });
     }
 
     fn leave(&mut self, thread: u32, place: Place, at: u32) -> Result<(), Lost> {
-        let Self { code, threads, spare, .. } = self;
+        let Self { code, threads, .. } = self;
         let thread = threads.entry(thread).or_default();
         let Some(frame) = thread.frames.last_mut().filter(|frame| frame.place == place) else { return Err(Lost) };
         if frame.followed {
@@ -84,7 +84,10 @@ impl Follower {
         let has_caller = frame.has_caller;
         thread.leaking -= usize::from(code.known(place).leaks());
         if let Some(gone) = thread.frames.pop() {
-            spare.entry(place).or_default().push(gone.values);
+            thread.spare.entry(place).or_default().push(gone.values);
+        }
+        if thread.frames.is_empty() {
+            thread.spare.clear();
         }
         if !is_return || !has_caller {
             result.decide(&mut thread.decided);

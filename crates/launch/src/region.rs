@@ -287,7 +287,8 @@ impl Region {
                 let [thread, stack, site] = raw.halves;
                 let [kind, size, detail, reserved] = raw.bytes;
                 let kind = Kind::from_byte(kind)?;
-                Some(Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved })
+                let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
+                record.is_plausible().then_some(record)
             })
             .collect()
     }

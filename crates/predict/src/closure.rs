@@ -104,7 +104,7 @@ impl Closure<'_, '_> {
             for other in (0..index.threads()).filter(|&other| other != thread) {
                 let (low, high) = (self.cut.low[other], self.cut.high[other]);
                 // The last release of an excluded section within the cut; earlier ones come before it.
-                let sections = index.sections_from(index.trace.object(acquire), other, 0);
+                let sections = index.sections_of(index.trace.object(acquire), other);
                 let end = sections.partition_point(|section| section.release < high);
                 let last = sections[..end].iter().rev().find(|section| !(shared && section.shared));
                 if let Some(section) = last.filter(|section| section.release >= low) {
@@ -199,7 +199,7 @@ impl Closure<'_, '_> {
                     continue;
                 }
                 // The first excluded section that ends at or after that position.
-                let sections = index.sections_from(lock, other, 0);
+                let sections = index.sections_of(lock, other);
                 let begin = sections.partition_point(|section| section.release < after);
                 let next = sections[begin..]
                     .iter()

@@ -28,6 +28,9 @@ pub struct Index<'t> {
     writes_start: Vec<u32>,
     /// All critical sections, ascending by thread and position within each lock.
     sections: Vec<Section>,
+    /// For each object that is a lock the number of its row in `sections_start`, otherwise [`NONE`].
+    sections_row: Vec<u32>,
+    /// Rows of one more than there are threads: where the sections of each thread begin.
     sections_start: Vec<u32>,
     /// For each thread, ascending: from which position on it holds which locks.
     held: Vec<Vec<(u32, u32)>>,
@@ -83,6 +86,7 @@ impl<'t> Index<'t> {
                 writes: Vec::new(),
                 writes_start: Vec::new(),
                 sections: Vec::new(),
+                sections_row: Vec::new(),
                 sections_start: Vec::new(),
                 held: vec![Vec::new(); threads],
                 nodes: Vec::new(),
@@ -181,18 +185,20 @@ impl<'t> Index<'t> {
         &self.writes[self.writes_start[object] as usize..self.writes_start[object + 1] as usize]
     }
 
-    /// Critical sections of a lock, by thread and position.
-    pub(crate) fn sections_of(&self, lock: u32) -> &[Section] {
-        let lock = lock as usize;
-        &self.sections[self.sections_start[lock] as usize..self.sections_start[lock + 1] as usize]
+    /// Critical sections of a lock in one thread, ascending.
+    pub(crate) fn sections_of(&self, lock: u32, thread: usize) -> &[Section] {
+        let row = self.sections_row[lock as usize];
+        if row == NONE {
+            return &[];
+        }
+        let at = row as usize * (self.threads() + 1) + thread;
+        &self.sections[self.sections_start[at] as usize..self.sections_start[at + 1] as usize]
     }
 
-    /// Critical sections of a lock in one thread, from the first whose acquisition is at or after a position.
+    /// Those from the first whose acquisition is at or after a position.
     pub(crate) fn sections_from(&self, lock: u32, thread: usize, acquire: u32) -> &[Section] {
-        let all = self.sections_of(lock);
-        let begin = all.partition_point(|section| (usize::from(section.thread), section.acquire) < (thread, acquire));
-        let end = all.partition_point(|section| usize::from(section.thread) <= thread);
-        &all[begin..end.max(begin)]
+        let all = self.sections_of(lock, thread);
+        &all[all.partition_point(|section| section.acquire < acquire)..]
     }
 
     /// The outermost acquisitions whose locks a thread holds when it has done so many events; the latest first.
@@ -247,9 +253,14 @@ impl<'t> Index<'t> {
             }
         }
         sections.sort_by_key(|&(lock, _)| lock);
-        let objects = self.trace.objects().len() as u32;
-        self.sections_start =
-            (0..=objects).map(|object| sections.partition_point(|&(lock, _)| lock < object) as u32).collect();
+        self.sections_row = vec![NONE; self.trace.objects().len()];
+        let mut begin = 0;
+        for (row, of_lock) in (0..).zip(sections.chunk_by(|(one, _), (other, _)| one == other)) {
+            self.sections_row[of_lock[0].0 as usize] = row;
+            let before = |thread: usize| of_lock.partition_point(|(_, section)| usize::from(section.thread) < thread);
+            self.sections_start.extend((0..=self.events.len()).map(|thread| (begin + before(thread)) as u32));
+            begin += of_lock.len();
+        }
         self.sections = sections.into_iter().map(|(_, section)| section).collect();
     }
 }

@@ -9,6 +9,9 @@ use crate::index::{Index, NONE};
 use crate::{Question, Witness};
 use racehunter_trace::EventId;
 
+/// One of so many events, at least, makes it cheaper to look at all of them than to sort those that happen.
+const DENSE: usize = 16;
+
 /// A witness that keeps the order of critical sections, if there is one with at most so many events after what it has in
 /// common with the trace.
 pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, limit: usize) -> Option<Witness> {
@@ -78,7 +81,7 @@ impl Ideal<'_, '_> {
                 let lock = index.trace.object(acquire);
                 let mut others = (0..index.threads()).filter(|&other| other != thread && self.high[other] > 0);
                 let later = others.any(|other| {
-                    let sections = index.sections_from(lock, other, 0);
+                    let sections = index.sections_of(lock, other);
                     let begun = sections.partition_point(|section| section.acquire < self.high[other]);
                     sections[..begun]
                         .iter()
@@ -116,11 +119,20 @@ impl Ideal<'_, '_> {
         if size > limit {
             return None;
         }
-        let mut tail: Vec<EventId> = (0..index.threads())
-            .flat_map(|thread| &index.events[thread][begin(thread)..self.high[thread] as usize])
-            .copied()
-            .collect();
-        tail.sort_unstable();
-        Some(Witness { frozen, tail: tail.into_iter().collect() })
+        let happening =
+            (0..index.threads()).flat_map(|thread| &index.events[thread][begin(thread)..self.high[thread] as usize]);
+        let span = happening.clone().copied().max().map_or(0, |last| (last - frozen) as usize + 1);
+        let tail = if span <= size * DENSE {
+            let happens = |&event: &EventId| {
+                let (thread, position) = index.place(event);
+                position < self.high[thread]
+            };
+            (frozen..frozen + span as EventId).filter(happens).collect()
+        } else {
+            let mut tail: Vec<EventId> = happening.copied().collect();
+            tail.sort_unstable();
+            tail.into_iter().collect()
+        };
+        Some(Witness { frozen, tail })
     }
 }

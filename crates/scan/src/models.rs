@@ -485,6 +485,33 @@ mod tests {
         assert!(matches!(models.of("pthread_mutex_lock"), Some(Model::Lock(Lock { tries: true, .. }))));
     }
 
+    /// Whatever a file says, it is more knowledge or an error.
+    #[test]
+    fn no_file_makes_it_panic() {
+        let good = "[lock]\nf = { lock = 1, tries = true }\n[create]\ng = { entry = 2, handle = 0 }\n[access]\n\
+                    h = { reads = \"all\", writes = [0] }\n";
+        let mut random = 1_u64;
+        let mut below = |limit: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % limit
+        };
+        let mut refused = 0;
+        for _ in 0..500 {
+            let mut bytes = good.as_bytes().to_vec();
+            for _ in 0..1 + below(3) {
+                match below(3) {
+                    0 => drop(bytes.remove(below(bytes.len()))),
+                    1 => bytes.insert(below(bytes.len()), b"[]\"=.{}\n09-x"[below(12)]),
+                    _ => bytes.truncate(1 + below(bytes.len())),
+                }
+            }
+            let mut models = Models::default();
+            refused += u32::from(models.extend(&String::from_utf8_lossy(&bytes)).is_err());
+            let _ = models.of("f");
+        }
+        assert!((100..500).contains(&refused), "{refused}");
+    }
+
     #[test]
     fn mistakes_are_told() {
         let mut models = Models::default();

@@ -6,6 +6,7 @@ use crate::arguments::Scan;
 use crate::hunt::{add_libraries, add_modules};
 use crate::store::{self, Stored};
 use crate::target;
+use crate::voice::count;
 use anyhow::Result;
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::Explainer;
@@ -54,10 +55,18 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, deadline: Inst
     let has_inputs = inputs::any(program, &Models::default());
     let pool = inputs::pool(program);
     let mut executions = 0;
+    let pace = arguments.voice.progress("Executing");
     let mut round = |words: Vec<String>, share: Duration| {
         let until = deadline.min(Instant::now() + share);
+        let inputs = words.join(" ");
         let result = Round { arguments, path: &path, words, until }.run(&mut symbols)?;
         executions += result.executions;
+        pace.at(|| format!("{}, no race yet", count(executions, "execution")));
+        arguments.voice.note("Executed", || {
+            let with = if inputs.is_empty() { String::new() } else { format!(" with inputs {inputs}") };
+            let what = if result.race.is_some() { "a race" } else { "no race" };
+            format!("{}{with}: {what}", count(result.executions, "time"))
+        });
         anyhow::Ok(result)
     };
     let left = || deadline.saturating_duration_since(Instant::now());

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, order, schedules};
 use racehunter_explore::{
-    Bug, Cause, Execution, Executor, Kind, Observe, Outcome, Plan, Switch, Tail, Wait, decisions, reported_sites,
-    shared_sites,
+    Bug, Cause, Causes, Execution, Executor, Kind, LastVariables, Observe, Outcome, Plan, Record, Switch, Tail, Wait,
+    conflicts, decisions, reported_sites, shared_sites,
 };
 
 /// A plan under which every access is a point.
@@ -270,4 +270,44 @@ fn sharing_is_reported_and_found_by_watching_everything() {
     assert_eq!(reported_sites(&executor.run_one(&Plan::default())), shared[1..], "also when only one side is a point");
     executor.add_points(&shared);
     assert_eq!(reported_sites(&executor.run_one(&Plan::default())), []);
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// A program under test can write over its log: whatever is there, it is read to its end.
+    #[test]
+    fn any_log_can_be_read(words in prop::collection::vec(any::<[u8; 11]>(), 0..40), events in 0_u64..60) {
+        let wide = |byte: u8| if byte == 255 { u64::MAX } else { byte.into() };
+        let kind = |word: &[u8; 11]| Kind::from_byte(word[8]).unwrap_or(Kind::Create);
+        let record = |word: &[u8; 11]| Record {
+            index: wide(word[0]) % 64,
+            code: word[1].into(),
+            object: wide(word[2]) << (word[3] % 64),
+            // Long accesses take long, and have a test of their own.
+            extra: if kind(word).is_access() { word[4].into() } else { wide(word[4]) },
+            thread: if word[5] == 255 { u32::MAX } else { (word[5] % 9).into() },
+            stack: word[6].into(),
+            site: word[7].into(),
+            kind: kind(word),
+            size: word[9],
+            detail: word[10],
+            reserved: 0,
+        };
+        let mut records: Vec<Record> = words.iter().map(record).filter(Record::is_plausible).collect();
+        records.sort_by_key(|record| record.index);
+        let stacks = words.iter().flatten().map(|&byte| byte.into()).collect();
+        for outcome in [Outcome::Deadlock, Outcome::Exited(0)] {
+            let stacks: Vec<u64> = Clone::clone(&stacks);
+            let (records, output) = (records.clone(), Vec::new());
+            let log = Execution { records, stacks, outcome, events, threads: 9, partial: false, output };
+            let mut all = decisions(&log, Some(10));
+            while all.next().is_some() {
+                prop_assert!(all.others().count() + all.ready().count() < 20_000);
+            }
+            let _ = (log.bugs(), log.repeat(), shared_sites(&log), reported_sites(&log), conflicts(&log));
+            LastVariables::new(&log).before(u64::MAX, 1);
+            Causes::new(&log).before(u64::MAX);
+        }
+    }
 }

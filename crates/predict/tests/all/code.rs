@@ -5,7 +5,7 @@
 
 use crate::support::Random;
 use crate::support::machine::{Machine, Next, program, shown};
-use racehunter_event::Record;
+use racehunter_event::{Kind as EventKind, Record};
 use racehunter_flow::Follower;
 use racehunter_ir::Module;
 use racehunter_predict::{Index, Kind, Options, Policy, Prediction, predict};
@@ -68,37 +68,73 @@ fn carry_out(module: &Module, threads: usize, events: &[Record], prediction: &Pr
     Ok(())
 }
 
+/// Predicts by each policy from a recorded log, and carries everything out. How much each predicts, which is never less than
+/// the one before it does.
+fn predicted(seed: u64, module: &Module, threads: usize, log: &[Record]) -> [usize; 3] {
+    let events: Vec<Record> = log.iter().copied().filter(|record| record.kind.is_event()).collect();
+    let trace = recorded(module, log);
+    assert_eq!(trace.len(), events.len(), "program {seed}");
+    let index = Index::new(&trace).unwrap_or_else(|error| panic!("program {seed}: {error}"));
+    let mut narrower = BTreeSet::new();
+    Policy::ALL.map(|policy| {
+        let options = Options { policy, attempts: usize::MAX, every_pair: true, ..Options::default() };
+        let mut predicted = BTreeSet::new();
+        for prediction in predict(&index, &options, &|| false).predictions {
+            if let Err(why) = carry_out(module, threads, &events, &prediction) {
+                let mut text = Vec::new();
+                racehunter_trace::text::write(&trace, &mut text).unwrap();
+                let text = String::from_utf8_lossy(&text);
+                panic!("program {seed}, {policy:?}: {why}\n{prediction:?}\n{text}\n{}", shown(module));
+            }
+            predicted.insert((prediction.kind, prediction.events));
+        }
+        assert!(predicted.is_superset(&narrower), "program {seed}: {policy:?} finds less");
+        narrower = predicted;
+        narrower.len()
+    })
+}
+
+/// A random program, with how many threads, and the log of one execution of it.
+fn executed(seed: u64) -> (Module, usize, Vec<Record>) {
+    let mut random = Random::new(seed);
+    let threads = 2 + random.below(2);
+    let statements = 2 + random.below(4);
+    let module = program(&mut random, threads as u32, statements);
+    let log = run(&module, threads, &mut random).log;
+    (module, threads, log)
+}
+
 #[test]
 fn predictions_from_followed_code_happen() {
     let mut total = [0; 3];
     for seed in 0..programs() {
-        let mut random = Random::new(seed);
-        let threads = 2 + random.below(2);
-        let statements = 2 + random.below(4);
-        let module = program(&mut random, threads as u32, statements);
-        let machine = run(&module, threads, &mut random);
-        let events: Vec<Record> = machine.log.iter().copied().filter(|record| record.kind.is_event()).collect();
-        let trace = recorded(&module, &machine.log);
-        assert_eq!(trace.len(), events.len(), "program {seed}");
-        let index = Index::new(&trace).unwrap_or_else(|error| panic!("program {seed}: {error}"));
-        let mut narrower = BTreeSet::new();
-        for (at, policy) in Policy::ALL.into_iter().enumerate() {
-            let options = Options { policy, attempts: usize::MAX, every_pair: true, ..Options::default() };
-            let mut predicted = BTreeSet::new();
-            for prediction in predict(&index, &options, &|| false).predictions {
-                if let Err(why) = carry_out(&module, threads, &events, &prediction) {
-                    let mut text = Vec::new();
-                    racehunter_trace::text::write(&trace, &mut text).unwrap();
-                    let text = String::from_utf8_lossy(&text);
-                    panic!("program {seed}, {policy:?}: {why}\n{prediction:?}\n{text}\n{}", shown(&module));
-                }
-                predicted.insert((prediction.kind, prediction.events));
-            }
-            assert!(predicted.is_superset(&narrower), "program {seed}: {policy:?} finds less");
-            total[at] += predicted.len();
-            narrower = predicted;
-        }
+        let (module, threads, log) = executed(seed);
+        let found = predicted(seed, &module, threads, &log);
+        (0..3).for_each(|policy| total[policy] += found[policy]);
     }
     println!("m2, seqcheck and nre on followed code: {total:?}");
     assert!(total[0] > 0 && total[1] > total[0] && total[2] > total[1], "{total:?}");
+}
+
+/// As where an exception leaves functions without a word: a thread is said to leave a place that is nowhere, and is not
+/// followed from then on.
+#[test]
+fn predictions_about_threads_that_are_lost_happen() {
+    let (mut all, mut less) = ([0; 3], [0; 3]);
+    for seed in 0..programs() / 3 {
+        let (module, threads, mut log) = executed(seed);
+        let found = predicted(seed, &module, threads, &log);
+        let mut random = Random::new(seed);
+        for _ in 0..3 {
+            let thread = random.below(threads) as u32;
+            let nowhere = Record { kind: EventKind::Left, thread, site: u32::MAX, ..Record::default() };
+            log.insert(random.below(log.len() + 1), nowhere);
+        }
+        let lost = predicted(seed, &module, threads, &log);
+        for policy in 0..3 {
+            all[policy] += found[policy];
+            less[policy] += lost[policy];
+        }
+    }
+    assert!(less[0] == all[0] && less[2] < all[2], "{all:?} when all is known, {less:?} when threads are lost");
 }

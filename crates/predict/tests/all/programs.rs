@@ -146,15 +146,24 @@ fn recorded(execution: &Execution, code: &Code) -> Recording {
     Recording::whole(file::Reader::new(bytes).unwrap().read().unwrap())
 }
 
+/// So many programs have all their executions enumerated. That takes its time, and adds only that the executor of the model
+/// is right: what is predicted is carried out for all of them.
+const ENUMERATED: u64 = 1_000;
+
+/// What the executions of a program show, all of them, if there are not too many.
+fn all_bugs(program: &Program) -> Option<HashSet<Bug>> {
+    let points: HashSet<u32> = program.access_sites().into_iter().collect();
+    let paths = schedules(program, &points, 5_000)?;
+    Some(paths.into_iter().flat_map(|path| path.bugs).collect())
+}
+
 #[test]
 fn predictions_from_one_execution_are_shown_by_another() {
     let (mut races, mut deadlocks, mut new) = ([0; 2], [0; 2], [0; 2]);
     for seed in 0..programs() {
         let shape = Shape { threads: 2 + (seed % 2) as usize, statements: 2, timing: seed % 3 == 0 };
         let program = Program::random(seed, shape);
-        let points: HashSet<u32> = program.access_sites().into_iter().collect();
-        let Some(paths) = schedules(&program, &points, 5_000) else { continue };
-        let bugs: HashSet<Bug> = paths.into_iter().flat_map(|path| path.bugs).collect();
+        let bugs = if seed < ENUMERATED { all_bugs(&program) } else { None };
         let code = Code::of(&program);
         let mut executor = ModelExecutor::new(program);
         executor.add_all_points();
@@ -177,7 +186,7 @@ fn predictions_from_one_execution_are_shown_by_another() {
                 let mut predicted = HashSet::new();
                 for prediction in predict(&index, &options, &|| false).predictions {
                     assert!(
-                        is_shown(trace, &prediction, &bugs),
+                        bugs.as_ref().is_none_or(|bugs| is_shown(trace, &prediction, bugs)),
                         "program {seed}, {tail:?}, {policy:?}: {prediction:?}\n{bugs:?}\n{:#?}",
                         executor.program()
                     );

@@ -48,6 +48,45 @@ fn each_kind_in_each_format() {
     }
 }
 
+/// Findings are read from files: whatever is in one, if it is a finding at all, it can be told.
+#[test]
+fn no_finding_makes_it_panic() {
+    let mut random = 1_u64;
+    let mut below = |limit: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % limit
+    };
+    let mut told = 0;
+    for (_, finding) in all() {
+        let good = serde_json::to_string(&finding).expect("JSON");
+        for _ in 0..60 {
+            let mut bytes = good.clone().into_bytes();
+            for _ in 0..1 + below(4) {
+                let digits: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
+                match below(3) {
+                    // Another number, or another letter.
+                    0 if !digits.is_empty() => {
+                        let at = digits[below(digits.len())];
+                        bytes.splice(at..=at, ["0", "9", "4294967295", "99"][below(4)].bytes());
+                    }
+                    1 => drop(bytes.remove(below(bytes.len()))),
+                    _ => {
+                        let at = below(bytes.len());
+                        bytes[at] = b"a0 <&'\t"[below(7)];
+                    }
+                }
+            }
+            let Ok(finding) = serde_json::from_slice::<Finding>(&bytes) else { continue };
+            told += 1;
+            for format in Format::ALL {
+                report(&finding, format);
+            }
+            wide(&finding, 30);
+        }
+    }
+    assert!(told > 40, "{told}");
+}
+
 #[test]
 fn colours() {
     let mut reporter = reporter(Format::Human).color(true);

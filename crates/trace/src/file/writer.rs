@@ -176,6 +176,12 @@ impl<W: Write> Writer<W> {
         if self.block.len() == BLOCK_EVENTS { self.end_block() } else { Ok(()) }
     }
 
+    /// Events so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
     /// Ends the block when many names have come together.
     fn bound_names(&mut self) -> Result<(), Error> {
         let waiting: usize = self.names.iter().map(|names| names.encoded.len()).sum();
