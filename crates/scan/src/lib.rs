@@ -16,6 +16,8 @@
 
 pub mod address;
 pub mod backend;
+pub mod beliefs;
+pub mod cells;
 pub mod crews;
 pub mod cycles;
 pub mod escape;
@@ -24,6 +26,7 @@ pub mod fresh;
 pub mod linear;
 pub mod loops;
 pub mod models;
+pub mod order;
 pub mod points_to;
 pub mod program;
 pub mod races;

@@ -18,6 +18,12 @@ pub enum Model {
     Lock(Lock),
     /// Gives a lock back.
     Unlock(Unlock),
+    /// Gives a lock back and takes it again.
+    Wait(Wait),
+    /// Does something with a semaphore.
+    Semaphore(Semaphore),
+    /// Does something with a barrier.
+    Barrier(Barrier),
     /// Begins a section in which the thread is alone.
     AtomicBegin,
     /// Ends such a section.
@@ -86,6 +92,57 @@ pub struct Unlock {
     pub lock: usize,
 }
 
+/// Arguments of a function that gives a lock back while it waits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// The lock.
+    pub lock: usize,
+    /// Arguments whose memory is read.
+    #[serde(default)]
+    pub reads: Vec<usize>,
+}
+
+/// Arguments of a function that does something with a semaphore.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Semaphore {
+    /// What it does.
+    pub does: Does,
+    /// The semaphore.
+    pub semaphore: usize,
+    /// Its first value.
+    pub value: Option<usize>,
+    /// Whether it is lowered only if the result is zero.
+    #[serde(default)]
+    pub tries: bool,
+    /// Arguments whose memory is read.
+    #[serde(default)]
+    pub reads: Vec<usize>,
+}
+
+/// Arguments of a function that does something with a barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Barrier {
+    /// The barrier.
+    pub barrier: usize,
+    /// How many threads it is for, where it begins; otherwise it is waited at.
+    pub count: Option<usize>,
+}
+
+/// What is done with a semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Does {
+    /// It gets its first value.
+    Begin,
+    /// Others may go on.
+    Raise,
+    /// Waits until others have raised it.
+    Lower,
+}
+
 /// Arguments of a function that makes memory.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +188,8 @@ pub struct Keep {
 pub struct CallBack {
     /// The function.
     pub entry: usize,
+    /// What is different for each function that is called once and never again.
+    pub once: Option<usize>,
 }
 
 /// Some arguments, or all.
@@ -213,6 +272,9 @@ struct File {
     join: BTreeMap<String, Join>,
     lock: BTreeMap<String, Lock>,
     unlock: BTreeMap<String, Unlock>,
+    wait: BTreeMap<String, Wait>,
+    semaphore: BTreeMap<String, Semaphore>,
+    barrier: BTreeMap<String, Barrier>,
     allocate: BTreeMap<String, Allocate>,
     release: BTreeMap<String, Release>,
     access: BTreeMap<String, Access>,
@@ -296,6 +358,15 @@ impl Models {
         }
         for (name, model) in file.unlock {
             add(name, "unlock", Model::Unlock(model))?;
+        }
+        for (name, model) in file.wait {
+            add(name, "wait", Model::Wait(model))?;
+        }
+        for (name, model) in file.semaphore {
+            add(name, "semaphore", Model::Semaphore(model))?;
+        }
+        for (name, model) in file.barrier {
+            add(name, "barrier", Model::Barrier(model))?;
         }
         for (name, model) in file.allocate {
             add(name, "allocate", Model::Allocate(model))?;

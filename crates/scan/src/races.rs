@@ -1,11 +1,13 @@
 //! Accesses, and pairs of them that nothing keeps apart.
 
 use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::beliefs::Beliefs;
 use crate::crews::Crews;
 use crate::flow::{Flow, Follower, Held, Key, State};
 use crate::fresh;
 use crate::linear::linear;
-use crate::models::Model;
+use crate::models::{Model, Semaphore, Wait};
+use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
 use racehunter_ir::{Operand, Operation};
@@ -49,12 +51,12 @@ pub struct Candidate {
 }
 
 /// Memory that an instruction touches.
-struct Touch {
-    address: Operand,
-    addresses: Addresses,
-    bytes: u64,
-    write: bool,
-    atomic: bool,
+pub(crate) struct Touch {
+    pub(crate) address: Operand,
+    pub(crate) addresses: Addresses,
+    pub(crate) bytes: u64,
+    pub(crate) write: bool,
+    pub(crate) atomic: bool,
 }
 
 /// As many bytes as there may be.
@@ -79,7 +81,8 @@ pub fn accesses(
             let mut states: Vec<(u32, State)> = Vec::new();
             flow.each_state(follower, family, (id, block), &mut scratch, &mut |at, state| {
                 // Which way it is does not matter any more.
-                let state = State { facts: BTreeMap::new(), ..state.clone() };
+                let mut state = State { facts: BTreeMap::new(), ..state.clone() };
+                state.cells.retain(|_, value| *value == 0);
                 if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {
                     states.push((at, state));
                 }
@@ -137,7 +140,7 @@ fn guards(
 }
 
 /// All memory that an instruction touches.
-fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
+pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let instance = &points_to.instances[id.0 as usize];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
     let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
@@ -191,6 +194,9 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
                         allocate.into.into_iter().for_each(|index| add(index, 8, true));
                         allocate.copies.into_iter().for_each(|index| add(index, ALL, true));
                     }
+                    Model::Wait(Wait { reads, .. }) | Model::Semaphore(Semaphore { reads, .. }) => {
+                        reads.iter().for_each(|&index| add(index, ALL, false));
+                    }
                     Model::Release(release) => add(release.pointer, ALL, true),
                     Model::Create(create) => add(create.handle, 8, true),
                     Model::Key(key) => add(key.key, 4, true),
@@ -209,6 +215,7 @@ pub fn candidates(
     points_to: &PointsTo<'_>,
     family: &Family,
     crews: &Crews,
+    beliefs: &Beliefs,
     accesses: &FxHashMap<BaseId, Vec<Access>>,
 ) -> Vec<Candidate> {
     let mut found = Vec::new();
@@ -233,6 +240,7 @@ pub fn candidates(
                     || excluded(&first.state.locks, &second.state.locks)
                     || excluded_by_distance(first, second)
                     || is_own(points_to, crews, first, second)
+                    || is_ordered(points_to, crews, beliefs, first, second)
                 {
                     continue;
                 }

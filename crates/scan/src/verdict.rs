@@ -2,6 +2,8 @@
 
 use crate::address::Base;
 use crate::backend::Backend;
+use crate::beliefs::Beliefs;
+use crate::cells::Cells;
 use crate::crews::Crews;
 use crate::escape::escaped;
 use crate::flow::Follower;
@@ -91,6 +93,9 @@ impl Report {
 /// Ways to a point that are told apart, when it does not work without.
 const MOST_WAYS: usize = 8;
 
+/// The same, when values in memory tell them apart too.
+const MOST_WAYS_BY_CELLS: usize = 16;
+
 /// Instructions that are followed, again and again, before that is given up.
 const MOST_STEPS: u64 = 5_000_000;
 
@@ -132,7 +137,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     }
     let untold = gaps;
     let mut report = Report::default();
-    for most_ways in [1, MOST_WAYS] {
+    let (no_cells, cells) = (Cells::default(), Cells::of(&points_to));
+    for (most_ways, cells) in [(1, &no_cells), (MOST_WAYS, &no_cells), (MOST_WAYS_BY_CELLS, &cells)] {
         let mut gaps = untold.clone();
         let mut family = Family::of(&points_to);
         let mut follower = Follower {
@@ -140,17 +146,24 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             escaped: &escaped,
             crews: &crews,
             sums: Vec::new(),
+            cells,
+            beliefs: Beliefs::of(cells),
             most_ways,
             steps_left: MOST_STEPS,
             gaps: &mut gaps,
         };
         let flow = follower.run(&mut family);
+        if follower.steps_left == 0 && report.by_ways {
+            // What is known without looking into memory is enough to say.
+            break;
+        }
         if follower.steps_left == 0 {
             gaps.0.insert(too_large());
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
         let accesses = accesses(&points_to, &flow, &family, &mut follower);
-        let pairs = candidates(&points_to, &family, &crews, &accesses);
+        let beliefs = follower.beliefs;
+        let pairs = candidates(&points_to, &family, &crews, &beliefs, &accesses);
         report = Report {
             pairs: pairs.iter().map(|candidate| pair(&points_to, candidate)).collect(),
             // An address that a backend does not look for is not worth a word for each.
@@ -200,6 +213,7 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
         Some(match &held.key {
             crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
             crate::flow::Key::At(base, at) => format!("{}+{at}", name(points_to, points_to.describe(*base))),
+            crate::flow::Key::Flag(base, _) => name(points_to, points_to.describe(*base)),
             crate::flow::Key::Atomic => "atomic section".to_owned(),
             crate::flow::Key::Relative(_) => return None,
         })

@@ -129,6 +129,13 @@ impl Follower<'_, '_> {
         }
         let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
         let compare = &code.instructions[condition.0 as usize];
+        // Whether an exchange took place.
+        if let (Operation::Extract(path), [Operand::Instruction(exchange)]) =
+            (&compare.operation, &compare.operands[..])
+            && path[..] == [1]
+        {
+            self.tried(id, exchange.0, holds, state);
+        }
         let (Operation::Compare(predicate), [Operand::Instruction(value), Operand::Integer(constant)]) =
             (&compare.operation, &compare.operands[..])
         else {
@@ -143,7 +150,14 @@ impl Follower<'_, '_> {
             state.facts.insert((id, value.0), *constant);
         }
         if *constant == 0 {
-            self.tried(id, value.0, equal, state);
+            // What an exchange has found is the first part of its result.
+            let found = &code.instructions[value.0 as usize];
+            match (&found.operation, &found.operands[..]) {
+                (Operation::Extract(path), [Operand::Instruction(exchange)]) if path[..] == [0] => {
+                    self.tried(id, exchange.0, equal, state);
+                }
+                _ => self.tried(id, value.0, equal, state),
+            }
         }
     }
 
@@ -165,7 +179,7 @@ fn bit(holds: bool) -> i64 {
 }
 
 /// Whether a number is one of its type, written as the program's constants are.
-fn fits(value: i64, ty: Type) -> bool {
+pub(super) fn fits(value: i64, ty: Type) -> bool {
     match ty {
         Type::Integer(1) => matches!(value, 0 | -1),
         Type::Integer(bits @ 2..=63) => (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(&value),
