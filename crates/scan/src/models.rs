@@ -46,6 +46,8 @@ pub enum Model {
     Stop,
     /// Ends the thread.
     Leave,
+    /// Begins to take the variable arguments of the function that calls it.
+    Variadic,
     /// Returns anything.
     Input,
 }
@@ -228,6 +230,9 @@ pub struct Access {
     /// Arguments whose memory is read.
     #[serde(default)]
     pub reads: Arguments,
+    /// Arguments that are lists of variable arguments, of which everything is read.
+    #[serde(default)]
+    pub lists: Vec<usize>,
     /// Whether what is read goes to what is written.
     #[serde(default)]
     pub copies: bool,
@@ -441,18 +446,22 @@ fn intrinsic(name: &str) -> Option<Model> {
         reads: Arguments::Some(vec![1]),
         copies: true,
         length: Some(2),
-        returns: None,
-        input: false,
+        ..Access::default()
     };
     Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
         Model::Access(copy)
     } else if is(&["memset."]) {
         Model::Access(Access { writes: Arguments::Some(vec![0]), length: Some(2), ..Access::default() })
+    } else if is(&["va_start"]) {
+        Model::Variadic
+    } else if is(&["va_copy"]) {
+        Model::Access(Access { length: None, ..copy })
     } else if is(&["trap", "debugtrap", "ubsantrap"]) {
         Model::Stop
     } else if is(&["ptrmask.", "launder.", "strip.", "expect.", "threadlocal.address"]) {
         Model::Access(Access { returns: Some(0), ..Access::default() })
     } else if is(&[
+        "va_end",
         "dbg.",
         "lifetime.",
         "stacksave",

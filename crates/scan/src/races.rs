@@ -188,6 +188,13 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
                                 add(index, bytes, false);
                             }
                         }
+                        for &index in access.lists.iter().filter(|&&index| index < arguments) {
+                            let list = touch(index + 1, ALL, false, false);
+                            let addresses = listed(points_to, &list.addresses);
+                            if !addresses.is_empty() {
+                                all.push(Touch { addresses, ..list });
+                            }
+                        }
                     }
                     Model::Allocate(allocate) => {
                         allocate.reads.iter().for_each(|&index| add(index, ALL, false));
@@ -199,6 +206,7 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
                     }
                     Model::Release(release) => add(release.pointer, ALL, true),
                     Model::Create(create) => add(create.handle, 8, true),
+                    Model::Variadic => add(0, ALL, true),
                     Model::Key(key) => add(key.key, 4, true),
                     Model::Join(_) => add(1, 8, true),
                     _ => {}
@@ -208,6 +216,19 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
         }
         _ => Vec::new(),
     }
+}
+
+/// What the variable arguments of a list point to.
+fn listed(points_to: &PointsTo<'_>, list: &Addresses) -> Addresses {
+    let mut found = Addresses::default();
+    for (list, _) in list.iter() {
+        for arguments in points_to.contents(list) {
+            for base in points_to.contents(arguments) {
+                found.add(base, Offset::ANY);
+            }
+        }
+    }
+    found
 }
 
 /// All pairs that nothing keeps apart.

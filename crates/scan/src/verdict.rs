@@ -110,12 +110,9 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         gaps.0.insert(Gap { what: "there is no function `main`".to_owned(), place: None });
         return Report { gaps: gaps.0.into_iter().collect(), ..Report::default() };
     };
-    for module in &program.modules {
-        if module.symbols.iter().any(|symbol| symbol.name == "llvm.global_ctors" || symbol.name == "llvm.global_dtors")
-        {
-            let what = "functions that run before or after `main`".to_owned();
-            gaps.0.insert(Gap { what, place: None });
-        }
+    if program.constructors().is_none() {
+        let what = "functions that run before or after `main`".to_owned();
+        gaps.0.insert(Gap { what, place: None });
     }
     if !backend.leaves_nothing_out() {
         let what = format!("the {} backend does not follow pointers through memory", backend.name());
@@ -245,6 +242,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
         Base::Local(id, at) => local_name(points_to, *id, *at),
         Base::Heap(id, at) => format!("memory allocated at {}", place(*id, *at)),
         Base::Handle(_) => "the handle of a thread".to_owned(),
+        Base::Variadic(_) => "variable arguments".to_owned(),
         Base::Kept(_) => "what a thread keeps".to_owned(),
         Base::Environment => "the arguments of the program".to_owned(),
         Base::Unknown => "unknown memory".to_owned(),

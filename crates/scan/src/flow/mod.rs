@@ -217,6 +217,7 @@ impl Follower<'_, '_> {
             let active = family.inherited(ThreadId(index as u32)).clone();
             let mut state = State { active, ..State::default() };
             self.begin(ThreadId(index as u32), &mut state);
+            let root = self.points_to.before_main.first().copied().filter(|_| index == 0).unwrap_or(root);
             for state in self.enter(root, state) {
                 flow.entries.entry((root, 0)).or_default().add(&state, self.most_ways);
             }
@@ -368,7 +369,16 @@ impl Follower<'_, '_> {
             state = self.after_change(id, &before, state).swap_remove(0);
         }
         if instance.caller.is_none() {
-            leave_thread(instance.thread, &state, flow);
+            match self.points_to.before_main.iter().position(|earlier| *earlier == id) {
+                Some(index) => {
+                    let next = self.points_to.before_main.get(index + 1);
+                    let next = next.copied().unwrap_or(self.points_to.threads[0].root);
+                    for state in self.enter(next, state.clone()) {
+                        self.arrive((next, 0), &state, flow, work);
+                    }
+                }
+                None => leave_thread(instance.thread, &state, flow),
+            }
         }
         // What it returns is known to the caller by the name of the call.
         let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
