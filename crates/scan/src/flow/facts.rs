@@ -6,6 +6,7 @@
 
 use super::{Follower, Held, State};
 use crate::cycles::range;
+use crate::linear::passed;
 use crate::points_to::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
 
@@ -21,6 +22,11 @@ impl Follower<'_, '_> {
             Operand::Integer(value) => Some(*value),
             Operand::Null => Some(0),
             Operand::Instruction(at) => state.facts.get(&(id, at.0)).copied(),
+            // The caller waits, so that its values stay what they are.
+            Operand::Parameter(_) if self.can_know(id) => {
+                let (caller, argument) = passed(self.points_to, id, operand)?;
+                self.known(caller, &argument, state)
+            }
             _ => None,
         }
     }
