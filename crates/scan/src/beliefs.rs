@@ -63,6 +63,8 @@ pub struct Belief {
     pub is_flag: bool,
     /// Whoever makes it something else than zero shows all that was done before to those who see it.
     pub is_released: bool,
+    /// The smallest number by which it is increased while several threads run; zero if it is also changed otherwise.
+    pub step: u64,
     /// Whoever changes it from zero is alone until they change it back.
     pub is_lock: bool,
 }
@@ -135,6 +137,7 @@ impl Beliefs {
                 is_flag: initial == Some(0),
                 is_released: true,
                 is_lock: initial == Some(0),
+                step: u64::MAX,
             }
         };
         Self { cells: cells.all.iter().map(|cell| belief(cell.initial)).collect(), ..Self::default() }
@@ -165,6 +168,18 @@ impl Beliefs {
         let next = Guard::Locks(next);
         self.changed |= *guard != next;
         *guard = next;
+    }
+
+    /// The cell is increased, or changed otherwise if that is zero.
+    pub fn increased(&mut self, cell: CellId, step: u64) {
+        let known = &mut self.cells[cell.0 as usize].step;
+        self.changed |= step < *known;
+        *known = step.min(*known);
+    }
+
+    /// The smallest number by which a cell is increased; zero if it is also changed otherwise.
+    pub fn step(&self, cell: CellId) -> u64 {
+        self.cell(cell).step
     }
 
     /// Changes one of the things that are believed of a cell.
@@ -253,7 +268,7 @@ mod tests {
     impl Beliefs {
         fn of_one() -> Belief {
             let (values, rest) = Default::default();
-            Belief { values, rest, guard: Guard::Settled, is_flag: true, is_released: true, is_lock: true }
+            Belief { values, rest, guard: Guard::Settled, is_flag: true, is_released: true, is_lock: true, step: 1 }
         }
     }
 }

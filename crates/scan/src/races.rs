@@ -3,7 +3,7 @@
 use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::beliefs::Beliefs;
 use crate::crews::Crews;
-use crate::flow::{Flow, Follower, Held, Key, State};
+use crate::flow::{Flow, Follower, Held, Key, Row, State, are_apart};
 use crate::fresh;
 use crate::linear::linear;
 use crate::models::{Model, Semaphore, Wait};
@@ -35,6 +35,8 @@ pub struct Access {
     pub address: Operand,
     /// What is known there.
     pub state: State,
+    /// The element that it is of, by a number that nobody else has.
+    pub row: Option<Row>,
     /// Distances from its address to locks that are held, and whether others can hold them too.
     pub guards: Vec<(i64, bool)>,
 }
@@ -104,9 +106,21 @@ pub fn accesses(
                         }
                         let (state, thread) = (state.clone(), instance.thread);
                         let guards = guards(points_to, follower, id, &address, &state);
+                        let row = follower.row(id, &address, &state);
                         let address = address.clone();
-                        let access =
-                            Access { instance: id, at, thread, write, atomic, offset, bytes, address, state, guards };
+                        let access = Access {
+                            instance: id,
+                            at,
+                            thread,
+                            write,
+                            atomic,
+                            offset,
+                            bytes,
+                            address,
+                            state,
+                            row,
+                            guards,
+                        };
                         found.entry(base).or_default().push(access);
                     }
                 }
@@ -261,6 +275,7 @@ pub fn candidates(
                     || excluded(&first.state.locks, &second.state.locks)
                     || excluded_by_distance(first, second)
                     || is_own(points_to, crews, first, second)
+                    || are_apart(beliefs, first, second)
                     || is_ordered(points_to, crews, beliefs, first, second)
                 {
                     continue;

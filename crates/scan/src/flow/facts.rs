@@ -81,7 +81,7 @@ impl Follower<'_, '_> {
     pub(super) fn choose(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
         let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
         let (first, end) = range(code, next as usize);
-        let mut chosen: Vec<(u32, Option<i64>)> = Vec::new();
+        let mut chosen = Vec::new();
         for at in first..end {
             let instruction = &code.instructions[at];
             if instruction.operation != Operation::Phi {
@@ -89,12 +89,19 @@ impl Follower<'_, '_> {
             }
             let mut pairs = instruction.operands.chunks_exact(2);
             let value = pairs.find_map(|pair| match pair {
-                [value, Operand::Block(from)] if from.0 == block => Some(self.known(id, value, state)),
+                [value, Operand::Block(from)] if from.0 == block => {
+                    Some((self.known(id, value, state), self.ticket(id, value, state)))
+                }
                 _ => None,
             });
-            chosen.push((at as u32, value.flatten().filter(|_| self.can_know(id))));
+            let (value, ticket) = value.filter(|_| self.can_know(id)).unwrap_or_default();
+            chosen.push((at as u32, value, ticket));
         }
-        for (at, value) in chosen {
+        for (at, value, ticket) in chosen {
+            match ticket {
+                Some(cell) => state.tickets.insert((id, at), cell),
+                None => state.tickets.remove(&(id, at)),
+            };
             match value {
                 Some(value) => state.facts.insert((id, at), value),
                 None => state.facts.remove(&(id, at)),

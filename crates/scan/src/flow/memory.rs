@@ -80,11 +80,17 @@ impl Follower<'_, '_> {
                 state.cells.keys().copied().filter(|&cell| self.is_mine(thread, cell, state)).collect();
             state.cells.retain(|cell, _| mine.contains(cell));
         }
+        if !state.current.is_empty() {
+            let mine: BTreeSet<CellId> =
+                state.current.keys().copied().filter(|&cell| self.is_mine(thread, cell, state)).collect();
+            state.current.retain(|cell, _| mine.contains(cell));
+        }
     }
 
     /// A load, with a way for each value that it can find.
     pub(super) fn load(&mut self, id: InstanceId, at: u32, load: &Instruction, mut state: State) -> Vec<State> {
         self.know(id, at, load, &mut state);
+        self.name_ticket(id, at, load, &mut state);
         let (Operation::Load { order, .. }, [address]) = (&load.operation, &load.operands[..]) else {
             return vec![state];
         };
@@ -92,6 +98,9 @@ impl Follower<'_, '_> {
             return vec![state];
         };
         let thread = self.thread(id);
+        if self.is_mine(thread, cell, &state) && !self.cells.get(cell).thread_local {
+            self.read_counter((id, at), cell, &mut state);
+        }
         let belief = self.beliefs.cell(cell);
         let values = match state.cells.get(&cell) {
             Some(&value) => Values::Some(BTreeSet::from([value])),
@@ -143,6 +152,7 @@ impl Follower<'_, '_> {
         let thread = self.thread(id);
         self.beliefs.may_be(cell, value);
         if !self.cells.get(cell).thread_local {
+            self.write_counter(id, at, write, cell, state);
             let is_alone = self.is_alone(thread, state);
             if !is_alone {
                 // Of other variables that are locks it is not followed what others find when they get them.

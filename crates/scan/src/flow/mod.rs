@@ -5,6 +5,7 @@ mod calls;
 mod events;
 mod facts;
 mod memory;
+mod tickets;
 
 use crate::address::{Addresses, Base, BaseId};
 use crate::beliefs::Beliefs;
@@ -20,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use memory::held;
+pub use tickets::{Row, are_apart};
 
 /// What is locked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +71,10 @@ pub struct State {
     pub facts: BTreeMap<Name, i64>,
     /// Values of cells, as long as nobody else can change them.
     pub cells: BTreeMap<CellId, i64>,
+    /// Values that are what a cell is now, as long as nobody else can change it.
+    pub current: BTreeMap<CellId, BTreeSet<Name>>,
+    /// Values that nobody else gets, and the counters that they were taken from.
+    pub tickets: BTreeMap<Name, CellId>,
     /// Whether this may be the only thread that there is; only where cells are followed.
     pub may_be_alone: bool,
     /// Events that surely have happened.
@@ -106,7 +112,8 @@ impl State {
     fn join(&mut self, other: &Self) -> bool {
         let size = |state: &Self| {
             let order = (state.seen.len(), state.done.len(), state.inside.len());
-            let values = (state.facts.len(), state.cells.len(), state.may_be_alone);
+            let current: usize = state.current.values().map(BTreeSet::len).sum();
+            let values = (state.facts.len(), state.cells.len(), state.may_be_alone, current, state.tickets.len());
             (state.locks.len(), state.active.len(), state.owned.len(), values, order)
         };
         let before = size(self);
@@ -116,6 +123,10 @@ impl State {
         self.facts.retain(|name, value| other.facts.get(name) == Some(value));
         self.cells.retain(|cell, value| other.cells.get(cell) == Some(value));
         self.may_be_alone |= other.may_be_alone;
+        for (cell, names) in &mut self.current {
+            names.retain(|name| other.current.get(cell).is_some_and(|known| known.contains(name)));
+        }
+        self.tickets.retain(|name, cell| other.tickets.get(name) == Some(cell));
         self.seen.retain(|event| other.seen.contains(event));
         self.done.extend(other.done.iter().cloned());
         self.inside.retain(|event| other.inside.contains(event));
@@ -283,6 +294,7 @@ impl Follower<'_, '_> {
                 match &instruction.operation {
                     Operation::Call | Operation::Invoke { .. } => {
                         state.facts.remove(&(id, at as u32));
+                        self.name_ticket(id, at as u32, instruction, &mut state);
                         after.extend(self.call(node, at as u32, instruction, state, flow, work, family));
                         continue;
                     }
@@ -295,6 +307,7 @@ impl Follower<'_, '_> {
                     }
                     _ => {
                         self.own(id, at as u32, instruction, &mut state);
+                        self.name_ticket(id, at as u32, instruction, &mut state);
                         self.write(id, at as u32, instruction, &mut state);
                         self.know(id, at as u32, instruction, &mut state);
                     }
@@ -383,6 +396,14 @@ impl Follower<'_, '_> {
         // What it returns is known to the caller by the name of the call.
         let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
         state.facts.retain(|(owner, _), _| *owner != id);
+        let ticket = end.operands.first().and_then(|operand| self.ticket(id, operand, &state));
+        state.tickets.retain(|(owner, _), _| *owner != id);
+        if let (Some(cell), Some(caller)) = (ticket, instance.caller)
+            && self.can_know(caller.0)
+            && !instance.shared
+        {
+            state.tickets.insert(caller, cell);
+        }
         if let (Some(value), Some(caller)) = (value, instance.caller)
             && self.can_know(caller.0)
             && !instance.shared
