@@ -134,8 +134,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     }
     let untold = gaps;
     let mut report = Report::default();
-    let (no_cells, cells) = (Cells::default(), Cells::of(&points_to));
-    for (most_ways, cells) in [(1, &no_cells), (MOST_WAYS, &no_cells), (MOST_WAYS_BY_CELLS, &cells)] {
+    for most_ways in [1, MOST_WAYS, MOST_WAYS_BY_CELLS] {
+        let cells = if most_ways == MOST_WAYS_BY_CELLS { Cells::of(&points_to) } else { Cells::default() };
         let mut gaps = untold.clone();
         let mut family = Family::of(&points_to);
         let mut follower = Follower {
@@ -143,8 +143,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             escaped: &escaped,
             crews: &crews,
             sums: Vec::new(),
-            cells,
-            beliefs: Beliefs::of(cells),
+            cells: &cells,
+            beliefs: Beliefs::of(&cells),
             most_ways,
             steps_left: MOST_STEPS,
             gaps: &mut gaps,

@@ -160,8 +160,9 @@ impl Follower<'_, '_> {
                 let exclusive = held(state).filter(guards);
                 self.beliefs.written_under(cell, exclusive.map(|lock| lock.key.clone()).collect());
             }
-            let shows = is_alone || self.is_guarded(cell, state) || order.is_some_and(releases);
-            self.write_flag(thread, cell, value, how, (is_alone, shows), state);
+            let is_released = is_alone || order.is_some_and(releases);
+            let shows = is_released || self.is_guarded(cell, state);
+            self.write_flag(thread, cell, value, how, (is_alone, is_released), state);
             self.write_lock((id, at), cell, value, how, (shows, order.is_some_and(acquires)), state);
         }
         match value {
@@ -181,14 +182,14 @@ impl Follower<'_, '_> {
         cell: CellId,
         value: Option<i64>,
         how: Write,
-        (is_alone, shows): (bool, bool),
+        (is_alone, is_released): (bool, bool),
         state: &mut State,
     ) {
         let event = Event::Set(cell);
         if value != Some(0) {
             self.beliefs.made(event.clone(), thread);
             state.done.insert(event.clone());
-            if !shows {
+            if !is_released {
                 self.beliefs.no_longer(cell, |belief| &mut belief.is_released);
             }
         }
