@@ -42,6 +42,10 @@ fn main() -> ExitCode {
         models();
         Ok(())
     }));
+    trials.push(Trial::test("figures", || {
+        figures();
+        Ok(())
+    }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -157,4 +161,26 @@ fn models() {
     let path = source.display().to_string();
     let ended = workshop.run(&mut tool::racehunter(["scan", "--models", &text, &path])).expect(2);
     assert!(ended.stderr.contains("look"), "{ended:?}");
+}
+
+/// The programs of the paper's figures: what each backend says, and whether it suspects anything; what executions say.
+fn figures() {
+    let workshop = Workshop::new();
+    for (figure, suspected_by, proved_by, shown) in [
+        ("3", &["value", "alias"][..], None, "race"),
+        ("4a", &["value", "alias"], None, "race"),
+        ("4b", &["alias", "syntactic"], Some("value"), "unknown"),
+        ("5", &["value", "alias", "syntactic"], None, "race"),
+    ] {
+        let program = tool::root().join(format!("tests/programs/scan/figure_{figure}.c"));
+        for backend in ["value", "alias", "syntactic"] {
+            let said = verdict(&workshop, &[&program], &["--approx", "over", "--backend", backend]);
+            let expected = if proved_by == Some(backend) { "race-free" } else { "unknown" };
+            assert_eq!(said["verdict"], expected, "figure {figure}, {backend}: {said}");
+            let suspects = said["candidates"].as_u64() > Some(0);
+            assert_eq!(suspects, suspected_by.contains(&backend), "figure {figure}, {backend}: {said}");
+        }
+        let said = verdict(&workshop, &[&program], &["--approx", "under", "--time", "10s"]);
+        assert_eq!(said["verdict"], shown, "figure {figure}: {said}");
+    }
 }
