@@ -55,8 +55,10 @@ pub enum Guard {
 pub struct Belief {
     /// All values that it ever has.
     pub values: Values,
-    /// Values that it has when a thread begins, or when a lock of its guard is given back.
-    pub rest: Values,
+    /// Values that it has when there begins to be more than one thread.
+    pub start: Values,
+    /// Values that it has when a lock of its guard is given back.
+    pub rest: BTreeMap<Key, Values>,
     /// What keeps its writers apart.
     pub guard: Guard,
     /// Once it is not zero it stays so, while several threads are running.
@@ -111,6 +113,7 @@ impl Barrier {
 #[derive(Clone, Debug, Default)]
 pub struct Beliefs {
     cells: Vec<Belief>,
+    keys: Vec<Key>,
     /// Semaphores, by their addresses.
     pub semaphores: BTreeMap<Key, Semaphore>,
     /// A semaphore whose address is not known was raised.
@@ -132,7 +135,8 @@ impl Beliefs {
             values.add(initial);
             Belief {
                 values,
-                rest: Values::default(),
+                start: Values::default(),
+                rest: BTreeMap::new(),
                 guard: Guard::Settled,
                 is_flag: initial == Some(0),
                 is_released: true,
@@ -140,7 +144,11 @@ impl Beliefs {
                 step: u64::MAX,
             }
         };
-        Self { cells: cells.all.iter().map(|cell| belief(cell.initial)).collect(), ..Self::default() }
+        Self {
+            cells: cells.all.iter().map(|cell| belief(cell.initial)).collect(),
+            keys: cells.all.iter().map(|cell| Key::Flag(cell.base, cell.at)).collect(),
+            ..Self::default()
+        }
     }
 
     /// What is believed of a cell.
@@ -153,9 +161,33 @@ impl Beliefs {
         self.changed |= self.cells[cell.0 as usize].values.add(value);
     }
 
-    /// The cell may have this value when others begin to look at it.
-    pub fn may_rest_at(&mut self, cell: CellId, value: Option<i64>) {
-        self.changed |= self.cells[cell.0 as usize].rest.add(value);
+    /// The cell may have this value when there begins to be more than one thread.
+    pub fn may_start_at(&mut self, cell: CellId, value: Option<i64>) {
+        self.changed |= self.cells[cell.0 as usize].start.add(value);
+    }
+
+    /// The cell may have this value when a lock is given back.
+    pub fn may_rest_at(&mut self, cell: CellId, key: &Key, value: Option<i64>) {
+        self.changed |= self.cells[cell.0 as usize].rest.entry(key.clone()).or_default().add(value);
+    }
+
+    /// What may be found in a cell by whoever takes a lock of its guard.
+    pub fn found_under(&self, cell: CellId, key: &Key) -> Values {
+        let belief = self.cell(cell);
+        let mut all = belief.start.clone();
+        match belief.rest.get(key) {
+            Some(Values::Some(rest)) => rest.iter().for_each(|&value| {
+                all.add(Some(value));
+            }),
+            Some(Values::Any) => all = Values::Any,
+            None => {}
+        }
+        all
+    }
+
+    /// The cell as a lock.
+    pub fn key(&self, cell: CellId) -> &Key {
+        &self.keys[cell.0 as usize]
     }
 
     /// The cell is written by someone who holds these.
@@ -233,6 +265,8 @@ impl Beliefs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address::BaseId;
+    use crate::cells::Cell;
 
     #[test]
     fn sets_of_values_grow_until_they_are_any() {
@@ -247,9 +281,9 @@ mod tests {
 
     #[test]
     fn a_guard_is_what_all_writers_hold() {
-        let mut beliefs = Beliefs::of(&Cells::default());
-        beliefs.cells.push(Beliefs::of_one());
-        let key = |at| Key::At(crate::address::BaseId(0), at);
+        let cell = Cell { base: BaseId(1), at: 0, bytes: 4, initial: Some(0), thread_local: false };
+        let mut beliefs = Beliefs::of(&Cells { all: vec![cell], ..Cells::default() });
+        let key = |at| Key::At(BaseId(0), at);
         beliefs.written_under(CellId(0), BTreeSet::from([key(0), key(8)]));
         assert!(beliefs.settle());
         beliefs.written_under(CellId(0), BTreeSet::from([key(8)]));
@@ -258,17 +292,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_found_under_a_lock_is_what_was_left_under_it() {
+        let cell = Cell { base: BaseId(1), at: 0, bytes: 4, initial: Some(0), thread_local: false };
+        let mut beliefs = Beliefs::of(&Cells { all: vec![cell], ..Cells::default() });
+        let (one, other) = (Key::At(BaseId(0), 0), Key::At(BaseId(0), 8));
+        beliefs.may_start_at(CellId(0), Some(5));
+        beliefs.may_rest_at(CellId(0), &one, Some(6));
+        assert_eq!(beliefs.found_under(CellId(0), &one), Values::Some(BTreeSet::from([5, 6])));
+        assert_eq!(beliefs.found_under(CellId(0), &other), Values::Some(BTreeSet::from([5])));
+        beliefs.may_rest_at(CellId(0), &one, None);
+        assert_eq!(beliefs.found_under(CellId(0), &one), Values::Any);
+    }
+
+    #[test]
     fn a_semaphore_without_a_first_value_is_odd() {
         let mut beliefs = Beliefs::default();
         beliefs.semaphore(&Key::Atomic, |_| {});
         assert!(beliefs.semaphores[&Key::Atomic].begins_with(1));
         assert!(beliefs.settle() && !beliefs.semaphores[&Key::Atomic].begins_with(1));
-    }
-
-    impl Beliefs {
-        fn of_one() -> Belief {
-            let (values, rest) = Default::default();
-            Belief { values, rest, guard: Guard::Settled, is_flag: true, is_released: true, is_lock: true, step: 1 }
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! Pairs of accesses that events keep in order: one is over before the event, the other comes after someone saw it.
 
 use crate::beliefs::{Beliefs, Guard};
+use crate::cells::CellId;
 use crate::crews::Crews;
 use crate::flow::{Event, held};
 use crate::points_to::{PointsTo, ThreadId};
@@ -10,9 +11,21 @@ use crate::races::Access;
 pub fn is_ordered(points_to: &PointsTo<'_>, crews: &Crews, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
     // What is called once is called by one thread.
     first.state.inside.iter().any(|event| second.state.inside.contains(event))
+        || is_taken_and_free(beliefs, first, second)
+        || is_taken_and_free(beliefs, second, first)
         || is_before(points_to, beliefs, first, second)
         || is_before(points_to, beliefs, second, first)
         || are_in_different_rounds(points_to, crews, beliefs, first, second)
+}
+
+/// Whether one access has a variable that is a lock, and the other, under a lock of all who write it, finds it free.
+fn is_taken_and_free(beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
+    let is_free = |cell: &CellId| match &beliefs.cell(*cell).guard {
+        Guard::Settled => false,
+        Guard::Locks(locks) => held(&second.state).any(|lock| locks.contains(&lock.key)),
+    };
+    let mut zero = second.state.cells.iter().filter(|(_, value)| **value == 0).map(|(cell, _)| cell);
+    zero.any(|cell| is_free(cell) && held(&first.state).any(|lock| lock.key == *beliefs.key(*cell)))
 }
 
 fn is_before(points_to: &PointsTo<'_>, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {

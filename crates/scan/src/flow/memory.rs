@@ -105,7 +105,7 @@ impl Follower<'_, '_> {
         let values = match state.cells.get(&cell) {
             Some(&value) => Values::Some(BTreeSet::from([value])),
             None if self.cells.get(cell).thread_local => Values::Any,
-            None if belief.guard == Guard::Settled && !self.is_alone(thread, &state) => belief.rest.clone(),
+            None if belief.guard == Guard::Settled && !self.is_alone(thread, &state) => belief.start.clone(),
             None => belief.values.clone(),
         };
         let Values::Some(values) = values else { return vec![state] };
@@ -126,6 +126,15 @@ impl Follower<'_, '_> {
             found
         };
         values.into_iter().map(one).collect()
+    }
+
+    /// Whether an instruction may write a variable that is used as a lock.
+    pub(super) fn may_lock(&self, instruction: &Instruction) -> bool {
+        let writes = matches!(
+            instruction.operation,
+            Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
+        );
+        writes && !self.cells.all.is_empty()
     }
 
     /// A store, or another instruction that writes.
@@ -155,8 +164,7 @@ impl Follower<'_, '_> {
             self.write_counter(id, at, write, cell, state);
             let is_alone = self.is_alone(thread, state);
             if !is_alone {
-                // Of other variables that are locks it is not followed what others find when they get them.
-                let guards = |lock: &&Held| !lock.shared && matches!(lock.key, Key::At(..) | Key::Atomic);
+                let guards = |lock: &&Held| !lock.shared && !matches!(lock.key, Key::Relative(_));
                 let exclusive = held(state).filter(guards);
                 self.beliefs.written_under(cell, exclusive.map(|lock| lock.key.clone()).collect());
             }
@@ -216,8 +224,7 @@ impl Follower<'_, '_> {
         (shows, sees): (bool, bool),
         state: &mut State,
     ) {
-        let described = self.cells.get(cell);
-        let key = Key::Flag(described.base, described.at);
+        let key = self.beliefs.key(cell).clone();
         let was_zero = state.cells.get(&cell) == Some(&0);
         let has = held(state).any(|lock| lock.key == key);
         let take = |if_zero| Held { key: key.clone(), shared: false, if_zero };
@@ -253,9 +260,11 @@ impl Follower<'_, '_> {
             return;
         }
         for cell in self.cells.ids() {
-            let Guard::Locks(locks) = &self.beliefs.cell(cell).guard else { continue };
-            if locks.iter().any(|key| is_it(key) && !held(state).any(|lock| lock.key == *key)) {
-                self.beliefs.may_rest_at(cell, None);
+            let Guard::Locks(locks) = self.beliefs.cell(cell).guard.clone() else { continue };
+            for key in locks {
+                if is_it(&key) && !held(state).any(|lock| lock.key == key) {
+                    self.beliefs.may_rest_at(cell, &key, None);
+                }
             }
         }
     }
@@ -276,23 +285,27 @@ impl Follower<'_, '_> {
         }
         let shared: Vec<CellId> = self.cells.ids().filter(|&cell| !self.cells.get(cell).thread_local).collect();
         for &cell in &shared {
-            let given_back = match &self.beliefs.cell(cell).guard {
-                Guard::Settled => false,
-                Guard::Locks(locks) => !is_alone && locks.iter().any(|key| old.contains(key) && !new.contains(key)),
-            };
-            if others_begin || given_back {
-                self.beliefs.may_rest_at(cell, before.cells.get(&cell).copied());
+            let value = before.cells.get(&cell).copied();
+            if others_begin {
+                self.beliefs.may_start_at(cell, value);
+            }
+            if let Guard::Locks(locks) = &self.beliefs.cell(cell).guard
+                && !is_alone
+            {
+                let given_back: Vec<Key> =
+                    locks.iter().filter(|key| old.contains(key) && !new.contains(key)).cloned().collect();
+                given_back.iter().for_each(|key| self.beliefs.may_rest_at(cell, key, value));
             }
         }
         let mut ways = vec![state];
         if !is_alone {
             for &cell in &shared {
                 let Guard::Locks(locks) = &self.beliefs.cell(cell).guard else { continue };
-                let taken = locks.iter().any(|key| new.contains(key) && !old.contains(key));
-                if !taken || self.is_mine(thread, cell, before) {
+                let Some(taken) = locks.iter().find(|key| new.contains(key) && !old.contains(key)) else { continue };
+                if self.is_mine(thread, cell, before) {
                     continue;
                 }
-                match &self.beliefs.cell(cell).rest {
+                match &self.beliefs.found_under(cell, taken) {
                     Values::Some(rest) if ways.len() * rest.len() <= MOST_FOUND => {
                         let find = |way: State| {
                             rest.iter().map(move |&value| {

@@ -308,8 +308,13 @@ impl Follower<'_, '_> {
                     _ => {
                         self.own(id, at as u32, instruction, &mut state);
                         self.name_ticket(id, at as u32, instruction, &mut state);
+                        let before = self.may_lock(instruction).then(|| state.clone());
                         self.write(id, at as u32, instruction, &mut state);
                         self.know(id, at as u32, instruction, &mut state);
+                        if let Some(before) = before.filter(|before| before.locks != state.locks) {
+                            after.extend(self.after_change(id, &before, state));
+                            continue;
+                        }
                     }
                 }
                 after.push(state);
