@@ -3,7 +3,7 @@
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
-use racehunter_e2e::{Workshop, tool};
+use racehunter_e2e::{Workshop, schema, tool};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -57,6 +57,10 @@ fn main() -> ExitCode {
     }));
     trials.push(Trial::test("models", || {
         models();
+        Ok(())
+    }));
+    trials.push(Trial::test("figures", || {
+        figures();
         Ok(())
     }));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
@@ -244,12 +248,10 @@ fn formats() {
         workshop.run(&mut tool::racehunter(words)).expect(0).stdout
     };
     let lines: Vec<Value> = scan("json").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    let schema = std::fs::read_to_string(tool::root().join("docs/json-lines.schema.json")).expect("a schema");
-    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
-    assert!(lines.iter().all(|line| schema.is_valid(line)), "{lines:?}");
+    schema::check(&lines);
     let mut wrong = lines[0].clone();
     wrong["sites"][1]["line"] = Value::Null;
-    assert!(!schema.is_valid(&wrong));
+    assert!(schema::problems(&[wrong]).iter().all(|problem| !problem.is_empty()));
     let candidates: Vec<&Value> = lines.iter().filter(|line| line["reason"] == "candidate").collect();
     assert_eq!(candidates[0]["variable"], "locked", "{candidates:?}");
     assert!(candidates.iter().any(|candidate| candidate["variable"] == "plain"), "{candidates:?}");
@@ -349,4 +351,26 @@ fn linux() {
     }
     let words = ["scan", "--models", "hurd", "driver.c"];
     workshop.run(&mut tool::racehunter(words)).expect(2).says("hurd");
+}
+
+/// The programs of the paper's figures: what each backend says, and whether it suspects anything; what executions say.
+fn figures() {
+    let workshop = Workshop::new();
+    for (figure, suspected_by, proved_by, shown) in [
+        ("3", &["value", "alias"][..], None, "race"),
+        ("4a", &["value", "alias", "syntactic"], None, "race"),
+        ("4b", &["alias", "syntactic"], Some("value"), "unknown"),
+        ("5", &["value", "alias", "syntactic"], None, "race"),
+    ] {
+        let program = tool::root().join(format!("tests/programs/scan/figure_{figure}.c"));
+        for backend in ["value", "alias", "syntactic"] {
+            let said = verdict(&workshop, &[&program], &["--approx", "over", "--backend", backend]);
+            let expected = if proved_by == Some(backend) { "race-free" } else { "unknown" };
+            assert_eq!(said["verdict"], expected, "figure {figure}, {backend}: {said}");
+            let suspects = said["candidates"].as_u64() > Some(0);
+            assert_eq!(suspects, suspected_by.contains(&backend), "figure {figure}, {backend}: {said}");
+        }
+        let said = verdict(&workshop, &[&program], &["--approx", "under", "--time", "10s"]);
+        assert_eq!(said["verdict"], shown, "figure {figure}: {said}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The program's own code, in the form in which it was instrumented.
 //!
 //! The compiler plugin exports each module that it instruments as a [`Module`]: functions in SSA form, global variables
-//! with the pointers in their initialisers, debug locations, names. The module travels in a section of the object file,
+//! with the pointers and numbers in their initialisers, debug locations, names. The module travels in a section of the object file,
 //! compressed, and whoever has the executable has the code of the whole program: linkers concatenate the sections, and
 //! [`read_program`] takes them apart again.
 //!
@@ -30,13 +30,13 @@ pub use instruction::{
     UpdateOperator,
 };
 pub use module::{
-    Attributes, Declaration, DeclarationId, FileId, Function, InitialPointer, Linkage, LocalVariable, Location,
-    LocationId, Module, ModuleId, Site, SiteIndex, Symbol, SymbolId, SymbolKind,
+    Attributes, Declaration, DeclarationId, FileId, Function, InitialNumber, InitialPointer, Linkage, LocalVariable,
+    Location, LocationId, Module, ModuleId, Site, SiteIndex, Symbol, SymbolId, SymbolKind,
 };
 pub use program::{read_program, read_section};
 
 /// Version of the format. A reader refuses any other.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Name of the section that modules travel in.
 pub const SECTION: &str = ".rh_ir";

@@ -123,6 +123,8 @@ pub enum SymbolKind {
         thread_local: bool,
         /// The pointers in its initialiser.
         pointers: Vec<InitialPointer>,
+        /// The integers in its initialiser that are not zero; none if its initial value is not known that well.
+        numbers: Option<Vec<InitialNumber>>,
         /// Its declaration in the source.
         declaration: Option<DeclarationId>,
     },
@@ -161,6 +163,17 @@ pub struct InitialPointer {
     pub symbol: SymbolId,
     /// How many bytes further.
     pub offset: i64,
+}
+
+/// An integer in the initialiser of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InitialNumber {
+    /// Where in the variable.
+    pub at: u64,
+    /// Size.
+    pub bytes: u64,
+    /// Its value, sign-extended.
+    pub value: i64,
 }
 
 /// A variable as the source declares it.

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 use racehunter_ir::{
-    Attributes, BlockId, Declaration, DeclarationId, FileId, Function, InitialPointer, Instruction, InstructionId,
-    IrError, Linkage, LocalVariable, Location, LocationId, Module, Operand, Operation, Order, Symbol, SymbolId,
-    SymbolKind, Type, decode_all, encode,
+    Attributes, BlockId, Declaration, DeclarationId, FileId, Function, InitialNumber, InitialPointer, Instruction,
+    InstructionId, IrError, Linkage, LocalVariable, Location, LocationId, Module, Operand, Operation, Order, Symbol,
+    SymbolId, SymbolKind, Type, decode_all, encode,
 };
 
 fn instruction(operation: Operation, operands: Vec<Operand>, site: Option<u32>) -> Instruction {
@@ -24,6 +24,7 @@ fn example() -> Module {
         constant: false,
         thread_local: false,
         pointers: vec![InitialPointer { at: 0, symbol: SymbolId(1), offset: 8 }],
+        numbers: Some(vec![InitialNumber { at: 8, bytes: 4, value: -1 }]),
         declaration: Some(DeclarationId(0)),
     };
     let function = SymbolKind::Function { defined: true, attributes: Attributes::default() };

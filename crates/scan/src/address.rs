@@ -23,6 +23,8 @@ pub enum Base {
     Heap(InstanceId, u32),
     /// Not memory, but the handle of a thread.
     Handle(ThreadId),
+    /// The variable arguments of one instance of a function.
+    Variadic(InstanceId),
     /// What a thread keeps for itself under keys.
     Kept(ThreadId),
     /// Arguments and environment of the program.

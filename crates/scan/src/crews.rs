@@ -186,6 +186,21 @@ impl Crews {
         }
     }
 
+    /// How many members a crew has at most.
+    pub fn members(&self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<u64> {
+        let crew = self.crews.get(&thread)?;
+        let instance = &points_to.instances[crew.creator.0 as usize];
+        let around = self.loops.get(&instance.function)?.all.iter().find(|other| other.header == crew.header)?;
+        let code = points_to.program.function(instance.function).0;
+        let bounds = around.counters(code).into_iter().filter_map(|counter| match (counter.start, counter.below) {
+            (Operand::Integer(start), Some((_, Operand::Integer(end)))) if counter.step > 0 && start >= 0 => {
+                u64::try_from(end.saturating_sub(start)).ok().map(|rounds| rounds.div_ceil(counter.step as u64))
+            }
+            _ => None,
+        });
+        bounds.min()
+    }
+
     /// What a member of a crew accesses of its own, if it does.
     pub fn own(
         &self,

@@ -17,6 +17,8 @@
 
 pub mod address;
 pub mod backend;
+pub mod beliefs;
+pub mod cells;
 pub mod crews;
 pub mod cycles;
 pub mod escape;
@@ -25,6 +27,7 @@ pub mod fresh;
 pub mod linear;
 pub mod loops;
 pub mod models;
+pub mod order;
 pub mod parallel;
 pub mod points_to;
 pub mod program;

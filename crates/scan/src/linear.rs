@@ -61,7 +61,7 @@ pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Li
 }
 
 /// The argument that a parameter has, where there is only one place that calls the function.
-fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> Option<Value> {
+pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> Option<Value> {
     let Operand::Parameter(index) = parameter else { return None };
     let instance = &points_to.instances[id.0 as usize];
     let (caller, at) = instance.caller.filter(|_| !instance.shared)?;

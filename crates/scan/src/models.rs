@@ -21,6 +21,12 @@ pub enum Model {
     Lock(Lock),
     /// Gives a lock back.
     Unlock(Unlock),
+    /// Gives a lock back and takes it again.
+    Wait(Wait),
+    /// Does something with a semaphore.
+    Semaphore(Semaphore),
+    /// Does something with a barrier.
+    Barrier(Barrier),
     /// Begins a section in which the thread is alone.
     AtomicBegin,
     /// Ends such a section.
@@ -43,6 +49,8 @@ pub enum Model {
     Stop,
     /// Ends the thread.
     Leave,
+    /// Begins to take the variable arguments of the function that calls it.
+    Variadic,
     /// Returns anything.
     Input,
 }
@@ -87,6 +95,57 @@ pub struct Lock {
 pub struct Unlock {
     /// The lock.
     pub lock: usize,
+}
+
+/// Arguments of a function that gives a lock back while it waits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// The lock.
+    pub lock: usize,
+    /// Arguments whose memory is read.
+    #[serde(default)]
+    pub reads: Vec<usize>,
+}
+
+/// Arguments of a function that does something with a semaphore.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Semaphore {
+    /// What it does.
+    pub does: Does,
+    /// The semaphore.
+    pub semaphore: usize,
+    /// Its first value.
+    pub value: Option<usize>,
+    /// Whether it is lowered only if the result is zero.
+    #[serde(default)]
+    pub tries: bool,
+    /// Arguments whose memory is read.
+    #[serde(default)]
+    pub reads: Vec<usize>,
+}
+
+/// Arguments of a function that does something with a barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Barrier {
+    /// The barrier.
+    pub barrier: usize,
+    /// How many threads it is for, where it begins; otherwise it is waited at.
+    pub count: Option<usize>,
+}
+
+/// What is done with a semaphore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Does {
+    /// It gets its first value.
+    Begin,
+    /// Others may go on.
+    Raise,
+    /// Waits until others have raised it.
+    Lower,
 }
 
 /// Arguments of a function that makes memory.
@@ -134,6 +193,8 @@ pub struct Keep {
 pub struct CallBack {
     /// The function.
     pub entry: usize,
+    /// What is different for each function that is called once and never again.
+    pub once: Option<usize>,
 }
 
 /// Some arguments, or all.
@@ -172,6 +233,9 @@ pub struct Access {
     /// Arguments whose memory is read.
     #[serde(default)]
     pub reads: Arguments,
+    /// Arguments that are lists of variable arguments, of which everything is read.
+    #[serde(default)]
+    pub lists: Vec<usize>,
     /// Whether what is read goes to what is written.
     #[serde(default)]
     pub copies: bool,
@@ -216,6 +280,9 @@ struct File {
     join: BTreeMap<String, Join>,
     lock: BTreeMap<String, Lock>,
     unlock: BTreeMap<String, Unlock>,
+    wait: BTreeMap<String, Wait>,
+    semaphore: BTreeMap<String, Semaphore>,
+    barrier: BTreeMap<String, Barrier>,
     allocate: BTreeMap<String, Allocate>,
     release: BTreeMap<String, Release>,
     access: BTreeMap<String, Access>,
@@ -305,6 +372,15 @@ impl Models {
         for (name, model) in file.unlock {
             add(name, "unlock", Model::Unlock(model))?;
         }
+        for (name, model) in file.wait {
+            add(name, "wait", Model::Wait(model))?;
+        }
+        for (name, model) in file.semaphore {
+            add(name, "semaphore", Model::Semaphore(model))?;
+        }
+        for (name, model) in file.barrier {
+            add(name, "barrier", Model::Barrier(model))?;
+        }
         for (name, model) in file.allocate {
             add(name, "allocate", Model::Allocate(model))?;
         }
@@ -378,18 +454,22 @@ fn intrinsic(name: &str) -> Option<Model> {
         reads: Arguments::Some(vec![1]),
         copies: true,
         length: Some(2),
-        returns: None,
-        input: false,
+        ..Access::default()
     };
     Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
         Model::Access(copy)
     } else if is(&["memset."]) {
         Model::Access(Access { writes: Arguments::Some(vec![0]), length: Some(2), ..Access::default() })
+    } else if is(&["va_start"]) {
+        Model::Variadic
+    } else if is(&["va_copy"]) {
+        Model::Access(Access { length: None, ..copy })
     } else if is(&["trap", "debugtrap", "ubsantrap"]) {
         Model::Stop
     } else if is(&["ptrmask.", "launder.", "strip.", "expect.", "threadlocal.address"]) {
         Model::Access(Access { returns: Some(0), ..Access::default() })
     } else if is(&[
+        "va_end",
         "dbg.",
         "lifetime.",
         "stacksave",

@@ -101,6 +101,8 @@ pub struct PointsTo<'a> {
     pub bases: Vec<Base>,
     /// Control flow of the functions.
     pub blocks: Vec<Blocks>,
+    /// What runs before `main`, in this order.
+    pub before_main: Vec<InstanceId>,
     /// What was passed to threads that were created.
     pub passed: Addresses,
     /// Whether functions are looked at once in each thread only.
@@ -164,6 +166,7 @@ impl<'a> PointsTo<'a> {
             threads: vec![Thread { root: InstanceId(0), creator: None, recursive: false }],
             bases: Vec::new(),
             blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
+            before_main: Vec::new(),
             passed: Addresses::default(),
             merged,
             precision,
@@ -180,6 +183,8 @@ impl<'a> PointsTo<'a> {
         };
         this.initialise();
         let root = this.instance(main, MAIN, None);
+        let earlier = program.constructors().unwrap_or_default();
+        this.before_main = earlier.into_iter().map(|function| this.instance(function, MAIN, None)).collect();
         // The arguments of the program, and what they lead to.
         let environment = this.base(Base::Environment);
         let everything = Addresses::one(environment, Offset::ANY);

@@ -11,6 +11,9 @@ pub struct FunctionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
 
+/// Size of an entry in the list of functions that run before `main`.
+const CONSTRUCTOR_BYTES: u64 = 24;
+
 /// What a symbol stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entity {
@@ -194,6 +197,36 @@ impl Program {
             ir::SymbolKind::Variable { constant, thread_local, .. } => (constant, thread_local),
             _ => (false, false),
         }
+    }
+
+    /// Functions that run before `main`, in their order; none if that is not known, or there are some that run after it.
+    pub fn constructors(&self) -> Option<Vec<FunctionId>> {
+        let named = |name: &'static str| {
+            self.modules.iter().enumerate().filter_map(move |(index, module)| {
+                module.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| (index, symbol))
+            })
+        };
+        let mut lists = named("llvm.global_ctors");
+        let Some((module, list)) = lists.next() else {
+            return named("llvm.global_dtors").next().is_none().then(Vec::new);
+        };
+        // The order between modules is the linker's.
+        if lists.next().is_some() || named("llvm.global_dtors").next().is_some() {
+            return None;
+        }
+        let ir::SymbolKind::Variable { pointers, numbers: Some(numbers), .. } = &list.kind else { return None };
+        let mut found: Vec<(i64, u64, FunctionId)> = Vec::new();
+        for pointer in pointers {
+            // A priority, the function, and data that only the linker looks at.
+            if pointer.at % CONSTRUCTOR_BYTES != 8 {
+                continue;
+            }
+            let Entity::Function(function) = self.entity(module, pointer.symbol).0 else { return None };
+            let priority = numbers.iter().find(|number| number.at == pointer.at - 8).map_or(0, |number| number.value);
+            found.push((priority, pointer.at, function));
+        }
+        found.sort_unstable();
+        Some(found.into_iter().map(|(_, _, function)| function).collect())
     }
 
     /// A function of this name that is visible to the linker.

@@ -1,11 +1,13 @@
 //! Accesses, and pairs of them that nothing keeps apart.
 
 use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::beliefs::Beliefs;
 use crate::crews::Crews;
-use crate::flow::{Flow, Follower, Held, Key, State};
+use crate::flow::{Flow, Follower, Held, Key, Row, State, are_apart};
 use crate::fresh;
 use crate::linear::linear;
-use crate::models::Model;
+use crate::models::{Model, Semaphore, Wait};
+use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranking::rank;
 use crate::threads::Family;
@@ -34,6 +36,8 @@ pub struct Access {
     pub address: Operand,
     /// What is known there.
     pub state: State,
+    /// The element that it is of, by a number that nobody else has.
+    pub row: Option<Row>,
     /// Distances from its address to locks that are held, and whether others can hold them too.
     pub guards: Vec<(i64, bool)>,
 }
@@ -50,12 +54,12 @@ pub struct Candidate<'a> {
 }
 
 /// Memory that an instruction touches.
-struct Touch {
-    address: Operand,
-    addresses: Addresses,
-    bytes: u64,
-    write: bool,
-    atomic: bool,
+pub(crate) struct Touch {
+    pub(crate) address: Operand,
+    pub(crate) addresses: Addresses,
+    pub(crate) bytes: u64,
+    pub(crate) write: bool,
+    pub(crate) atomic: bool,
 }
 
 /// As many bytes as there may be.
@@ -80,7 +84,8 @@ pub fn accesses(
             let mut states: Vec<(u32, State)> = Vec::new();
             flow.each_state(follower, family, (id, block), &mut scratch, &mut |at, state| {
                 // Which way it is does not matter any more.
-                let state = State { facts: BTreeMap::new(), ..state.clone() };
+                let mut state = State { facts: BTreeMap::new(), ..state.clone() };
+                state.cells.retain(|_, value| *value == 0);
                 if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {
                     states.push((at, state));
                 }
@@ -106,9 +111,21 @@ pub fn accesses(
                         }
                         let (state, thread) = (state.clone(), instance.thread);
                         let guards = guards(points_to, follower, id, &address, &state);
+                        let row = follower.row(id, &address, &state);
                         let address = address.clone();
-                        let access =
-                            Access { instance: id, at, thread, write, atomic, offset, bytes, address, state, guards };
+                        let access = Access {
+                            instance: id,
+                            at,
+                            thread,
+                            write,
+                            atomic,
+                            offset,
+                            bytes,
+                            address,
+                            state,
+                            row,
+                            guards,
+                        };
                         found.entry(base).or_default().push(access);
                     }
                 }
@@ -142,7 +159,7 @@ fn guards(
 }
 
 /// All memory that an instruction touches.
-fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
+pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let instance = &points_to.instances[id.0 as usize];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
     let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
@@ -190,14 +207,25 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
                                 add(index, bytes, false);
                             }
                         }
+                        for &index in access.lists.iter().filter(|&&index| index < arguments) {
+                            let list = touch(index + 1, ALL, false, false);
+                            let addresses = listed(points_to, &list.addresses);
+                            if !addresses.is_empty() {
+                                all.push(Touch { addresses, ..list });
+                            }
+                        }
                     }
                     Model::Allocate(allocate) => {
                         allocate.reads.iter().for_each(|&index| add(index, ALL, false));
                         allocate.into.into_iter().for_each(|index| add(index, 8, true));
                         allocate.copies.into_iter().for_each(|index| add(index, ALL, true));
                     }
+                    Model::Wait(Wait { reads, .. }) | Model::Semaphore(Semaphore { reads, .. }) => {
+                        reads.iter().for_each(|&index| add(index, ALL, false));
+                    }
                     Model::Release(release) => add(release.pointer, ALL, true),
                     Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true)),
+                    Model::Variadic => add(0, ALL, true),
                     Model::Key(key) => add(key.key, 4, true),
                     Model::Join(_) => add(1, 8, true),
                     _ => {}
@@ -207,6 +235,19 @@ fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
         }
         _ => Vec::new(),
     }
+}
+
+/// What the variable arguments of a list point to.
+fn listed(points_to: &PointsTo<'_>, list: &Addresses) -> Addresses {
+    let mut found = Addresses::default();
+    for (list, _) in list.iter() {
+        for arguments in points_to.contents(list) {
+            for base in points_to.contents(arguments) {
+                found.add(base, Offset::ANY);
+            }
+        }
+    }
+    found
 }
 
 /// Pairs that nothing keeps apart.
@@ -228,6 +269,7 @@ pub fn candidates<'a>(
     points_to: &PointsTo<'_>,
     family: &Family,
     crews: &Crews,
+    beliefs: &Beliefs,
     accesses: &'a FxHashMap<BaseId, Vec<Access>>,
 ) -> Candidates<'a> {
     let mut found = Candidates::default();
@@ -252,6 +294,8 @@ pub fn candidates<'a>(
                     || excluded(&first.state.locks, &second.state.locks)
                     || excluded_by_distance(first, second)
                     || is_own(points_to, crews, first, second)
+                    || are_apart(beliefs, first, second)
+                    || is_ordered(points_to, crews, beliefs, first, second)
                 {
                     continue;
                 }

@@ -2,6 +2,8 @@
 
 use crate::address::Base;
 use crate::backend::Backend;
+use crate::beliefs::Beliefs;
+use crate::cells::Cells;
 use crate::crews::Crews;
 use crate::escape::escaped;
 use crate::flow::Follower;
@@ -98,6 +100,9 @@ impl Report {
 /// Ways to a point that are told apart, when it does not work without.
 const MOST_WAYS: usize = 8;
 
+/// The same, when values in memory tell them apart too.
+const MOST_WAYS_BY_CELLS: usize = 16;
+
 /// Instructions that are followed, again and again, before that is given up.
 const MOST_STEPS: u64 = 5_000_000;
 
@@ -112,12 +117,9 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         gaps.0.insert(Gap { what: "there is no function `main`".to_owned(), place: None });
         return Report { gaps: gaps.0.into_iter().collect(), ..Report::default() };
     };
-    for module in &program.modules {
-        if module.symbols.iter().any(|symbol| symbol.name == "llvm.global_ctors" || symbol.name == "llvm.global_dtors")
-        {
-            let what = "functions that run before or after `main`".to_owned();
-            gaps.0.insert(Gap { what, place: None });
-        }
+    if program.constructors().is_none() {
+        let what = "functions that run before or after `main`".to_owned();
+        gaps.0.insert(Gap { what, place: None });
     }
     if !backend.leaves_nothing_out() {
         let what = format!("the {} backend does not follow pointers through memory", backend.name());
@@ -139,7 +141,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     }
     let untold = gaps;
     let mut report = Report::default();
-    for most_ways in [1, MOST_WAYS] {
+    for most_ways in [1, MOST_WAYS, MOST_WAYS_BY_CELLS] {
+        let cells = if most_ways == MOST_WAYS_BY_CELLS { Cells::of(&points_to) } else { Cells::default() };
         let mut gaps = untold.clone();
         let mut family = Family::of(&points_to);
         let mut follower = Follower {
@@ -147,17 +150,24 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             escaped: &escaped,
             crews: &crews,
             sums: Vec::new(),
+            cells: &cells,
+            beliefs: Beliefs::of(&cells),
             most_ways,
             steps_left: MOST_STEPS,
             gaps: &mut gaps,
         };
         let flow = follower.run(&mut family);
+        if follower.steps_left == 0 && report.by_ways {
+            // What is known without looking into memory is enough to say.
+            break;
+        }
         if follower.steps_left == 0 {
             gaps.0.insert(too_large());
             return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
         }
         let accesses = accesses(&points_to, &flow, &family, &mut follower);
-        let found = candidates(&points_to, &family, &crews, &accesses);
+        let beliefs = follower.beliefs;
+        let found = candidates(&points_to, &family, &crews, &beliefs, &accesses);
         report = Report {
             pairs: found.best.iter().map(|candidate| pair(&points_to, candidate)).collect(),
             suspected: found.total,
@@ -209,6 +219,7 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
         Some(match &held.key {
             crate::flow::Key::At(base, 0) => name(points_to, points_to.describe(*base)),
             crate::flow::Key::At(base, at) => format!("{}+{at}", name(points_to, points_to.describe(*base))),
+            crate::flow::Key::Flag(base, _) => name(points_to, points_to.describe(*base)),
             crate::flow::Key::Atomic => "atomic section".to_owned(),
             crate::flow::Key::Relative(_) => return None,
         })
@@ -241,6 +252,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
         Base::Local(id, at) => local_name(points_to, *id, *at),
         Base::Heap(id, at) => format!("memory allocated at {}", place(*id, *at)),
         Base::Handle(_) => "the handle of a thread".to_owned(),
+        Base::Variadic(_) => "variable arguments".to_owned(),
         Base::Kept(_) => "what a thread keeps".to_owned(),
         Base::Environment => "the arguments of the program".to_owned(),
         Base::Unknown => "unknown memory".to_owned(),

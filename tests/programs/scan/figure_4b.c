@@ -1,4 +1,4 @@
-// verdict: race-free D
+// verdict: race-free B
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -10,6 +10,9 @@ use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind, LLVMValueKind as Kind};
 /// Constants are nested only a few levels in practice; deeper ones are not described.
 const MAX_DEPTH: u32 = 32;
 
+/// Integers of one initialiser that are told; tables are not worth it.
+const MOST_NUMBERS: usize = 64;
+
 /// An address computation, taken apart.
 pub struct Computation {
     /// Fixed part in bytes.
@@ -112,6 +115,31 @@ impl Exporter<'_> {
                     found.push(ir::InitialPointer { at, symbol, offset });
                 }
             }
+        }
+    }
+
+    /// The integers in an initialiser that are not zero; whether these are all, and all else is zero or an address.
+    pub fn initial_numbers(&mut self, value: Value, at: u64, found: &mut Vec<ir::InitialNumber>) -> bool {
+        let ty = value.ty();
+        match value.kind() {
+            Kind::LLVMConstantStructValueKind => value.operands().enumerate().all(|(index, field)| {
+                let further = self.module.field_offset(ty, index as u32);
+                self.initial_numbers(field, at + further, found)
+            }),
+            Kind::LLVMConstantArrayValueKind => {
+                let stride = self.module.stride(ty.element());
+                (value.operands().enumerate())
+                    .all(|(index, element)| self.initial_numbers(element, at + stride * index as u64, found))
+            }
+            Kind::LLVMConstantIntValueKind => {
+                let Some(number) = value.constant_integer() else { return false };
+                if number != 0 {
+                    found.push(ir::InitialNumber { at, bytes: self.module.store_size(ty), value: number });
+                }
+                found.len() <= MOST_NUMBERS
+            }
+            Kind::LLVMConstantAggregateZeroValueKind | Kind::LLVMConstantPointerNullValueKind => true,
+            _ => self.address(value).is_some(),
         }
     }
 

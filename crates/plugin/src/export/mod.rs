@@ -81,6 +81,7 @@ impl Exporter<'_> {
                 constant: llvm!(LLVMIsGlobalConstant(value.0)) != 0,
                 thread_local: llvm!(LLVMIsThreadLocal(value.0)) != 0,
                 pointers: Vec::new(),
+                numbers: None,
                 declaration: None,
             },
             _ => ir::SymbolKind::Alias { target: None, offset: 0 },
@@ -108,14 +109,18 @@ impl Exporter<'_> {
 
     fn variable_details(&mut self, global: Value, symbol: ir::SymbolId) {
         let mut found = Vec::new();
+        let mut found_numbers = None;
         if let Some(initialiser) = Value::new(llvm!(LLVMGetInitializer(global.0))) {
             self.initial_pointers(initialiser, 0, &mut found);
+            let mut all = Vec::new();
+            found_numbers = self.initial_numbers(initialiser, 0, &mut all).then_some(all);
         }
         let found_declaration = self.global_declaration(global);
-        if let Some(ir::Symbol { kind: ir::SymbolKind::Variable { pointers, declaration, .. }, .. }) =
+        if let Some(ir::Symbol { kind: ir::SymbolKind::Variable { pointers, numbers, declaration, .. }, .. }) =
             self.result.symbols.get_mut(symbol.0 as usize)
         {
             *pointers = found;
+            *numbers = found_numbers;
             *declaration = found_declaration;
         }
     }

@@ -4,7 +4,7 @@ use super::{Flow, Follower, Held, Key, Node, State, leave_thread};
 use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::linear::{Linear, linear};
 use crate::models::Model;
-use crate::points_to::{InstanceId, ThreadId};
+use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
 use racehunter_ir::{Instruction, Operand, Operation};
 use std::collections::BTreeSet;
@@ -26,11 +26,14 @@ impl Follower<'_, '_> {
         let instance = &self.points_to.instances[id.0 as usize];
         let mut after: Vec<State> = Vec::new();
         let mut known = false;
+        let once = self.once(id, at, call);
         for &callee in instance.callees.get(&at).into_iter().flatten() {
             known = true;
             let mut entering = state.clone();
-            self.enter(callee, &mut entering);
-            self.arrive((callee, 0), &entering, flow, work);
+            entering.inside.extend(once.clone());
+            for entering in self.enter(callee, entering) {
+                self.arrive((callee, 0), &entering, flow, work);
+            }
             flow.waiting.entry(callee).or_default().insert(node);
             after.extend(flow.exits.get(&callee).into_iter().flat_map(|ways| ways.states.iter().cloned()));
         }
@@ -42,10 +45,21 @@ impl Follower<'_, '_> {
                 after.push(state.clone());
                 continue;
             }
+            if let Some(Model::Wait(wait)) = &model {
+                after.extend(self.wait(id, call.operands.get(wait.lock + 1), &state));
+                continue;
+            }
             let mut changed = state.clone();
             if self.outside(id, at, call, name, model.as_ref(), &mut changed, flow, family) {
-                after.push(changed);
+                after.extend(self.after_change(id, &state, changed));
             }
+        }
+        for back in &mut after {
+            if let Some(event) = &once {
+                back.inside.remove(event);
+                back.seen.insert(event.clone());
+            }
+            self.refresh(id, back);
         }
         if !known {
             match call.operands.first() {
@@ -93,13 +107,20 @@ impl Follower<'_, '_> {
             }
             Some(Model::Unlock(unlock)) => {
                 if let Some(operand) = call.operands.get(unlock.lock + 1) {
+                    let addresses = argument(unlock.lock);
+                    self.given_back(id, state, |key| may_be(points_to, &addresses, key));
                     self.unlock(&linear(points_to, id, operand), &argument(unlock.lock), state);
                 }
             }
+            Some(Model::Semaphore(semaphore)) => self.semaphore(id, at, call, semaphore, state),
+            Some(Model::Barrier(barrier)) => self.barrier(id, at, call, barrier, state),
             Some(Model::AtomicBegin) => {
                 state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
             }
-            Some(Model::AtomicEnd) => state.locks.retain(|held| held.key != Key::Atomic),
+            Some(Model::AtomicEnd) => {
+                self.given_back(id, state, |key| *key == Key::Atomic);
+                state.locks.retain(|held| held.key != Key::Atomic);
+            }
             Some(Model::Create(create)) => {
                 if argument(create.entry).iter().any(|(base, _)| !matches!(points_to.describe(base), Base::Function(_)))
                 {
@@ -115,6 +136,7 @@ impl Follower<'_, '_> {
                     }
                 }
                 for &thread in points_to.instances[id.0 as usize].creates.get(&at).into_iter().flatten() {
+                    state.may_be_alone = false;
                     state.active.insert(thread);
                     state.active.extend(family.descendants(thread));
                 }
@@ -164,7 +186,7 @@ impl Follower<'_, '_> {
     }
 
     /// The one lock that these addresses are.
-    fn key(&self, addresses: &Addresses) -> Option<Key> {
+    pub(super) fn key(&self, addresses: &Addresses) -> Option<Key> {
         let (base, offset) = addresses.only()?;
         let at = offset.only()?;
         self.points_to.is_strong(base).then_some(Key::At(base, at))
@@ -197,7 +219,7 @@ impl Follower<'_, '_> {
     }
 
     /// Whatever may be unlocked is no longer surely held.
-    fn unlock(&self, sum: &Linear, addresses: &Addresses, state: &mut State) {
+    pub(super) fn unlock(&self, sum: &Linear, addresses: &Addresses, state: &mut State) {
         state.locks.retain(|held| match held.key {
             Key::Relative(index) => {
                 let (other, leads) = &self.sums[index as usize];
@@ -211,11 +233,7 @@ impl Follower<'_, '_> {
                     }),
                 }
             }
-            Key::At(base, at) => !addresses.iter().any(|(other, offset)| {
-                *self.points_to.describe(other) == Base::Unknown
-                    || (base == other && offset.overlaps(1, Offset::exact(at), 1))
-            }),
-            Key::Atomic => true,
+            _ => !may_be(self.points_to, addresses, &held.key),
         });
     }
 
@@ -249,4 +267,12 @@ impl Follower<'_, '_> {
             || matches!(self.points_to.describe(cell), Base::Local(owner, _) if *owner == id && creator == id);
         (only_writer && is_one).then_some(thread)
     }
+}
+
+/// Whether a lock may be at one of these addresses.
+pub(super) fn may_be(points_to: &PointsTo<'_>, addresses: &Addresses, key: &Key) -> bool {
+    let Key::At(base, at) = *key else { return false };
+    addresses.iter().any(|(other, offset)| {
+        *points_to.describe(other) == Base::Unknown || (base == other && offset.overlaps(1, Offset::exact(at), 1))
+    })
 }

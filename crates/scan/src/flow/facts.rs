@@ -6,6 +6,7 @@
 
 use super::{Follower, Held, State};
 use crate::cycles::range;
+use crate::linear::passed;
 use crate::points_to::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
 
@@ -21,6 +22,11 @@ impl Follower<'_, '_> {
             Operand::Integer(value) => Some(*value),
             Operand::Null => Some(0),
             Operand::Instruction(at) => state.facts.get(&(id, at.0)).copied(),
+            // The caller waits, so that its values stay what they are.
+            Operand::Parameter(_) if self.can_know(id) => {
+                let (caller, argument) = passed(self.points_to, id, operand)?;
+                self.known(caller, &argument, state)
+            }
             _ => None,
         }
     }
@@ -75,7 +81,7 @@ impl Follower<'_, '_> {
     pub(super) fn choose(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
         let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
         let (first, end) = range(code, next as usize);
-        let mut chosen: Vec<(u32, Option<i64>)> = Vec::new();
+        let mut chosen = Vec::new();
         for at in first..end {
             let instruction = &code.instructions[at];
             if instruction.operation != Operation::Phi {
@@ -83,12 +89,19 @@ impl Follower<'_, '_> {
             }
             let mut pairs = instruction.operands.chunks_exact(2);
             let value = pairs.find_map(|pair| match pair {
-                [value, Operand::Block(from)] if from.0 == block => Some(self.known(id, value, state)),
+                [value, Operand::Block(from)] if from.0 == block => {
+                    Some((self.known(id, value, state), self.ticket(id, value, state)))
+                }
                 _ => None,
             });
-            chosen.push((at as u32, value.flatten().filter(|_| self.can_know(id))));
+            let (value, ticket) = value.filter(|_| self.can_know(id)).unwrap_or_default();
+            chosen.push((at as u32, value, ticket));
         }
-        for (at, value) in chosen {
+        for (at, value, ticket) in chosen {
+            match ticket {
+                Some(cell) => state.tickets.insert((id, at), cell),
+                None => state.tickets.remove(&(id, at)),
+            };
             match value {
                 Some(value) => state.facts.insert((id, at), value),
                 None => state.facts.remove(&(id, at)),
@@ -129,6 +142,13 @@ impl Follower<'_, '_> {
         }
         let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
         let compare = &code.instructions[condition.0 as usize];
+        // Whether an exchange took place.
+        if let (Operation::Extract(path), [Operand::Instruction(exchange)]) =
+            (&compare.operation, &compare.operands[..])
+            && path[..] == [1]
+        {
+            self.tried(id, exchange.0, holds, state);
+        }
         let (Operation::Compare(predicate), [Operand::Instruction(value), Operand::Integer(constant)]) =
             (&compare.operation, &compare.operands[..])
         else {
@@ -143,7 +163,14 @@ impl Follower<'_, '_> {
             state.facts.insert((id, value.0), *constant);
         }
         if *constant == 0 {
-            self.tried(id, value.0, equal, state);
+            // What an exchange has found is the first part of its result.
+            let found = &code.instructions[value.0 as usize];
+            match (&found.operation, &found.operands[..]) {
+                (Operation::Extract(path), [Operand::Instruction(exchange)]) if path[..] == [0] => {
+                    self.tried(id, exchange.0, equal, state);
+                }
+                _ => self.tried(id, value.0, equal, state),
+            }
         }
     }
 
@@ -165,7 +192,7 @@ fn bit(holds: bool) -> i64 {
 }
 
 /// Whether a number is one of its type, written as the program's constants are.
-fn fits(value: i64, ty: Type) -> bool {
+pub(super) fn fits(value: i64, ty: Type) -> bool {
     match ty {
         Type::Integer(1) => matches!(value, 0 | -1),
         Type::Integer(bits @ 2..=63) => (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(&value),

@@ -2,9 +2,14 @@
 //! that it brought into the world may be running then.
 
 mod calls;
+mod events;
 mod facts;
+mod memory;
+mod tickets;
 
 use crate::address::{Addresses, Base, BaseId};
+use crate::beliefs::Beliefs;
+use crate::cells::{CellId, Cells};
 use crate::crews::Crews;
 use crate::cycles::range;
 use crate::linear::Linear;
@@ -15,6 +20,9 @@ use racehunter_ir::{Instruction, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use memory::held;
+pub use tickets::{Row, are_apart};
+
 /// What is locked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
@@ -22,8 +30,21 @@ pub enum Key {
     At(BaseId, i64),
     /// The lock at an address of which only the form is known: position in [`Follower::sums`].
     Relative(u32),
+    /// The variable at this address, which is used as a lock: zero while nobody has it.
+    Flag(BaseId, i64),
     /// The section in which a thread is alone.
     Atomic,
+}
+
+/// Something that happens while threads run, and that others can see.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Event {
+    /// A cell is not zero any more.
+    Set(CellId),
+    /// A semaphore that began with zero was raised.
+    Raised(Key),
+    /// What is called once, for this variable, has returned.
+    Once(Key),
 }
 
 /// A lock that is held.
@@ -48,18 +69,68 @@ pub struct State {
     pub owned: BTreeSet<BaseId>,
     /// Values that are known on this way through the program.
     pub facts: BTreeMap<Name, i64>,
+    /// Values of cells, as long as nobody else can change them.
+    pub cells: BTreeMap<CellId, i64>,
+    /// Values that are what a cell is now, as long as nobody else can change it.
+    pub current: BTreeMap<CellId, BTreeSet<Name>>,
+    /// Values that nobody else gets, and the counters that they were taken from.
+    pub tickets: BTreeMap<Name, CellId>,
+    /// Whether this may be the only thread that there is; only where cells are followed.
+    pub may_be_alone: bool,
+    /// Events that surely have happened.
+    pub seen: BTreeSet<Event>,
+    /// Events that this thread may have made happen.
+    pub done: BTreeSet<Event>,
+    /// Events that surely happen when a function that has been called returns.
+    pub inside: BTreeSet<Event>,
+    /// How often this thread has waited at barriers, if that is sure.
+    pub rounds: BTreeMap<Key, Option<u32>>,
 }
 
 impl State {
+    /// Barriers that were passed so often on one way, and not on the other; whether that is new.
+    fn join_rounds(&mut self, other: &BTreeMap<Key, Option<u32>>) -> bool {
+        let never = Some(0);
+        let keys: BTreeSet<Key> = self.rounds.keys().chain(other.keys()).cloned().collect();
+        let mut changed = false;
+        for key in keys {
+            let (mine, theirs) = (self.rounds.get(&key).unwrap_or(&never), other.get(&key).unwrap_or(&never));
+            if mine.is_some() && mine != theirs {
+                self.rounds.insert(key, None);
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Whether both have the same values.
+    fn is_way_of(&self, other: &Self) -> bool {
+        self.facts == other.facts && self.cells == other.cells && self.may_be_alone == other.may_be_alone
+    }
+
     /// What is known if control may have come either way; whether that is less than before.
     fn join(&mut self, other: &Self) -> bool {
-        let size = |state: &Self| (state.locks.len(), state.active.len(), state.owned.len(), state.facts.len());
+        let size = |state: &Self| {
+            let order = (state.seen.len(), state.done.len(), state.inside.len());
+            let current: usize = state.current.values().map(BTreeSet::len).sum();
+            let values = (state.facts.len(), state.cells.len(), state.may_be_alone, current, state.tickets.len());
+            (state.locks.len(), state.active.len(), state.owned.len(), values, order)
+        };
         let before = size(self);
         self.locks.retain(|held| other.locks.contains(held));
         self.active.extend(&other.active);
         self.owned.retain(|base| other.owned.contains(base));
         self.facts.retain(|name, value| other.facts.get(name) == Some(value));
-        before != size(self)
+        self.cells.retain(|cell, value| other.cells.get(cell) == Some(value));
+        self.may_be_alone |= other.may_be_alone;
+        for (cell, names) in &mut self.current {
+            names.retain(|name| other.current.get(cell).is_some_and(|known| known.contains(name)));
+        }
+        self.tickets.retain(|name, cell| other.tickets.get(name) == Some(cell));
+        self.seen.retain(|event| other.seen.contains(event));
+        self.done.extend(other.done.iter().cloned());
+        self.inside.retain(|event| other.inside.contains(event));
+        before != size(self) || self.join_rounds(&other.rounds)
     }
 }
 
@@ -80,7 +151,7 @@ impl Ways {
     /// Adds a way; whether that is new.
     fn add(&mut self, state: &State, most: usize) -> bool {
         if !self.joined {
-            if let Some(known) = self.states.iter_mut().find(|known| known.facts == state.facts) {
+            if let Some(known) = self.states.iter_mut().find(|known| known.is_way_of(state)) {
                 return known.join(state);
             }
             if self.states.len() < most {
@@ -126,6 +197,10 @@ pub struct Follower<'a, 'p> {
     pub crews: &'a Crews,
     /// Addresses of locks of which only the form is known, and where they can lead.
     pub sums: Vec<(Linear, Addresses)>,
+    /// Memory whose values are followed.
+    pub cells: &'a Cells,
+    /// What is taken to be true of the whole program.
+    pub beliefs: Beliefs,
     /// Ways to a point that are told apart, at most.
     pub most_ways: usize,
     /// Instructions that may still be followed.
@@ -139,7 +214,7 @@ impl Follower<'_, '_> {
     pub fn run(&mut self, family: &mut Family) -> Flow {
         loop {
             let flow = self.round(family);
-            if !family.learn(self.points_to, &flow) {
+            if !(family.learn(self.points_to, &flow) | self.beliefs.settle()) || self.steps_left == 0 {
                 return flow;
             }
         }
@@ -152,8 +227,11 @@ impl Follower<'_, '_> {
         for (index, &root) in roots.iter().enumerate() {
             let active = family.inherited(ThreadId(index as u32)).clone();
             let mut state = State { active, ..State::default() };
-            self.enter(root, &mut state);
-            flow.entries.entry((root, 0)).or_default().add(&state, self.most_ways);
+            self.begin(ThreadId(index as u32), &mut state);
+            let root = self.points_to.before_main.first().copied().filter(|_| index == 0).unwrap_or(root);
+            for state in self.enter(root, state) {
+                flow.entries.entry((root, 0)).or_default().add(&state, self.most_ways);
+            }
             work.insert((root, 0));
         }
         while self.steps_left > 0
@@ -165,12 +243,15 @@ impl Follower<'_, '_> {
     }
 
     /// What entering a function does.
-    fn enter(&self, id: InstanceId, state: &mut State) {
-        self.rename(id, None, state);
+    fn enter(&mut self, id: InstanceId, mut state: State) -> Vec<State> {
+        self.rename(id, None, &mut state);
         let name = self.points_to.program.function_name(self.points_to.instances[id.0 as usize].function);
-        if self.points_to.models.is_atomic(name) {
-            state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
+        if !self.points_to.models.is_atomic(name) {
+            return vec![state];
         }
+        let before = state.clone();
+        state.locks.insert(Held { key: Key::Atomic, shared: false, if_zero: None });
+        self.after_change(id, &before, state)
     }
 
     fn arrive(&self, node: Node, state: &State, flow: &mut Flow, work: &mut BTreeSet<Node>) {
@@ -181,7 +262,8 @@ impl Follower<'_, '_> {
 
     fn block(&mut self, node: Node, flow: &mut Flow, work: &mut BTreeSet<Node>, family: &Family) {
         let ways = flow.entries.get(&node).map(|ways| ways.states.clone()).unwrap_or_default();
-        for state in ways {
+        for mut state in ways {
+            self.refresh(node.0, &mut state);
             for end in self.pass(node, state, flow, work, family, &mut |_, _| {}) {
                 self.go_on(node, &end, flow, work, family);
             }
@@ -212,15 +294,27 @@ impl Follower<'_, '_> {
                 match &instruction.operation {
                     Operation::Call | Operation::Invoke { .. } => {
                         state.facts.remove(&(id, at as u32));
+                        self.name_ticket(id, at as u32, instruction, &mut state);
                         after.extend(self.call(node, at as u32, instruction, state, flow, work, family));
                         continue;
                     }
                     Operation::Return | Operation::Resume => {
                         self.leave_function(id, instruction, state.clone(), flow, work)
                     }
+                    Operation::Load { .. } => {
+                        after.extend(self.load(id, at as u32, instruction, state));
+                        continue;
+                    }
                     _ => {
                         self.own(id, at as u32, instruction, &mut state);
+                        self.name_ticket(id, at as u32, instruction, &mut state);
+                        let before = self.may_lock(instruction).then(|| state.clone());
+                        self.write(id, at as u32, instruction, &mut state);
                         self.know(id, at as u32, instruction, &mut state);
+                        if let Some(before) = before.filter(|before| before.locks != state.locks) {
+                            after.extend(self.after_change(id, &before, state));
+                            continue;
+                        }
                     }
                 }
                 after.push(state);
@@ -278,7 +372,7 @@ impl Follower<'_, '_> {
     }
 
     fn leave_function(
-        &self,
+        &mut self,
         id: InstanceId,
         end: &Instruction,
         mut state: State,
@@ -287,14 +381,34 @@ impl Follower<'_, '_> {
     ) {
         let instance = &self.points_to.instances[id.0 as usize];
         if self.points_to.models.is_atomic(self.points_to.program.function_name(instance.function)) {
+            let before = state.clone();
             state.locks.retain(|held| held.key != Key::Atomic);
+            // Nothing is taken, so there is one way.
+            state = self.after_change(id, &before, state).swap_remove(0);
         }
         if instance.caller.is_none() {
-            leave_thread(instance.thread, &state, flow);
+            match self.points_to.before_main.iter().position(|earlier| *earlier == id) {
+                Some(index) => {
+                    let next = self.points_to.before_main.get(index + 1);
+                    let next = next.copied().unwrap_or(self.points_to.threads[0].root);
+                    for state in self.enter(next, state.clone()) {
+                        self.arrive((next, 0), &state, flow, work);
+                    }
+                }
+                None => leave_thread(instance.thread, &state, flow),
+            }
         }
         // What it returns is known to the caller by the name of the call.
         let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
         state.facts.retain(|(owner, _), _| *owner != id);
+        let ticket = end.operands.first().and_then(|operand| self.ticket(id, operand, &state));
+        state.tickets.retain(|(owner, _), _| *owner != id);
+        if let (Some(cell), Some(caller)) = (ticket, instance.caller)
+            && self.can_know(caller.0)
+            && !instance.shared
+        {
+            state.tickets.insert(caller, cell);
+        }
         if let (Some(value), Some(caller)) = (value, instance.caller)
             && self.can_know(caller.0)
             && !instance.shared
@@ -347,7 +461,8 @@ impl Flow {
         scratch: &mut Self,
         visit: &mut dyn FnMut(u32, &State),
     ) {
-        for state in self.entries.get(&(id, block)).map(|ways| ways.states.clone()).unwrap_or_default() {
+        for mut state in self.entries.get(&(id, block)).map(|ways| ways.states.clone()).unwrap_or_default() {
+            follower.refresh(id, &mut state);
             follower.pass((id, block), state, scratch, &mut BTreeSet::new(), family, visit);
         }
     }

@@ -42,12 +42,27 @@ impl PointsTo<'_> {
             .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value))
     }
 
+    fn is_variadic(&self, id: InstanceId) -> bool {
+        let (code, module) = self.program.function(self.instances[id.0 as usize].function);
+        self.program.modules[module]
+            .symbol(code.symbol)
+            .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.variadic))
+    }
+
     /// Hands arguments over to the parameters of a function.
     fn pass(&mut self, caller: InstanceId, callee: InstanceId, arguments: &[Operand]) {
         if self.precision == Precision::Names {
             return;
         }
         let copies = self.gets_copies(callee);
+        let fixed = self.instances[callee.0 as usize].parameters.len();
+        if arguments.len() > fixed && self.is_variadic(callee) {
+            let others = self.base(Base::Variadic(callee));
+            for argument in &arguments[fixed..] {
+                let value = self.operand(caller, argument);
+                self.put(others, Offset::ANY, &value, None);
+            }
+        }
         for (index, argument) in arguments.iter().enumerate() {
             let mut value = self.operand(caller, argument);
             // A copy is taken for what it is a copy of, and for something else too: a lock in it is neither.
@@ -146,6 +161,12 @@ impl PointsTo<'_> {
                 }
                 let cell = argument(self, 1);
                 self.write(id, at, &cell, &left);
+                Addresses::default()
+            }
+            Some(Model::Variadic) => {
+                let others = self.base(Base::Variadic(id));
+                let list = argument(self, 0).map(|_| Offset::ANY);
+                self.write(id, at, &list, &Addresses::one(others, Offset::ANY));
                 Addresses::default()
             }
             Some(Model::Keep(keep)) => {

@@ -52,6 +52,8 @@ pub fn lower(source: &Source) -> Module {
         constant: false,
         thread_local: false,
         pointers: Vec::new(),
+        // All of them are zero at first.
+        numbers: Some(Vec::new()),
         declaration: None,
     };
     let function = |defined| SymbolKind::Function { defined, attributes: Attributes::default() };

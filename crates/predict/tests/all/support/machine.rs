@@ -269,6 +269,7 @@ pub fn program(random: &mut Random, threads: u32, statements: usize) -> Module {
         constant: false,
         thread_local: false,
         pointers: Vec::new(),
+        numbers: Some(Vec::new()),
         declaration: None,
     };
     let function = |defined| SymbolKind::Function { defined, attributes: Attributes::default() };

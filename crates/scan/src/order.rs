@@ -1,0 +1,91 @@
+//! Pairs of accesses that events keep in order: one is over before the event, the other comes after someone saw it.
+
+use crate::beliefs::{Beliefs, Guard};
+use crate::cells::CellId;
+use crate::crews::Crews;
+use crate::flow::{Event, held};
+use crate::points_to::{PointsTo, ThreadId};
+use crate::races::Access;
+
+/// Whether two accesses cannot be at the same time.
+pub fn is_ordered(points_to: &PointsTo<'_>, crews: &Crews, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
+    // What is called once is called by one thread.
+    first.state.inside.iter().any(|event| second.state.inside.contains(event))
+        || is_taken_and_free(beliefs, first, second)
+        || is_taken_and_free(beliefs, second, first)
+        || is_before(points_to, beliefs, first, second)
+        || is_before(points_to, beliefs, second, first)
+        || are_in_different_rounds(points_to, crews, beliefs, first, second)
+}
+
+/// Whether one access has a variable that is a lock, and the other, under a lock of all who write it, finds it free.
+fn is_taken_and_free(beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
+    let is_free = |cell: &CellId| match &beliefs.cell(*cell).guard {
+        Guard::Settled => false,
+        Guard::Locks(locks) => held(&second.state).any(|lock| locks.contains(&lock.key)),
+    };
+    let mut zero = second.state.cells.iter().filter(|(_, value)| **value == 0).map(|(cell, _)| cell);
+    zero.any(|cell| is_free(cell) && held(&first.state).any(|lock| lock.key == *beliefs.key(*cell)))
+}
+
+fn is_before(points_to: &PointsTo<'_>, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
+    second.state.seen.iter().any(|event| match event {
+        Event::Once(_) => first.state.inside.contains(event),
+        Event::Raised(key) => {
+            let counts = |known: &crate::beliefs::Semaphore| known.begins_with(0);
+            !beliefs.any_semaphore
+                && beliefs.semaphores.get(key).is_some_and(counts)
+                && is_before_all(points_to, beliefs, first, event)
+        }
+        Event::Set(cell) => {
+            let belief = beliefs.cell(*cell);
+            // It is still zero, and cannot change while a lock of all its writers is held.
+            let is_zero = match &belief.guard {
+                Guard::Settled => false,
+                Guard::Locks(locks) => {
+                    first.state.cells.get(cell) == Some(&0) && held(&first.state).any(|lock| locks.contains(&lock.key))
+                }
+            };
+            belief.is_flag && (is_zero || is_before_all(points_to, beliefs, first, event))
+        }
+    })
+}
+
+/// Whether the thread of an access, of which there is one only, is the only one that makes an event happen, and has not
+/// done so yet.
+fn is_before_all(points_to: &PointsTo<'_>, beliefs: &Beliefs, access: &Access, event: &Event) -> bool {
+    let root = points_to.threads[access.thread.0 as usize].root;
+    let mut makers = beliefs.makers.get(event).into_iter().flatten();
+    makers.all(|&maker| maker == access.thread) && points_to.is_once(root) && !access.state.done.contains(event)
+}
+
+/// Whether there is a barrier that one of the threads passes between the two accesses, and only together with the other.
+///
+/// A barrier lets threads pass when as many wait as it is for. If no more than these ever wait at it, they all pass
+/// together, and a thread that has passed it more often is later than all that the others did before.
+fn are_in_different_rounds(
+    points_to: &PointsTo<'_>,
+    crews: &Crews,
+    beliefs: &Beliefs,
+    first: &Access,
+    second: &Access,
+) -> bool {
+    let rounds = |access: &Access, key| access.state.rounds.get(key).copied().unwrap_or(Some(0));
+    !beliefs.any_barrier
+        && beliefs.barriers.iter().any(|(key, barrier)| {
+            let takes_part = |access: &Access| barrier.threads.contains(&access.thread);
+            let differ = match (rounds(first, key), rounds(second, key)) {
+                (Some(one), Some(other)) => one != other,
+                _ => false,
+            };
+            let members = |thread: &ThreadId| {
+                let root = points_to.threads[thread.0 as usize].root;
+                if points_to.is_once(root) { Some(1) } else { crews.members(points_to, *thread) }
+            };
+            let waiting = || barrier.threads.iter().map(members).sum::<Option<u64>>();
+            differ
+                && takes_part(first)
+                && takes_part(second)
+                && barrier.count().zip(waiting()).is_some_and(|(count, waiting)| waiting <= count)
+        })
+}

@@ -1,0 +1,30 @@
+// verdict: race-free B
+#include <pthread.h>
+
+int owned;
+int x;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void *thread(void *argument) {
+    pthread_mutex_lock(&lock);
+    if (owned == 0) {
+        owned = 1;
+        pthread_mutex_unlock(&lock);
+        x++;
+        pthread_mutex_lock(&lock);
+        owned = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int main(void) {
+    pthread_t one;
+    pthread_create(&one, 0, thread, 0);
+    pthread_mutex_lock(&lock);
+    if (owned == 0)
+        x = 5; // nobody has it, nor can get it now
+    pthread_mutex_unlock(&lock);
+    pthread_join(one, 0);
+    return 0;
+}
