@@ -8,8 +8,11 @@
 //! 2. [`points_to`] follows pointers through the program, each function once for every way to call it, each thread
 //!    once for every place that creates it.
 //! 3. [`flow`] follows control through the same instances: which locks are surely held, which threads may be running.
-//! 4. [`races`] compares accesses that may touch the same memory, and lists pairs that nothing keeps apart; [`ranking`] puts
-//!    the most convincing first, and [`parallel`] says why they may happen at the same time.
+//!    In a second look it also follows the values of variables ([`cells`]), as far as nobody else can change them
+//!    ([`beliefs`]).
+//! 4. [`races`] compares accesses that may touch the same memory, and lists pairs that nothing keeps apart, neither locks
+//!    nor an order ([`order`]); [`ranking`] puts the most convincing first, and [`parallel`] says why they may happen at the
+//!    same time.
 //!
 //! What cannot be modelled is a [`Gap`], and a program with gaps is never called free of races. The crate knows nothing
 //! of executions and reads no files. Start at [`analyse`].
