@@ -130,7 +130,9 @@ impl Tab {
             "(() => {{ const box = {of}.getBoundingClientRect(); return {{ x: box.x + scrollX, y: box.y + scrollY, \
              width: box.width, height: box.height, scale: 1 }}; }})()"
         ))?;
-        self.capture(file, &json!({ "format": "png", "captureBeyondViewport": true, "clip": place }))
+        // Small enough to be part of the documentation.
+        let how = json!({ "format": "webp", "quality": 80, "captureBeyondViewport": true, "clip": place });
+        self.capture(file, &how)
     }
 
     fn capture(&mut self, file: &Path, how: &Value) -> Result<()> {

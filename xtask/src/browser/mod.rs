@@ -1,7 +1,8 @@
 //! `cargo xtask browser`: the page of `racehunter report --html` in a real browser: it renders, reacts, and fits.
 //!
 //! It hunts five programs of different kinds, makes the page, and checks in headless Chromium that it shows what it should,
-//! in light and dark, on a narrow window and without JavaScript. What it looked like is left as pictures.
+//! in light and dark, on a narrow window and without JavaScript. What it looked like is left as pictures; those of the five
+//! findings are what `docs/pictures` has.
 
 mod devtools;
 
@@ -167,7 +168,9 @@ impl Check<'_> {
         self.essentials("light")?;
         self.contrast("light")?;
         self.tab.screenshot(&pictures.join("light.png"))?;
-        self.tab.picture(&section("assertion"), &pictures.join("assertion.png"))?;
+        for kind in ["assertion", "use-after-free", "lost-wakeup"] {
+            self.tab.picture(&section(kind), &pictures.join(format!("{kind}.webp")))?;
+        }
 
         // The drawing of the first finding that reads and writes.
         let timeline = "[...document.querySelectorAll('.timeline')].find((one) => one.querySelector('g.write .ring, \
@@ -181,7 +184,7 @@ impl Check<'_> {
         let says = |name: &str, part: &str| seen[name].as_str().is_some_and(|text| text.contains(part));
         let holds = says("text", " = ") && says("text", " at ") && says("row", " = ");
         self.expect("the pointer on a step: its line, its value, its row", holds, &seen);
-        self.tab.picture(&format!("{timeline}.closest('section')"), &pictures.join("race.png"))?;
+        self.tab.picture(&format!("{timeline}.closest('section')"), &pictures.join("data-race.webp"))?;
 
         let width = format!("Number({timeline}.querySelector('svg').getAttribute('width'))");
         let before = self.tab.evaluate(&width)?;
@@ -238,7 +241,7 @@ impl Check<'_> {
         let seen = self.tab.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")?;
         let is_dark = seen.as_array().is_some_and(|color| color.iter().all(|part| part.as_u64() < Some(60)));
         self.expect("dark: the page is dark", is_dark, &seen);
-        self.tab.picture(&section("deadlock"), &pictures.join("deadlock.png"))?;
+        self.tab.picture(&section("deadlock"), &pictures.join("deadlock.webp"))?;
         self.tab.call("Emulation.setEmulatedMedia", &json!({ "features": [] })).map(drop)
     }
 

@@ -35,9 +35,10 @@ fn lanes(finding: &Finding) -> Vec<u32> {
 
 /// The steps that the finding is about: where it shows, and the accesses that take part.
 fn is_marked(finding: &Finding, step: &Step) -> bool {
-    let takes_part =
-        |step: &Step| finding.sites.iter().any(|site| site.event == step.event && site.thread == step.path);
-    step.culprit || step.event > 0 && finding.kind.is_about_memory() && takes_part(step)
+    // What is not counted, as `free`, has the number of the event before it.
+    let is_access = matches!(class(step), "read" | "write");
+    let is_place = || finding.sites.iter().any(|site| site.event == step.event && site.thread == step.path);
+    step.culprit || step.event > 0 && finding.kind.is_about_memory() && is_access && is_place()
 }
 
 /// What a step is, for its colour.

@@ -1,7 +1,7 @@
 //! The page: everything is on it, nothing on it is ours to run but the script, and it is whole HTML.
 
 use super::findings::{all, coverage, data_race, uncontrolled};
-use racehunter_finding::{Coverage, Finding};
+use racehunter_finding::{Coverage, Finding, Step};
 use racehunter_report::html::{Hunted, Page, Shown, page};
 use std::path::Path;
 use std::time::Duration;
@@ -83,6 +83,20 @@ fn everything_about_a_race_is_there_without_the_script() {
     assert_eq!(text.matches("<tr data-step=").count(), data_race().steps.len());
     assert_eq!(text.matches("class=\"preemption\"").count(), 1);
     assert_eq!(text.matches("<circle class=\"ring\"").count(), 1);
+}
+
+/// `free` has the number of the event before it, which has nothing to do with the finding.
+#[test]
+fn only_accesses_are_marked() {
+    let rings = |what: &str| {
+        let mut finding = data_race();
+        let (event, path) = (77, finding.steps[0].path.clone());
+        (finding.sites[0].event, finding.sites[0].thread) = (event, path.clone());
+        let step = Step { what: what.to_owned(), event, path, culprit: false, ..finding.steps[0].clone() };
+        finding.steps.insert(1, step);
+        render(vec![finding]).matches("<circle class=\"ring\"").count()
+    };
+    assert_eq!((rings("unlock lock"), rings("write count"), rings("free")), (1, 2, 2));
 }
 
 #[test]
