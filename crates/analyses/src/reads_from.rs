@@ -26,6 +26,8 @@ pub struct ReadsFrom {
     next: u64,
     /// Targets that are on their way.
     waiting: u64,
+    /// Number of the first target after the last one that was not drawn at random.
+    guided: u64,
     /// What is known of each read that could see something else.
     reads: BTreeMap<Read, Known>,
     /// Reads of each thread, by its path, in the order in which they were first made.
@@ -105,10 +107,9 @@ const QUEUES: usize = 4;
 const TRIES: u32 = 4;
 /// Pairs that are looked through for one that is worth more than the others.
 const LOOKED_THROUGH: usize = 1000;
-/// Executions that come before those of others.
-const PREFERRED: u64 = 200;
-/// How much more they are worth.
-const PREFERENCE: u32 = 6;
+/// Executions that come before those of others, up to this number, and how much more they are worth. The very first show
+/// many bugs at once, and others lose nothing by waiting for so few.
+const PREFERRED: [(u64, u32); 2] = [(16, 50), (200, 6)];
 /// Reads of one thread that are paired, and writes that each of them can see, at most.
 const MOST_READS: usize = 40;
 const MOST_WRITES: usize = 6;
@@ -136,6 +137,7 @@ impl ReadsFrom {
             part: Part::WHOLE,
             next: 0,
             waiting: 0,
+            guided: 0,
             reads: BTreeMap::new(),
             threads: BTreeMap::new(),
             grown: BTreeSet::new(),
@@ -300,7 +302,10 @@ impl ReadsFrom {
         while self.waiting < if self.next < EARLY { AHEAD } else { FAR_AHEAD } {
             let number = self.next;
             let wishes = match self.draw() {
-                Some(wishes) => wishes,
+                Some(wishes) => {
+                    self.guided = number + 1;
+                    wishes
+                }
                 // What is on its way may tell what to wish for.
                 None if number < EARLY && self.waiting > 0 => break,
                 None => self.draw_at_random(number),
@@ -433,8 +438,11 @@ impl Analysis for ReadsFrom {
 
     /// What was not seen is worth more than what others try; but there can be any amount of it.
     fn weight(&self) -> u32 {
-        let is_guided = self.queues.iter().any(|queue| !queue.is_empty());
-        if is_guided && self.next < PREFERRED { PREFERENCE } else { 1 }
+        // They end about in the order of their numbers.
+        let is_guided =
+            self.next.saturating_sub(self.waiting) < self.guided || self.queues.iter().any(|queue| !queue.is_empty());
+        let preference = PREFERRED.iter().find(|(most, _)| is_guided && self.next < *most);
+        preference.map_or(1, |(_, worth)| *worth)
     }
 
     fn plan(&self, target: &Target) -> Plan {
@@ -466,7 +474,7 @@ impl Analysis for ReadsFrom {
     const SAVES: bool = true;
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
-        [self.next, self.overheard].into_iter().for_each(|number| out.number(number));
+        [self.next, self.guided, self.overheard].into_iter().for_each(|number| out.number(number));
         out.count(self.reads.len());
         for (read, known) in &self.reads {
             save_wanted(out, &[(*read, known.gate)]);
@@ -499,7 +507,7 @@ impl Analysis for ReadsFrom {
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
-        (self.next, self.overheard) = (input.number()?, input.number()?);
+        (self.next, self.guided, self.overheard) = (input.number()?, input.number()?, input.number()?);
         for _ in 0..input.number()? {
             let [(read, gate)] = load_wanted(input)?[..] else { return Err(Unusable::Damaged) };
             let (object, most) = (input.number()?, input.small()?);
