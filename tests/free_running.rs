@@ -35,13 +35,15 @@ int main(void) {
 }
 ";
 
-/// What lies behind the condition happens in real time only: under control no time passes while nobody waits for it.
+/// What lies behind the condition happens in real time only: under control no time passes while nobody waits for it. The
+/// threads meet at the barrier before they race, however busy the machine is.
 const REAL_TIME: &str = r"
 #include <pthread.h>
 #include <stddef.h>
 #include <time.h>
 
 static int shared;
+static pthread_barrier_t both;
 
 static double now(void) {
     struct timespec time;
@@ -54,13 +56,16 @@ static void *work(void *argument) {
     double began = now();
     for (int i = 0; i < 3000000; i++)
         mixed ^= mixed << 13, mixed ^= mixed >> 7, mixed ^= mixed << 17;
-    if (now() - began >= 0.001 || mixed == 0)
+    if (now() - began >= 0.001 || mixed == 0) {
+        pthread_barrier_wait(&both);
         shared++;
+    }
     return NULL;
 }
 
 int main(void) {
     pthread_t threads[2];
+    pthread_barrier_init(&both, NULL, 2);
     for (int i = 0; i < 2; i++)
         pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < 2; i++)
