@@ -243,7 +243,7 @@ fn what_does_not_belong_together_is_not_merged() {
 #[test]
 fn reduction_loses_no_finding() {
     let (mut reduced, mut all) = (0, 0);
-    for target in racehunter_e2e::annotations::targets().into_iter().step_by(12) {
+    for target in racehunter_e2e::annotations::targets().into_iter().step_by(30) {
         let bound = target.bug.as_ref().map_or(1, |bug| bug.preemptions.min(2)).to_string();
         let mut options = target.options();
         // Programs that do not end would take all of the time, and cannot be explored completely anyway.

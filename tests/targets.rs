@@ -2,13 +2,14 @@
 //!
 //! One test per program, named after it. Determinism is looked at here too, because the programs are built already: the
 //! same hunt gives the same lines again, with one worker and with two; and so are both backends: the same plan gives the
-//! same execution on fibers and on kernel threads.
+//! same execution on fibers and on kernel threads; and `racehunter scan` calls none free of races that has one.
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
 use racehunter_e2e::pair::Pair;
 use racehunter_e2e::verdict::judge;
 use racehunter_e2e::{Workshop, tool};
+use serde_json::Value;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,40 +33,40 @@ fn main() -> ExitCode {
     let trials = targets().into_iter().map(|target| {
         let name = target.path.trim_start_matches("targets/").to_owned();
         Trial::test(name, move || {
+            let workshop = Workshop::new();
             match &target.bug {
-                Some(_) => hunt_bug(&target),
-                None => hunt_nothing(&target),
+                Some(_) => hunt_bug(&workshop, &target),
+                None => hunt_nothing(&workshop, &target),
             }
+            scan(&workshop, &target);
             Ok(())
         })
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
-fn hunt_bug(target: &Target) {
-    let workshop = Workshop::new();
+fn hunt_bug(workshop: &Workshop, target: &Target) {
     let options = ["--runs", "600"];
     let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     let finding = judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let finding = finding.unwrap_or_else(|| panic!("{} has a bug", target.path));
     workshop.replay(&finding.id).expect(0);
 
-    check_repeatable(&workshop, &["--runs", "40"]);
+    check_repeatable(workshop, &["--runs", "40"]);
     let _ = Pair::new(workshop.built()).compare_schedules();
 }
 
-fn hunt_nothing(target: &Target) {
-    let workshop = Workshop::new();
+fn hunt_nothing(workshop: &Workshop, target: &Target) {
     let options = ["--analysis", "context-bound", "--bound", "1", "--runs", "400"];
     let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let summary = hunted.summary();
     assert!(summary.complete || summary.executions == 400, "ended early: {summary:?}");
-    check_repeatable(&workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "40"]);
+    check_repeatable(workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "40"]);
     let shown = Pair::new(workshop.built()).compare_schedules();
     assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");
     if SMALL.contains(&target.path.as_str()) {
-        explore_all(&workshop);
+        explore_all(workshop);
     }
 }
 
@@ -78,6 +79,20 @@ fn explore_all(workshop: &Workshop) {
     assert_eq!(bounds, [(0, true), (1, true), (2, true)]);
     let last = hunted.bounds.last().map(|bound| bound.executions);
     assert!(last <= Some(hunted.summary().executions), "bounds count the executions up to them");
+}
+
+/// What the code alone says is never that there is no race where there is one.
+fn scan(workshop: &Workshop, target: &Target) {
+    let program = workshop.built().display().to_string();
+    let words = ["scan", "--message-format", "json", "--approx", "over", &program];
+    let ended = workshop.run(&mut tool::racehunter(words)).expect(0);
+    let last = ended.stdout.lines().last().unwrap_or_default();
+    let said: Value = serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {last}"));
+    if target.bug.as_ref().is_some_and(|bug| !bug.marked("data-race").is_empty()) {
+        assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", target.path);
+    } else {
+        assert_ne!(said["verdict"], "race", "nothing was executed: {said}");
+    }
 }
 
 /// The same hunt twice, with one worker and with two: everything but the time is the same.
