@@ -171,6 +171,60 @@ int main(void) {
     }
 }
 
+/// Whole structures, texts, wide numbers and bit fields, of which the hook knows an address and a size.
+#[test]
+fn values_of_several_parts_are_written_with_all_of_them() {
+    let source = r#"#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct flags { unsigned ready : 1; int mode : 3; unsigned count : 12; };
+struct point { double x, y; };
+struct shape { char name[16]; struct point at; struct flags flags; int sizes[3]; };
+static struct shape *s;
+struct flags state;
+__int128 wide;
+volatile double seen;
+static void *worker(void *unused) {
+    memcpy(s->name, "a \"name\"\n", 10);
+    s->at = (struct point){1.5, -2};
+    s->flags.count = 77;
+    memcpy(s->sizes, (int[]){3, 4, 5}, 12);
+    state.mode = -2;
+    wide = ((__int128)1 << 70) + 3;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    s = calloc(1, sizeof *s);
+    pthread_create(&thread, 0, worker, 0);
+    puts(s->name);
+    struct shape copy = *s;
+    seen = copy.at.x + s->flags.count + s->sizes[1] + state.mode + (double)wide;
+    pthread_join(thread, 0);
+    return 0;
+}
+"#;
+    let workshop = Workshop::new();
+    let file = workshop.write("parts.c", source);
+    let hunted = workshop.hunt(&file, &["--runs", "100", "--cflags", "-O0"]).expect(1);
+    let steps: Vec<&serde_json::Value> =
+        hunted.repeatable.iter().filter_map(|value| value["steps"].as_array()).flatten().collect();
+    let did = |line: u32, what: &str, before: &str, after: &str| {
+        let is_it = |step: &&&serde_json::Value| step["line"] == line && step["what"] == what;
+        let value =
+            &steps.iter().find(is_it).unwrap_or_else(|| panic!("no {what} in line {line}: {steps:#?}"))["value"];
+        let (old, new) = (value["before"].as_str().unwrap_or("?"), value["after"].as_str().unwrap_or("?"));
+        assert_eq!((old, new), (before, after), "{what} in line {line}");
+    };
+    did(13, "write s->name", "\"\"", r#""a \"name\"\n""#);
+    did(14, "write s->at", "{x = 0, y = 0}", "{x = 1.5, y = -2}");
+    did(15, "write s->flags.count", "0", "77");
+    did(16, "write s->sizes", "{0, 0, 0}", "{3, 4, 5}");
+    did(17, "write state", "{ready = 0, mode = 0, count = 0}", "{ready = 0, mode = -2, count = 0}");
+    did(18, "write wide", "0", "1180591620717411303427");
+}
+
 /// What C++'s library locks, waits on and reads has the name that the user's code gives it.
 #[test]
 fn members_of_classes_have_their_names() {

@@ -329,9 +329,12 @@ pub const FLAG_ALLOCATIONS: u32 = 16;
 /// A debugger watches: every event looks whether it is one to stop at, and nothing depends on the clock on the wall.
 pub const FLAG_DEBUG: u32 = 32;
 
-/// Log what every logged access of up to 8 bytes reads and writes, as a [`crate::Kind::Value`] after it.
+/// Log what every logged access reads and writes, as [`crate::Kind::Value`]s after it: one for each eight bytes, and for the
+/// first [`VALUE_BYTES`] only.
 pub const FLAG_VALUES: u32 = 64;
 
+/// Bytes of an access that are logged as its value.
+pub const VALUE_BYTES: u64 = 64;
 /// Bit of [`crate::Record::detail`] of a [`crate::Kind::Value`]: the value before the access is known.
 pub const VALUE_BEFORE: u8 = 1;
 /// Bit of it: the value after the access is known.

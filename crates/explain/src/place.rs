@@ -67,24 +67,35 @@ impl Places<'_> {
             other.kind.is_access() && same
         };
         let at = records.iter().position(is_it)?;
-        values::value(self, &records[at], records.get(at + 1)?)
+        values::value(self, &records[at], &records[at + 1..])
     }
 
     /// Whether the address is of a global, or in a block that is known to be of the heap. What was on a stack before, from
     /// code of other people, differs from run to run.
     pub(crate) fn is_lasting(&self, address: u64) -> bool {
+        self.symbols.data_symbol(address.wrapping_sub(self.load_address)).is_some() || self.block(address).is_some()
+    }
+
+    /// The last block of the heap that holds an address, if the log knows it.
+    fn block(&self, address: u64) -> Option<&Range<u64>> {
         let blocks = self.blocks.get_or_init(|| {
             let is_block = |record: &&Record| record.kind == Kind::Allocated && record.detail != ALLOCATED_STACK;
             let blocks = self.execution.records.iter().filter(is_block);
             blocks.map(|record| record.object..record.object.saturating_add(record.extra.max(1))).collect()
         });
-        self.symbols.data_symbol(address.wrapping_sub(self.load_address)).is_some()
-            || blocks.iter().any(|block| block.contains(&address))
+        blocks.iter().rfind(|block| block.contains(&address))
+    }
+
+    /// The part of a block of the heap that an access is to, where the source names all of what a pointer leads to; and how
+    /// it is read.
+    fn part(&self, frame: &Frame, expression: &str, address: u64, size: u64) -> Option<(String, Option<Form>)> {
+        let block = self.block(address)?;
+        self.symbols.part_of(frame, expression, (address - block.start, size, block.end - block.start))
     }
 
     /// How the value of an access is to be read.
     pub(crate) fn form(&self, record: &Record) -> Option<Form> {
-        let size = u64::from(record.size);
+        let size = record.extra;
         if let Some(symbol) = self.symbols.data_symbol_of(record.object.wrapping_sub(self.load_address), size) {
             return symbol.form;
         }
@@ -92,7 +103,11 @@ impl Places<'_> {
         // In the code of a library the access is to a part of what the user's line names.
         let frame = frames.first().filter(|_| own_frame(&frames) == Some(0))?;
         let expression = self.symbols.expression(frame, spelled_as(record.kind))?;
-        self.symbols.form_of(frame, expression.trim_start_matches('&'), size)
+        let expression = expression.trim_start_matches('&');
+        match self.part(frame, expression, record.object, size) {
+            Some((_, form)) => form,
+            None => self.symbols.form_of(frame, expression, record.object, size),
+        }
     }
 
     /// A place that is known by its code address only.
@@ -151,8 +166,9 @@ impl Places<'_> {
             let at = address - record.object;
             let (name, element) = match spelled() {
                 Some((name, frame)) => {
-                    let size = self.symbols.element_size(frame, &name).filter(|size| 2 * size <= record.extra);
-                    (name, size.map(|size| at / size))
+                    let each = self.symbols.element_size(frame, &name).filter(|each| 2 * each <= record.extra);
+                    let part = self.part(frame, &name, address, size).map(|(part, _)| part);
+                    (part.unwrap_or(name), each.map(|each| at / each))
                 }
                 None => (format!("byte {at} of a block of {}", record.extra), None),
             };
@@ -185,8 +201,13 @@ impl Places<'_> {
         let (frames, _) = self.stack(record);
         let own = own_frame(&frames)?;
         let frame = frames.get(own).filter(|frame| is_in_program(frame))?;
-        let access = if own == 0 { spelled_as(record.kind) } else { Access::Call };
-        self.symbols.expression(frame, access)
+        if own != 0 {
+            return self.symbols.expression(frame, Access::Call);
+        }
+        let name = self.symbols.expression(frame, spelled_as(record.kind))?;
+        let is_access = record.kind.is_access();
+        let part = is_access.then(|| self.part(frame, &name, record.object, record.extra)).flatten();
+        Some(part.map_or(name, |(part, _)| part))
     }
 
     /// What a thread waits for, for its site in a deadlock: the operation, the object, and who would have to act.

@@ -61,7 +61,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             preempted: std::mem::take(&mut preempted),
             culprit: is_culprit,
             event: record.index,
-            value: records.get(at + 1).and_then(|next| values::value(places, record, next)),
+            value: values::value(places, record, &records[at + 1..]),
         });
     }
     let skipped = steps.len().saturating_sub(MOST);
@@ -164,8 +164,11 @@ fn current(places: &Places<'_>) -> u32 {
 /// What an access touches: a variable of the program, or how the source spells it.
 fn memory(places: &Places<'_>, record: &Record) -> String {
     let relative = record.object.wrapping_sub(places.load_address);
-    if let Some(symbol) = places.symbols.data_symbol_of(relative, u64::from(record.size).max(1)) {
+    if let Some(symbol) = places.symbols.data_symbol_of(relative, record.extra.max(1)) {
         return symbol.name;
     }
-    places.spelled(record).unwrap_or_else(|| format!("{} bytes", record.extra))
+    places.spelled(record).unwrap_or_else(|| match record.extra {
+        1 => "1 byte".to_owned(),
+        size => format!("{size} bytes"),
+    })
 }

@@ -3,7 +3,7 @@
 use crate::place::Places;
 use racehunter_explore::{Kind, Record, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_finding::Value;
-use racehunter_symbols::Form;
+use racehunter_symbols::{Form, Part};
 use std::cell::RefCell;
 
 /// Addresses without a name, by the numbers that stand for them: the addresses themselves differ from run to run.
@@ -26,45 +26,122 @@ impl Numbers {
     }
 }
 
-/// What the access before this record in the log read or wrote.
-pub(crate) fn value(places: &Places<'_>, access: &Record, record: &Record) -> Option<Value> {
-    if record.kind != Kind::Value || (record.index, record.thread) != (access.index, access.thread) {
-        return None;
-    }
+/// What an access read or wrote, by the records after it in the log.
+pub(crate) fn value(places: &Places<'_>, access: &Record, after: &[Record]) -> Option<Value> {
+    let is_its =
+        |record: &&Record| record.kind == Kind::Value && (record.index, record.thread) == (access.index, access.thread);
+    let noted: Vec<&Record> = after.iter().take_while(is_its).collect();
+    let bytes = |known: u8, bits: fn(&Record) -> u64| {
+        let mut bytes = Vec::new();
+        for record in &noted {
+            if record.detail & known == 0 {
+                return None;
+            }
+            bytes.extend_from_slice(&bits(record).to_le_bytes()[..usize::from(record.size.min(8))]);
+        }
+        (!bytes.is_empty()).then_some(bytes)
+    };
     let form = places.form(access);
-    let show = |bits: u64| shown(places, bits, u32::from(record.size), form.as_ref());
+    let show = |bytes: Vec<u8>| shown(places, &bytes, access.extra, form.as_ref());
     let is_known = !access.kind.is_write() || access.kind == Kind::AtomicUpdate || places.is_lasting(access.object);
-    let before = (record.detail & VALUE_BEFORE != 0 && is_known).then(|| show(record.object));
-    let after = (record.detail & VALUE_AFTER != 0).then(|| show(record.extra));
+    let before = bytes(VALUE_BEFORE, |record| record.object).filter(|_| is_known).and_then(show);
+    let after = bytes(VALUE_AFTER, |record| record.extra).and_then(show);
     // What a write left is what matters of it.
-    if access.kind.is_write() && after.is_none() { None } else { Some(Value { before, after }) }
+    if after.is_none() && (access.kind.is_write() || before.is_none()) { None } else { Some(Value { before, after }) }
 }
 
-fn shown(places: &Places<'_>, bits: u64, size: u32, form: Option<&Form>) -> String {
-    let signed = sign_extended(bits, size);
+/// The first bytes of an access to `size` of them, if there is a way to write them.
+fn shown(places: &Places<'_>, bytes: &[u8], size: u64, form: Option<&Form>) -> Option<String> {
+    let is_whole = bytes.len() as u64 == size;
+    match form {
+        Some(Form::Text) => Some(text(bytes)),
+        Some(Form::Parts(parts)) if is_whole => Some(together(places, bytes, parts)),
+        _ if is_whole && matches!(size, 1 | 2 | 4 | 8) => {
+            let mut all = [0; 8];
+            all[..bytes.len()].copy_from_slice(bytes);
+            Some(number(places, u64::from_le_bytes(all), 8 * size as u32, form))
+        }
+        _ => wide(bytes.try_into().ok().filter(|_| is_whole)?, form?),
+    }
+}
+
+/// Longest value that is written out; of what has more, the beginning is.
+const LONGEST: usize = 60;
+
+/// Several values, as a debugger would write them.
+fn together(places: &Places<'_>, bytes: &[u8], parts: &[Part]) -> String {
+    if let [Part { name, .. }] = parts
+        && name.is_empty()
+    {
+        return part(places, bytes, &parts[0]);
+    }
+    let mut all = String::new();
+    for (nth, each) in parts.iter().enumerate() {
+        let before = if nth == 0 { "{" } else { ", " };
+        let name = if each.name.is_empty() { String::new() } else { format!("{} = ", each.name) };
+        let value = part(places, bytes, each);
+        if all.len() + name.len() + value.len() > LONGEST {
+            return format!("{all}{before}...}}");
+        }
+        all.push_str(&[before, &name, &value].concat());
+    }
+    all + "}"
+}
+
+fn part(places: &Places<'_>, bytes: &[u8], part: &Part) -> String {
+    let (first, size) = ((part.first_bit / 8) as usize, part.bits / 8);
+    if part.first_bit % 8 == 0 && part.bits % 8 == 0 {
+        let value = bytes.get(first..first + size as usize).and_then(|own| shown(places, own, size, Some(&part.form)));
+        return value.unwrap_or_else(|| "...".to_owned());
+    }
+    // A bit field is in at most nine bytes.
+    let all = bytes.iter().skip(first).take(9).rev().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+    let bits = (all >> (part.first_bit % 8)) as u64 & (u64::MAX >> (64 - part.bits.clamp(1, 64)));
+    number(places, bits, part.bits as u32, Some(&part.form))
+}
+
+/// A text in quotes, as far as it is known.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|byte| *byte == 0);
+    let shown = &bytes[..end.unwrap_or(bytes.len()).min(LONGEST)];
+    let dots = if end == Some(shown.len()) { "" } else { "..." };
+    format!("\"{}\"{dots}", shown.escape_ascii())
+}
+
+/// A number of sixteen bytes.
+fn wide(bytes: [u8; 16], form: &Form) -> Option<String> {
+    match form {
+        Form::Signed => Some(i128::from_le_bytes(bytes).to_string()),
+        Form::Unsigned => Some(u128::from_le_bytes(bytes).to_string()),
+        _ => None,
+    }
+}
+
+/// A number of so many bits.
+fn number(places: &Places<'_>, bits: u64, count: u32, form: Option<&Form>) -> String {
+    let signed = sign_extended(bits, count);
     match form {
         Some(Form::Unsigned) => bits.to_string(),
         Some(Form::Boolean) if bits < 2 => (bits == 1).to_string(),
         Some(Form::Character) if (0x20..0x7f).contains(&bits) => format!("'{}'", char::from(bits as u8)),
-        Some(Form::Float) if size == 4 => f32::from_bits(bits as u32).to_string(),
-        Some(Form::Float) if size == 8 => f64::from_bits(bits).to_string(),
+        Some(Form::Float) if count == 32 => f32::from_bits(bits as u32).to_string(),
+        Some(Form::Float) if count == 64 => f64::from_bits(bits).to_string(),
         Some(Form::Enumeration(names)) => {
             let name = names.iter().find(|(number, _)| *number == signed || *number == bits.cast_signed());
             name.map_or_else(|| signed.to_string(), |(_, name)| name.clone())
         }
         Some(Form::Pointer) => pointer(places, bits),
         // A whole structure, or part of something.
-        Some(Form::Other) if looks_like_address(bits, size) => pointer(places, bits),
-        Some(Form::Other | Form::Boolean | Form::Float) if bits > 9 => format!("{bits:#x}"),
-        Some(Form::Other | Form::Boolean | Form::Float) => bits.to_string(),
-        None if looks_like_address(bits, size) => pointer(places, bits),
-        Some(Form::Signed | Form::Character) | None => signed.to_string(),
+        Some(Form::Other | Form::Parts(_)) | None if looks_like_address(bits, count) => pointer(places, bits),
+        Some(Form::Other | Form::Parts(_) | Form::Boolean | Form::Float) if bits > 9 => format!("{bits:#x}"),
+        Some(Form::Other | Form::Parts(_) | Form::Boolean | Form::Float) => bits.to_string(),
+        Some(Form::Signed | Form::Character | Form::Text) | None => signed.to_string(),
     }
 }
 
 /// Where the memory of a process is on this machine; numbers are rarely there.
-fn looks_like_address(bits: u64, size: u32) -> bool {
-    size == 8 && (1 << 42..1 << 47).contains(&bits)
+fn looks_like_address(bits: u64, count: u32) -> bool {
+    count == 64 && (1 << 42..1 << 47).contains(&bits)
 }
 
 fn pointer(places: &Places<'_>, address: u64) -> String {
@@ -83,8 +160,8 @@ fn pointer(places: &Places<'_>, address: u64) -> String {
     }
 }
 
-fn sign_extended(bits: u64, size: u32) -> i64 {
-    let unused = 64 - 8 * size.clamp(1, 8);
+fn sign_extended(bits: u64, count: u32) -> i64 {
+    let unused = 64 - count.clamp(1, 64);
     (bits << unused).cast_signed() >> unused
 }
 
@@ -94,10 +171,19 @@ mod tests {
 
     #[test]
     fn signs_are_those_of_the_size() {
-        assert_eq!(sign_extended(0xff, 1), -1);
-        assert_eq!(sign_extended(0xff, 2), 255);
-        assert_eq!(sign_extended(0xffff_ffff, 4), -1);
-        assert_eq!(sign_extended(u64::MAX, 8), -1);
+        assert_eq!(sign_extended(0xff, 8), -1);
+        assert_eq!(sign_extended(0xff, 16), 255);
+        assert_eq!(sign_extended(0xffff_ffff, 32), -1);
+        assert_eq!(sign_extended(u64::MAX, 64), -1);
+        assert_eq!([0b011, 0b100].map(|bits| sign_extended(bits, 3)), [3, -4]);
+    }
+
+    #[test]
+    fn texts_end_at_a_zero_or_are_cut() {
+        assert_eq!(text(b"a\"b\n\0rest"), "\"a\\\"b\\n\"");
+        assert_eq!(text(b"\0"), "\"\"");
+        assert_eq!(text(b"no end"), "\"no end\"...");
+        assert_eq!(text(&[b'x'; 64]), format!("\"{}\"...", "x".repeat(LONGEST)));
     }
 
     #[test]

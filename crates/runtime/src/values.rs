@@ -4,13 +4,13 @@
 //! comes back to the runtime, before anything else can have touched it. Until then it is owed.
 
 use crate::{Global, log, schedule, sys};
-use racehunter_event::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE};
+use racehunter_event::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
 use racehunter_event::{Kind, Record};
 
 /// A write whose outcome is to be looked at.
 #[derive(Clone, Copy)]
 struct Owed {
-    /// Where the outcome goes, null when nothing is owed.
+    /// Where the outcome goes: to this and the records after it. Null when nothing is owed.
     record: *mut Record,
     /// The event of the write.
     index: u64,
@@ -30,26 +30,40 @@ pub(crate) fn begin() {
 
 /// Logs what is at the place of an access that was just logged, and is about to happen.
 pub(crate) unsafe fn note(access: &Record) {
-    let size = access.extra as usize;
-    if schedule::flags() & FLAG_VALUES == 0 || !matches!(size, 1 | 2 | 4 | 8) {
+    if schedule::flags() & FLAG_VALUES == 0 {
         return;
     }
     let (address, index) = (access.object as usize, access.index);
-    let Some(before) = peek(address, size) else { return };
-    let record = log::next();
-    log::put(Record {
-        index,
-        code: access.code,
-        object: before,
-        thread: access.thread,
-        kind: Kind::Value,
-        size: size as u8,
-        detail: VALUE_BEFORE,
-        ..Record::default()
-    });
-    if access.kind.is_write() && log::next() != record {
-        OWED.set(Owed { record, index, address, size });
+    let size = access.extra.min(VALUE_BYTES) as usize;
+    let first = log::next();
+    let mut noted = 0;
+    for (at, len) in parts(size) {
+        let Some(before) = peek(address + at, len) else { break };
+        let record = log::next();
+        log::put(Record {
+            index,
+            code: access.code,
+            object: before,
+            thread: access.thread,
+            kind: Kind::Value,
+            size: len as u8,
+            detail: VALUE_BEFORE,
+            ..Record::default()
+        });
+        // The log may be full.
+        if log::next() == record {
+            break;
+        }
+        noted = at + len;
     }
+    if access.kind.is_write() && noted > 0 {
+        OWED.set(Owed { record: first, index, address, size: noted });
+    }
+}
+
+/// The pieces of so many bytes that are logged each by itself: where each begins, and how long it is.
+fn parts(size: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..size).step_by(8).map(move |at| (at, (size - at).min(8)))
 }
 
 /// Looks at what the last write has left. The program must have gone on since its hook.
@@ -73,9 +87,12 @@ pub(crate) unsafe fn settle_before(index: u64) {
 unsafe fn pay() {
     let Owed { record, address, size, .. } = OWED.get();
     OWED.set(NOTHING);
-    if let Some(after) = peek(address, size) {
-        (*record).extra = after;
-        (*record).detail |= VALUE_AFTER;
+    for (nth, (at, len)) in parts(size).enumerate() {
+        if let Some(after) = peek(address + at, len) {
+            let record = record.add(nth);
+            (*record).extra = after;
+            (*record).detail |= VALUE_AFTER;
+        }
     }
 }
 

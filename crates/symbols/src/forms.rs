@@ -3,7 +3,7 @@
 use gimli::{Dwarf, Reader as _};
 
 use crate::image::Bytes;
-use crate::types::is_transparent;
+use crate::types::{Member, TypeWalk, is_reserved, is_transparent, size_of};
 use crate::variables::{Place, Units, reference};
 
 /// How the bytes of a value are to be read.
@@ -23,15 +23,162 @@ pub enum Form {
     Pointer,
     /// One of these names, or a combination of them.
     Enumeration(Vec<(i64, String)>),
-    /// Nothing that has a value of its own, such as a whole structure.
+    /// Letters, up to a zero.
+    Text,
+    /// Several values, such as the members of a structure, the elements of an array, and bit fields.
+    Parts(Vec<Part>),
+    /// Nothing that has a value of its own.
     Other,
+}
+
+/// One of several values in the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is called, empty for elements.
+    pub name: String,
+    /// Where it begins; the lowest bit of the first byte is 0.
+    pub first_bit: u64,
+    /// How long it is.
+    pub bits: u64,
+    /// How it is read.
+    pub form: Form,
 }
 
 /// Types nest; damaged debug information nests forever.
 const DEEPEST: u32 = 64;
 
-/// How values of the type are read; nothing when debug information does not tell.
-pub(crate) fn form(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Form> {
+/// Parts of a value that are told apart; what has more is not shown anyway.
+const MOST_PARTS: usize = 16;
+
+impl TypeWalk<'_> {
+    /// How the bytes at `offset` of a value of the type are read; nothing when debug information does not tell.
+    pub(crate) fn form(&self, type_place: Place, offset: u64) -> Option<Form> {
+        self.form_of(type_place, offset, self.size, 0)
+    }
+
+    /// As [`TypeWalk::form`], where all that is known of the offset is that it is 0 if these are all bytes of the value.
+    pub(crate) fn form_from_start(&self, type_place: Place) -> Option<Form> {
+        if size_of(self.units, type_place, 0)? == self.size {
+            return self.form(type_place, 0).filter(|form| *form != Form::Other);
+        }
+        // Any part of a text is one, and what a pointer to its first letter leads to.
+        self.is_text(type_place).then_some(Form::Text)
+    }
+
+    /// How a bit field is read by an access to these bytes at an address. Nothing unless it is clear that the access begins
+    /// where the row of bit fields does.
+    pub(crate) fn form_of_bits(&self, structure: Place, name: &str, address: u64) -> Option<Form> {
+        let members = self.members(structure);
+        let at = members.iter().position(|member| member.name == name)?;
+        let (first, bits) = members[at].bits?;
+        let row = members[..=at].iter().rev().take_while(|member| member.bits.is_some()).last()?.offset;
+        let first_bit = first.checked_sub(8 * row)?;
+        // Structures of so many bytes begin at multiples of it.
+        let alignment = 1 << size_of(self.units, structure, 0)?.trailing_zeros().min(2);
+        let begins_there = self.size <= alignment && address.wrapping_sub(row) % alignment == 0;
+        if !begins_there || first_bit + bits > 8 * self.size {
+            return None;
+        }
+        let form = form(self.units, self.dwarf, members[at].type_place)?;
+        Some(Form::Parts(vec![Part { name: String::new(), first_bit, bits, form }]))
+    }
+
+    fn form_of(&self, mut place: Place, offset: u64, size: u64, depth: u32) -> Option<Form> {
+        if depth > DEEPEST {
+            return None;
+        }
+        for _ in 0..DEEPEST {
+            let entry = self.units.entry(place)?;
+            match entry.tag() {
+                gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
+                    return self.form_of_members(&self.members(place), offset, size, depth);
+                }
+                gimli::DW_TAG_array_type if self.is_text(place) && size > 1 => return Some(Form::Text),
+                gimli::DW_TAG_array_type => {
+                    let element = reference(self.units, &entry, place, gimli::DW_AT_type)?;
+                    return self.form_of_elements(element, offset, size, depth);
+                }
+                tag if is_transparent(tag) => place = reference(self.units, &entry, place, gimli::DW_AT_type)?,
+                _ if offset == 0 && size_of(self.units, place, 0)? == size => {
+                    return form(self.units, self.dwarf, place);
+                }
+                _ => return Some(Form::Other),
+            }
+        }
+        None
+    }
+
+    fn form_of_members(&self, members: &[Member], offset: u64, size: u64, depth: u32) -> Option<Form> {
+        let end = offset.checked_add(size)?;
+        let touched = || members.iter().filter(|member| member.offset < end && offset < member.offset + member.size);
+        if let Some(member) = touched().find(|member| member.offset <= offset && end <= member.offset + member.size)
+            && member.bits.is_none()
+        {
+            return self.form_of(member.type_place, offset - member.offset, size, depth + 1);
+        }
+        let mut parts = Vec::new();
+        for member in touched() {
+            let (first, bits) = member.bits.unwrap_or((8 * member.offset, 8 * member.size));
+            // What the inside of a library type means, its users do not know; of a part nothing can be said.
+            if is_reserved(&member.name) || first < 8 * offset || first + bits > 8 * end {
+                return Some(Form::Other);
+            }
+            let form = match member.bits {
+                Some(_) => form(self.units, self.dwarf, member.type_place)?,
+                None => self.form_of(member.type_place, 0, member.size, depth + 1)?,
+            };
+            let first_bit = first - 8 * offset;
+            match form {
+                // Bases and structures without a name.
+                Form::Parts(inner) if member.name.is_empty() => {
+                    parts.extend(inner.into_iter().map(|part| Part { first_bit: part.first_bit + first_bit, ..part }));
+                }
+                form => parts.push(Part { name: member.name.clone(), first_bit, bits, form }),
+            }
+        }
+        if let [only] = &mut parts[..] {
+            // It has given its name to all of the bytes.
+            only.name.clear();
+        }
+        Some(if parts.is_empty() || parts.len() > MOST_PARTS { Form::Other } else { Form::Parts(parts) })
+    }
+
+    fn form_of_elements(&self, element: Place, offset: u64, size: u64, depth: u32) -> Option<Form> {
+        let each = size_of(self.units, element, 0).filter(|size| *size > 0)?;
+        if offset % each + size <= each {
+            return self.form_of(element, offset % each, size, depth + 1);
+        }
+        if offset % each != 0 || size % each != 0 || size / each > MOST_PARTS as u64 {
+            return Some(Form::Other);
+        }
+        let form = self.form_of(element, 0, each, depth + 1)?;
+        let part = |nth| Part { name: String::new(), first_bit: 8 * each * nth, bits: 8 * each, form: form.clone() };
+        Some(Form::Parts((0..size / each).map(part).collect()))
+    }
+
+    /// Whether it is a letter or an array of them.
+    fn is_text(&self, mut place: Place) -> bool {
+        for _ in 0..DEEPEST {
+            let Some(entry) = self.units.entry(place) else { return false };
+            let inner = match entry.tag() {
+                gimli::DW_TAG_base_type => {
+                    let is_byte = size_of(self.units, place, 0) == Some(1);
+                    return is_byte && form(self.units, self.dwarf, place) == Some(Form::Character);
+                }
+                tag if tag == gimli::DW_TAG_array_type || is_transparent(tag) => {
+                    reference(self.units, &entry, place, gimli::DW_AT_type)
+                }
+                _ => return false,
+            };
+            let Some(inner) = inner else { return false };
+            place = inner;
+        }
+        false
+    }
+}
+
+/// How values of the type are read that has no parts; nothing when debug information does not tell.
+fn form(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Form> {
     for _ in 0..DEEPEST {
         let entry = units.entry(place)?;
         match entry.tag() {

@@ -122,9 +122,26 @@ impl Image {
     }
 
     /// How the value of an expression in a function is read.
-    pub(crate) fn form_of_expression(&self, function: (&str, u32), expression: &str, size: u64) -> Option<Form> {
+    pub(crate) fn form_of_expression(&self, function: (&str, u32), expression: &str, at: (u64, u64)) -> Option<Form> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
-        variables.form_of_expression(&self.dwarf, function, expression, size)
+        variables.form_of_expression(&self.dwarf, function, expression, at)
+    }
+
+    /// The part of what an expression in a function leads to that is at an offset, in a block of such values.
+    pub(crate) fn part_of_expression(
+        &self,
+        function: (&str, u32),
+        expression: &str,
+        at: (u64, u64, u64),
+    ) -> Option<(String, Option<Form>)> {
+        let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
+        variables.part_of_expression(&self.dwarf, function, expression, at)
+    }
+
+    /// Whether an expression in a function is an array.
+    pub(crate) fn is_array(&self, function: (&str, u32), expression: &str) -> bool {
+        let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));
+        variables.is_array(&self.dwarf, function, expression)
     }
 
     /// The size of the elements that an expression chooses from.

@@ -21,7 +21,7 @@ mod symbols;
 mod types;
 mod variables;
 
-pub use forms::Form;
+pub use forms::{Form, Part};
 pub use inspect::{Binary, Kind, inspect};
 pub use racehunter_finding::Frame;
 pub use symbols::{DataSymbol, Symbols, own_frame};

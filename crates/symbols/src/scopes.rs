@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::image::Bytes;
 use crate::types::{TypeWalk, is_transparent};
-use crate::variables::{Place, Units, reference};
+use crate::variables::{Located, Place, Units, reference};
 
 /// Where the functions of a program are described, by their names without scopes.
 pub(crate) type Functions = FxHashMap<String, Vec<(u64, Place)>>;
@@ -15,7 +15,7 @@ pub(crate) struct Scope<'a> {
     pub(crate) units: &'a Units,
     pub(crate) dwarf: &'a Dwarf<Bytes>,
     pub(crate) functions: &'a Functions,
-    pub(crate) globals: &'a [(u64, Place)],
+    pub(crate) globals: &'a [Located],
 }
 
 /// A step from a value to a part of it.
@@ -26,7 +26,26 @@ enum Part<'t> {
     Element,
 }
 
+/// What an expression is.
+pub(crate) enum Typed<'t> {
+    /// A value of this type.
+    Whole(Place),
+    /// The member of this name of the structure, which has some bits only.
+    Bits(Place, &'t str),
+}
+
 impl Scope<'_> {
+    /// As [`Scope::type_of`], also for bit fields.
+    pub(crate) fn value_of<'t>(&self, function: &str, line: u32, expression: &'t str) -> Option<Typed<'t>> {
+        if let Some(place) = self.type_of(function, line, expression) {
+            return Some(Typed::Whole(place));
+        }
+        let at = expression.rfind(['.', '>'])?;
+        let (of, member) = (expression[..at].trim_end_matches('-'), &expression[at + 1..]);
+        let structure = self.type_of(function, line, of)?;
+        Some(Typed::Bits(self.plain(self.pointee(structure).unwrap_or(structure)), member))
+    }
+
     /// The type of `expression`, a chain such as `q->items[i].next` or `*p`, on a line of a function.
     pub(crate) fn type_of(&self, function: &str, line: u32, expression: &str) -> Option<Place> {
         let (stars, chain) = stars(expression);
@@ -94,12 +113,13 @@ impl Scope<'_> {
 
     fn global(&self, wanted: &str) -> Option<Place> {
         let simple = simple_name(wanted);
-        let mut types = self.globals.iter().filter(|(_, place)| self.name(*place).as_deref() == Some(simple));
-        let (_, place) = types.next()?;
-        if types.next().is_some() {
+        let mut places = self.globals.iter().map(|variable| variable.place);
+        let place = places.find(|place| self.name(*place).as_deref() == Some(simple))?;
+        // A variable in parts is there several times.
+        if places.any(|other| other != place && self.name(other).as_deref() == Some(simple)) {
             return None;
         }
-        self.type_of_entry(*place)
+        self.type_of_entry(place)
     }
 
     fn type_of_entry(&self, place: Place) -> Option<Place> {

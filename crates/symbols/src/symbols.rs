@@ -161,13 +161,39 @@ impl Symbols {
         let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
         let mut sources = self.sources.borrow_mut();
         let lines = sources.entry(frame.file.clone()).or_insert_with(|| source::lines(Path::new(&frame.file)));
-        source::expression(&frame.file, lines.as_ref()?.get(line)?, frame.column, access)
+        let name = source::expression(&frame.file, lines.as_ref()?.get(line)?, frame.column, access)?;
+        match name.strip_prefix('*') {
+            // `memcpy(q->name, ...)` works on what the name of the array leads to, which is the array.
+            Some(array) if self.executable.is_array((&frame.function, frame.line), array) => Some(array.to_owned()),
+            _ => Some(name),
+        }
     }
 
-    /// How the value of an expression is read that the source has at a frame's place, if it has `size` bytes.
+    /// How the value of an expression is read that the source has at a frame's place, by an access to `size` bytes from
+    /// `address` on.
     #[must_use]
-    pub fn form_of(&self, frame: &Frame, expression: &str, size: u64) -> Option<Form> {
-        self.executable.form_of_expression((&frame.function, frame.line), expression, size)
+    pub fn form_of(&self, frame: &Frame, expression: &str, address: u64, size: u64) -> Option<Form> {
+        self.executable.form_of_expression((&frame.function, frame.line), expression, (address, size))
+    }
+
+    /// As `expression` says at a frame's place that it uses all of `*q` or `table[i]`, where the access is to some bytes of it
+    /// only: the part that is meant, such as `q->count`, and how it is read. The access is to `size` bytes, `offset` bytes
+    /// into a block of the heap of `block` bytes.
+    #[must_use]
+    pub fn part_of(
+        &self,
+        frame: &Frame,
+        expression: &str,
+        (offset, size, block): (u64, u64, u64),
+    ) -> Option<(String, Option<Form>)> {
+        let function = (frame.function.as_str(), frame.line);
+        let (path, form) = self.executable.part_of_expression(function, expression, (offset, size, block))?;
+        let name = match (expression.strip_prefix('*'), path.strip_prefix('.')) {
+            (Some(pointer), Some(member)) if !pointer.starts_with('*') => format!("{pointer}->{member}"),
+            (Some(_), _) if !path.is_empty() => format!("({expression}){path}"),
+            _ => format!("{expression}{path}"),
+        };
+        Some((name, form))
     }
 
     /// The size of the elements that an expression such as `table[i].next` chooses from, when it follows a pointer to

@@ -18,77 +18,81 @@ pub(crate) struct TypeWalk<'a> {
 }
 
 /// A part of a structure.
-struct Member {
+pub(crate) struct Member {
     /// Empty for base classes and for structures without a name, whose fields belong to the outer one.
-    name: String,
-    type_place: Place,
-    offset: u64,
-    size: u64,
+    pub(crate) name: String,
+    pub(crate) type_place: Place,
+    /// The bytes that hold some of it.
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    /// The first bit and the number of them, where it is a bit field.
+    pub(crate) bits: Option<(u64, u64)>,
 }
 
 impl TypeWalk<'_> {
     /// Appends to `name` the path to what lies at `offset` in a variable of this type. What cannot be followed ends
-    /// the path early. Returns the type of the part at which it ends.
-    pub(crate) fn describe(&self, type_place: Place, offset: u64, name: &mut String) -> Place {
-        let mut end = type_place;
-        let _ = self.descend(type_place, offset, name, &mut end, 0);
-        end
+    /// the path early.
+    pub(crate) fn describe(&self, type_place: Place, offset: u64, name: &mut String) {
+        let _ = self.descend(type_place, offset, name, 0);
     }
 
-    fn descend(&self, type_place: Place, offset: u64, name: &mut String, end: &mut Place, depth: u32) -> Option<()> {
+    fn descend(&self, type_place: Place, offset: u64, name: &mut String, depth: u32) -> Option<()> {
         if depth > DEEPEST {
             return None;
         }
-        *end = type_place;
         let entry = self.units.entry(type_place)?;
         match entry.tag() {
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
                 let member = self.member(type_place, offset)?;
-                self.enter_member(member, offset, name, end, depth)
+                self.enter_member(member, offset, name, depth)
             }
             // The members of a union lie on top of each other: which of them is meant cannot be known.
             gimli::DW_TAG_union_type => None,
-            gimli::DW_TAG_array_type => self.element(type_place, &entry, offset, name, end, depth),
+            gimli::DW_TAG_array_type => self.element(type_place, &entry, offset, name, depth),
             tag if is_transparent(tag) => {
                 let inner = reference(self.units, &entry, type_place, gimli::DW_AT_type)?;
-                self.descend(inner, offset, name, end, depth + 1)
+                self.descend(inner, offset, name, depth + 1)
             }
             _ => None,
         }
     }
 
-    fn enter_member(&self, member: Member, offset: u64, name: &mut String, end: &mut Place, depth: u32) -> Option<()> {
+    fn enter_member(&self, member: Member, offset: u64, name: &mut String, depth: u32) -> Option<()> {
         // Reserved names are inside the implementation of a library type, such as a mutex or a vector: the user
-        // knows the whole only. What the value is, its type there tells all the same.
+        // knows the whole only.
         if is_reserved(&member.name) {
-            return self.descend(member.type_place, offset - member.offset, &mut String::new(), end, depth + 1);
+            return None;
         }
         if !member.name.is_empty() {
             name.push('.');
             name.push_str(&member.name);
         }
-        self.descend(member.type_place, offset - member.offset, name, end, depth + 1)
+        self.descend(member.type_place, offset - member.offset, name, depth + 1)
     }
 
     /// The one member that holds the bytes in question. None when there are several, as with bit fields that share a
     /// byte, or when the bytes reach over more than one.
     fn member(&self, structure: Place, offset: u64) -> Option<Member> {
-        let mut tree = self.units.tree(structure)?;
-        let mut children = tree.root().ok()?.children();
-        let mut found = None;
+        let end = offset.saturating_add(self.size);
+        let is_touched = |member: &Member| member.offset < end && offset < member.offset.saturating_add(member.size);
+        let mut touched = self.members(structure).into_iter().filter(is_touched);
+        let found = touched.next().filter(|member| member.offset <= offset && end <= member.offset + member.size)?;
+        touched.next().is_none().then_some(found)
+    }
+
+    /// What a structure or union is made of, with its bases.
+    pub(crate) fn members(&self, structure: Place) -> Vec<Member> {
+        let mut members = Vec::new();
+        let Some(mut tree) = self.units.tree(structure) else { return members };
+        let Ok(root) = tree.root() else { return members };
+        let mut children = root.children();
         while let Ok(Some(child)) = children.next() {
             let entry = child.entry();
-            if !matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
-                continue;
-            }
-            let Some(member) = self.read_member(structure, entry) else { continue };
-            let inside = offset.checked_sub(member.offset).is_some_and(|at| at < member.size);
-            let whole = offset.saturating_add(self.size) <= member.offset.saturating_add(member.size);
-            if inside && whole && found.replace(member).is_some() {
-                return None;
+            if matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
+                members.extend(self.read_member(structure, entry));
             }
         }
-        found
+        members
     }
 
     /// The type of the member of a structure or union that has a name; those of its bases and of its nameless parts count.
@@ -96,24 +100,13 @@ impl TypeWalk<'_> {
         if depth > DEEPEST {
             return None;
         }
-        let mut tree = self.units.tree(structure)?;
-        let mut children = tree.root().ok()?.children();
-        let mut inside = Vec::new();
-        while let Ok(Some(child)) = children.next() {
-            let entry = child.entry();
-            if !matches!(entry.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance) {
-                continue;
-            }
-            let Some(member) = self.read_member(structure, entry) else { continue };
-            if member.name == wanted {
-                // Some bits of a value are not the value.
-                return entry.attr_value(gimli::DW_AT_bit_size).ok()?.is_none().then_some(member.type_place);
-            }
-            if member.name.is_empty() {
-                inside.push(member.type_place);
-            }
+        let members = self.members(structure);
+        if let Some(member) = members.iter().find(|member| member.name == wanted) {
+            // Some bits of a value are not the value.
+            return member.bits.is_none().then_some(member.type_place);
         }
-        inside.into_iter().find_map(|place| self.member_named(place, wanted, depth + 1))
+        let mut inside = members.iter().filter(|member| member.name.is_empty());
+        inside.find_map(|member| self.member_named(member.type_place, wanted, depth + 1))
     }
 
     fn read_member(&self, structure: Place, entry: &Entry<'_>) -> Option<Member> {
@@ -127,7 +120,13 @@ impl TypeWalk<'_> {
         if let Some(bits) = number(gimli::DW_AT_bit_size) {
             let first = number(gimli::DW_AT_data_bit_offset)?;
             let end = first.checked_add(bits)?.div_ceil(8);
-            return Some(Member { name, type_place, offset: first / 8, size: end - first / 8 });
+            return Some(Member {
+                name,
+                type_place,
+                offset: first / 8,
+                size: end - first / 8,
+                bits: Some((first, bits)),
+            });
         }
         let offset = match entry.attr_value(gimli::DW_AT_data_member_location).ok()? {
             // Static members have no place in the object, the members of a union have it at 0.
@@ -137,18 +136,10 @@ impl TypeWalk<'_> {
             Some(AttributeValue::Exprloc(_)) => return None,
             Some(value) => value.udata_value()?,
         };
-        Some(Member { name, type_place, offset, size: size_of(self.units, type_place, 0)? })
+        Some(Member { name, type_place, offset, size: size_of(self.units, type_place, 0)?, bits: None })
     }
 
-    fn element(
-        &self,
-        array: Place,
-        entry: &Entry<'_>,
-        offset: u64,
-        name: &mut String,
-        end: &mut Place,
-        depth: u32,
-    ) -> Option<()> {
+    fn element(&self, array: Place, entry: &Entry<'_>, offset: u64, name: &mut String, depth: u32) -> Option<()> {
         let element = reference(self.units, entry, array, gimli::DW_AT_type)?;
         let dimensions = dimensions(self.units, array)?;
         let element_size = size_of(self.units, element, 0).filter(|size| *size > 0)?;
@@ -162,7 +153,7 @@ impl TypeWalk<'_> {
             rest %= row;
             row = row.checked_div(*following)?;
         }
-        self.descend(element, rest, name, end, depth + 1)
+        self.descend(element, rest, name, depth + 1)
     }
 }
 
@@ -219,7 +210,7 @@ pub(crate) fn is_transparent(tag: gimli::DwTag) -> bool {
 }
 
 /// Names that C and C++ keep for the implementation.
-fn is_reserved(name: &str) -> bool {
+pub(crate) fn is_reserved(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next() == Some('_') && letters.next().is_some_and(|second| second == '_' || second.is_ascii_uppercase())
 }

@@ -9,10 +9,10 @@ use gimli::{
 
 use crate::DataSymbol;
 use crate::demangle::demangle;
-use crate::forms::{Form, form};
+use crate::forms::Form;
 use crate::image::Bytes;
 use crate::paths::Paths;
-use crate::scopes::{self, Functions, Scope};
+use crate::scopes::{self, Functions, Scope, Typed};
 use crate::types::{TypeWalk, size_of};
 
 pub(crate) type Offset = usize;
@@ -28,9 +28,28 @@ pub(crate) struct Place {
 /// The variables with a fixed address, by address, and the units that describe them.
 pub(crate) struct Variables {
     units: Units,
-    globals: Vec<(u64, Place)>,
-    thread_locals: Vec<(u64, Place)>,
+    globals: Vec<Located>,
+    thread_locals: Vec<Located>,
     functions: Functions,
+}
+
+/// A variable, or the part of it that the optimiser has given a place of its own.
+pub(crate) struct Located {
+    address: u64,
+    pub(crate) place: Place,
+    /// Where the part begins in the variable, and its size.
+    part: Option<(u64, u64)>,
+}
+
+impl Located {
+    /// How far into the variable an address is that is not before it.
+    fn offset(&self, address: u64) -> Option<u64> {
+        let at = address - self.address;
+        match self.part {
+            None => Some(at),
+            Some((begins, size)) => (at < size).then(|| begins + at),
+        }
+    }
 }
 
 /// All units of a file, in the order of the file.
@@ -85,8 +104,8 @@ impl Variables {
             // An error ends the unit; the variables before it are kept.
             let _ = variables.index_unit(dwarf, number);
         }
-        variables.globals.sort_by_key(|(address, _)| *address);
-        variables.thread_locals.sort_by_key(|(address, _)| *address);
+        variables.globals.sort_by_key(|variable| variable.address);
+        variables.thread_locals.sort_by_key(|variable| variable.address);
         variables
     }
 
@@ -102,11 +121,11 @@ impl Variables {
                 entries.skip_attributes(abbreviation.attributes())?;
                 continue;
             }
-            let (mut location, mut line) = (None, None);
+            let (mut locations, mut line) = (Vec::new(), None);
             for specification in abbreviation.attributes() {
                 let attribute = entries.read_attribute(*specification)?;
                 match attribute.name() {
-                    gimli::DW_AT_location => location = fixed_location(dwarf, unit, &attribute),
+                    gimli::DW_AT_location => locations = fixed_locations(dwarf, unit, &attribute),
                     gimli::DW_AT_decl_line => line = attribute.udata_value(),
                     _ => {}
                 }
@@ -117,11 +136,13 @@ impl Variables {
                 }
                 continue;
             }
-            match location {
-                // Discarded by the linker.
-                Some(Location::Address(0 | u64::MAX)) | None => {}
-                Some(Location::Address(address)) => self.globals.push((address, place)),
-                Some(Location::ThreadLocal(offset)) => self.thread_locals.push((offset, place)),
+            for Location { base, part } in locations {
+                match base {
+                    // Discarded by the linker.
+                    Base::Address(0 | u64::MAX) => {}
+                    Base::Address(address) => self.globals.push(Located { address, place, part }),
+                    Base::ThreadLocal(address) => self.thread_locals.push(Located { address, place, part }),
+                }
             }
         }
         Ok(())
@@ -137,11 +158,14 @@ impl Variables {
         paths: &Paths,
     ) -> Option<DataSymbol> {
         let table = if thread_local { &self.thread_locals } else { &self.globals };
-        let after = table.partition_point(|(start, _)| *start <= address);
-        let (start, _) = table.get(after.checked_sub(1)?)?;
+        let after = table.partition_point(|variable| variable.address <= address);
+        let start = table.get(after.checked_sub(1)?)?.address;
         // Several DIEs can describe one variable; the first that knows its name and size is taken.
-        let same = table[..after].iter().rev().take_while(|(address, _)| address == start);
-        same.filter_map(|(_, place)| self.describe(dwarf, *place, address - start, size, thread_local, paths)).next()
+        let same = table[..after].iter().rev().take_while(|variable| variable.address == start);
+        same.filter_map(|variable| {
+            self.describe(dwarf, variable.place, variable.offset(address)?, size, thread_local, paths)
+        })
+        .next()
     }
 
     fn describe(
@@ -159,15 +183,11 @@ impl Variables {
             return None;
         }
         let mut name = facts.name?;
-        let part = TypeWalk { units: &self.units, dwarf, size }.describe(facts.type_place?, offset, &mut name);
+        let walk = TypeWalk { units: &self.units, dwarf, size };
+        walk.describe(facts.type_place?, offset, &mut name);
         let (file, line) = facts.declared.unwrap_or_default();
-        let form = self.form_of(dwarf, part, size);
+        let form = walk.form(facts.type_place?, offset);
         Some(DataSymbol { name, offset, size: whole, thread_local, file: paths.shown(&file), line, form })
-    }
-
-    /// How a value of a type is read, when it has as many bytes as expected.
-    fn form_of(&self, dwarf: &Dwarf<Bytes>, place: Place, size: u64) -> Option<Form> {
-        if size_of(&self.units, place, 0)? == size { form(&self.units, dwarf, place) } else { Some(Form::Other) }
     }
 
     fn scope<'a>(&'a self, dwarf: &'a Dwarf<Bytes>) -> Scope<'a> {
@@ -185,39 +205,93 @@ impl Variables {
         size_of(&self.units, place, 0).filter(|size| *size > 0)
     }
 
-    /// How the value of an expression is read.
+    /// How the value of an expression is read, of which an access touches `size` bytes from `address` on.
     pub(crate) fn form_of_expression(
         &self,
         dwarf: &Dwarf<Bytes>,
         (function, line): (&str, u32),
         expression: &str,
-        size: u64,
+        (address, size): (u64, u64),
     ) -> Option<Form> {
+        let walk = TypeWalk { units: &self.units, dwarf, size };
+        match self.scope(dwarf).value_of(function, line, expression)? {
+            Typed::Whole(place) => walk.form_from_start(place),
+            Typed::Bits(structure, name) => walk.form_of_bits(structure, name, address),
+        }
+    }
+
+    /// What an access touches that is `offset` bytes into a block of the heap: the path to the part of the expression's
+    /// value, and how it is read. Nothing unless it is clear that the block is made of such values: a pointer may lead into
+    /// the middle of something else.
+    pub(crate) fn part_of_expression(
+        &self,
+        dwarf: &Dwarf<Bytes>,
+        (function, line): (&str, u32),
+        expression: &str,
+        (offset, size, block): (u64, u64, u64),
+    ) -> Option<(String, Option<Form>)> {
         let place = self.scope(dwarf).type_of(function, line, expression)?;
-        self.form_of(dwarf, place, size).filter(|form| *form != Form::Other)
+        let each = size_of(&self.units, place, 0)?;
+        let is_element =
+            expression.ends_with(']') && self.scope(dwarf).chosen_from(function, line, expression).is_some();
+        if block != each && !(is_element && block.checked_rem(each) == Some(0)) {
+            return None;
+        }
+        let walk = TypeWalk { units: &self.units, dwarf, size };
+        let mut path = String::new();
+        walk.describe(place, offset % each, &mut path);
+        Some((path, walk.form(place, offset % each)))
+    }
+
+    /// Whether an expression is an array, which is called by its name and not by what its name leads to.
+    pub(crate) fn is_array(&self, dwarf: &Dwarf<Bytes>, (function, line): (&str, u32), expression: &str) -> bool {
+        let place = self.scope(dwarf).type_of(function, line, expression);
+        let entry = place.and_then(|place| self.units.entry(place));
+        entry.is_some_and(|entry| entry.tag() == gimli::DW_TAG_array_type)
     }
 }
 
-enum Location {
+enum Base {
     Address(u64),
     ThreadLocal(u64),
 }
 
-/// The place of a variable that is the same all the time.
-fn fixed_location(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribute<Bytes>) -> Option<Location> {
-    let mut operations = attribute.exprloc_value()?.operations(unit.encoding());
-    let base = match operations.next().ok()?? {
-        Operation::Address { address } => address,
-        Operation::AddressIndex { index } | Operation::ConstantIndex { index } => dwarf.address(unit, index).ok()?,
-        Operation::UnsignedConstant { value } => value,
-        _ => return None,
-    };
-    match operations.next().ok()? {
-        None => Some(Location::Address(base)),
-        Some(Operation::PlusConstant { value }) => Some(Location::Address(base.checked_add(value)?)),
-        Some(Operation::TLS) => Some(Location::ThreadLocal(base)),
-        Some(_) => None,
+struct Location {
+    base: Base,
+    /// Where the part begins in the variable, and its size, unless it is all of it.
+    part: Option<(u64, u64)>,
+}
+
+/// The places of a variable and its parts that are the same all the time.
+fn fixed_locations(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribute<Bytes>) -> Vec<Location> {
+    let mut locations = Vec::new();
+    let Some(expression) = attribute.exprloc_value() else { return locations };
+    let mut operations = expression.operations(unit.encoding());
+    // What the operations so far give: nothing yet, or nothing that stays.
+    let (mut base, mut begins) = (None, 0);
+    while let Ok(Some(operation)) = operations.next() {
+        base = match (operation, base) {
+            (Operation::Address { address }, None) => Some(Base::Address(address)),
+            (Operation::AddressIndex { index } | Operation::ConstantIndex { index }, None) => {
+                dwarf.address(unit, index).ok().map(Base::Address)
+            }
+            (Operation::UnsignedConstant { value }, None) => Some(Base::Address(value)),
+            (Operation::PlusConstant { value }, Some(Base::Address(address))) => {
+                address.checked_add(value).map(Base::Address)
+            }
+            (Operation::TLS, Some(Base::Address(address))) => Some(Base::ThreadLocal(address)),
+            (Operation::Piece { size_in_bits, .. }, base) => {
+                let size = size_in_bits / 8;
+                locations.extend(base.map(|base| Location { base, part: Some((begins, size)) }));
+                begins += size;
+                None
+            }
+            // A value that is in no memory: it may be a part all the same.
+            _ => return locations,
+        };
     }
+    locations.extend(base.map(|base| Location { base, part: None }));
+    locations
 }
 
 /// What the DIEs of a variable say about it. Definitions refer to declarations, and each may have a part.

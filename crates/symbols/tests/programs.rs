@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use racehunter_symbols::source::Access;
-use racehunter_symbols::{Form, Frame, Kind, Symbols, SymbolsError, inspect, own_frame};
+use racehunter_symbols::{Form, Frame, Kind, Part, Symbols, SymbolsError, inspect, own_frame};
 use tempfile::TempDir;
 
 /// A compiled program that prints addresses and what they must be called.
@@ -116,6 +116,27 @@ fn a_variable_has_its_declaration_and_its_size() {
 }
 
 #[test]
+fn what_the_optimiser_takes_apart_keeps_its_name() {
+    // Each member of a structure that nobody else sees becomes a variable.
+    let code = "static struct { int a; long b; int c[2]; } s;
+        void set(int i) { s.a = i; s.b = i; s.c[1] = i; } long get(void) { return s.a + s.b + s.c[1]; }
+        int main(int n, char **v) { (void)v; set(n); return (int)get(); }";
+    let directory = TempDir::new().expect("a directory");
+    let (file, executable) = (directory.path().join("parts.c"), directory.path().join("parts"));
+    std::fs::write(&file, code).expect("can be written");
+    run(Command::new("clang-22").args(["-g", "-O1", "-fno-inline"]).arg(&file).arg("-o").arg(&executable));
+    let table = String::from_utf8(run(Command::new("nm").arg(&executable))).expect("text");
+    let symbols = Symbols::load(&executable).expect("symbols");
+    let mut names = Vec::new();
+    for line in table.lines().filter(|line| line.contains(" b s.") || line.ends_with(" b s")) {
+        let address = u64::from_str_radix(line.split(' ').next().expect("an address"), 16).expect("a number");
+        names.push(symbols.data_symbol(address).expect("known").name);
+    }
+    names.sort();
+    assert_eq!(names, ["s.a", "s.b", "s.c[1]"]);
+}
+
+#[test]
 fn expressions_have_the_types_of_what_they_name() {
     let symbols = Program::compile("clang-22", "accesses.c", &["-g", "-O0", "-pthread"]).symbols();
     let frame = |function: &str| Frame {
@@ -124,7 +145,7 @@ fn expressions_have_the_types_of_what_they_name() {
         line: line_of("accesses.c", &format!("TEST {function}(")) + 1,
         column: 1,
     };
-    let form = |function: &str, expression: &str, size| symbols.form_of(&frame(function), expression, size);
+    let form = |function: &str, expression: &str, size| symbols.form_of(&frame(function), expression, 0x1000, size);
     assert_eq!(form("members", "q->count", 4), Some(Form::Signed));
     assert_eq!(form("members", "q->head->next", 8), Some(Form::Pointer));
     assert_eq!(form("members", "q->head->next->v", 4), Some(Form::Signed));
@@ -133,14 +154,30 @@ fn expressions_have_the_types_of_what_they_name() {
     assert_eq!(form("pointers", "*p", 4), Some(Form::Signed));
     assert_eq!(form("pointers", "pp", 8), Some(Form::Pointer));
     assert_eq!(form("globals", "qp->head", 8), Some(Form::Pointer));
-    // Part of a value, some bits of one, a whole structure, what is not known, and what is not a name.
+    let part = |name: &str, first_bit, bits, form| Part { name: name.to_owned(), first_bit, bits, form };
+    let node = Form::Parts(vec![part("v", 0, 32, Form::Signed), part("next", 64, 64, Form::Pointer)]);
+    assert_eq!(form("members", "q->nodes[2]", 16), Some(node.clone()));
+    assert_eq!(form("members", "*q->head", 16), Some(node));
+    // Part of a value, what is not known, and what is not a name.
     assert_eq!(form("members", "q->count", 2), None);
-    assert_eq!(form("members", "q->flags", 4), None);
-    assert_eq!(form("members", "q->nodes[2]", 16), None);
     assert_eq!(form("members", "q->missing", 4), None);
     assert_eq!(form("members", "next(q)->count", 4), None);
     let nowhere = Frame { function: "nowhere".to_owned(), ..frame("members") };
-    assert_eq!(symbols.form_of(&nowhere, "q->count", 4), None);
+    assert_eq!(symbols.form_of(&nowhere, "q->count", 0x1000, 4), None);
+
+    // The bits are the lowest of what is read if that begins with them, and the address says whether it does.
+    let flags = |address| symbols.form_of(&frame("members"), "q->flags", address, 1);
+    let row = 0x1000 + 40 + 4 + 64 + 4 + 8 + 64;
+    assert_eq!(flags(row), Some(Form::Parts(vec![part("", 0, 3, Form::Unsigned)])));
+    assert_eq!(flags(row + 1), None);
+
+    // Of a block that holds one queue each byte has its name; where a pointer could lead into something larger none has.
+    let count = (40, 4, 192);
+    let named = |expression: &str, place| symbols.part_of(&frame("members"), expression, place);
+    assert_eq!(named("*q", count), Some(("q->count".to_owned(), Some(Form::Signed))));
+    assert_eq!(named("*q", (40, 4, 384)), None);
+    assert_eq!(named("q->head[i]", (24, 8, 64)), Some(("q->head[i].next".to_owned(), Some(Form::Pointer))));
+    assert_eq!(named("q->nodes[i]", (24, 8, 64)), None, "part of the block that `q` points to");
 
     let element = |expression: &str| symbols.element_size(&frame("members"), expression);
     assert_eq!(element("q->head[3].v"), Some(16));

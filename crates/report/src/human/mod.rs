@@ -83,7 +83,8 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     let is_memory = finding.kind.is_about_memory();
     let object = finding.object.as_ref().filter(|_| is_memory)?;
     let mut parts = Vec::new();
-    let accessed = finding.sites.iter().map(|site| u64::from(site.size)).max().filter(|size| *size > 0);
+    // The name is that of what both use.
+    let accessed = finding.sites.iter().map(|site| u64::from(site.size)).filter(|size| *size > 0).min();
     let size = accessed.unwrap_or(object.size);
     if size > 0 {
         parts.push(count(size, "byte"));

@@ -21,8 +21,12 @@ pub(super) struct Spelling {
 
 /// What a library function does with the memory its arguments point at.
 const COPIES: [&str; 8] = ["memcpy", "memmove", "strcpy", "strncpy", "strcat", "strncat", "stpcpy", "bcopy"];
-const USES: [&str; 11] =
-    ["memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strrchr", "strdup", "free", "bzero"];
+const USES: [&str; 14] = [
+    "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strrchr", "strdup", "free", "bzero",
+    "puts", "perror", "fwrite",
+];
+/// Those that write what is behind their first argument, and read what is behind others.
+const PRINTS: [&str; 2] = ["sprintf", "snprintf"];
 const ATOMICS: [&str; 4] = ["atomic_", "__atomic_", "__c11_atomic_", "__sync_"];
 
 impl Line<'_> {
@@ -76,6 +80,10 @@ impl Line<'_> {
             }
             // A subscript of an expression in brackets: `(*p)[i]`.
             "(" => {
+                // `a = (struct point){1, 2}`
+                if let Some(assigned) = self.copied_to(at, access) {
+                    return self.plain(assigned);
+                }
                 let close = self.closing(at)?;
                 let chain = self.chain(close, |sign| sign == "[");
                 (chain.end > close + 1).then_some(at..chain.end).and_then(|range| self.plain(range))
@@ -134,6 +142,7 @@ impl Line<'_> {
         let copies = COPIES.iter().any(|known| function.ends_with(known));
         let known = copies
             || USES.iter().any(|known| function.ends_with(known))
+            || (access == Access::Write && PRINTS.iter().any(|known| function.ends_with(known)))
             || ATOMICS.iter().any(|prefix| function.starts_with(prefix));
         let is_macro = arguments.len() == 1 && !function.chars().any(char::is_lowercase);
         if access != Access::Call && !known && !is_macro {

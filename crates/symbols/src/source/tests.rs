@@ -74,6 +74,7 @@ fn copies_of_structures_have_both_sides_at_the_source() {
     is(write("*a = |*b;"), "*a");
     is(write("q->first = |other;"), "q->first");
     is(write("q->first = p->|other;"), "q->first");
+    is(write("q->at = |(struct point){1, 2};"), "q->at");
 }
 
 #[test]
@@ -87,6 +88,9 @@ fn library_functions_work_behind_their_arguments() {
     is(write("|free(q->head)"), "*q->head");
     is(read("|READ_ONCE(q->count)"), "q->count");
     is(write("|delete v;"), "*v");
+    is(read("|puts(q->name);"), "*q->name");
+    is(write("|snprintf(text, 9, form, q->name);"), "*text");
+    assert_eq!(read("|snprintf(text, 9, form, q->name);"), None);
     assert_eq!(read("|compute(x)"), None);
 }
 

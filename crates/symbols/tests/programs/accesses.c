@@ -70,7 +70,7 @@ TEST atomics(void) {
 
 TEST copies(struct queue *a) {
   first = second;                    //~ w first, r second
-  memset(a->items, 0, 64);           //~ w *a->items
+  memset(a->items, 0, 64);           //~ w a->items
 }
 
 int main(void) {
