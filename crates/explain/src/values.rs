@@ -90,7 +90,7 @@ fn together(places: &Places<'_>, bytes: &[u8], parts: &[Part]) -> String {
 
 fn part(places: &Places<'_>, bytes: &[u8], part: &Part) -> String {
     let (first, size) = ((part.first_bit / 8) as usize, part.bits / 8);
-    if part.first_bit % 8 == 0 && part.bits % 8 == 0 {
+    if part.first_bit.is_multiple_of(8) && part.bits.is_multiple_of(8) {
         let value = bytes.get(first..first + size as usize).and_then(|own| shown(places, own, size, Some(&part.form)));
         return value.unwrap_or_else(|| "...".to_owned());
     }

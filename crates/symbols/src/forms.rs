@@ -148,7 +148,7 @@ impl TypeWalk<'_> {
         if offset % each + size <= each {
             return self.form_of(element, offset % each, size, depth + 1);
         }
-        if offset % each != 0 || size % each != 0 || size / each > MOST_PARTS as u64 {
+        if !offset.is_multiple_of(each) || !size.is_multiple_of(each) || size / each > MOST_PARTS as u64 {
             return Some(Form::Other);
         }
         let form = self.form_of(element, 0, each, depth + 1)?;
