@@ -199,6 +199,7 @@ int main(void) {
     s = calloc(1, sizeof *s);
     pthread_create(&thread, 0, worker, 0);
     puts(s->name);
+    printf("%s\n", s->name);
     struct shape copy = *s;
     seen = copy.at.x + s->flags.count + s->sizes[1] + state.mode + (double)wide;
     pthread_join(thread, 0);
@@ -223,6 +224,8 @@ int main(void) {
     did(16, "write s->sizes", "{0, 0, 0}", "{3, 4, 5}");
     did(17, "write state", "{ready = 0, mode = 0, count = 0}", "{ready = 0, mode = -2, count = 0}");
     did(18, "write wide", "0", "1180591620717411303427");
+    // No expression of this line is known to be what is read; where the block was allocated it got a name.
+    did(26, "read s->name", r#""a \"name\"\n""#, "?");
 }
 
 /// What C++'s library locks, waits on and reads has the name that the user's code gives it.

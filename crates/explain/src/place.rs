@@ -102,12 +102,24 @@ impl Places<'_> {
         let frames = self.symbols.frames(record.code);
         // In the code of a library the access is to a part of what the user's line names.
         let frame = frames.first().filter(|_| own_frame(&frames) == Some(0))?;
-        let expression = self.symbols.expression(frame, spelled_as(record.kind))?;
+        let Some(expression) = self.symbols.expression(frame, spelled_as(record.kind)) else {
+            return self.allocated_part(record.object, size)?.1;
+        };
         let expression = expression.trim_start_matches('&');
         match self.part(frame, expression, record.object, size) {
             Some((_, form)) => form,
             None => self.symbols.form_of(frame, expression, record.object, size),
         }
+    }
+
+    /// The part of a block of the heap that an access is to, by the name that the block has where it is allocated.
+    pub(crate) fn allocated_part(&self, address: u64, size: u64) -> Option<(String, Option<Form>)> {
+        let block = self.block(address)?;
+        let mut records = self.execution.records.iter().rev();
+        let allocation = records.find(|record| record.kind == Kind::Allocated && record.object == block.start)?;
+        let (frames, _) = self.stack(allocation);
+        let frame = frames.get(own_frame(&frames)?)?;
+        self.part(frame, &self.symbols.allocated_for(frame)?, address, size)
     }
 
     /// A place that is known by its code address only.
@@ -170,7 +182,10 @@ impl Places<'_> {
                     let part = self.part(frame, &name, address, size).map(|(part, _)| part);
                     (part.unwrap_or(name), each.map(|each| at / each))
                 }
-                None => (format!("byte {at} of a block of {}", record.extra), None),
+                None => {
+                    let part = self.allocated_part(address, size).map(|(part, _)| part);
+                    (part.unwrap_or_else(|| format!("byte {at} of a block of {}", record.extra)), None)
+                }
             };
             return Object { name, size, region: "heap".to_owned(), allocated, element };
         }

@@ -167,7 +167,8 @@ fn memory(places: &Places<'_>, record: &Record) -> String {
     if let Some(symbol) = places.symbols.data_symbol_of(relative, record.extra.max(1)) {
         return symbol.name;
     }
-    places.spelled(record).unwrap_or_else(|| match record.extra {
+    let allocated = || places.allocated_part(record.object, record.extra).map(|(part, _)| part);
+    places.spelled(record).or_else(allocated).unwrap_or_else(|| match record.extra {
         1 => "1 byte".to_owned(),
         size => format!("{size} bytes"),
     })

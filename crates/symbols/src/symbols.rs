@@ -169,6 +169,16 @@ impl Symbols {
         }
     }
 
+    /// What the source calls the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
+    #[must_use]
+    pub fn allocated_for(&self, frame: &Frame) -> Option<String> {
+        let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
+        let mut sources = self.sources.borrow_mut();
+        let lines = sources.entry(frame.file.clone()).or_insert_with(|| source::lines(Path::new(&frame.file)));
+        let pointer = source::assigned(lines.as_ref()?.get(line)?, frame.column)?;
+        Some(format!("*{pointer}"))
+    }
+
     /// How the value of an expression is read that the source has at a frame's place, by an access to `size` bytes from
     /// `address` on.
     #[must_use]

@@ -60,6 +60,16 @@ pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option
     })
 }
 
+/// What the value of the call at the column is assigned to, in the same statement: `q->head` for `q->head = malloc(8);`.
+#[must_use]
+pub fn assigned(line: &str, column: u32) -> Option<&str> {
+    let start = usize::try_from(column.checked_sub(1)?).ok()?;
+    let tokens = tokens(line);
+    let at = tokens.iter().position(|token| token.range.contains(&start))?;
+    let range = Line { text: line, tokens: &tokens }.assigned(at)?;
+    line.get(range).filter(|text| text.len() <= LONGEST)
+}
+
 fn spelling(file: &str, line: &str, column: u32, access: Access) -> Option<spell::Spelling> {
     let start = usize::try_from(column.checked_sub(1)?).ok()?;
     let tokens = tokens(line);

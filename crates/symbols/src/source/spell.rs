@@ -134,6 +134,19 @@ impl Line<'_> {
             .flatten()
     }
 
+    /// What is on the left of the assignment that token `at` is on the right of; only casts may be in between.
+    pub(super) fn assigned(self, at: usize) -> Option<Range<usize>> {
+        let sign = (0..at).rfind(|&before| self.word(before) == "=")?;
+        let is_cast = |tokens: Range<usize>| {
+            tokens.into_iter().all(|between| {
+                matches!(self.word(between), "(" | ")" | "*" | "::")
+                    || matches!(self.class(between), Some(Class::Name | Class::Keyword))
+            })
+        };
+        let left = self.backward(sign)?;
+        is_cast(sign + 1..at).then(|| self.bytes(left))
+    }
+
     /// What a call does its work on: the memory behind an argument, or, for anything that is not a well-known
     /// function, its first argument.
     fn argument_of_call(self, at: usize, access: Access) -> Option<Spelling> {

@@ -116,6 +116,22 @@ fn calls_name_their_object() {
 }
 
 #[test]
+fn what_is_allocated_has_the_name_that_it_gets() {
+    let assigned = |marked: &str| {
+        let column = marked.find('|').expect("a mark") + 1;
+        super::assigned(&marked.replace('|', ""), u32::try_from(column).expect("short")).map(str::to_owned)
+    };
+    is(assigned("struct entry *e = |malloc(sizeof *e);"), "e");
+    is(assigned("q->head = (struct node *)|calloc(1, 8);"), "q->head");
+    is(assigned("*out = |malloc(8);"), "*out");
+    is(assigned("if (!(p = |malloc(8)))"), "p");
+    is(assigned("table[i] = |new Entry;"), "table[i]");
+    assert_eq!(assigned("x = f(1, |malloc(8));"), None);
+    assert_eq!(assigned("return |malloc(8);"), None);
+    assert_eq!(assigned("x = 1; g(|malloc(8));"), None);
+}
+
+#[test]
 fn text_and_comments_do_not_confuse() {
     is(read("f(\"a->b\", q->|count); // q->count"), "q->count");
     is(write("a /* b */ |= 3"), "a");
