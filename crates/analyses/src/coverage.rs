@@ -16,6 +16,8 @@ use std::rc::Rc;
 pub struct Coverage {
     seed: u64,
     next: u64,
+    /// Executions of others that it waits for, still.
+    patience: u64,
     /// Hashes of the pairs so far.
     covered: HashSet<u64>,
     /// Executions with something new, the latest last.
@@ -51,7 +53,14 @@ impl Coverage {
     /// An analysis whose walks all derive from one seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { seed, next: 0, covered: HashSet::new(), kept: Vec::new() }
+        Self { seed, next: 0, patience: 0, covered: HashSet::new(), kept: Vec::new() }
+    }
+
+    /// An analysis that begins when others have run so many executions: what is rare is worth looking for when what is not
+    /// has been found.
+    #[must_use]
+    pub fn after_others(seed: u64, executions: u64) -> Self {
+        Self { patience: executions, ..Self::new(seed) }
     }
 
     /// Pairs of accesses that were seen so far.
@@ -126,7 +135,15 @@ impl Analysis for Coverage {
     type Target = Target;
 
     fn initial_targets(&mut self) -> Vec<Target> {
-        self.targets(AHEAD)
+        if self.patience == 0 { self.targets(AHEAD) } else { Vec::new() }
+    }
+
+    fn other_targets(&mut self, _: &Execution) -> Vec<Target> {
+        if self.patience == 0 {
+            return Vec::new();
+        }
+        self.patience -= 1;
+        self.initial_targets()
     }
 
     fn plan(&self, target: &Target) -> Plan {
@@ -162,6 +179,7 @@ impl Analysis for Coverage {
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         out.number(self.next);
+        out.number(self.patience);
         let mut covered: Vec<u64> = self.covered.iter().copied().collect();
         covered.sort_unstable();
         out.numbers(covered.into_iter());
@@ -182,7 +200,7 @@ impl Analysis for Coverage {
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
-        self.next = input.number()?;
+        (self.next, self.patience) = (input.number()?, input.number()?);
         self.covered = input.numbers()?.into_iter().collect();
         for _ in 0..input.number()? {
             self.kept.push(Rc::new(Kept { switches: input.switches()?, points: input.numbers()? }));

@@ -128,6 +128,9 @@ impl Default for Options {
     }
 }
 
+/// Executions of `auto` after which what is not found counts as rare.
+const RARE: u64 = 1_000;
+
 impl Technique {
     /// All of them, by name.
     pub const NAMES: [(&'static str, Self); 16] = [
@@ -199,8 +202,8 @@ impl Technique {
                 let walks = [Walks::uniform(seed), Walks::pct(depth, seed)];
                 let guided = Portfolio::of(context_bound).with(1, ReadsFrom::after_others(seed));
                 let others = walks.into_iter().fold(guided, |all, walk| all.with(1, walk));
-                // What any of them runs may tell more than it shows.
-                others.with(1, Predict::from_others())
+                // What any of them runs may tell more than it shows; and what all of them do not find is rare.
+                others.with(1, Predict::from_others()).with(2, Coverage::after_others(seed, RARE))
             }
         }
     }

@@ -60,8 +60,10 @@ struct Known {
     writes: BTreeMap<u64, u64>,
     /// The writes that it has seen, by where they are; [`BEFORE_ALL`] for none.
     seen: BTreeSet<u64>,
-    /// What the thread had read right before, and seen, the last time: it may take that to come here.
+    /// What the thread had read before, and seen, the last time: it may take that to come here. Updates are left out.
     context: Vec<(Read, u64)>,
+    /// It changes what it reads: a counter, more often than a condition.
+    updates: bool,
     /// How often somebody tried to have it see a write.
     tries: BTreeMap<u64, u32>,
     /// Most such reads in an execution.
@@ -207,7 +209,7 @@ impl ReadsFrom {
             if matches!(record.kind, Kind::Read | Kind::AtomicRead | Kind::AtomicUpdate) {
                 let (count, _) = counts.entry(read).or_insert((0, record.object));
                 *count += 1;
-                memory.reads.insert(read, place.gate);
+                memory.reads.insert(read, (place.gate, record.kind == Kind::AtomicUpdate));
                 if *count == 1 && !memory.is_own(record.thread) {
                     let write = memory.last.map_or(BEFORE_ALL, |(_, write)| write);
                     seen.entry(read.path).or_default().push((read, write));
@@ -232,7 +234,7 @@ impl ReadsFrom {
     /// Which reads could see which writes.
     fn note_reads<'a>(&mut self, memory: impl Iterator<Item = &'a Memory>, counts: &HashMap<Read, (u32, u64)>) {
         for Memory { reads, writes, .. } in memory {
-            for (&read, &gate) in reads {
+            for (&read, &(gate, updates)) in reads {
                 let others = writes.iter().filter(|((path, _), _)| *path != read.path);
                 let mut others = others.map(|(&(_, code), &gate)| (code, gate)).peekable();
                 if others.peek().is_none() || self.reads.len() >= MOST_KNOWN && !self.reads.contains_key(&read) {
@@ -246,6 +248,7 @@ impl ReadsFrom {
                 }
                 let before = known.writes.len();
                 known.gate = gate;
+                known.updates = updates;
                 known.writes.extend(others);
                 if known.writes.len() > before {
                     self.grown.insert(read);
@@ -263,9 +266,13 @@ impl ReadsFrom {
                 order.push(*read);
             }
         }
-        for (number, (read, _)) in reads.iter().enumerate() {
+        let mut decisive: Vec<(Read, u64)> = Vec::new();
+        for (read, write) in reads {
             if let Some(known) = self.reads.get_mut(read) {
-                known.context = reads[number.saturating_sub(MOST_WISHES - 1)..number].to_vec();
+                known.context = decisive[decisive.len().saturating_sub(MOST_WISHES - 1)..].to_vec();
+                if !known.updates {
+                    decisive.push((*read, *write));
+                }
             }
         }
         for (number, first) in reads.iter().enumerate().take(MOST_READS) {
@@ -402,8 +409,8 @@ impl ReadsFrom {
 struct Memory {
     /// The thread that wrote last, and where.
     last: Option<(u32, u64)>,
-    /// Who read it, with the gates.
-    reads: BTreeMap<Read, u64>,
+    /// Who read it, with the gates, and whether that was an update.
+    reads: BTreeMap<Read, (u64, bool)>,
     /// Writes, by path and place, with the gates.
     writes: BTreeMap<(u64, u64), u64>,
 }
@@ -480,6 +487,7 @@ impl Analysis for ReadsFrom {
             save_wanted(out, &[(*read, known.gate)]);
             out.number(known.object);
             out.number(known.most);
+            out.number(known.updates);
             save_map(out, &known.writes);
             save_map(out, &known.tries);
             out.numbers(known.seen.iter().copied());
@@ -510,10 +518,10 @@ impl Analysis for ReadsFrom {
         (self.next, self.guided, self.overheard) = (input.number()?, input.number()?, input.number()?);
         for _ in 0..input.number()? {
             let [(read, gate)] = load_wanted(input)?[..] else { return Err(Unusable::Damaged) };
-            let (object, most) = (input.number()?, input.small()?);
+            let (object, most, updates) = (input.number()?, input.small()?, input.flag()?);
             let (writes, tries) = (load_map(input)?, load_map(input)?);
             let (seen, context) = (input.numbers()?.into_iter().collect(), load_wanted(input)?);
-            self.reads.insert(read, Known { gate, object, writes, seen, context, tries, most });
+            self.reads.insert(read, Known { gate, object, writes, seen, context, updates, tries, most });
         }
         for _ in 0..input.number()? {
             let reads: Vec<Read> = load_wanted(input)?.into_iter().map(|(read, _)| read).collect();

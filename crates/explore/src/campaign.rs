@@ -512,6 +512,7 @@ impl<'a> Campaign<'a> {
                 Fate::Explored(execution)
             }
         };
+        self.portfolio.charge(running.member, execution.events);
         if self.portfolio.member(running.member).tell(running.tries, fate) {
             self.members[running.member] = Member::default();
         }

@@ -10,13 +10,27 @@ use std::collections::VecDeque;
 #[derive(Default)]
 pub struct Portfolio {
     members: Vec<Share>,
+    /// Events of the first execution, 0 before it.
+    first: u64,
 }
+
+/// An execution counts as one more for each time that it is so many times as long as the first.
+const LONG: u64 = 8;
+/// Nothing shorter is long.
+const SHORT: u64 = 1_000;
 
 struct Share {
     queue: Box<dyn Queue>,
     weight: i64,
     /// Executions it is owed.
     credit: i64,
+}
+
+impl Share {
+    /// What it has now.
+    fn weight(&self) -> i64 {
+        self.weight * i64::from(self.queue.weight())
+    }
 }
 
 impl Portfolio {
@@ -73,10 +87,23 @@ impl Portfolio {
         self.members.iter().map(|share| share.queue.left_out()).sum()
     }
 
+    /// An execution of a member took so many events. Members share the effort, not the number of executions: one whose
+    /// executions spin for long would take the time of all others.
+    pub(crate) fn charge(&mut self, member: usize, events: u64) {
+        if self.first == 0 {
+            self.first = events.max(SHORT);
+        }
+        let more = i64::try_from(events / self.first.saturating_mul(LONG)).unwrap_or(i64::MAX);
+        let total: i64 = self.members.iter().map(Share::weight).sum();
+        let credit = &mut self.members[member].credit;
+        *credit = credit.saturating_sub(total.saturating_mul(more));
+    }
+
     pub(crate) fn save(&self, out: &mut Saver<'_>) {
+        out.number(self.first);
         out.count(self.members.len());
         for Share { queue, credit, .. } in &self.members {
-            // Credits are small, of either sign.
+            // Of either sign.
             out.number(credit.unsigned_abs() << 1 | u64::from(*credit < 0));
             queue.save(out);
         }
@@ -85,6 +112,7 @@ impl Portfolio {
     /// Takes over what was written; returns of each member whether it goes on, rather than start again.
     pub(crate) fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<bool>, Unusable> {
         let mut resumed = Vec::new();
+        self.first = input.number()?;
         if input.number()? != self.members.len() as u64 {
             return Err(Unusable::Other);
         }
@@ -105,7 +133,7 @@ impl Portfolio {
             if self.members[index].queue.waiting() == 0 {
                 continue;
             }
-            let weight = self.members[index].weight * i64::from(self.members[index].queue.weight());
+            let weight = self.members[index].weight();
             total += weight;
             self.members[index].credit += weight;
             if best.is_none_or(|best| self.members[index].credit > self.members[best].credit) {

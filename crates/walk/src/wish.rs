@@ -60,6 +60,9 @@ struct Open {
     wish: Wish,
     /// The write that should be seen is the latest one.
     armed: bool,
+    /// The reader is held back as soon as it has read what else it should, and not just before this read: what it does in
+    /// between may keep the write from happening.
+    early: bool,
     over: bool,
 }
 
@@ -69,11 +72,18 @@ pub(crate) struct Wishes {
     open: [Open; MOST_WISHES],
     count: usize,
     patience: u32,
+    /// A thread that has read all that it should: the others go first now, so that it goes on with what is true no more.
+    stale: Option<u64>,
 }
 
 impl Wish {
     fn is_about(&self, object: u64) -> bool {
         self.object == 0 || self.object == object
+    }
+
+    /// Whether the read is in no critical section.
+    fn is_open(&self) -> bool {
+        self.read.gate == self.read.code
     }
 
     /// Whether another write than the one that should be seen changes this memory, or `fits` says so of a known one.
@@ -86,7 +96,7 @@ impl Wish {
 impl Open {
     /// Whether the thread should not go on yet.
     fn holds_back(&self, next: &Next) -> bool {
-        let Self { wish, armed, over } = self;
+        let Self { wish, armed, over, .. } = self;
         if *over || wish.skip > 0 || next.code == 0 {
             false
         } else if next.path == wish.reader {
@@ -101,11 +111,18 @@ impl Open {
             || next.code == place.gate && place.gate != place.code
     }
 
+    /// Whether this is the read, of the write. Not in a critical section: there it is no use to wait.
+    fn comes_true(&self, done: &Done) -> bool {
+        let Self { wish, armed, over, .. } = self;
+        let is_it = (wish.reader, wish.read.code, wish.skip) == (done.path, done.code, 0) && wish.is_about(done.object);
+        is_it && *armed && !over && wish.is_open()
+    }
+
     fn performed(&mut self, Done { path, code, object, changes }: Done) {
         if !self.wish.is_about(object) {
             return;
         }
-        let Self { wish, armed, over } = self;
+        let Self { wish, armed, over, .. } = self;
         let own = path == wish.reader;
         if code == wish.write && !own {
             *armed = true;
@@ -125,18 +142,38 @@ impl Wishes {
     pub(crate) const NONE: Self = {
         let nowhere = Place { code: 0, gate: 0 };
         let wish = Wish { reader: 0, read: nowhere, skip: 0, write: 0, rivals: [nowhere; MOST_RIVALS], object: 0 };
-        Self { open: [Open { wish, armed: false, over: true }; MOST_WISHES], count: 0, patience: PATIENCE }
+        Self {
+            open: [Open { wish, armed: false, early: false, over: true }; MOST_WISHES],
+            count: 0,
+            patience: PATIENCE,
+            stale: None,
+        }
     };
 
     pub(crate) fn add(&mut self, wish: Wish) {
         if let Some(open) = self.open.get_mut(self.count) {
-            *open = Open { wish, armed: wish.write == 0, over: false };
+            *open = Open { wish, armed: wish.write == 0, early: true, over: false };
             self.count += 1;
         }
     }
 
     pub(crate) fn hold_back(&self, next: &Next) -> bool {
-        self.open[..self.count].iter().any(|open| open.holds_back(next))
+        self.stale == Some(next.path)
+            || self.holds_early(next.path)
+            || self.open[..self.count].iter().any(|open| open.holds_back(next))
+    }
+
+    /// Whether a thread has only one more read to make that somebody wishes for, of a write that is not there yet.
+    fn holds_early(&self, path: u64) -> bool {
+        let mut own = self.open[..self.count].iter().filter(|open| open.wish.reader == path);
+        let mut open = own.clone().filter(|open| !open.over);
+        match (open.next(), open.next()) {
+            // Inside a critical section it would keep others out.
+            (Some(last), None) if last.early && !last.armed => {
+                own.clone().count() > 1 && own.all(|open| open.wish.is_open())
+            }
+            _ => false,
+        }
     }
 
     /// Somebody was held back.
@@ -147,24 +184,41 @@ impl Wishes {
     pub(crate) fn lose_patience(&mut self, by: u32) {
         self.patience = self.patience.saturating_sub(by);
         if self.patience == 0 {
-            self.count = 0;
+            (self.count, self.stale) = (0, None);
         }
     }
 
     /// A thread that gives way may wait for one that is held back.
     pub(crate) fn gives_way(&mut self) {
         self.lose_patience(IMPATIENCE);
+        self.open.iter_mut().for_each(|open| open.early = false);
+        self.stale = None;
     }
 
     /// The thread goes on although it should not.
     pub(crate) fn give_up(&mut self, next: &Next) {
+        if self.stale == Some(next.path) {
+            self.stale = None;
+            return;
+        }
+        if self.holds_early(next.path) {
+            let own = self.open.iter_mut().filter(|open| open.wish.reader == next.path);
+            own.for_each(|open| open.early = false);
+            return;
+        }
         for open in &mut self.open[..self.count] {
             open.over |= open.holds_back(next);
         }
     }
 
     pub(crate) fn performed(&mut self, done: Done) {
-        self.open[..self.count].iter_mut().for_each(|open| open.performed(done));
+        let open = &mut self.open[..self.count];
+        let came_true = open.iter().any(|open| open.comes_true(&done));
+        open.iter_mut().for_each(|open| open.performed(done));
+        let mut own = open.iter().filter(|open| open.wish.reader == done.path);
+        if came_true && own.all(|open| open.over) {
+            self.stale = Some(done.path);
+        }
     }
 }
 
@@ -234,6 +288,49 @@ mod tests {
         assert!(!later.hold_back(&next(READER, 10, 64)));
         later.performed(done(READER, 10, 64));
         assert!(later.hold_back(&next(READER, 10, 64)));
+    }
+
+    /// Reads at 10, before all writes, and at 12, of the write at 20; in no critical section.
+    fn two_wishes() -> Wishes {
+        let place = |code| Place { code, gate: code };
+        let mut rivals = [Place::default(); MOST_RIVALS];
+        rivals[0] = place(20);
+        let mut wishes = Wishes::NONE;
+        let first = Wish { reader: READER, read: place(10), object: 64, skip: 0, write: 0, rivals };
+        wishes.add(first);
+        wishes.add(Wish { read: place(12), object: 72, write: 20, rivals: [Place::default(); MOST_RIVALS], ..first });
+        wishes
+    }
+
+    #[test]
+    fn who_has_read_all_but_one_waits_for_the_write_at_once() {
+        let mut wishes = two_wishes();
+        assert!(!wishes.hold_back(&next(READER, 11, 80)));
+        wishes.performed(done(READER, 10, 64));
+        assert!(wishes.hold_back(&next(READER, 11, 80)), "what it does next may be in the way");
+        let mut given_up = wishes;
+        given_up.give_up(&next(READER, 11, 80));
+        assert!(!given_up.hold_back(&next(READER, 11, 80)) && given_up.hold_back(&next(READER, 12, 72)));
+        wishes.performed(done(WRITER, 20, 72));
+        assert!(!wishes.hold_back(&next(READER, 11, 80)) && !wishes.hold_back(&next(READER, 12, 72)));
+    }
+
+    #[test]
+    fn who_has_read_everything_goes_on_last() {
+        let mut wishes = two_wishes();
+        let any = next(READER, 99, 8);
+        wishes.performed(done(READER, 10, 64));
+        wishes.performed(done(WRITER, 20, 72));
+        assert!(!wishes.hold_back(&any));
+        wishes.performed(done(READER, 12, 72));
+        assert!(wishes.hold_back(&any) && !wishes.hold_back(&next(WRITER, 99, 8)));
+        wishes.give_up(&any);
+        assert!(!wishes.hold_back(&any), "nobody else can go on");
+        let mut in_vain = two_wishes();
+        in_vain.performed(done(WRITER, 20, 64));
+        in_vain.performed(done(READER, 10, 64));
+        in_vain.performed(done(READER, 12, 72));
+        assert!(!in_vain.hold_back(&any), "it has not read what it should");
     }
 
     #[test]
