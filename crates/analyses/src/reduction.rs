@@ -73,10 +73,11 @@ impl<'e> Way<'e> {
     /// Goes on to the moment before event `at`.
     pub fn reach(&mut self, at: u64) {
         while let Some(record) = self.records.get(self.next) {
+            // The event itself need not be in the log: then what follows it must not be taken for what comes before.
+            if record.index > at || record.kind.is_event() && record.index == at {
+                break;
+            }
             if record.kind.is_event() {
-                if record.index >= at {
-                    break;
-                }
                 let footprint = self.footprint(self.next, self.timed == Some(record.index));
                 self.account(record.index);
                 self.running = (record.thread, record.index + 1);

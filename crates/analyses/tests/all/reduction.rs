@@ -190,6 +190,18 @@ fn what_a_thread_did_for_itself_belongs_to_the_past() {
     misses_nothing(&Program::new(vec![main, vec![Op::Read(0, 0)], fails]), 2);
 }
 
+/// The same where a switch to such a thread, and one away from it, have no event in the log between them.
+#[test]
+fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
+    let main = vec![Op::Create(1), Op::Create(2), Op::Join(1)];
+    let fails = vec![Op::Yield, Op::Lock(0), Op::Lock(1), Op::Unlock(1), Op::Unlock(0), Op::Assert(3, 1)];
+    let sleeps = vec![Op::Write(0, Value::Const(1)), Op::Sleep(1)];
+    let program = Program::new(vec![main, fails, sleeps]);
+    let kind = BoundKind::Preemptions;
+    let (hunt, all) = shared(&program, &options(1, kind, Strategy::Random)).unwrap();
+    check(&hunt, &all, 1, kind, true).unwrap();
+}
+
 /// Executions of a search over these threads, reduced and not.
 fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 2] {
     [true, false].map(|reduce| {
