@@ -154,6 +154,60 @@ fn late_iterations_of_a_loop_can_be_left_alone() {
     }
 }
 
+/// Whoever looks sees that the first of two elements was changed and the second was not yet: then it is. The elements are
+/// those of a global, or of a block.
+fn elements(declaration: &str, allocation: &str) -> String {
+    const PAIR: &str = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+DECLARATION;
+
+static void *change(void *unused) {
+    pair[0] = 1;
+    pair[1] = 1;
+    return unused;
+}
+
+static void *look(void *unused) {
+    if (pair[0] == 1 && pair[1] == 0)
+        assert(pair[1] == 0);
+    return unused;
+}
+
+int main(void) {
+    ALLOCATION;
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, change, NULL);
+    pthread_create(&threads[1], NULL, look, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+";
+    PAIR.replace("DECLARATION", declaration).replace("ALLOCATION", allocation)
+}
+
+#[test]
+fn an_array_and_a_block_can_be_one_variable() {
+    let global = elements("static atomic_int pair[2]", "");
+    let block = elements("static atomic_int *pair", "pair = calloc(2, sizeof *pair)");
+    for source in [global, block] {
+        let (workshop, program) = Workshop::with_program(&source);
+        let findings = |options: &[&str]| {
+            let common = ["--analysis", "variable-bound", "--bound", "2", "--variables", "1"];
+            let hunted = workshop.hunt(&program, &[&common, options].concat());
+            assert!(hunted.summary().complete, "{:?}", hunted.summary());
+            let whole = hunted.summary().guarantee.contains("an array, a structure and a block of the heap");
+            assert_eq!(whole, options.contains(&"--whole-objects"), "{:?}", hunted.summary());
+            hunted.findings.len()
+        };
+        assert_eq!((findings(&[]), findings(&["--whole-objects"])), (0, 1), "{source}");
+    }
+}
+
 #[test]
 fn blocks_of_one_call_are_one_variable_for_walks() {
     let (workshop, program) = Workshop::with_program(LOOP);

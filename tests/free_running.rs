@@ -74,6 +74,42 @@ int main(void) {
 }
 ";
 
+/// One side of the race is written in assembly: the compiler instruments only the other.
+const STRANGER: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static int shared, own;
+static atomic_int done;
+
+static void *change(void *unused) {
+    for (int i = 1; !done; i++) {
+        __asm__ volatile("movl %1, %0" : "=m"(shared) : "r"(i));
+        usleep(100);
+    }
+    return unused;
+}
+
+static void *look(void *unused) {
+    for (int i = 0; i < 200; i++) {
+        own += shared;
+        __asm__ volatile("" ::: "memory");
+    }
+    done = 1;
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, change, NULL);
+    pthread_create(&threads[1], NULL, look, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
 /// The same with few accesses.
 const FEW: &str = r"
 #include <pthread.h>
@@ -153,6 +189,18 @@ fn sampling_finds_races_under_control_and_without() {
     let (workshop, program) = Workshop::with_program(REAL_TIME);
     let hunted = workshop.hunt(&program, &["--analysis", "sampling", "--runs", "30", "--free-running"]).expect(0);
     assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race" && !finding.confirmed));
+}
+
+#[test]
+fn a_value_that_somebody_else_changes_is_told_as_seen() {
+    let (workshop, program) = Workshop::with_program(STRANGER);
+    let options = ["--analysis", "sampling", "--free-running", "--runs", "12", "--detector", "none"];
+    let hunted = workshop.hunt(&program, &options).expect(0);
+    let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
+    assert_eq!((finding.kind.as_str(), finding.confirmed), ("data-race", false));
+    let lines: Vec<u32> = finding.sites.iter().map(|site| site.line).collect();
+    assert_eq!(lines, [19], "`own` changes, too, but nobody else does that");
+    assert!(finding.notes.iter().any(|note| note.contains("not instrumented")), "{:?}", finding.notes);
 }
 
 #[test]

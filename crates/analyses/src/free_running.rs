@@ -4,7 +4,7 @@
 //! of them are provoked. What meets there was a race, but of an execution that cannot be repeated. So it is provoked once
 //! more, under control: only what shows there can be replayed, and is a finding.
 
-use racehunter_explore::{Analysis, Descriptor, Execution, Pair, Plan, conflicts};
+use racehunter_explore::{Analysis, Descriptor, Execution, Loader, Pair, Plan, Saver, Unusable, conflicts};
 use std::collections::HashSet;
 
 /// The analysis.
@@ -68,11 +68,68 @@ impl Analysis for FreeRunning {
     fn remaining(&self, waiting: usize) -> Option<u64> {
         Some(waiting as u64)
     }
+
+    const SAVES: bool = true;
+
+    fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
+        out.count(self.known.len());
+        self.known.iter().for_each(|pair| out.pair(pair));
+        let targets: Vec<&Target> = targets.collect();
+        out.count(targets.len());
+        for target in targets {
+            let (task, pair) = match target {
+                Target::Monitor => (MONITOR, None),
+                Target::Provoke(pair) => (PROVOKE, Some(pair)),
+                Target::Confirm(pair) => (CONFIRM, Some(pair)),
+            };
+            out.number(task);
+            pair.into_iter().for_each(|pair| out.pair(pair));
+        }
+    }
+
+    fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
+        self.known = (0..input.number()?).map(|_| input.pair()).collect::<Result<_, _>>()?;
+        let target = |input: &mut Loader<'_>| match input.small()? {
+            MONITOR => Ok(Target::Monitor),
+            PROVOKE => Ok(Target::Provoke(Box::new(input.pair()?))),
+            CONFIRM => Ok(Target::Confirm(Box::new(input.pair()?))),
+            _ => Err(Unusable::Damaged),
+        };
+        (0..input.number()?).map(|_| target(input)).collect()
+    }
 }
+
+/// What a saved target says that it is.
+const MONITOR: u8 = 0;
+const PROVOKE: u8 = 1;
+const CONFIRM: u8 = 2;
 
 /// Who comes first under control need not be who came first in the free execution: each of the two is held in turn.
 fn ways(pair: &Pair) -> Vec<Target> {
     let [first, second] = pair;
     let both = |a: &Descriptor, b: &Descriptor| Target::Confirm(Box::new([a.clone(), b.clone()]));
     vec![both(first, second), both(first, first), both(second, second)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hunt_goes_on_with_what_it_had_left() {
+        let access = |code| Descriptor { code, path: Some(7), callers: vec![1, 2], nth: 3 };
+        let pair: Pair = [access(10), access(20)];
+        let boxed = || Box::new(pair.clone());
+        let targets = [Target::Monitor, Target::Provoke(boxed()), Target::Confirm(boxed()), Target::Monitor];
+        let analysis = FreeRunning { known: HashSet::from([pair.clone()]) };
+        let mut bytes = Vec::new();
+        let mut out = Saver::new(&mut bytes);
+        analysis.save(&mut targets.iter(), &mut out);
+        out.finish().unwrap();
+        let mut resumed = FreeRunning::new();
+        let loaded = resumed.load(&mut Loader::new(&mut &bytes[..])).unwrap();
+        assert_eq!(loaded, targets);
+        assert_eq!(resumed.known, analysis.known, "a pair that was provoked is not provoked again");
+        assert!(resumed.load(&mut Loader::new(&mut &bytes[..bytes.len() - 1])).is_err());
+    }
 }

@@ -39,7 +39,7 @@ pub use watchpoint::Watchpoint;
 pub use watchpoint_bound::WatchpointBound;
 pub use witness::{codes, is_predicted, witness};
 
-use racehunter_explore::Portfolio;
+use racehunter_explore::{Objects, Portfolio};
 use std::str::FromStr;
 
 /// A technique as the command line names it.
@@ -81,7 +81,7 @@ pub enum Technique {
 }
 
 /// What the techniques can be told. Each takes what concerns it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// The last bound to explore.
     pub bound: u32,
@@ -99,6 +99,8 @@ pub struct Options {
     pub confidence: f64,
     /// Iterations of a loop whose blocks of the heap are told apart, at most.
     pub iterations: Option<u32>,
+    /// What counts as one variable; otherwise every part of it is one.
+    pub objects: Option<Objects>,
     /// Source of all random choices.
     pub seed: u64,
     /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
@@ -120,6 +122,7 @@ impl Default for Options {
             threads: 4,
             confidence: 0.99,
             iterations: None,
+            objects: None,
             seed: 1,
             free_running: false,
             selective: false,
@@ -187,8 +190,11 @@ impl Technique {
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::WatchpointBound => Portfolio::of(WatchpointBound::new(bound, bound_kind, strategy, seed)),
-            Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy)),
-            Self::ThreadBound => Portfolio::of(ThreadBound::new(bounds, confidence, strategy, seed)),
+            Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy).of(options.objects.clone())),
+            Self::ThreadBound => {
+                let analysis = ThreadBound::new(bounds, confidence, strategy, seed);
+                Portfolio::of(analysis.of(options.objects.clone()))
+            }
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed).selective(selective)),
             Self::Pos => Portfolio::of(Walks::pos(seed)),

@@ -4,7 +4,7 @@
 //! of a kind whose effects are not known that well. The order of operations that do not conflict does not matter: it is
 //! no part of the past.
 
-use racehunter_explore::{Kind, Record};
+use racehunter_explore::{Kind, Record, Wait};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -73,6 +73,27 @@ impl Footprint {
             _ => footprint.everything = true,
         }
         footprint
+    }
+
+    /// What a thread has touched that waits from now on, as a [`Kind::Blocked`] or [`Kind::Suspended`] says. It did
+    /// nothing to it, but it would not wait had somebody else changed that before.
+    pub fn awaited(record: &Record) -> Self {
+        let object = match Wait::from_byte(record.detail) {
+            Some(Wait::Sleep | Wait::Timer) => return Self::default(),
+            Some(Wait::Join) => THREADS | record.object,
+            Some(
+                Wait::Mutex
+                | Wait::Condition
+                | Wait::Semaphore
+                | Wait::ReadLock
+                | Wait::WriteLock
+                | Wait::Futex
+                | Wait::Once
+                | Wait::Barrier,
+            ) => record.object >> 3,
+            _ => return Self { objects: Vec::new(), everything: true },
+        };
+        Self { objects: vec![(object, false)], everything: false }
     }
 
     /// Takes whatever it touches to be changed, if so.

@@ -2,14 +2,15 @@
 //!
 //! Two rules, both exact for a bound on preemptions and for one on switches:
 //!
-//! *Where another path has been.* Two beginnings with the same [`Past`], the same running thread and the same threads that
-//! can run go on alike. So the second one is not explored further, unless it is cheaper. This is happens-before caching
+//! *Where another path has been.* Two beginnings with the same [`Past`], the same running thread, the same threads that
+//! can run, and as many events of each thread that nobody else can notice go on alike. So the second one is not explored further, unless it is cheaper. This is happens-before caching
 //! (M. Musuvathi, S. Qadeer, "Iterative context bounding", 2007).
 //!
 //! *A preemption that came too early.* Where a thread is preempted before an operation, and goes on with it before
 //! anything happened that conflicts with it, it could as well have been preempted after it: that is the same but for the
 //! order of what does not conflict, and costs no more. So a thread that was preempted sleeps until something conflicts
-//! with its next operation. It must be known that the operation would not have ended the program, which is so where the
+//! with its next operation. To find that one has to wait for an object counts as something that happened: after the
+//! operation one might not have to wait there, and to leave a thread that could go on has a price. It must be known that the operation would not have ended the program, which is so where the
 //! preemption was found in an execution that made none there. These are sleep sets (P. Godefroid, 1996) for the running thread alone, since only for it
 //! the price never rises: the problem, and another answer, is in K. Coons, M. Musuvathi, K. McKinley, "Bounded
 //! partial-order reduction", 2013.
@@ -17,7 +18,7 @@
 //! Together they are exact because a moment counts as visited only when no more threads slept there than do now.
 
 use crate::past::{Footprint, Past, mix};
-use racehunter_explore::{Decision, Decisions, Execution, Going, Outcome, Record, Step};
+use racehunter_explore::{Decision, Decisions, Execution, Going, Kind, Outcome, Record, Step};
 
 /// The way of an execution through its moments, as far as its decisions were looked at.
 pub(crate) struct Way<'e> {
@@ -27,6 +28,10 @@ pub(crate) struct Way<'e> {
     /// The event that ended the program, if one did. It comes after everything else.
     end: Option<usize>,
     past: Past,
+    /// The thread that is running, and the first event that is not accounted for.
+    running: (u32, u64),
+    /// Events of each thread since its last one in the log. (Accesses to what no other thread uses are not in it.)
+    own: Vec<u64>,
     /// The event that happens because time passes.
     timed: Option<u64>,
     /// Events before which there was a preemption that may have come too early.
@@ -47,7 +52,18 @@ impl<'e> Way<'e> {
         );
         let records = &execution.records[..];
         let end = records.iter().rposition(|record| record.kind.is_event()).filter(|_| ends);
-        Self { records, next: 0, end, past: Past::default(), timed: None, early, sleepers: Vec::new() }
+        let (past, running, own) = (Past::default(), (0, 1), Vec::new());
+        Self { records, next: 0, end, past, running, own, timed: None, early, sleepers: Vec::new() }
+    }
+
+    /// What happened before event `at`, and is not in the log, was done by the running thread.
+    fn account(&mut self, at: u64) {
+        let (thread, from) = (self.running.0 as usize, self.running.1);
+        if self.own.len() <= thread {
+            self.own.resize(thread + 1, 0);
+        }
+        self.own[thread] += at.saturating_sub(from);
+        self.running.1 = from.max(at);
     }
 
     fn footprint(&self, position: usize, time_passes: bool) -> Footprint {
@@ -57,16 +73,31 @@ impl<'e> Way<'e> {
     /// Goes on to the moment before event `at`.
     pub fn reach(&mut self, at: u64) {
         while let Some(record) = self.records.get(self.next) {
+            // The event itself need not be in the log: then what follows it must not be taken for what comes before.
+            if record.index > at || record.kind.is_event() && record.index == at {
+                break;
+            }
             if record.kind.is_event() {
-                if record.index >= at {
-                    break;
-                }
                 let footprint = self.footprint(self.next, self.timed == Some(record.index));
+                self.account(record.index);
+                self.running = (record.thread, record.index + 1);
+                if let Some(own) = self.own.get_mut(record.thread as usize) {
+                    *own = 0;
+                }
                 self.past.note(record, &footprint);
-                self.sleepers.retain(|(thread, wants)| *thread != record.thread && !wants.conflicts(&footprint));
+                // Whether a yield lets others run depends on whether any can, and who sleeps might no longer.
+                let wakes = |wants: &Footprint| record.kind == Kind::Yield || wants.conflicts(&footprint);
+                self.sleepers.retain(|(thread, wants)| *thread != record.thread && !wakes(wants));
+            } else if matches!(record.kind, Kind::Blocked | Kind::Suspended) {
+                let awaited = Footprint::awaited(record);
+                self.sleepers.retain(|(_, wants)| !wants.conflicts(&awaited));
+            } else if record.kind == Kind::Switch {
+                self.account(record.index);
+                self.running.0 = record.object as u32;
             }
             self.next += 1;
         }
+        self.account(at);
     }
 
     /// What tells this moment, at which a decision was made, from all others. `who`: it matters who is running.
@@ -78,6 +109,10 @@ impl<'e> Way<'e> {
         }
         for known in decisions.situation() {
             key = mix(key, u128::from(known));
+        }
+        // A thread that was just created, yielded or slept may have gone on to its next point, or not.
+        for (thread, &own) in self.own.iter().enumerate().filter(|&(_, &own)| own > 0) {
+            key = mix(key, (thread as u128) << 64 | u128::from(own));
         }
         key
     }

@@ -14,10 +14,10 @@ mod keep;
 
 use crate::Strategy;
 use crate::trie::{Last, ROOT, Trie};
-use crate::variable_bound::Bounds;
+use crate::variable_bound::{Bounds, WHOLE};
 use racehunter_explore::{
-    Analysis, Causes, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Outcome, PATIENCE_WITH_YIELDS,
-    Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
+    Analysis, Causes, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Objects, Outcome,
+    PATIENCE_WITH_YIELDS, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -111,6 +111,8 @@ pub struct ThreadBound {
     confidence: f64,
     strategy: Strategy,
     seed: u64,
+    /// What counts as one variable, where it is not any part.
+    objects: Option<Objects>,
     place: Place,
     trie: Trie,
     later: BTreeMap<Place, Vec<Target>>,
@@ -174,6 +176,7 @@ impl ThreadBound {
             confidence,
             strategy,
             seed,
+            objects: None,
             place: Place::default(),
             trie: Trie::new(),
             later: BTreeMap::new(),
@@ -192,6 +195,12 @@ impl ThreadBound {
             pruned: 0,
             riders: 0,
         }
+    }
+
+    /// With these as variables, if any, instead of every part of them.
+    #[must_use]
+    pub fn of(self, objects: Option<Objects>) -> Self {
+        Self { objects, ..self }
     }
 
     /// Every schedule, also those that differ from others only in the order of independent events.
@@ -297,7 +306,8 @@ impl ThreadBound {
     /// new targets begin.
     fn follow(&mut self, target: &Target, execution: &Execution, mut riders: Vec<Rider>) -> Vec<Target> {
         let mut now = Vec::new();
-        let mut last_variables = LastVariables::new(execution);
+        let objects = self.objects.clone();
+        let mut last_variables = LastVariables::of(execution, objects.as_ref());
         let mut causes = Causes::new(execution);
         let mut yields: HashMap<u32, u32> = HashMap::new();
         let mut last: Vec<u32> = Vec::new();
@@ -409,7 +419,7 @@ impl Analysis for ThreadBound {
 
     fn initial_targets(&mut self) -> Vec<Target> {
         let new = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
-        *self = Self { prunes: self.prunes, ..new };
+        *self = Self { prunes: self.prunes, objects: self.objects.take(), ..new };
         self.begin()
     }
 
@@ -419,7 +429,7 @@ impl Analysis for ThreadBound {
         let style = Style::Order { changed: pilot.preempted, count: pilot.count };
         let tail = Tail::Walk { style, seed: pilot.seed };
         let switches = self.trie.switches(target.prefix);
-        let allocations = self.bounds.iterations.is_some();
+        let allocations = self.bounds.iterations.is_some() || self.objects.is_some();
         Plan { switches, tail_from: target.at, tail, fair_limit, allocations, ..Plan::default() }
     }
 
@@ -471,6 +481,9 @@ impl Analysis for ThreadBound {
         };
         words += &format!(" with <= {}", count(u64::from(preemptions), "preemption"));
         words += &format!(" at <= {}", count(u64::from(variables), "variable"));
+        if self.objects.is_some() {
+            words += WHOLE;
+        }
         if self.unfair {
             words += " and no early time-outs";
         }

@@ -12,8 +12,8 @@
 use crate::Strategy;
 use crate::trie::{Last, ROOT, Trie};
 use racehunter_explore::{
-    Analysis, Decision, Execution, Going, LastVariables, Loader, Outcome, Plan, Rank, Saver, Step, Unusable, Variable,
-    decisions,
+    Analysis, Decision, Execution, Going, LastVariables, Loader, Objects, Outcome, Plan, Rank, Saver, Step, Unusable,
+    Variable, decisions,
 };
 use std::collections::BTreeMap;
 
@@ -29,6 +29,9 @@ pub struct Bounds {
     /// Iterations of a loop whose blocks of the heap are variables like others; those of later ones are left alone.
     pub iterations: Option<u32>,
 }
+
+/// What a guarantee says where parts are no variables.
+pub(crate) const WHOLE: &str = " (an array, a structure and a block of the heap are one variable each)";
 
 /// Where a schedule comes in the search. The order of the fields is the order of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +55,8 @@ impl Place {
 pub struct VariableBound {
     bounds: Bounds,
     strategy: Strategy,
+    /// What counts as one variable, where it is not any part.
+    objects: Option<Objects>,
     /// What is explored now.
     place: Place,
     trie: Trie,
@@ -111,6 +116,7 @@ impl VariableBound {
         Self {
             bounds,
             strategy,
+            objects: None,
             place: Place::default(),
             trie: Trie::new(),
             later: BTreeMap::new(),
@@ -120,6 +126,12 @@ impl VariableBound {
             unfair: false,
             exhausted: false,
         }
+    }
+
+    /// With these as variables, if any, instead of every part of them.
+    #[must_use]
+    pub fn of(self, objects: Option<Objects>) -> Self {
+        Self { objects, ..self }
     }
 
     fn allows(&self, place: Place) -> bool {
@@ -137,7 +149,8 @@ impl VariableBound {
     fn branch(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
         let mut targets = Vec::new();
         let mut deeds = Deeds::default();
-        let mut last = LastVariables::new(execution);
+        let objects = self.objects.clone();
+        let mut last = LastVariables::of(execution, objects.as_ref());
         // The prefix of the path so far; held while walking on.
         let mut prefix = target;
         let mut decisions = decisions(execution, self.strategy.fair_limit());
@@ -211,13 +224,14 @@ impl Analysis for VariableBound {
     type Target = u32;
 
     fn initial_targets(&mut self) -> Vec<u32> {
-        *self = Self::new(self.bounds, self.strategy);
+        *self = Self::new(self.bounds, self.strategy).of(self.objects.take());
         vec![ROOT]
     }
 
     fn plan(&self, &target: &u32) -> Plan {
         let fair_limit = self.strategy.fair_limit();
-        Plan { fair_limit, allocations: self.bounds.iterations.is_some(), ..self.trie.plan(target) }
+        let allocations = self.bounds.iterations.is_some() || self.objects.is_some();
+        Plan { fair_limit, allocations, ..self.trie.plan(target) }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
@@ -251,6 +265,9 @@ impl Analysis for VariableBound {
                     count(threads, "thread"),
                 ),
             };
+            if self.objects.is_some() {
+                words += WHOLE;
+            }
             if self.unfair {
                 words += " (ignored yields and early time-outs count as preemptions at no variable)";
             }

@@ -121,6 +121,10 @@ pub struct Hunt {
     /// Leave blocks alone that a loop allocates after so many iterations (variable-bound, thread-bound)
     #[arg(help_heading = SEARCH, long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
     pub iterations: Option<u32>,
+    /// Count an array, a structure and a block of the heap as one variable each, and not every part of it (variable-bound,
+    /// thread-bound)
+    #[arg(help_heading = SEARCH, long)]
+    pub whole_objects: bool,
     /// Ordering constraints of the bugs that pct and pct-vb look for
     #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
@@ -146,7 +150,7 @@ pub struct Hunt {
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
-    /// Leave out schedules that differ from others only in the order of independent operations (experimental)
+    /// Leave out schedules that differ from others only in the order of independent operations
     #[arg(help_heading = SEARCH, long)]
     pub reduction: bool,
     /// Seed of all random choices
@@ -239,6 +243,7 @@ impl Hunt {
             threads: self.threads.unwrap_or(if self.analysis == Technique::ThreadBound { 2 } else { 4 }),
             confidence: self.confidence,
             iterations: self.iterations,
+            objects: None,
             seed: self.seed,
             free_running: self.free_running,
             selective: self.selective,

@@ -8,9 +8,9 @@ use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
 use crate::target as targets;
 use anyhow::{Context as _, Result};
-use racehunter_analyses::Technique;
+use racehunter_analyses::{Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
-use racehunter_explore::{Budget, Campaign, Executor, Found, Outcome, Plan, Points, Progress, Stop, Summary};
+use racehunter_explore::{Budget, Campaign, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary};
 use racehunter_finding::{Coverage, Finding};
 use racehunter_launch::{Limits, Processes, Program};
 use racehunter_report::{Bound, ColorChoice, Reporter};
@@ -26,6 +26,11 @@ use std::time::Instant;
 
 /// Executions of a hunt that nothing else would end.
 const DEFAULT_RUNS: u64 = 2000;
+
+/// The globals of a program that is loaded there, as wholes.
+fn objects(symbols: &Symbols, load_address: u64) -> Objects {
+    Objects::new(symbols.globals().map(|global| global.start + load_address..global.end + load_address))
+}
 
 /// Hunts, reports, and says how it went.
 pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Result<Exit> {
@@ -58,6 +63,10 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     budget.stop_on_first &= suppressions.is_empty();
     let build = symbols.binary().identity.clone();
     let mut keeper = Keeper::new(&arguments.out, Identity::new(&path, arguments), &build, arguments.partition, began);
+    let portfolio = arguments.analysis.portfolio(&Options {
+        objects: arguments.whole_objects.then(|| objects(&symbols, processes.load_address())),
+        ..arguments.options()
+    });
     let hunter = RefCell::new(Hunter {
         arguments,
         program,
@@ -78,7 +87,6 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
             || deadline.is_some_and(|deadline| Instant::now() >= deadline)
             || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().has_first()
     };
-    let portfolio = arguments.analysis.portfolio(&arguments.options());
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
     let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
     if arguments.resume {

@@ -83,6 +83,15 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
         return None;
     };
     let first_site = first_site(places, &earlier, before);
+    if later.code == 0 {
+        // Somebody was there who is not in the log: only what it did shows.
+        let object = places.object(later.object, u64::from(later.size), &[&first_site]);
+        finding.message = messages::data_race(&object.name);
+        finding.object = Some(object);
+        finding.sites = vec![first_site];
+        finding.notes.push(messages::changed_by_a_stranger());
+        return None;
+    }
     let second_site = second_site(places, &later);
     // What is freed has no name at the place where it is; what is used has.
     let named: &[&Site] = match (kind_of(&earlier), kind_of(&later)) {

@@ -5,7 +5,7 @@
 //! how often that had happened before. Addresses of the heap and of stacks depend on the schedule; these names do not, as
 //! long as each thread does the same.
 
-use crate::{Execution, Kind, Record};
+use crate::{Execution, Kind, Objects, Record};
 use racehunter_event::control::ALLOCATED_STACK;
 use racehunter_event::{MAIN_PATH, path_of};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -139,13 +139,21 @@ pub struct LastVariables<'e> {
     /// First record that was not looked at.
     next: usize,
     last: Vec<Option<Variable>>,
+    /// What counts as one variable, where it is not any part.
+    objects: Option<&'e Objects>,
 }
 
 impl<'e> LastVariables<'e> {
     /// At the beginning of an execution.
     #[must_use]
     pub fn new(execution: &'e Execution) -> Self {
-        Self { execution, variables: Variables::default(), next: 0, last: Vec::new() }
+        Self { execution, variables: Variables::default(), next: 0, last: Vec::new(), objects: None }
+    }
+
+    /// The same, with these as variables where there are any.
+    #[must_use]
+    pub fn of(execution: &'e Execution, objects: Option<&'e Objects>) -> Self {
+        Self { objects, ..Self::new(execution) }
     }
 
     /// Identity of a thread that does not depend on the schedule, of those that were there before the last event that was
@@ -172,7 +180,8 @@ impl<'e> LastVariables<'e> {
                 self.last[index] = variable;
             }
         }
-        self.last.get(thread as usize).copied().flatten()
+        let variable = self.last.get(thread as usize).copied().flatten()?;
+        Some(self.objects.map_or(variable, |objects| objects.whole(variable)))
     }
 }
 

@@ -68,6 +68,12 @@ pub fn seen_freely() -> String {
     "seen in an execution that ran freely; no schedule under control has shown it".to_owned()
 }
 
+/// A race of which one side was seen, and of the other what it did.
+#[must_use]
+pub fn changed_by_a_stranger() -> String {
+    "the value changed while the thread stood before this access; who did that is not instrumented".to_owned()
+}
+
 /// The status without preemptions.
 #[must_use]
 pub fn other_status(status: i32) -> String {

@@ -29,6 +29,7 @@ pub(crate) const TGKILL: usize = 234;
 pub(crate) const TIMER_CREATE: usize = 222;
 pub(crate) const TIMER_SETTIME: usize = 223;
 pub(crate) const GETTID: usize = 186;
+pub(crate) const PROCESS_VM_READV: usize = 310;
 
 /// Any system call; the result is negative on error.
 #[inline(always)]
@@ -102,6 +103,16 @@ pub(crate) fn complain(parts: &[&str], number: Option<u64>) {
         }
         call(WRITE, 2, digits.as_ptr().add(at) as usize, 21 - at, 0);
     }
+}
+
+/// The bytes at an address, 8 at most, the rest 0; nothing when they cannot be read. It is the kernel that tries.
+pub(crate) unsafe fn peek(address: usize, size: usize) -> Option<u64> {
+    let mut value = 0_u64;
+    let size = size.min(size_of::<u64>());
+    let (to, from) = ([&raw mut value as usize, size], [address, size]);
+    let process = call(GETPID, 0, 0, 0, 0) as usize;
+    let read = call6(PROCESS_VM_READV, process, to.as_ptr() as usize, 1, from.as_ptr() as usize, 1, 0);
+    (read == size as isize).then_some(value)
 }
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {

@@ -121,6 +121,11 @@ impl Image {
         }
     }
 
+    /// Where global variables are.
+    pub(crate) fn globals(&self) -> impl Iterator<Item = std::ops::Range<u64>> + '_ {
+        self.objects.iter().map(|object| object.address..object.address.saturating_add(object.size))
+    }
+
     /// How the value of an expression in a function is read.
     pub(crate) fn form_of_expression(&self, function: (&str, u32), expression: &str, at: (u64, u64)) -> Option<Form> {
         let variables = self.variables.get_or_init(|| Variables::index(&self.dwarf));

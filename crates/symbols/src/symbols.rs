@@ -1,6 +1,7 @@
 //! The program and its libraries as one address space.
 
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use racehunter_finding::Frame;
@@ -147,6 +148,13 @@ impl Symbols {
         }
         let (module, address) = self.module_of(address)?;
         module.image()?.data_symbol(address, size, &self.paths)
+    }
+
+    /// Where the executable's global variables are, relative to its load address.
+    pub fn globals(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let first = self.executable.first;
+        let relative = move |global: Range<u64>| Some(global.start.checked_sub(first)?..global.end.checked_sub(first)?);
+        self.executable.globals().filter_map(relative)
     }
 
     /// The executable's thread-local variable at an offset from the start of its block of thread-local memory.

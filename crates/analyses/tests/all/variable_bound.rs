@@ -5,11 +5,14 @@ use crate::common::figures::figures;
 use crate::common::{SMALL, TIMED, WIDER, bugs_of, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique};
-use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};
-use racehunter_explore::{Budget, Bug, Points};
+use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
+use racehunter_explore::{Budget, Bug, Objects, Points, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const LIMIT: usize = 400;
+
+/// Where variables 0 and 1 of a program are.
+const ARRAY: std::ops::Range<u64> = 0x10_0000..0x10_0010;
 
 fn all_points(program: &Program) -> HashSet<u32> {
     program.access_sites().into_iter().collect()
@@ -69,6 +72,27 @@ proptest! {
             return Err(TestCaseError::reject("too many schedules"));
         };
         check(ModelExecutor::new(program), &all, (bound, variables, threads), true)?;
+    }
+
+    /// The first two variables of a program are elements of an array.
+    #[test]
+    fn parts_of_an_object_are_one_variable(seed: u64, bound in 0_u32..=3, variables in 0_u32..=1) {
+        let program = Program::random(seed, SMALL);
+        let Some(mut all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        for preempted in all.iter_mut().flat_map(|path| &mut path.preempted) {
+            preempted.variable = preempted.variable.map(|variable| match variable {
+                Variable::Fixed(address) if ARRAY.contains(&address) => Variable::Fixed(ARRAY.start),
+                other => other,
+            });
+        }
+        let options = Options { objects: Some(Objects::new([ARRAY])), ..options(bound, variables, 3) };
+        let hunt = hunt(ModelExecutor::new(program), Technique::VariableBound, &options, budget());
+        let run: BTreeSet<&Vec<u32>> = hunt.orders.iter().collect();
+        let expected = all.iter().filter(|path| within(path, (bound, variables, 3)));
+        let expected: BTreeSet<&Vec<u32>> = expected.map(|path| &path.order).collect();
+        prop_assert_eq!(run, expected);
     }
 
     /// The real runtime does not always know who is blocked; that costs executions, but no schedule.
@@ -164,5 +188,30 @@ fn the_figures_need_what_the_paper_says() {
         assert!(c == 0 || !finds((c - 1, 9, 9)), "figure {number}");
         assert!(v == 0 || !finds((c, v - 1, 9)), "figure {number}");
         assert!(t == 2 || !finds((c, 9, t - 1)), "figure {number}");
+    }
+}
+
+/// Between two readings of an array somebody is preempted who writes both of its elements: at each of them once.
+#[test]
+fn a_bug_of_two_elements_is_one_of_the_array() {
+    let writes = vec![Op::AtomicWrite(0, Value::Const(1)), Op::AtomicWrite(1, Value::Const(1)), Op::AtomicAdd(2, 1, 1)];
+    let mut reads = vec![Op::AtomicRead(0, 0), Op::AtomicRead(1, 1), Op::AtomicRead(2, 2)];
+    // Fails when the first element is new, the second one old, and the end is not reached once both are new.
+    reads.extend([Op::JumpIf(0, 0, 8), Op::JumpIf(1, 1, 8), Op::AtomicRead(1, 1), Op::JumpIf(1, 0, 8), Op::Crash(6)]);
+    let program = Program::bare(vec![writes, reads]);
+    let finds = |technique: Technique, objects: Option<Objects>, variables: u32| {
+        let options = Options { objects, confidence: 0.999, ..options(3, variables, 2) };
+        let hunt = hunt(ModelExecutor::new(program.clone()), technique, &options, budget());
+        assert!(hunt.summary.coverage.complete);
+        let claims = hunt.summary.coverage.guarantee.contains("an array, a structure and a block");
+        assert_eq!(claims, options.objects.is_some(), "{}", hunt.summary.coverage.guarantee);
+        found(&hunt.summary).iter().any(|bug| matches!(bug, Bug::Crash(..)))
+    };
+    let all = ARRAY.start..ARRAY.end + 8;
+    for technique in [Technique::VariableBound, Technique::ThreadBound] {
+        assert!(!finds(technique, None, 1), "{technique:?}");
+        assert!(finds(technique, None, 3), "{technique:?}");
+        assert!(finds(technique, Some(Objects::new([all.clone()])), 1), "{technique:?}");
+        assert!(!finds(technique, Some(Objects::new([all.clone()])), 0), "{technique:?}");
     }
 }

@@ -5,7 +5,7 @@
 use super::detour::To;
 use super::threads::own;
 use core::ffi::{c_char, c_int, c_long};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Where calls of an annotation go; nothing for what is none.
 pub(super) fn place(name: &[u8]) -> Option<To> {
@@ -39,11 +39,20 @@ pub(super) fn place(name: &[u8]) -> Option<To> {
 }
 
 unsafe extern "C" fn ignore<const BEGIN: bool>() -> usize {
+    HIDDEN.store(true, Ordering::Relaxed);
     if let Some(own) = own() {
         let now = own.ignores.load(Ordering::Relaxed);
         own.ignores.store(if BEGIN { now + 1 } else { now.saturating_sub(1) }, Ordering::Relaxed);
     }
     1
+}
+
+/// Whether some accesses are not looked at, whoever's.
+static HIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether some accesses were not to be looked at so far.
+pub(super) fn hide_accesses() -> bool {
+    HIDDEN.load(Ordering::Relaxed)
 }
 
 /// First address, and the one behind the last.

@@ -1,6 +1,10 @@
 //! Waiting for a partner, by the clock.
+//!
+//! A partner that is not instrumented does not come by here. But its write shows: the value is another one after the wait
+//! (J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010). Whoever
+//! writes what a thread is just about to access plainly, and has not been told to wait for, races with it.
 
-use super::{put, threads};
+use super::{annotations, put, threads};
 use crate::{Global, log, server, sys};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_event::control::{HOLD_CALLERS, Hold};
@@ -77,6 +81,20 @@ fn conflict(a: &Access, b: &Access) -> bool {
         && overlap(a, b.address, b.size)
 }
 
+/// One of two accesses that race, as the log has it.
+fn side(access: &Access, address: usize, kind: Kind) -> Record {
+    Record {
+        code: if access.code == 0 { 0 } else { log::relative(access.code) },
+        object: address as u64,
+        thread: access.thread,
+        site: access.site,
+        kind,
+        size: access.size.min(255) as u8,
+        detail: access.kind as u8,
+        ..Record::default()
+    }
+}
+
 /// Somebody may wait for this access. If so, both are about to happen at this moment.
 unsafe fn meet(access: &Access) {
     if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
@@ -87,17 +105,8 @@ unsafe fn meet(access: &Access) {
         STATE.store(SET, Ordering::Release);
         return;
     }
-    let side = |access: &Access, kind| Record {
-        code: log::relative(access.code),
-        object: watched.address.max(access.address) as u64,
-        thread: access.thread,
-        site: access.site,
-        kind,
-        size: access.size.min(255) as u8,
-        detail: access.kind as u8,
-        ..Record::default()
-    };
-    put(&[side(&watched, Kind::RaceFirst), side(access, Kind::RaceSecond)]);
+    let common = watched.address.max(access.address);
+    put(&[side(&watched, common, Kind::RaceFirst), side(access, common, Kind::RaceSecond)]);
     MET_ONCE.store(true, Ordering::Relaxed);
     STATE.store(MET, Ordering::Release);
     sys::futex_wake(STATE.as_ptr());
@@ -112,22 +121,35 @@ unsafe fn hold(access: &Access) {
     ADDRESS.store(access.address, Ordering::Relaxed);
     SIZE.store(access.size, Ordering::Relaxed);
     STATE.store(SET, Ordering::Release);
+    let value = sys::peek(access.address, access.size);
     let until = sys::monotonic() + (*PLAN.ptr()).patience;
-    loop {
+    let met = loop {
         let left = until.saturating_sub(sys::monotonic());
         match STATE.load(Ordering::Acquire) {
-            MET => break,
+            MET => break true,
             SET if left == 0 => {
                 if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                    break;
+                    break false;
                 }
             }
             SET => sys::futex_wait_for(STATE.as_ptr(), SET, left),
             // Somebody looks at it.
             _ => core::hint::spin_loop(),
         }
+    };
+    if !met && has_changed(access, value) {
+        let stranger = Access { thread: access.thread, code: 0, kind: Kind::Write, site: 0, ..*access };
+        let first = side(access, access.address, Kind::RaceFirst);
+        put(&[first, side(&stranger, access.address, Kind::RaceSecond)]);
     }
     STATE.store(FREE, Ordering::Release);
+}
+
+/// Whether somebody who does not come by here has changed what a plain access is about. Not asked where accesses are not
+/// to be looked at: they do not come by either.
+unsafe fn has_changed(access: &Access, value: Option<u64>) -> bool {
+    let changed = || value.zip(sys::peek(access.address, access.size)).is_some_and(|(then, now)| then != now);
+    !access.kind.is_atomic() && !annotations::hide_accesses() && changed()
 }
 
 /// Whether the plan describes this access.

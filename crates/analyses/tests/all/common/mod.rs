@@ -107,14 +107,14 @@ pub fn listing_1() -> Program {
 pub fn config(cases: u32) -> proptest::prelude::ProptestConfig {
     use proptest::test_runner::RngSeed;
     // The same programs each time: who changes something sees what the change does, and nothing else. A number in
-    // `RACEHUNTER_ORACLE_SEED` draws others.
-    let number = std::env::var("RACEHUNTER_ORACLE_SEED").ok();
-    let number = number.map_or(1, |text| text.parse().expect("RACEHUNTER_ORACLE_SEED is a number"));
+    // `RACEHUNTER_ORACLE_SEED` draws others, one in `RACEHUNTER_ORACLE_CASES` that many times as many.
+    let number = |name: &str| std::env::var(name).map_or(1, |text| text.parse().expect("a number"));
+    let (seed, times) = (number("RACEHUNTER_ORACLE_SEED"), number("RACEHUNTER_ORACLE_CASES"));
     let default = proptest::prelude::ProptestConfig::default();
-    let rng_seed = RngSeed::Fixed(number);
+    let rng_seed = RngSeed::Fixed(seed);
     proptest::prelude::ProptestConfig {
-        cases,
-        max_global_rejects: 100_000,
+        cases: cases * times as u32,
+        max_global_rejects: 100_000 * times as u32,
         failure_persistence: None,
         rng_seed,
         ..default

@@ -1,0 +1,74 @@
+//! What counts as one variable, whatever part of it is accessed.
+
+use crate::Variable;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Globals, and blocks of the heap, as wholes: an array is one variable, and so is a structure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// Where the globals of the program are, in order. None of them is in another one.
+    globals: Arc<[Range<u64>]>,
+}
+
+impl Objects {
+    /// With the globals that are at these addresses of the running program.
+    #[must_use]
+    pub fn new(globals: impl IntoIterator<Item = Range<u64>>) -> Self {
+        let mut all: Vec<Range<u64>> = globals.into_iter().filter(|global| !global.is_empty()).collect();
+        // Of two names for the same memory the longer one comes first, and the other one is a part of it.
+        all.sort_by_key(|global| (global.start, std::cmp::Reverse(global.end)));
+        let mut end = 0;
+        all.retain(|global| {
+            let is_new = global.start >= end;
+            end = end.max(global.end);
+            is_new
+        });
+        Self { globals: all.into() }
+    }
+
+    /// The whole that a variable is a part of: its beginning. What belongs to nothing larger, and a place on a stack, is
+    /// itself.
+    #[must_use]
+    pub fn whole(&self, variable: Variable) -> Variable {
+        match variable {
+            Variable::Heap { code, caller, iteration, .. } => Variable::Heap { code, caller, iteration, offset: 0 },
+            Variable::Fixed(address) => {
+                let after = self.globals.partition_point(|global| global.start <= address);
+                let global = after.checked_sub(1).map(|index| &self.globals[index]);
+                Variable::Fixed(
+                    global.filter(|global| global.contains(&address)).map_or(address, |global| global.start),
+                )
+            }
+            Variable::Stack { .. } | Variable::File(_) => variable,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_belong_to_the_largest_global_around_them() {
+        let objects = Objects::new([40..48, 100..132, 100..104, 108..112, 132..132]);
+        let whole = |address| match objects.whole(Variable::Fixed(address)) {
+            Variable::Fixed(address) => address,
+            other => panic!("{other:?}"),
+        };
+        let expected = [(39, 39), (40, 40), (47, 40), (48, 48), (100, 100), (111, 100), (131, 100), (132, 132)];
+        for (address, start) in expected {
+            assert_eq!(whole(address), start, "{address}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_the_heap_are_told_apart_and_their_parts_are_not() {
+        let part = |iteration, offset| Variable::Heap { code: 1, caller: 2, iteration, offset };
+        let objects = Objects::default();
+        assert_eq!(objects.whole(part(0, 8)), objects.whole(part(0, 64)));
+        assert_ne!(objects.whole(part(0, 8)), objects.whole(part(1, 8)));
+        let local = Variable::Stack { path: 1, offset: 8 };
+        assert_eq!(objects.whole(local), local);
+    }
+}
