@@ -75,10 +75,14 @@ pub struct Converter<'n, S> {
     running: u32,
     next: u64,
     missing: FxHashMap<u32, u64>,
+    /// How many of each thread's events the log did not have where they belong.
+    owed: FxHashMap<u32, u64>,
     dependences: Option<Dependences<'n>>,
     /// What the next event depends on, and whether its thread has chosen before it.
     reads: Backs,
     chose: bool,
+    /// What is converted comes behind operations that were part of it.
+    is_late: bool,
 }
 
 /// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
@@ -111,9 +115,11 @@ impl<'n, S: Sink> Converter<'n, S> {
             running: 0,
             next: 1,
             missing: FxHashMap::default(),
+            owed: FxHashMap::default(),
             dependences: None,
             reads: Backs::new(),
             chose: false,
+            is_late: false,
         };
         for name in std::mem::take(&mut converter.layout.threads) {
             converter.sink.thread(name)?;
@@ -173,6 +179,7 @@ impl<'n, S: Sink> Converter<'n, S> {
     fn miss(&mut self, index: u64) {
         if index > self.next {
             *self.missing.entry(self.running).or_default() += index - self.next;
+            *self.owed.entry(self.running).or_default() += index - self.next;
             self.next = index;
         }
     }
@@ -183,7 +190,7 @@ impl<'n, S: Sink> Converter<'n, S> {
                 // In programs that are drawn without it, the end of a thread is not an event.
                 return Ok(());
             }
-            return Err(Error::Disordered(record.index));
+            return self.late(record);
         }
         self.running = record.thread;
         self.miss(record.index);
@@ -203,6 +210,17 @@ impl<'n, S: Sink> Converter<'n, S> {
             (self.reads, self.chose) = dependences.begin(record);
         }
         self.convert(record)
+    }
+
+    /// An operation within which its thread did others, as where the C library calls an allocator of the program's own: it
+    /// has happened when the log has it, behind them. Its number was taken to be that of an event that is not in the log.
+    fn late(&mut self, record: &Record) -> Result<(), Error> {
+        let owed = self.owed.get_mut(&record.thread).filter(|owed| **owed > 0 && !record.kind.is_access());
+        *owed.ok_or(Error::Disordered(record.index))? -= 1;
+        self.is_late = true;
+        let result = self.convert(record);
+        self.is_late = false;
+        result
     }
 
     fn convert(&mut self, record: &Record) -> Result<(), Error> {
@@ -344,7 +362,8 @@ impl<'n, S: Sink> Converter<'n, S> {
 
     /// An operation of the program, or its first part.
     fn operation(&mut self, record: &Record, op: Op, object: u32) -> Result<(), Error> {
-        self.push(record.thread, record.code, op, object, None)
+        let part = self.is_late.then_some(0);
+        self.push(record.thread, record.code, op, object, part)
     }
 
     /// An event; with `Some` a part that was not missed by anybody.

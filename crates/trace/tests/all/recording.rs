@@ -234,6 +234,27 @@ fn logs_out_of_order_are_refused() {
 }
 
 #[test]
+fn what_happens_within_an_operation_comes_before_it() {
+    // The C library allocates while it opens a file, by a function of the program that takes a lock.
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        record(3, 0, Kind::Lock, 0x10, 0),
+        record(4, 0, Kind::Unlock, 0x10, 0),
+        record(2, 0, Kind::Io, 5, 0),
+        record(5, 1, Kind::Write, 0x1000, 4),
+    ];
+    assert_eq!(
+        text_of(&log),
+        "main|fork(main/1)|0x101\nmain|acq(0x10)|0x103\nmain|rel(0x10)|0x104\nmain|+order(0x0)|0x102\nmain/1|w(0x1000)|0x105\n"
+    );
+    // The program counts it where it began.
+    assert_eq!(schedule(&Recording::of(&log).unwrap(), [0, 1, 2, 3, 4]), [0, 0, 0, 0, 1]);
+    // Nobody can have done what is not missing.
+    let twice = [&log[..4], &log[3..]].concat();
+    assert!(matches!(Recording::of(&twice), Err(Error::Disordered(2))));
+}
+
+#[test]
 fn a_log_can_be_written_piece_by_piece() {
     let mut log = vec![record(1, 0, Kind::Create, 1, 0)];
     for index in 2..200_u64 {
