@@ -194,10 +194,7 @@ impl Follower {
             Operation::Load { bytes, .. } => !step.writes && step.bytes == Some(bytes),
             Operation::Update { bytes, .. } => step.writes && step.bytes == Some(bytes),
             // Into what it writes next.
-            Operation::Call => match self.code.callee(place, instruction) {
-                Callee::Named(name) => name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove."),
-                _ => false,
-            },
+            Operation::Call => matches!(self.code.callee(place, instruction), Callee::Copies),
             _ => false,
         }
     }

@@ -1,6 +1,6 @@
 //! One activation of a function, and what its instructions do with values.
 
-use crate::code::{Callee, Code, Place, computes, local_of, tells_the_compiler};
+use crate::code::{Callee, Code, Place, local_of};
 use crate::set::{Decided, Set};
 use racehunter_ir::{BinaryOperator, BlockId, Function, Instruction, InstructionId, Operand, Operation, Type};
 
@@ -161,9 +161,9 @@ impl Frame {
             Operation::Call | Operation::Invoke { .. } => {
                 let result = match code.callee(self.place, instruction) {
                     Callee::Own(_) => return Err(Lost),
-                    Callee::Named(name) if tells_the_compiler(name) => Set::Empty,
-                    Callee::Named(name) if computes(name) => self.union(code, &instruction.operands[1..], decided),
-                    Callee::Named(_) | Callee::Unknown => {
+                    Callee::Compiler => Set::Empty,
+                    Callee::Computes => self.union(code, &instruction.operands[1..], decided),
+                    Callee::Copies | Callee::Other => {
                         self.decide_all(code, &instruction.operands, decided);
                         Set::Empty
                     }

@@ -22,7 +22,9 @@
 //!          the flags say that there are dependences, entries: varint (at most 4), then for each an entry as below
 //! events: varint
 //! order:  runs: varint, then for each  thread: varint  events: varint
-//! shapes: for each thread that occurs, by number, for each of its events: the shape, varint
+//! expected: a bit for each event, by thread, the lowest bit of a byte first: its shape is the one that came last after the
+//!          shape of its thread's event before it, in this block, in the order of this column
+//! shapes: for each thread that occurs, by number, for each of its events without that bit: the shape, varint
 //! objects: in the same order, for the shapes that have one: zigzag difference to the last object of this shape in this
 //!          block (at first to the last object of any shape)
 //! dependences, when the flags say so: events that have some which are not in their shapes: varint, then for each
@@ -48,6 +50,7 @@
 //! in proportion to the file.
 
 mod reader;
+mod successors;
 mod varint;
 mod writer;
 
@@ -59,7 +62,7 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 
 /// Version of the format. Files of another version are refused.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;

@@ -1,5 +1,6 @@
 //! Writing, one block at a time.
 
+use super::successors::Successors;
 use super::{
     BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, MAGIC, MOST_ENTRIES, ORIGIN, checksum,
     kind_of, varint,
@@ -22,6 +23,7 @@ pub struct Writer<W: Write> {
     new_shapes: Vec<((u8, u32), Vec<u64>)>,
     block: Vec<Event>,
     shape: Vec<u32>,
+    successors: Successors,
     /// Of the current block: events that have dependences, with their number in the block.
     depending: Vec<(u32, Vec<u64>)>,
     events: u64,
@@ -83,6 +85,7 @@ impl<W: Write> Writer<W> {
             new_shapes: Vec::new(),
             block: Vec::with_capacity(BLOCK_EVENTS),
             shape: Vec::with_capacity(BLOCK_EVENTS),
+            successors: Successors::default(),
             depending: Vec::new(),
             events: 0,
         })
@@ -233,9 +236,7 @@ impl<W: Write> Writer<W> {
 
         let mut by_thread: Vec<u32> = (0..self.block.len() as u32).collect();
         by_thread.sort_by_key(|&at| self.block[at as usize].thread);
-        for &at in &by_thread {
-            varint::put(&mut payload, self.shape[at as usize].into());
-        }
+        self.put_shapes(&mut payload, &by_thread);
         let mut last_of: FxHashMap<(u8, u32), i64> = FxHashMap::default();
         let mut last = 0;
         for &at in &by_thread {
@@ -263,6 +264,27 @@ impl<W: Write> Writer<W> {
         self.block.clear();
         self.shape.clear();
         self.write(EVENTS, &payload)
+    }
+
+    /// The shapes of the block's events, in this order: which of them are as expected, and the others.
+    fn put_shapes(&mut self, payload: &mut Vec<u8>, by_thread: &[u32]) {
+        self.successors.begin(self.shapes.len());
+        let mut expected = vec![0_u8; by_thread.len().div_ceil(8)];
+        let mut others = Vec::with_capacity(by_thread.len());
+        let mut before: Option<(u16, u32)> = None;
+        for (number, &at) in by_thread.iter().enumerate() {
+            let (thread, shape) = (self.block[at as usize].thread, self.shape[at as usize]);
+            let last = before.filter(|&(of, _)| of == thread).map(|(_, shape)| shape);
+            if self.successors.after(last) == Some(shape) {
+                expected[number / 8] |= 1 << (number % 8);
+            } else {
+                varint::put(&mut others, shape.into());
+                self.successors.note(last, shape);
+            }
+            before = Some((thread, shape));
+        }
+        payload.append(&mut expected);
+        payload.append(&mut others);
     }
 
     fn write(&mut self, kind: u32, payload: &[u8]) -> Result<(), Error> {
