@@ -18,9 +18,9 @@ pub struct Writer<W: Write> {
     out: W,
     flags: u32,
     names: [Names; 3],
-    /// Numbers of shapes: operation, site and what it depends on.
-    shapes: FxHashMap<((u8, u32), Vec<u64>), u32>,
-    new_shapes: Vec<((u8, u32), Vec<u64>)>,
+    /// Numbers of shapes.
+    shapes: FxHashMap<Shape, u32>,
+    new_shapes: Vec<Shape>,
     block: Vec<Event>,
     shape: Vec<u32>,
     successors: Successors,
@@ -28,6 +28,9 @@ pub struct Writer<W: Write> {
     depending: Vec<(u32, Vec<u64>)>,
     events: u64,
 }
+
+/// Operation and site, and what it depends on: entries, then zeros.
+type Shape = ((u8, u32), [u8; MOST_ENTRIES]);
 
 /// Names that were added since the last block.
 #[derive(Default)]
@@ -157,22 +160,20 @@ impl<W: Write> Writer<W> {
             Subject::Thread => assert!(u64::from(event.object) < self.names[THREADS].total, "no other thread"),
             _ => assert!(u64::from(event.object) < self.names[OBJECTS].total, "no object {}", event.object),
         }
-        let known = dependences.iter().filter(|_| self.flags & DEPENDENCES != 0);
-        let mut entries: Vec<u64> =
-            known.map(|&(back, via)| u64::from(back) << 1 | u64::from(via == Via::Decision)).collect();
-        if entries.len() > MOST_ENTRIES || entries.iter().any(|&entry| entry >= FAR) {
-            self.depending.push((self.block.len() as u32, std::mem::take(&mut entries)));
+        let mut entries = [0; MOST_ENTRIES];
+        if !dependences.is_empty() && self.flags & DEPENDENCES != 0 {
+            let number = |&(back, via): &(u32, Via)| u64::from(back) << 1 | u64::from(via == Via::Decision);
+            if dependences.len() <= MOST_ENTRIES && dependences.iter().all(|entry| number(entry) < FAR) {
+                entries.iter_mut().zip(dependences).for_each(|(to, entry)| *to = number(entry) as u8);
+            } else {
+                self.depending.push((self.block.len() as u32, dependences.iter().map(number).collect()));
+            }
         }
         let next = self.shapes.len() as u32;
-        let key = (kind_of(event), entries);
-        let shape = match self.shapes.get(&key) {
-            Some(&shape) => shape,
-            None => {
-                self.new_shapes.push(key.clone());
-                self.shapes.insert(key, next);
-                next
-            }
-        };
+        let shape = *self.shapes.entry((kind_of(event), entries)).or_insert_with_key(|&key| {
+            self.new_shapes.push(key);
+            next
+        });
         self.block.push(event);
         self.shape.push(shape);
         self.events += 1;
@@ -221,8 +222,9 @@ impl<W: Write> Writer<W> {
             payload.push(op);
             varint::put(&mut payload, site.into());
             if self.flags & DEPENDENCES != 0 {
-                varint::put(&mut payload, entries.len() as u64);
-                entries.into_iter().for_each(|entry| varint::put(&mut payload, entry));
+                let entries = || entries.into_iter().take_while(|&entry| entry > 0);
+                varint::put(&mut payload, entries().count() as u64);
+                entries().for_each(|entry| varint::put(&mut payload, entry.into()));
             }
         }
         varint::put(&mut payload, self.block.len() as u64);
