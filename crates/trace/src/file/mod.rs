@@ -15,9 +15,10 @@
 //! ```text
 //! names of new threads, objects and sites: three lists
 //!     list  = count: varint  entry*
-//!     entry = [subject: u8, objects only]  shared: varint  length: varint  length bytes
+//!     entry = [subject: u8, objects only]  shared and length  length bytes
 //!             (the name is the first `shared` bytes, at most 255, of the name before it in the same list, then
-//!              the bytes)
+//!              the bytes; the two numbers are shared * 16 + length in a byte, or, unless both are smaller than 15, a byte
+//!              of 255 and two varints)
 //! new shapes: count: varint, then for each  op: u8 (128 added for a part, 64 after a choice)  site: varint  and, when
 //!          the flags say that there are dependences, entries: varint (at most 4), then for each an entry as below
 //! events: varint
@@ -68,6 +69,9 @@ const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
 const BLOCK_HEADER_LEN: usize = 12;
 const MAX_SHARED: usize = 255;
+/// Two smaller numbers share a byte in a name.
+const SHORT: usize = 15;
+const LONG_NAME: u8 = 255;
 const BLOCK_EVENTS: usize = 1 << 16;
 const EVENTS: u32 = 1;
 const END: u32 = 2;

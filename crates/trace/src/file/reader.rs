@@ -3,8 +3,8 @@
 use super::successors::Successors;
 use super::varint::{Input, Short};
 use super::{
-    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, MAGIC, MAX_SHARED,
-    MOST_ENTRIES, ORIGIN, checksum,
+    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, LONG_NAME, MAGIC,
+    MAX_SHARED, MOST_ENTRIES, ORIGIN, checksum,
 };
 use crate::trace::{CHOSE, PART};
 use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
@@ -266,9 +266,13 @@ impl Decoder {
                 } else {
                     None
                 };
-                let shared = usize::try_from(input.number()?).ok().filter(|&shared| shared <= MAX_SHARED);
-                let shared = shared.filter(|&shared| shared <= name.len()).ok_or("a name shares more than there is")?;
-                let rest = input.count()?;
+                let (shared, rest) = match input.byte()? {
+                    LONG_NAME => (usize::try_from(input.number()?).unwrap_or(usize::MAX), input.count()?),
+                    byte => (usize::from(byte >> 4), usize::from(byte & 15)),
+                };
+                if shared > MAX_SHARED.min(name.len()) {
+                    return Err("a name shares more than there is");
+                }
                 name.truncate(shared);
                 name.extend_from_slice(input.bytes(rest)?);
                 let text = std::str::from_utf8(&name).map_err(|_| "a name is not UTF-8")?.to_owned();

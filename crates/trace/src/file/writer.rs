@@ -2,8 +2,8 @@
 
 use super::successors::Successors;
 use super::{
-    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, MAGIC, MOST_ENTRIES, ORIGIN, checksum,
-    kind_of, varint,
+    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, LONG_NAME, MAGIC, MOST_ENTRIES, ORIGIN,
+    SHORT, checksum, kind_of, varint,
 };
 use crate::recording::Sink;
 use crate::{Error, Event, Object, Origin, Subject, Via};
@@ -50,8 +50,13 @@ impl Names {
         let shared = self.last.iter().zip(name.as_bytes()).take_while(|(a, b)| a == b).count().min(super::MAX_SHARED);
         let rest = &name.as_bytes()[shared..];
         self.encoded.extend(subject.map(|subject| subject as u8));
-        varint::put(&mut self.encoded, shared as u64);
-        varint::put(&mut self.encoded, rest.len() as u64);
+        if shared < SHORT && rest.len() < SHORT {
+            self.encoded.push((shared << 4 | rest.len()) as u8);
+        } else {
+            self.encoded.push(LONG_NAME);
+            varint::put(&mut self.encoded, shared as u64);
+            varint::put(&mut self.encoded, rest.len() as u64);
+        }
         self.encoded.extend_from_slice(rest);
         self.last.truncate(shared);
         self.last.extend_from_slice(rest);
