@@ -364,6 +364,25 @@ fn reads_that_decide_nothing_do_not_hide_a_race() {
 }
 
 #[test]
+fn an_allocator_of_the_programs_own_is_recorded_too() {
+    // The C library calls it while it makes a thread.
+    const ALLOCATOR: &str = include_str!("../targets/clean/own_allocator.c");
+    let workshop = Workshop::new();
+    let good = program(&workshop, "allocator", ALLOCATOR);
+    for options in [&[][..], &["--seed", "1"], &["--seed", "2"]] {
+        let trace = record(&good, options);
+        let predicted = predict(&workshop, &["--confirm", &text(&good), &text(&trace)], 0);
+        assert_eq!((predicted.findings.len(), &predicted.summary["predictions"]), (0, &0.into()));
+    }
+    let without = ALLOCATOR.replace("    pthread_mutex_lock(&arena_lock);\n", "");
+    let without = without.replace("    pthread_mutex_unlock(&arena_lock);\n", "");
+    let bad = program(&workshop, "unlocked", &without);
+    let trace = record(&bad, &[]);
+    let shown = predict(&workshop, &["--confirm", &text(&bad), &text(&trace)], 1);
+    assert!(shown.findings.iter().all(|finding| finding["confirmed"] == true), "{:#?}", shown.findings);
+}
+
+#[test]
 fn a_recording_says_what_it_is() {
     let workshop = Workshop::new();
     let program = program(&workshop, "hidden", HIDDEN);

@@ -4,6 +4,9 @@ use anyhow::{Context as _, Result, bail};
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// What a program took that ran as it is.
 pub struct Run {
@@ -37,20 +40,39 @@ pub fn native(command: &mut Command) -> Result<Run> {
 pub fn child(command: &mut Command) -> Result<Run> {
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot run {command:?}"))?;
     let mut output = String::new();
-    if let Some(stdout) = &mut child.stdout {
-        stdout.read_to_string(&mut output)?;
-    }
+    let (mut memory, done) = (0.0, AtomicBool::new(false));
     let mut status = 0;
     // SAFETY: all numbers, for which zero is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: waits for a child of our own that nobody else waits for; both places are valid.
-    while unsafe { libc::wait4(child.id() as i32, &mut status, 0, &mut usage) } < 0 {
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error).with_context(|| format!("cannot wait for {command:?}"));
+    let pid = child.id();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                memory = most_memory(pid).unwrap_or(memory);
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let result = child.stdout.as_mut().map_or(Ok(0), |stdout| stdout.read_to_string(&mut output));
+        // SAFETY: waits for a child of our own that nobody else waits for; both places are valid.
+        while unsafe { libc::wait4(pid as i32, &mut status, 0, &mut usage) } < 0 {
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                done.store(true, Ordering::Relaxed);
+                return Err(error).with_context(|| format!("cannot wait for {command:?}"));
+            }
         }
-    }
-    Ok(Run { cpu: processor_time(&usage), memory: usage.ru_maxrss as f64 * 1024.0, output, status })
+        done.store(true, Ordering::Relaxed);
+        result.map(drop).context("cannot read what it writes")
+    })?;
+    Ok(Run { cpu: processor_time(&usage), memory, output, status })
+}
+
+/// Most memory that a process has had so far, in bytes. What the system says about it at its end counts what we had when we
+/// started it as well.
+fn most_memory(pid: u32) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<f64>().ok()? * 1024.0)
 }
 
 /// Keeps all threads of a program on the processor on which it starts.

@@ -5,6 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use racehunter_predict::{Index, Options, predict};
 use racehunter_trace::{Trace, file, text};
+use std::hint::black_box;
 
 fuzz_target!(|bytes: &[u8]| {
     for trace in [read(bytes), text::read(bytes).ok()].into_iter().flatten() {
@@ -15,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
             && let Ok(index) = Index::new(&trace)
         {
             // The validator looks at each witness; it is what must not be wrong.
-            predict(&index, &Options { attempts: 3, ..Options::default() }, &|| false);
+            black_box(predict(&index, &Options { attempts: 3, ..Options::default() }, &|| false));
         }
     }
 });

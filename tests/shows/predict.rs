@@ -2,7 +2,7 @@
 //!
 //! For each: one execution with few switches; how many events it has and how many bytes they take; races by policy, for
 //! each how long it took; how much of all that time went into following the code; and what `racehunter predict` shows on
-//! the program.
+//! the program, and on the one with a planted bug.
 
 use crate::table::{Align, Table, thousands};
 use racehunter_e2e::real::{Build, Real, named};
@@ -29,6 +29,7 @@ pub fn show(names: &[&str]) -> Result<bool, String> {
         ("nre", 10, Align::Right),
         ("following", 0, Align::Right),
         ("shown", 24, Align::Left),
+        ("with a planted bug", 24, Align::Left),
     ]);
     println!("{}", table.heading());
     for real in programs {
@@ -59,7 +60,8 @@ pub fn show(names: &[&str]) -> Result<bool, String> {
                 seqcheck,
                 nre,
                 format!("{:.0} %", 100.0 * recorded.following.as_secs_f64() / total.as_secs_f64()),
-                tried(real)?,
+                tried(real, Build::Ours)?,
+                tried(real, Build::Planted)?,
             ])
         );
     }
@@ -121,11 +123,11 @@ fn record(real: &Real) -> Result<Recorded, String> {
 }
 
 /// What the command says about the program.
-fn tried(real: &Real) -> Result<String, String> {
+fn tried(real: &Real, build: Build) -> Result<String, String> {
     let workshop = Workshop::new();
     let out = workshop.path("predictions");
     let mut command = racehunter(["predict", "--message-format", "json", "--time", "120s", "--out"]);
-    let ended = run(command.arg(&out).arg(real.build(Build::Ours)).arg("--").args(arguments(real)));
+    let ended = run(command.arg(&out).arg(real.build(build)).arg("--").args(arguments(real)));
     let summary = ended.stdout.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let summary = summary.filter(|line| line["reason"] == "summary").ok_or(ended.stderr)?;
     Ok(format!("{} findings, {} not shown", summary["findings"], summary["unconfirmed"].as_u64().unwrap_or(0)))

@@ -209,7 +209,7 @@ impl Technique {
                 let guided = Portfolio::of(context_bound).with(1, ReadsFrom::after_others(seed));
                 let others = walks.into_iter().fold(guided, |all, walk| all.with(1, walk));
                 // What any of them runs may tell more than it shows; and what all of them do not find is rare.
-                others.with(1, Predict::from_others()).with(2, Coverage::after_others(seed, RARE))
+                others.with(1, Predict::from_others()).with(1, Coverage::after_others(seed, RARE))
             }
         }
     }

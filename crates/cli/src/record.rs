@@ -101,7 +101,7 @@ impl How {
     /// The plan of the execution that is recorded.
     fn plan(&self) -> Plan {
         let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
-        Plan { tail, observe: Observe::Code, max_events: self.events, ..Plan::default() }
+        Plan { tail, observe: Observe::Code, allocations: true, max_events: self.events, ..Plan::default() }
     }
 }
 

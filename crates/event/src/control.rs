@@ -345,6 +345,8 @@ pub const FLAG_FREE: u32 = 128;
 /// `FLAG_DETECT`, nor where everything is logged or memory is watched.
 pub const FLAG_SELECTIVE: u32 = 256;
 
+/// [`crate::Record::detail`] of a plain access that is not to be looked at, by an annotation of the program.
+pub const EXCUSED: u8 = 1;
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;
 

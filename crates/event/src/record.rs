@@ -84,7 +84,8 @@ byte_enum! {
     Kind {
         /// Nothing: an unused entry.
         #[default] None = 0,
-        /// Plain read of `size` bytes.
+        /// Plain read of `size` bytes. For all plain accesses `detail` is [`crate::control::EXCUSED`] where the program has
+        /// told race detectors not to look.
         Read = 1,
         /// Plain write.
         Write = 2,
@@ -222,6 +223,10 @@ byte_enum! {
         Value = 90,
         /// Where `object` was initialised, before the `Misuse` that follows: by `thread`, at `index`.
         Initialised = 91,
+        /// `thread` has waited for the once-only initialisation of `object`, and finds it done: no event of its own.
+        Found = 92,
+        /// Memory was mapped: `extra` bytes at `object`, which have no past. Only where allocations are logged.
+        Mapped = 93,
 
         /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
         /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the

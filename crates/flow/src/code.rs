@@ -1,6 +1,8 @@
 //! The code of a program, with what is looked up in it again and again.
 
-use racehunter_ir::{Function, Instruction, InstructionId, Linkage, Module, Operand, Operation, SymbolId, SymbolKind};
+use racehunter_ir::{
+    Function, Instruction, InstructionId, Linkage, Module, Operand, Operation, Symbol, SymbolId, SymbolKind,
+};
 use rustc_hash::FxHashMap;
 
 /// A function: its module and its position there.
@@ -13,8 +15,8 @@ pub(crate) struct Code {
     sites: Vec<Option<(Place, Option<u32>)>>,
     /// What is known of each function, by module.
     known: Vec<Vec<Known>>,
-    /// The definitions of each name that other modules see, and of those that they do not, by module.
-    defined: FxHashMap<(Option<u32>, String), Vec<Place>>,
+    /// Who is called by the name of each symbol, by module.
+    callees: Vec<Vec<Callee>>,
 }
 
 /// What matters about a function besides its instructions.
@@ -31,19 +33,24 @@ pub(crate) struct Known {
 }
 
 /// Who is called.
-pub(crate) enum Callee<'a> {
+pub(crate) enum Callee {
     /// One of these functions of the program, all of which are announced.
-    Own(&'a [Place]),
-    /// A function by this name, which is not of the program or not announced.
-    Named(&'a str),
-    /// Somebody.
-    Unknown,
+    Own(Vec<Place>),
+    /// Nobody: it only tells the compiler something.
+    Compiler,
+    /// Somebody who only computes something from the arguments.
+    Computes,
+    /// Somebody who copies memory.
+    Copies,
+    /// Somebody else, who is not of the program, not announced or not known.
+    Other,
 }
 
 impl Code {
     pub(crate) fn new(modules: Vec<Module>) -> Self {
-        let mut code =
-            Self { sites: Vec::new(), known: Vec::new(), defined: FxHashMap::default(), modules: Vec::new() };
+        let mut code = Self { sites: Vec::new(), known: Vec::new(), callees: Vec::new(), modules: Vec::new() };
+        // The definitions of each name that other modules see, and of those that they do not, by module.
+        let mut defined: FxHashMap<(Option<u32>, &str), Vec<Place>> = FxHashMap::default();
         for (number, module) in (0..).zip(&modules) {
             let first = code.sites.len();
             code.sites.resize(first + module.site_count as usize, None);
@@ -56,10 +63,23 @@ impl Code {
                         *entry = Some((place, instruction));
                     }
                 }
-                code.defined.entry(key(module, number, function.symbol)).or_default().push(place);
+                if let Some(symbol) = module.symbol(function.symbol) {
+                    defined.entry(key(number, symbol)).or_default().push(place);
+                }
             }
             code.known.push(module.functions.iter().map(|function| Known::of(module, function)).collect());
         }
+        let is_announced =
+            |&(module, position): &Place| modules[module as usize].functions[position as usize].entry_site.is_some();
+        let callee = |number, symbol| match defined.get(&key(number, symbol)) {
+            _ if matches!(symbol.kind, SymbolKind::Alias { .. }) => Callee::Other,
+            Some(places) if places.iter().all(is_announced) => Callee::Own(places.clone()),
+            _ => Callee::named(&symbol.name),
+        };
+        code.callees = (0..)
+            .zip(&modules)
+            .map(|(number, module)| module.symbols.iter().map(|symbol| callee(number, symbol)).collect())
+            .collect();
         code.modules = modules;
         code
     }
@@ -78,26 +98,34 @@ impl Code {
     }
 
     /// Who is called by a call of a function.
-    pub(crate) fn callee(&self, place: Place, call: &Instruction) -> Callee<'_> {
-        let Some(&Operand::Symbol(symbol, 0)) = call.operands.first() else { return Callee::Unknown };
-        let module = &self.modules[place.0 as usize];
-        let Some(named) = module.symbol(symbol) else { return Callee::Unknown };
-        if matches!(named.kind, SymbolKind::Alias { .. }) {
-            return Callee::Unknown;
-        }
-        match self.defined.get(&key(module, place.0, symbol)) {
-            Some(places) if places.iter().all(|&place| self.function(place).entry_site.is_some()) => {
-                Callee::Own(places)
+    pub(crate) fn callee(&self, place: Place, call: &Instruction) -> &Callee {
+        match call.operands.first() {
+            Some(&Operand::Symbol(SymbolId(symbol), 0)) => {
+                self.callees[place.0 as usize].get(symbol as usize).unwrap_or(&Callee::Other)
             }
-            _ => Callee::Named(self.modules[place.0 as usize].symbol(symbol).map_or("", |symbol| &symbol.name)),
+            _ => &Callee::Other,
+        }
+    }
+}
+
+impl Callee {
+    /// Somebody who is not of the program, or not announced.
+    fn named(name: &str) -> Self {
+        if tells_the_compiler(name) {
+            Self::Compiler
+        } else if computes(name) {
+            Self::Computes
+        } else if name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove.") {
+            Self::Copies
+        } else {
+            Self::Other
         }
     }
 }
 
 /// How a symbol of a module is known to the whole program.
-fn key(module: &Module, number: u32, symbol: SymbolId) -> (Option<u32>, String) {
-    let Some(symbol) = module.symbol(symbol) else { return (Some(number), String::new()) };
-    ((symbol.linkage == Linkage::Internal).then_some(number), symbol.name.clone())
+fn key(module: u32, symbol: &Symbol) -> (Option<u32>, &str) {
+    ((symbol.linkage == Linkage::Internal).then_some(module), &symbol.name)
 }
 
 impl Known {
@@ -172,7 +200,7 @@ fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
 }
 
 /// Whether calling a function of this name only tells the compiler something.
-pub(crate) fn tells_the_compiler(name: &str) -> bool {
+fn tells_the_compiler(name: &str) -> bool {
     const PREFIXES: [&str; 6] = [
         "llvm.lifetime.",
         "llvm.dbg.",
@@ -185,7 +213,7 @@ pub(crate) fn tells_the_compiler(name: &str) -> bool {
 }
 
 /// Whether a function of this name only computes something from its arguments.
-pub(crate) fn computes(name: &str) -> bool {
+fn computes(name: &str) -> bool {
     const NAMES: [&str; 31] = [
         "smax",
         "smin",

@@ -21,7 +21,7 @@ const MOST_EVENTS: u32 = 16;
 #[derive(Default)]
 struct Thread {
     frames: Vec<Frame>,
-    /// Values of frames that are gone, for the next ones of the same thread. Values are made before they are used, so what
+    /// Values of frames that are gone, for the next ones of the same thread; as many as there were at once. Values are made before they are used, so what
     /// is in them matters only when the thread is lost: then they decide like all others.
     spare: FxHashMap<Place, Vec<Vec<Set>>>,
     /// Reads that have decided since the last event.
@@ -85,9 +85,6 @@ impl Follower {
         thread.leaking -= usize::from(code.known(place).leaks());
         if let Some(gone) = thread.frames.pop() {
             thread.spare.entry(place).or_default().push(gone.values);
-        }
-        if thread.frames.is_empty() {
-            thread.spare.clear();
         }
         if !is_return || !has_caller {
             result.decide(&mut thread.decided);
@@ -194,10 +191,7 @@ impl Follower {
             Operation::Load { bytes, .. } => !step.writes && step.bytes == Some(bytes),
             Operation::Update { bytes, .. } => step.writes && step.bytes == Some(bytes),
             // Into what it writes next.
-            Operation::Call => match self.code.callee(place, instruction) {
-                Callee::Named(name) => name.starts_with("llvm.memcpy.") || name.starts_with("llvm.memmove."),
-                _ => false,
-            },
+            Operation::Call => matches!(self.code.callee(place, instruction), Callee::Copies),
             _ => false,
         }
     }

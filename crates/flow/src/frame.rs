@@ -1,6 +1,6 @@
 //! One activation of a function, and what its instructions do with values.
 
-use crate::code::{Callee, Code, Place, computes, local_of, tells_the_compiler};
+use crate::code::{Callee, Code, Place, local_of};
 use crate::set::{Decided, Set};
 use racehunter_ir::{BinaryOperator, BlockId, Function, Instruction, InstructionId, Operand, Operation, Type};
 
@@ -37,21 +37,25 @@ impl Frame {
 
     /// What an operand is made of.
     pub(crate) fn set(&self, code: &Code, operand: &Operand) -> Set {
+        self.held(code, operand).clone()
+    }
+
+    fn held(&self, code: &Code, operand: &Operand) -> &Set {
         match *operand {
             Operand::Instruction(InstructionId(id)) => {
                 let is_address = match self.function(code).instructions.get(id as usize) {
                     Some(instruction) => matches!(instruction.operation, Operation::Local { .. }),
                     None => true,
                 };
-                if is_address { Set::Empty } else { self.values[id as usize].clone() }
+                if is_address { &Set::Empty } else { &self.values[id as usize] }
             }
-            Operand::Parameter(number) => self.parameters.get(number as usize).cloned().unwrap_or_default(),
-            _ => Set::Empty,
+            Operand::Parameter(number) => self.parameters.get(number as usize).unwrap_or(&Set::Empty),
+            _ => &Set::Empty,
         }
     }
 
     pub(crate) fn decide(&self, code: &Code, operand: &Operand, decided: &mut Decided) {
-        self.set(code, operand).decide(decided);
+        self.held(code, operand).decide(decided);
     }
 
     fn decide_all(&self, code: &Code, operands: &[Operand], decided: &mut Decided) {
@@ -161,9 +165,9 @@ impl Frame {
             Operation::Call | Operation::Invoke { .. } => {
                 let result = match code.callee(self.place, instruction) {
                     Callee::Own(_) => return Err(Lost),
-                    Callee::Named(name) if tells_the_compiler(name) => Set::Empty,
-                    Callee::Named(name) if computes(name) => self.union(code, &instruction.operands[1..], decided),
-                    Callee::Named(_) | Callee::Unknown => {
+                    Callee::Compiler => Set::Empty,
+                    Callee::Computes => self.union(code, &instruction.operands[1..], decided),
+                    Callee::Copies | Callee::Other => {
                         self.decide_all(code, &instruction.operands, decided);
                         Set::Empty
                     }
@@ -252,7 +256,7 @@ impl Frame {
     }
 
     fn union(&self, code: &Code, operands: &[Operand], decided: &mut Decided) -> Set {
-        operands.iter().fold(Set::Empty, |set, operand| set.and(&self.set(code, operand), decided))
+        operands.iter().fold(Set::Empty, |set, operand| set.and(self.held(code, operand), decided))
     }
 
     fn simple_local(&self, code: &Code, address: &Operand) -> Option<u32> {
@@ -314,20 +318,25 @@ impl Frame {
     /// Goes on at the beginning of a block.
     pub(crate) fn enter(&mut self, code: &Code, block: BlockId) -> Result<(), Lost> {
         let function = self.function(code);
-        let from = function.block_of(InstructionId(self.at)).ok_or(Lost)?;
         let first = function.blocks.get(block.0 as usize).ok_or(Lost)?.0;
-        // All phis of a block take their values at once.
-        let phis = (first..).map_while(|id| {
-            let instruction = function.instructions.get(id as usize)?;
-            matches!(instruction.operation, Operation::Phi).then_some((id, &instruction.operands))
-        });
-        let mut values = Vec::new();
-        for (id, operands) in phis {
-            let way = operands.chunks(2).find(|way| way.get(1) == Some(&Operand::Block(from)));
-            values.push((id, self.set(code, &way.ok_or(Lost)?[0])));
-        }
-        for (id, value) in values {
-            self.values[id as usize] = value;
+        let is_phi = |id: u32| {
+            function
+                .instructions
+                .get(id as usize)
+                .filter(|it| matches!(it.operation, Operation::Phi))
+                .map(|it| (id, it))
+        };
+        if is_phi(first).is_some() {
+            let from = function.block_of(InstructionId(self.at)).ok_or(Lost)?;
+            // All phis of a block take their values at once.
+            let mut values = Vec::new();
+            for (id, phi) in (first..).map_while(is_phi) {
+                let way = phi.operands.chunks(2).find(|way| way.get(1) == Some(&Operand::Block(from)));
+                values.push((id, self.set(code, &way.ok_or(Lost)?[0])));
+            }
+            for (id, value) in values {
+                self.values[id as usize] = value;
+            }
         }
         self.at = first;
         self.read = Set::Empty;

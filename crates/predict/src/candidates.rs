@@ -11,6 +11,7 @@ use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Two sites whose accesses may race.
 pub(crate) struct Case {
@@ -158,7 +159,12 @@ impl Candidates {
         for &(one, other) in &case.groups {
             let (one, other) = (self.events(one), self.events(other));
             let (few, many) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-            cursors.extend(few.iter().filter_map(|&event| Cursor::new(index, cones, event, many)));
+            // What is left for an access lies no further back than what is left for the one before it.
+            let mut interval = 0..0;
+            for &event in few {
+                interval = partners(index, cones, event, many, interval);
+                cursors.extend(many.get(interval.clone()).and_then(|allowed| Cursor::new(event, allowed)));
+            }
         }
         cursors.sort_by_key(|cursor| (cursor.distance(), cursor.event));
         let mut complete = cursors.len() <= limit;
@@ -221,16 +227,37 @@ struct Cursor<'a> {
     after: &'a [EventId],
 }
 
+/// Where the possible partners of an access are in another group: both bounds grow along the access's thread, and are at
+/// least these. The end can be before the beginning, when there are none.
+fn partners(
+    index: &Index<'_>,
+    cones: &Cones,
+    event: EventId,
+    others: &[EventId],
+    before: Range<usize>,
+) -> Range<usize> {
+    let (thread, position) = index.place(event);
+    let (other, _) = index.place(others[0]);
+    // The access must not need its partner, nor the partner the access.
+    let needed = cones.of(thread, position)[other];
+    let begin = first_without(others, before.start, |&partner| index.position[partner as usize] < needed);
+    let has_no_need = |&partner: &EventId| cones.of(other, index.position[partner as usize])[thread] <= position;
+    begin..first_without(others, before.end, has_no_need)
+}
+
+/// As `partition_point`, for one that is known to be at or after a place, and mostly near it.
+fn first_without<T>(all: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
+    let (mut low, mut step) = (from, 1);
+    while all.get(low + step - 1).is_some_and(&is_before) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step).min(all.len());
+    low + all[low..high].partition_point(is_before)
+}
+
 impl<'a> Cursor<'a> {
-    fn new(index: &Index<'_>, cones: &Cones, event: EventId, others: &'a [EventId]) -> Option<Self> {
-        let (thread, position) = index.place(event);
-        let (other, _) = index.place(others[0]);
-        // The access must not need its partner, nor the partner the access.
-        let needed = cones.of(thread, position)[other];
-        let begin = others.partition_point(|&partner| index.position[partner as usize] < needed);
-        let end =
-            others.partition_point(|&partner| cones.of(other, index.position[partner as usize])[thread] <= position);
-        let allowed = others.get(begin..end)?;
+    fn new(event: EventId, allowed: &'a [EventId]) -> Option<Self> {
         let (before, after) = allowed.split_at(allowed.partition_point(|&partner| partner < event));
         (!allowed.is_empty()).then_some(Self { event, before, after })
     }

@@ -48,7 +48,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { sync_preserving: true, windows: vec![5_000, 50_000], retries: 2_000, longest: 1_000_000 }
+        Self { sync_preserving: true, windows: vec![5_000, 16_000, 50_000], retries: 2_000, longest: 1_000_000 }
     }
 }
 
@@ -58,6 +58,15 @@ impl Effort {
     pub fn exhaustive() -> Self {
         Self { sync_preserving: true, windows: vec![u32::MAX], retries: usize::MAX, longest: usize::MAX }
     }
+}
+
+/// What a question has no answer with.
+#[derive(Clone, Copy)]
+enum Failed {
+    /// This choice of critical sections that are gone through.
+    Closing,
+    /// So much of the trace that stays as it was.
+    Frozen,
 }
 
 /// Answers questions about one trace under one policy.
@@ -109,8 +118,10 @@ impl<'a, 't> Checker<'a, 't> {
                 continue;
             }
             for closing in [Closing::All, Closing::Earlier, Closing::Later] {
-                if let Some(found) = self.reorder(question, frozen, closing, effort) {
-                    return Some(found);
+                match self.reorder(question, frozen, closing, effort) {
+                    Ok(found) => return Some(found),
+                    Err(Failed::Closing) => {}
+                    Err(Failed::Frozen) => break,
                 }
             }
         }
@@ -135,13 +146,17 @@ impl<'a, 't> Checker<'a, 't> {
         frozen: EventId,
         closing: Closing,
         effort: &Effort,
-    ) -> Option<(Witness, Stage)> {
-        let cut = cut(self.index, &self.demands, question, frozen, closing, effort.longest)?;
-        let order = closure::order(self.index, &cut, question).ok()?;
-        let Outcome::Found(tail, searched) = linearise(self.index, &cut, &order, effort.retries) else { return None };
+    ) -> Result<(Witness, Stage), Failed> {
+        let cut = cut(self.index, &self.demands, question, frozen, closing, effort.longest)
+            .map_err(|none| if none.at_all { Failed::Frozen } else { Failed::Closing })?;
+        let failed = if cut.closed { Failed::Closing } else { Failed::Frozen };
+        let order = closure::order(self.index, &cut, question).map_err(|_| failed)?;
+        let Outcome::Found(tail, searched) = linearise(self.index, &cut, &order, effort.retries) else {
+            return Err(failed);
+        };
         let witness = Witness { frozen, tail: tail.into_iter().collect() };
         let stage = if searched { Stage::Search } else { Stage::Closure };
-        self.accepts(question, &witness).then_some((witness, stage))
+        if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed) }
     }
 
     fn accepts(&self, question: &Question, witness: &Witness) -> bool {

@@ -214,8 +214,9 @@ impl Pass<'_, '_> {
 
     fn push_row(&mut self, thread: usize) -> u32 {
         let threads = self.index.threads();
-        let row = self.now[thread * threads..][..threads].to_vec();
-        self.add_row(&row)
+        let number = (self.cones.rows.len() / threads) as u32;
+        self.cones.rows.extend_from_slice(&self.now[thread * threads..][..threads]);
+        number
     }
 
     fn add_row(&mut self, row: &[u32]) -> u32 {

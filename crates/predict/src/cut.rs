@@ -38,6 +38,8 @@ pub(crate) struct Cut {
     marked: Vec<Vec<u64>>,
     /// Acquisitions whose locks each thread holds at its end.
     pub(crate) open: Vec<Vec<EventId>>,
+    /// Whether critical sections were gone through to their ends although nobody asked for it.
+    pub(crate) closed: bool,
 }
 
 impl Cut {
@@ -59,8 +61,13 @@ impl Cut {
     }
 }
 
-/// The least cut for a question, with the events before `frozen` as they were. `None` when there is none, or when it has
-/// more than `limit` events that are not frozen.
+/// There is no cut, or it has too many events.
+pub(crate) struct NoCut {
+    /// Not even when other critical sections are gone through to their ends.
+    pub(crate) at_all: bool,
+}
+
+/// The least cut for a question, with the events before `frozen` as they were, and at most `limit` that are not.
 pub(crate) fn cut(
     index: &Index<'_>,
     demands: &Demands,
@@ -68,19 +75,18 @@ pub(crate) fn cut(
     frozen: EventId,
     closing: Closing,
     limit: usize,
-) -> Option<Cut> {
+) -> Result<Cut, NoCut> {
     let mut closure = Closure::new(index, demands, frozen, limit);
     for &event in &question.next {
         let (thread, position) = index.place(event);
         closure.last[thread] = position;
     }
-    closure.ask(question)?;
-    loop {
-        closure.settle()?;
-        if !closure.close_sections(question, closing)? {
-            return Some(closure.cut);
-        }
+    closure.ask(question).and_then(|()| closure.settle()).ok_or(NoCut { at_all: true })?;
+    while closure.close_sections(question, closing).ok_or(NoCut { at_all: false })? {
+        closure.cut.closed = true;
+        closure.settle().ok_or(NoCut { at_all: false })?;
     }
+    Ok(closure.cut)
 }
 
 /// The necessary reads of a question, whatever else they contradict, and without the ends of critical sections.
@@ -136,6 +142,7 @@ impl<'a, 't> Closure<'a, 't> {
                 necessary: Vec::new(),
                 marked: vec![Vec::new(); threads],
                 open: (0..threads).map(|thread| index.held_at(thread, low[thread]).collect()).collect(),
+                closed: false,
                 low,
             },
         }

@@ -22,8 +22,8 @@ pub struct Index<'t> {
     link: Vec<u32>,
     /// The fork of each thread, or [`NONE`].
     pub(crate) forker: Vec<EventId>,
-    /// All writes of shared locations, as thread and position in one number, ascending within each location.
-    writes: Vec<u64>,
+    /// All writes of shared locations, ascending by thread and position within each location.
+    writes: Vec<EventId>,
     /// Where the writes of each object begin.
     writes_start: Vec<u32>,
     /// All critical sections, ascending by thread and position within each lock.
@@ -62,10 +62,6 @@ struct Lock {
     /// Threads that hold it: thread, how often, the outermost acquisition.
     holders: Vec<(u16, u32, EventId)>,
     shared: bool,
-}
-
-fn packed(thread: u16, position: u32) -> u64 {
-    u64::from(thread) << 32 | u64::from(position)
 }
 
 impl<'t> Index<'t> {
@@ -168,21 +164,21 @@ impl<'t> Index<'t> {
 
     /// Position of the first write of a thread to a shared location at or after a position.
     pub(crate) fn write_from(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
-        let writes = self.writes_to(object);
-        let at = writes.partition_point(|&write| write < packed(thread as u16, position));
-        writes.get(at).filter(|&&write| write >> 32 == thread as u64).map(|&write| write as u32)
+        let (_, later) = self.writes_around(object, thread, position);
+        later.first().map(|&write| self.place(write)).filter(|&(of, _)| of == thread).map(|(_, position)| position)
     }
 
     /// Position of the last write of a thread to a shared location before a position.
     pub(crate) fn write_before(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
-        let writes = self.writes_to(object);
-        let at = writes.partition_point(|&write| write < packed(thread as u16, position));
-        writes[..at].last().filter(|&&write| write >> 32 == thread as u64).map(|&write| write as u32)
+        let (earlier, _) = self.writes_around(object, thread, position);
+        earlier.last().map(|&write| self.place(write)).filter(|&(of, _)| of == thread).map(|(_, position)| position)
     }
 
-    fn writes_to(&self, object: u32) -> &[u64] {
+    /// The writes to a shared location, up to a position of a thread and from there on.
+    fn writes_around(&self, object: u32, thread: usize, position: u32) -> (&[EventId], &[EventId]) {
         let object = object as usize;
-        &self.writes[self.writes_start[object] as usize..self.writes_start[object + 1] as usize]
+        let all = &self.writes[self.writes_start[object] as usize..self.writes_start[object + 1] as usize];
+        all.split_at(all.partition_point(|&write| self.place(write) < (thread, position)))
     }
 
     /// Critical sections of a lock in one thread, ascending.
@@ -227,13 +223,11 @@ impl<'t> Index<'t> {
         let mut next = start.clone();
         self.writes = vec![0; start[objects] as usize];
         // Thread by thread, so that the result is sorted.
-        for (thread, events) in self.events.iter().enumerate() {
-            for (position, &event) in (0..).zip(events) {
-                if self.trace.op(event).writes() && self.is_shared(self.trace.object(event)) {
-                    let slot = &mut next[self.trace.object(event) as usize];
-                    self.writes[*slot as usize] = packed(thread as u16, position);
-                    *slot += 1;
-                }
+        for &event in self.events.iter().flatten() {
+            if self.trace.op(event).writes() && self.is_shared(self.trace.object(event)) {
+                let slot = &mut next[self.trace.object(event) as usize];
+                self.writes[*slot as usize] = event;
+                *slot += 1;
             }
         }
         self.writes_start = start;

@@ -38,9 +38,14 @@ impl Order {
 
     /// The last position in another thread that comes before an event.
     pub(crate) fn before(&self, thread: usize, position: u32, other: usize) -> Option<u32> {
+        self.before_until(thread, position, other).0
+    }
+
+    /// The same, and the position of the thread from which on it is another one, or [`NEVER`].
+    pub(crate) fn before_until(&self, thread: usize, position: u32, other: usize) -> (Option<u32>, u32) {
         let stair = self.stair(other, thread);
         let at = stair.partition_point(|&(_, to)| to <= position);
-        at.checked_sub(1).map(|at| stair[at].0)
+        (at.checked_sub(1).map(|at| stair[at].0), stair.get(at).map_or(NEVER, |&(_, to)| to))
     }
 
     /// Puts an event before another one. Says whether that is new.

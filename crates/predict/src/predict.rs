@@ -83,8 +83,9 @@ pub(crate) struct Case {
 /// Predicts everything. `stop` is asked from time to time, by any worker; once it says yes, what is left is unfinished.
 #[must_use]
 pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> Report {
-    let checker = Checker::new(index, options.policy);
+    // First, because it takes memory that the checker can have again.
     let candidates = Candidates::new(index);
+    let checker = Checker::new(index, options.policy);
     let mut others = deadlocks::cases(index, options.attempts);
     others.extend(atomicity::cases(index, &checker, options.attempts));
     let races = candidates.cases.len();
@@ -104,31 +105,32 @@ pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + 
 
     // Cases are independent, so who takes which does not change what comes out.
     let next = AtomicUsize::new(0);
-    let answers = Mutex::new(Vec::new());
+    let report = Mutex::new((Vec::new(), Report { cases, ..Report::default() }));
     std::thread::scope(|scope| {
         for _ in 0..options.workers.clamp(1, cases.max(1)) {
             scope.spawn(|| {
-                let mut own = Vec::new();
+                let mut own = (Vec::new(), 0, 0);
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     if number >= cases {
                         break;
                     }
-                    own.push((number, answer(number)));
+                    let answer = answer(number);
+                    own.1 += answer.questions;
+                    own.2 += usize::from(answer.unfinished && answer.predictions.is_empty());
+                    // Most cases have no prediction.
+                    own.0.extend(answer.predictions.into_iter().map(|prediction| (number, prediction)));
                 }
-                answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(own);
+                let mut report = report.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                report.0.extend(own.0);
+                report.1.questions += own.1;
+                report.1.unfinished += own.2;
             });
         }
     });
-    let mut answers = answers.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    answers.sort_unstable_by_key(|&(number, _)| number);
-    let mut report = Report { cases, ..Report::default() };
-    for (_, answer) in answers {
-        report.questions += answer.questions;
-        report.unfinished += usize::from(answer.unfinished && answer.predictions.is_empty());
-        report.predictions.extend(answer.predictions);
-    }
-    report
+    let (mut predictions, report) = report.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    predictions.sort_by_key(|&(number, _)| number);
+    Report { predictions: predictions.into_iter().map(|(_, prediction)| prediction).collect(), ..report }
 }
 
 struct Answer {

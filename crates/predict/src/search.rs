@@ -32,7 +32,7 @@ pub(crate) fn linearise(index: &Index<'_>, cut: &Cut, order: &Order, retries: us
     while search.path.len() < size {
         let last = tried.last_mut().and_then(|tried| {
             let thread = search.enabled_after(*tried)?;
-            *tried = Some(search.next(thread));
+            *tried = Some(search.next[thread]);
             Some(thread)
         });
         match last {
@@ -66,8 +66,12 @@ struct Search<'a, 't> {
     index: &'a Index<'t>,
     cut: &'a Cut,
     order: &'a Order,
-    /// How far each thread is.
+    /// How far each thread is, and its event there, [`NONE`] at its end.
     at: Vec<u32>,
+    next: Vec<EventId>,
+    /// The position up to which what the order wants before a thread's events has happened, as far as known: going back
+    /// takes that back.
+    ordered: Vec<u32>,
     /// The last write to each object since the frozen part, and how many necessary reads of it are still to come.
     written: FxHashMap<u32, EventId>,
     /// Necessary reads that are still to come, by the write that they see; for what was there before, by object.
@@ -98,6 +102,8 @@ impl<'a, 't> Search<'a, 't> {
             cut,
             order,
             at: cut.low.clone(),
+            next: vec![NONE; cut.low.len()],
+            ordered: cut.low.clone(),
             written: FxHashMap::default(),
             waiting: FxHashMap::default(),
             held: FxHashMap::default(),
@@ -108,11 +114,19 @@ impl<'a, 't> Search<'a, 't> {
             *search.waiting.entry(search.source(read)).or_default() += 1;
         }
         for thread in 0..index.threads() {
+            search.look(thread);
             for acquire in index.held_at(thread, cut.low[thread]) {
                 search.hold(acquire, true);
             }
         }
         search
+    }
+
+    /// Looks up the next event of a thread, which has moved.
+    fn look(&mut self, thread: usize) {
+        let at = self.at[thread];
+        let goes_on = at < self.cut.high[thread];
+        self.next[thread] = if goes_on { self.index.events[thread][at as usize] } else { NONE };
     }
 
     /// Where a necessary read takes its value from.
@@ -138,31 +152,49 @@ impl<'a, 't> Search<'a, 't> {
     }
 
     /// The thread that can go on with the first event of the trace after one.
-    fn enabled_after(&self, mut tried: Option<EventId>) -> Option<usize> {
+    fn enabled_after(&mut self, tried: Option<EventId>) -> Option<usize> {
+        let mut from = tried.map_or(0, |tried| tried + 1);
         loop {
-            let left = (0..self.at.len()).filter(|&thread| self.at[thread] < self.cut.high[thread]);
-            let later = left.map(|thread| (self.next(thread), thread)).filter(|&(event, _)| Some(event) > tried);
-            let (event, thread) = later.min()?;
+            let mut first = (NONE, 0);
+            for (thread, &event) in self.next.iter().enumerate() {
+                if event >= from && event < first.0 {
+                    first = (event, thread);
+                }
+            }
+            let (event, thread) = first;
+            if event == NONE {
+                return None;
+            }
             if self.can(thread) {
                 return Some(thread);
             }
-            tried = Some(event);
+            from = event + 1;
         }
     }
 
-    fn next(&self, thread: usize) -> EventId {
-        self.index.events[thread][self.at[thread] as usize]
+    /// Whether all that the order wants before the next event of a thread has happened.
+    fn is_ordered(&mut self, thread: usize) -> bool {
+        let position = self.at[thread];
+        if position < self.ordered[thread] {
+            return true;
+        }
+        let mut until = NONE;
+        for other in (0..self.at.len()).filter(|&other| other != thread) {
+            let (before, changes) = self.order.before_until(thread, position, other);
+            if before.is_some_and(|last| last >= self.at[other]) {
+                return false;
+            }
+            until = until.min(changes);
+        }
+        self.ordered[thread] = until;
+        true
     }
 
-    fn can(&self, thread: usize) -> bool {
-        let position = self.at[thread];
-        let ordered = (0..self.at.len()).all(|other| {
-            other == thread || self.order.before(thread, position, other).is_none_or(|last| last < self.at[other])
-        });
-        if !ordered {
+    fn can(&mut self, thread: usize) -> bool {
+        if !self.is_ordered(thread) {
             return false;
         }
-        let event = self.next(thread);
+        let event = self.next[thread];
         let op = self.index.trace.op(event);
         let object = self.index.trace.object(event);
         if op.is_access() {
@@ -190,9 +222,10 @@ impl<'a, 't> Search<'a, 't> {
     }
 
     fn step(&mut self, thread: usize) {
-        let event = self.next(thread);
+        let event = self.next[thread];
         let overwritten = self.apply(event);
         self.at[thread] += 1;
+        self.look(thread);
         self.path.push(Step { event, overwritten });
     }
 
@@ -221,6 +254,8 @@ impl<'a, 't> Search<'a, 't> {
         let Some(Step { event, overwritten }) = self.path.pop() else { return };
         let (thread, _) = self.index.place(event);
         self.at[thread] -= 1;
+        self.look(thread);
+        self.ordered.copy_from_slice(&self.cut.low);
         let op = self.index.trace.op(event);
         let object = self.index.trace.object(event);
         if self.is_necessary(event) {

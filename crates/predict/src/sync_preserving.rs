@@ -19,7 +19,16 @@ pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, lim
     if question.before.iter().any(|(first, second)| first > second) {
         return None;
     }
-    let mut ideal = Ideal { index, cones, high: vec![0; index.threads()] };
+    // Where all that came before the question's first event may happen, the witness is short: threads that have no part in
+    // it need not stop where they were last needed.
+    let first = question.events().min()?;
+    witness_from(index, cones, question, first, limit).or_else(|| witness_from(index, cones, question, 0, limit))
+}
+
+/// The same, for reorderings in which all events of the trace before one happen.
+fn witness_from(index: &Index<'_>, cones: &Cones, question: &Question, from: EventId, limit: usize) -> Option<Witness> {
+    let high = index.events.iter().map(|events| events.partition_point(|&event| event < from) as u32).collect();
+    let mut ideal = Ideal { index, cones, high };
     for &event in &question.next {
         let (thread, position) = index.place(event);
         ideal.high[thread] = position;

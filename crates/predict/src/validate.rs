@@ -73,7 +73,7 @@ pub struct Validator<'i, 't> {
     /// The fork of each thread.
     forker: Vec<Option<EventId>>,
     /// What each object besides memory went through: events that have turns, or changes of a lock.
-    history: Vec<Vec<EventId>>,
+    history: FxHashMap<u32, Vec<EventId>>,
     /// Inner acquisitions and releases of recursive locks: they change nothing.
     inner: FxHashSet<EventId>,
     /// Who was in the way of each failed attempt.
@@ -97,7 +97,7 @@ impl<'i, 't> Validator<'i, 't> {
             events: &index.events,
             index,
             forker: vec![None; trace.threads().len()],
-            history: vec![Vec::new(); trace.objects().len()],
+            history: FxHashMap::default(),
             inner: FxHashSet::default(),
             obstacle: FxHashMap::default(),
         };
@@ -117,10 +117,10 @@ impl<'i, 't> Validator<'i, 't> {
                     if *depth > u32::from(op.acquires()) {
                         validator.inner.insert(id);
                     } else {
-                        validator.history[event.object as usize].push(id);
+                        validator.history.entry(event.object).or_default().push(id);
                     }
                 }
-                op if has_turn(op) => validator.history[event.object as usize].push(id),
+                op if has_turn(op) => validator.history.entry(event.object).or_default().push(id),
                 _ => {}
             }
         }
@@ -142,7 +142,7 @@ impl<'i, 't> Validator<'i, 't> {
             written: FxHashMap::default(),
             held: FxHashMap::default(),
             turns: FxHashMap::default(),
-            astray: FxHashSet::default(),
+            astray: Marks::new(witness.frozen),
         };
         for event in witness.tail.iter() {
             run.step(event)?;
@@ -158,7 +158,7 @@ impl<'i, 't> Validator<'i, 't> {
 
     /// What an object had gone through before an event of the trace.
     fn history_at(&self, object: u32, before: EventId) -> &[EventId] {
-        let history = &self.history[object as usize];
+        let history = self.history.get(&object).map_or(&[][..], Vec::as_slice);
         &history[..history.partition_point(|&event| event < before)]
     }
 
@@ -204,7 +204,36 @@ struct Run<'o, 'i, 't> {
     held: FxHashMap<u32, Vec<EventId>>,
     turns: FxHashMap<u32, usize>,
     /// Reads that saw another write.
-    astray: FxHashSet<EventId>,
+    astray: Marks,
+}
+
+/// A set of events from one on.
+struct Marks {
+    from: EventId,
+    words: Vec<u64>,
+}
+
+impl Marks {
+    fn new(from: EventId) -> Self {
+        Self { from, words: Vec::new() }
+    }
+
+    /// Takes in an event. Says whether it is new.
+    fn insert(&mut self, event: EventId) -> bool {
+        let at = (event - self.from) as usize;
+        if self.words.len() <= at / 64 {
+            self.words.resize(at / 64 + 1, 0);
+        }
+        let word = &mut self.words[at / 64];
+        let was = *word;
+        *word |= 1 << (at % 64);
+        was != *word
+    }
+
+    fn contains(&self, event: EventId) -> bool {
+        let at = (event - self.from) as usize;
+        self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
+    }
 }
 
 impl Run<'_, '_, '_> {
@@ -355,14 +384,14 @@ impl Run<'_, '_, '_> {
                 trace.op(id).reads() && demands.boundary_at(original.position[id as usize], id) < reach[thread]
             }));
         }
-        let mut seen: FxHashSet<EventId> = FxHashSet::default();
+        let mut seen = Marks::new(self.frozen);
         // Up to where all reads of a thread were taken in.
         let mut flowed = frozen;
         while let Some(read) = left.pop() {
             if read < self.frozen || !seen.insert(read) {
                 continue;
             }
-            if self.astray.contains(&read) {
+            if self.astray.contains(read) {
                 return Err(Invalid::Read(read));
             }
             let Some(write) = original.saw(read) else { continue };

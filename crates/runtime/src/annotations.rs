@@ -10,7 +10,7 @@ use crate::sync::objects::{self, Object};
 use crate::thread::{CURRENT, Thread, current};
 use crate::{Global, arena, log, schedule, server};
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
-use racehunter_event::control::NOTE_ANNOTATED;
+use racehunter_event::control::{EXCUSED, NOTE_ANNOTATED};
 use racehunter_event::{Kind, Record, Wait};
 
 unsafe fn object(at: usize) -> *mut Object {
@@ -31,6 +31,11 @@ unsafe fn tell() {
 /// Whether the accesses of a thread are to be looked at.
 pub(crate) unsafe fn looks_at(t: *const Thread) -> bool {
     (*t).ignores == 0
+}
+
+/// What the log says of an access to a byte: whether the program wants it to be looked at.
+pub(crate) unsafe fn mark(byte: usize) -> u8 {
+    if looks_at(current()) && !is_benign(byte) { 0 } else { EXCUSED }
 }
 
 unsafe fn ignore(more: i32) {

@@ -5,6 +5,7 @@
 //! thread underneath. From then on it is a fiber: a stack pointer and an fs base that [`rh_fiber_switch`] can go to,
 //! or that [`crate::kernel`] can give a new kernel thread to.
 
+use crate::schedule::now;
 use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
 use crate::{Global, clock, kernel, signals, sync, sys};
 use core::arch::global_asm;
@@ -216,18 +217,24 @@ pub(crate) unsafe fn was_left(t: *const Thread) -> bool {
     (*t).rsp != (*t).fiber.rsp
 }
 
+/// To make a thread is to run code of the program, which has an allocator of its own.
+#[unsafe(link_section = ".data.racehunter")]
+static RUNS_PROGRAM: Global<bool> = Global::new(false);
+
 /// Harvests threads 1 to `count` ahead of time, so that creating them later costs next to nothing. Their numbers are
-/// those that the first threads of an execution get.
+/// those that the first threads of an execution get. Where that would take events out of executions, it is not done.
 pub(crate) unsafe fn fill_pool(count: u32) -> bool {
     // Those that static constructors have made are in use.
     for number in COUNT.get()..=count {
         let t = thread(number);
-        if !(*t).from_pool {
+        if !(*t).from_pool && !RUNS_PROGRAM.get() {
+            let before = now();
             prepare(number);
             if harvest(t, core::ptr::null()) != 0 {
                 return false;
             }
-            (*t).from_pool = true;
+            RUNS_PROGRAM.set(now() != before);
+            (*t).from_pool = !RUNS_PROGRAM.get();
         }
     }
     true

@@ -12,7 +12,7 @@ use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{__rh_stack, CURRENT, current};
 use crate::track::{self, RH_LOOK_BYTES, RH_LOOK_FROM};
-use crate::{Global, free, log, server, values};
+use crate::{Global, annotations, free, log, server, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
@@ -401,7 +401,7 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 && (!server::is_selective() || track::has(address)) {
         let n = access_point(code, address, size, kind, site);
-        log_access(n, address, size, site, kind, 0, code);
+        log_access(n, address, size, site, kind, annotations::mark(address), code);
     } else {
         RH_BUDGET.set(RH_BUDGET.get() - 1);
         if RH_BUDGET.get() == 0 {
@@ -414,7 +414,7 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
     shadow::check(address, size, Access { kind, code, site });
 }
 
-unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, kind: Kind, order: u8, code: usize) {
+unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, kind: Kind, detail: u8, code: usize) {
     if !schedule::running() {
         return;
     }
@@ -431,7 +431,7 @@ unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, k
         site: site_number(site),
         kind,
         size: size.min(255) as u8,
-        detail: order,
+        detail,
         ..Record::default()
     };
     log::put(record);

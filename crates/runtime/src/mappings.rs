@@ -4,7 +4,10 @@
 
 use crate::memory::{detects, last_access};
 use crate::sync::{fail, interpose, objects};
-use crate::{shadow, sys, values};
+use crate::thread::CURRENT;
+use crate::{log, schedule, shadow, sys, values};
+use racehunter_event::control::FLAG_ALLOCATIONS;
+use racehunter_event::{Kind, Record};
 
 pub(crate) const MREMAP: usize = 25;
 /// What is larger ends without being looked at: its shadow is larger still.
@@ -27,9 +30,19 @@ pub(crate) unsafe extern "C" fn mmap(
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
     }
-    objects::forget_range(mapped as usize, len);
-    shadow::clear(mapped as usize, len);
+    begins(mapped as usize, len);
     mapped as usize
+}
+
+/// Memory has no past.
+unsafe fn begins(at: usize, len: usize) {
+    objects::forget_range(at, len);
+    shadow::clear(at, len);
+    if schedule::flags() & FLAG_ALLOCATIONS != 0 {
+        let (index, thread) = (schedule::now(), CURRENT.get());
+        let (object, extra) = (at as u64, len as u64);
+        log::put(Record { index, object, extra, thread, kind: Kind::Mapped, ..Record::default() });
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -62,8 +75,7 @@ pub(crate) unsafe extern "C" fn mremap(at: usize, old_len: usize, new_len: usize
     }
     let (now, kept) = (mapped as usize, if mapped as usize == at { old_len.min(new_len) } else { 0 });
     for (begin, len) in [(at + kept, old_len - kept), (now + kept, new_len - kept)] {
-        objects::forget_range(begin, len);
-        shadow::clear(begin, len);
+        begins(begin, len);
     }
     now
 }

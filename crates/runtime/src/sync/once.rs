@@ -3,10 +3,10 @@
 //! `pthread_once` itself is in `once.c`: C++ exceptions may pass through it.
 
 use super::{interpose, objects};
-use crate::schedule::{acquire_point, point, refresh, uncount};
+use crate::schedule::{acquire_point, now, point, refresh, uncount};
 use crate::thread::CURRENT;
 use crate::{clock, log};
-use racehunter_event::{Kind, Wait};
+use racehunter_event::{Kind, Record, Wait};
 
 interpose! {
     __cxa_guard_acquire => guard_acquire, "rsi";
@@ -28,6 +28,9 @@ unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) ->
     if done() {
         if quiet {
             uncount();
+            let (index, thread) = (now(), CURRENT.get());
+            let code = log::relative(code);
+            log::put(Record { index, code, object: at as u64, thread, kind: Kind::Found, ..Record::default() });
         } else {
             log::event(Kind::Once, n, at, 0, 0);
         }

@@ -62,6 +62,8 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     let t = thread(number);
     let ordinary = attributes.is_null() || !special(attributes);
     prepare(number);
+    // What is below may allocate, by code of the program that others have their turn in: the number is taken.
+    COUNT.set(number + 1);
     afterlife::begin_thread(t);
     (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
     if (*t).from_pool && ordinary {
@@ -69,6 +71,9 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     } else {
         let error = fiber::harvest(t, attributes);
         if error != 0 {
+            if COUNT.get() == number + 1 {
+                COUNT.set(number);
+            }
             return Err(EAGAIN);
         }
         (*t).from_pool = ordinary;
@@ -77,7 +82,6 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
     (*t).path = 0;
-    COUNT.set(number + 1);
     LIVE.set(LIVE.get() + 1);
     clock::inherit(t);
     Ok(t)
@@ -96,6 +100,9 @@ pub(super) unsafe extern "C" fn create(
         Ok(t) => t,
         Err(error) => return error,
     };
+    // The C library allocates for a new thread. With an allocator of the program's own these are events, which come before
+    // the thread is there.
+    let n = if now() == n { n } else { point(code) };
     let mut detached = 0;
     if !attributes.is_null() {
         pthread_attr_getdetachstate(attributes, &mut detached);

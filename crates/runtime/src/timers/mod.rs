@@ -12,7 +12,7 @@ mod interval;
 mod posix;
 
 use crate::clock::{self, SyncClock};
-use crate::schedule::{Waiting, point, set_deadline, wait_until};
+use crate::schedule::{Waiting, now, point, set_deadline, wait_until};
 use crate::signals::send::{self, Origin};
 use crate::sync::threads;
 use crate::thread::{INTERNAL, State, Thread, current, thread};
@@ -101,6 +101,7 @@ unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
     let Ok(t) = threads::make(core::ptr::null(), run as *const () as usize, index) else {
         outcome::finish(OUTCOME_TOO_MANY_THREADS)
     };
+    let n = if now() == n { n } else { point(code) };
     (*it).thread = (*t).number;
     (*t).internal = true;
     (*t).detached = true;

@@ -15,14 +15,17 @@
 //! ```text
 //! names of new threads, objects and sites: three lists
 //!     list  = count: varint  entry*
-//!     entry = [subject: u8, objects only]  shared: varint  length: varint  length bytes
+//!     entry = [subject: u8, objects only]  shared and length  length bytes
 //!             (the name is the first `shared` bytes, at most 255, of the name before it in the same list, then
-//!              the bytes)
+//!              the bytes; the two numbers are shared * 16 + length in a byte, or, unless both are smaller than 15, a byte
+//!              of 255 and two varints)
 //! new shapes: count: varint, then for each  op: u8 (128 added for a part, 64 after a choice)  site: varint  and, when
 //!          the flags say that there are dependences, entries: varint (at most 4), then for each an entry as below
 //! events: varint
 //! order:  runs: varint, then for each  thread: varint  events: varint
-//! shapes: for each thread that occurs, by number, for each of its events: the shape, varint
+//! expected: a bit for each event, by thread, the lowest bit of a byte first: its shape is the one that came last after the
+//!          shape of its thread's event before it, in this block, in the order of this column
+//! shapes: for each thread that occurs, by number, for each of its events without that bit: the shape, varint
 //! objects: in the same order, for the shapes that have one: zigzag difference to the last object of this shape in this
 //!          block (at first to the last object of any shape)
 //! dependences, when the flags say so: events that have some which are not in their shapes: varint, then for each
@@ -48,6 +51,7 @@
 //! in proportion to the file.
 
 mod reader;
+mod successors;
 mod varint;
 mod writer;
 
@@ -59,12 +63,15 @@ use rustc_hash::FxHashMap;
 use std::io::Write;
 
 /// Version of the format. Files of another version are refused.
-pub const FORMAT_VERSION: u32 = 3;
+pub const FORMAT_VERSION: u32 = 4;
 
 const MAGIC: [u8; 8] = *b"RHTRACE\0";
 const HEADER_LEN: usize = 16;
 const BLOCK_HEADER_LEN: usize = 12;
 const MAX_SHARED: usize = 255;
+/// Two smaller numbers share a byte in a name.
+const SHORT: usize = 15;
+const LONG_NAME: u8 = 255;
 const BLOCK_EVENTS: usize = 1 << 16;
 const EVENTS: u32 = 1;
 const END: u32 = 2;

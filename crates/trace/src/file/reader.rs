@@ -1,9 +1,10 @@
 //! Reading in place.
 
+use super::successors::Successors;
 use super::varint::{Input, Short};
 use super::{
-    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, MAGIC, MAX_SHARED,
-    MOST_ENTRIES, ORIGIN, checksum,
+    BLOCK_EVENTS, BLOCK_HEADER_LEN, BRANCHES, DEPENDENCES, END, EVENTS, FORMAT_VERSION, HEADER_LEN, LONG_NAME, MAGIC,
+    MAX_SHARED, MOST_ENTRIES, ORIGIN, checksum,
 };
 use crate::trace::{CHOSE, PART};
 use crate::{Dependence, Error, Event, EventId, NO_OBJECT, Object, Op, Origin, Subject, Trace, TraceBuilder, Via};
@@ -99,6 +100,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
             shapes: Vec::new(),
             kinds: FxHashMap::default(),
             last: Vec::new(),
+            successors: Successors::default(),
             dependences: self.flags & DEPENDENCES != 0,
             positions: Vec::new(),
         };
@@ -114,7 +116,7 @@ impl<B: Deref<Target = [u8]>> Reader<B> {
         }
         let block = self.blocks.len();
         let end = self.payload(block, self.end)?;
-        // Room for all events; each takes at least a byte of the file.
+        // Room for all events; each takes at least a bit of the file, and mostly bytes.
         let mut counts = Input(end);
         if let (Ok(_), Ok(events)) = (counts.number(), counts.number()) {
             decoder.builder.reserve(usize::try_from(events).unwrap_or(usize::MAX).min(self.bytes.len()));
@@ -165,6 +167,7 @@ struct Decoder {
     kinds: FxHashMap<(u8, u32), u32>,
     /// The last object of each kind in this block; empty for those that did not occur in it.
     last: Vec<Option<i64>>,
+    successors: Successors,
     dependences: bool,
     /// The events of each thread so far; only for dependences.
     positions: Vec<Vec<EventId>>,
@@ -210,9 +213,10 @@ impl Decoder {
             }
             self.shapes.push(Shape { op, part: byte & PART != 0, chose: byte & CHOSE != 0, site, kind, entries });
         }
-        let events = input.count()?;
+        let events = usize::try_from(input.number()?).map_err(|_| "too many events")?;
         let before = self.builder.so_far().len();
-        if events > BLOCK_EVENTS || before + events >= u32::MAX as usize {
+        // Each takes a bit, at least.
+        if events > BLOCK_EVENTS || events.div_ceil(8) > input.0.len() || before + events >= u32::MAX as usize {
             return Err("too many events");
         }
         let (runs, threads) = self.order(&mut input, events)?;
@@ -262,9 +266,13 @@ impl Decoder {
                 } else {
                     None
                 };
-                let shared = usize::try_from(input.number()?).ok().filter(|&shared| shared <= MAX_SHARED);
-                let shared = shared.filter(|&shared| shared <= name.len()).ok_or("a name shares more than there is")?;
-                let rest = input.count()?;
+                let (shared, rest) = match input.byte()? {
+                    LONG_NAME => (usize::try_from(input.number()?).unwrap_or(usize::MAX), input.count()?),
+                    byte => (usize::from(byte >> 4), usize::from(byte & 15)),
+                };
+                if shared > MAX_SHARED.min(name.len()) {
+                    return Err("a name shares more than there is");
+                }
                 name.truncate(shared);
                 name.extend_from_slice(input.bytes(rest)?);
                 let text = std::str::from_utf8(&name).map_err(|_| "a name is not UTF-8")?.to_owned();
@@ -316,6 +324,38 @@ impl Decoder {
         Ok((runs, threads))
     }
 
+    /// The shapes of all events, by thread.
+    fn shapes(
+        &mut self,
+        input: &mut Input<'_>,
+        threads: &[(u16, usize)],
+        events: usize,
+    ) -> Result<Vec<u32>, &'static str> {
+        let expected = input.bytes(events.div_ceil(8))?;
+        self.successors.begin(self.shapes.len());
+        let mut begins = threads.iter().map(|&(_, start)| start).peekable();
+        let mut shapes = Vec::with_capacity(events);
+        let mut before = None;
+        for number in 0..events {
+            while begins.next_if_eq(&number).is_some() {
+                before = None;
+            }
+            let shape = if expected[number / 8] >> (number % 8) & 1 == 1 {
+                self.successors.after(before).ok_or("nothing is expected there")?
+            } else {
+                let shape = u32::try_from(input.number()?).map_err(|_| "unknown shape")?;
+                if shape as usize >= self.shapes.len() {
+                    return Err("unknown shape");
+                }
+                self.successors.note(before, shape);
+                shape
+            };
+            shapes.push(shape);
+            before = Some(shape);
+        }
+        Ok(shapes)
+    }
+
     /// The events, thread by thread.
     fn columns(
         &mut self,
@@ -323,14 +363,7 @@ impl Decoder {
         threads: &[(u16, usize)],
         events: usize,
     ) -> Result<Vec<(Event, [u8; MOST_ENTRIES])>, &'static str> {
-        let mut shapes = Vec::with_capacity(events);
-        for _ in 0..events {
-            let shape = usize::try_from(input.number()?).map_err(|_| "unknown shape")?;
-            if shape >= self.shapes.len() {
-                return Err("unknown shape");
-            }
-            shapes.push(shape);
-        }
+        let shapes = self.shapes(input, threads, events)?;
         self.last.clear();
         self.last.resize(self.kinds.len(), None);
         let mut last = 0;
@@ -338,7 +371,7 @@ impl Decoder {
         for (slot, &(thread, start)) in threads.iter().enumerate() {
             let end = threads.get(slot + 1).map_or(events, |&(_, start)| start);
             for &number in &shapes[start..end] {
-                let shape = self.shapes[number];
+                let shape = self.shapes[number as usize];
                 let mut object = NO_OBJECT;
                 let subject = shape.op.subject();
                 if subject != Subject::Nothing {

@@ -1,8 +1,9 @@
 //! Writing, one block at a time.
 
+use super::successors::Successors;
 use super::{
-    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, MAGIC, MOST_ENTRIES, ORIGIN, checksum,
-    kind_of, varint,
+    BLOCK_EVENTS, BRANCHES, DEPENDENCES, END, EVENTS, FAR, FORMAT_VERSION, LONG_NAME, MAGIC, MOST_ENTRIES, ORIGIN,
+    SHORT, checksum, kind_of, varint,
 };
 use crate::recording::Sink;
 use crate::{Error, Event, Object, Origin, Subject, Via};
@@ -17,15 +18,19 @@ pub struct Writer<W: Write> {
     out: W,
     flags: u32,
     names: [Names; 3],
-    /// Numbers of shapes: operation, site and what it depends on.
-    shapes: FxHashMap<((u8, u32), Vec<u64>), u32>,
-    new_shapes: Vec<((u8, u32), Vec<u64>)>,
+    /// Numbers of shapes.
+    shapes: FxHashMap<Shape, u32>,
+    new_shapes: Vec<Shape>,
     block: Vec<Event>,
     shape: Vec<u32>,
+    successors: Successors,
     /// Of the current block: events that have dependences, with their number in the block.
     depending: Vec<(u32, Vec<u64>)>,
     events: u64,
 }
+
+/// Operation and site, and what it depends on: entries, then zeros.
+type Shape = ((u8, u32), [u8; MOST_ENTRIES]);
 
 /// Names that were added since the last block.
 #[derive(Default)]
@@ -45,8 +50,13 @@ impl Names {
         let shared = self.last.iter().zip(name.as_bytes()).take_while(|(a, b)| a == b).count().min(super::MAX_SHARED);
         let rest = &name.as_bytes()[shared..];
         self.encoded.extend(subject.map(|subject| subject as u8));
-        varint::put(&mut self.encoded, shared as u64);
-        varint::put(&mut self.encoded, rest.len() as u64);
+        if shared < SHORT && rest.len() < SHORT {
+            self.encoded.push((shared << 4 | rest.len()) as u8);
+        } else {
+            self.encoded.push(LONG_NAME);
+            varint::put(&mut self.encoded, shared as u64);
+            varint::put(&mut self.encoded, rest.len() as u64);
+        }
         self.encoded.extend_from_slice(rest);
         self.last.truncate(shared);
         self.last.extend_from_slice(rest);
@@ -83,6 +93,7 @@ impl<W: Write> Writer<W> {
             new_shapes: Vec::new(),
             block: Vec::with_capacity(BLOCK_EVENTS),
             shape: Vec::with_capacity(BLOCK_EVENTS),
+            successors: Successors::default(),
             depending: Vec::new(),
             events: 0,
         })
@@ -154,22 +165,20 @@ impl<W: Write> Writer<W> {
             Subject::Thread => assert!(u64::from(event.object) < self.names[THREADS].total, "no other thread"),
             _ => assert!(u64::from(event.object) < self.names[OBJECTS].total, "no object {}", event.object),
         }
-        let known = dependences.iter().filter(|_| self.flags & DEPENDENCES != 0);
-        let mut entries: Vec<u64> =
-            known.map(|&(back, via)| u64::from(back) << 1 | u64::from(via == Via::Decision)).collect();
-        if entries.len() > MOST_ENTRIES || entries.iter().any(|&entry| entry >= FAR) {
-            self.depending.push((self.block.len() as u32, std::mem::take(&mut entries)));
+        let mut entries = [0; MOST_ENTRIES];
+        if !dependences.is_empty() && self.flags & DEPENDENCES != 0 {
+            let number = |&(back, via): &(u32, Via)| u64::from(back) << 1 | u64::from(via == Via::Decision);
+            if dependences.len() <= MOST_ENTRIES && dependences.iter().all(|entry| number(entry) < FAR) {
+                entries.iter_mut().zip(dependences).for_each(|(to, entry)| *to = number(entry) as u8);
+            } else {
+                self.depending.push((self.block.len() as u32, dependences.iter().map(number).collect()));
+            }
         }
         let next = self.shapes.len() as u32;
-        let key = (kind_of(event), entries);
-        let shape = match self.shapes.get(&key) {
-            Some(&shape) => shape,
-            None => {
-                self.new_shapes.push(key.clone());
-                self.shapes.insert(key, next);
-                next
-            }
-        };
+        let shape = *self.shapes.entry((kind_of(event), entries)).or_insert_with_key(|&key| {
+            self.new_shapes.push(key);
+            next
+        });
         self.block.push(event);
         self.shape.push(shape);
         self.events += 1;
@@ -218,8 +227,9 @@ impl<W: Write> Writer<W> {
             payload.push(op);
             varint::put(&mut payload, site.into());
             if self.flags & DEPENDENCES != 0 {
-                varint::put(&mut payload, entries.len() as u64);
-                entries.into_iter().for_each(|entry| varint::put(&mut payload, entry));
+                let entries = || entries.into_iter().take_while(|&entry| entry > 0);
+                varint::put(&mut payload, entries().count() as u64);
+                entries().for_each(|entry| varint::put(&mut payload, entry.into()));
             }
         }
         varint::put(&mut payload, self.block.len() as u64);
@@ -233,9 +243,7 @@ impl<W: Write> Writer<W> {
 
         let mut by_thread: Vec<u32> = (0..self.block.len() as u32).collect();
         by_thread.sort_by_key(|&at| self.block[at as usize].thread);
-        for &at in &by_thread {
-            varint::put(&mut payload, self.shape[at as usize].into());
-        }
+        self.put_shapes(&mut payload, &by_thread);
         let mut last_of: FxHashMap<(u8, u32), i64> = FxHashMap::default();
         let mut last = 0;
         for &at in &by_thread {
@@ -263,6 +271,27 @@ impl<W: Write> Writer<W> {
         self.block.clear();
         self.shape.clear();
         self.write(EVENTS, &payload)
+    }
+
+    /// The shapes of the block's events, in this order: which of them are as expected, and the others.
+    fn put_shapes(&mut self, payload: &mut Vec<u8>, by_thread: &[u32]) {
+        self.successors.begin(self.shapes.len());
+        let mut expected = vec![0_u8; by_thread.len().div_ceil(8)];
+        let mut others = Vec::with_capacity(by_thread.len());
+        let mut before: Option<(u16, u32)> = None;
+        for (number, &at) in by_thread.iter().enumerate() {
+            let (thread, shape) = (self.block[at as usize].thread, self.shape[at as usize]);
+            let last = before.filter(|&(of, _)| of == thread).map(|(_, shape)| shape);
+            if self.successors.after(last) == Some(shape) {
+                expected[number / 8] |= 1 << (number % 8);
+            } else {
+                varint::put(&mut others, shape.into());
+                self.successors.note(last, shape);
+            }
+            before = Some((thread, shape));
+        }
+        payload.append(&mut expected);
+        payload.append(&mut others);
     }
 
     fn write(&mut self, kind: u32, payload: &[u8]) -> Result<(), Error> {

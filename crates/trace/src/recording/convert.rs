@@ -4,8 +4,9 @@ use super::depend::{Backs, Dependences, Knowledge};
 use super::locks::Locks;
 use super::survey::{Layout, range};
 use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Via};
+use racehunter_event::control::EXCUSED;
 use racehunter_event::{Kind, Record};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a trace goes. Threads, objects and sites get their numbers in the order in which they come, from 0, before the
 /// first event that uses them.
@@ -63,22 +64,30 @@ pub struct Converter<'n, S> {
     sink: S,
     names: &'n dyn Names,
     layout: Layout,
-    /// How often pieces were freed, and the object that each is now. Pieces that were never freed are what they were.
-    freed: FxHashMap<usize, (u32, Option<u32>)>,
+    /// How often pieces became other memory, and the object that each is now. Those that never did are what they were.
+    renewed: FxHashMap<usize, (u32, Option<u32>)>,
+    /// Pieces that were used as what they are now.
+    used: Vec<bool>,
     object_count: u32,
     sites: FxHashMap<u64, u32>,
     objects: FxHashMap<(Subject, u64), u32>,
     locks: Locks,
+    /// Locks that were another one before: nobody had given it back.
+    inherited: FxHashSet<u64>,
     /// What threads have left unsaid: it shows by what they do next.
     unsaid: FxHashMap<u32, Unsaid>,
     /// The thread that runs, the next event, and how many events of each thread were not in the log.
     running: u32,
     next: u64,
     missing: FxHashMap<u32, u64>,
+    /// How many of each thread's events the log did not have where they belong.
+    owed: FxHashMap<u32, u64>,
     dependences: Option<Dependences<'n>>,
     /// What the next event depends on, and whether its thread has chosen before it.
     reads: Backs,
     chose: bool,
+    /// What is converted comes behind operations that were part of it.
+    is_late: bool,
 }
 
 /// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
@@ -101,19 +110,23 @@ impl<'n, S: Sink> Converter<'n, S> {
         let mut converter = Self {
             sink,
             names,
+            used: vec![false; layout.cuts.len()],
             layout,
-            freed: FxHashMap::default(),
+            renewed: FxHashMap::default(),
             object_count: 0,
             sites: FxHashMap::default(),
             objects: FxHashMap::default(),
             locks: Locks::default(),
+            inherited: FxHashSet::default(),
             unsaid: FxHashMap::default(),
             running: 0,
             next: 1,
             missing: FxHashMap::default(),
+            owed: FxHashMap::default(),
             dependences: None,
             reads: Backs::new(),
             chose: false,
+            is_late: false,
         };
         for name in std::mem::take(&mut converter.layout.threads) {
             converter.sink.thread(name)?;
@@ -148,6 +161,14 @@ impl<'n, S: Sink> Converter<'n, S> {
                 }
                 // What static constructors did is not part of the execution.
                 kind if kind.is_event() && record.index > 0 => self.event(record)?,
+                Kind::Allocated | Kind::Mapped => {
+                    let range = (record.object, record.object.saturating_add(record.extra));
+                    self.layout.pieces(range).for_each(|piece| self.renew(piece));
+                }
+                Kind::Found => {
+                    let object = self.object(Subject::Order, record.object)?;
+                    self.push(record.thread, record.code, Op::Order, object, Some(0))?;
+                }
                 Kind::Entered | Kind::Left | Kind::Branched | Kind::Called => {
                     if let Some(dependences) = &mut self.dependences {
                         dependences.pass(record);
@@ -173,6 +194,7 @@ impl<'n, S: Sink> Converter<'n, S> {
     fn miss(&mut self, index: u64) {
         if index > self.next {
             *self.missing.entry(self.running).or_default() += index - self.next;
+            *self.owed.entry(self.running).or_default() += index - self.next;
             self.next = index;
         }
     }
@@ -181,9 +203,9 @@ impl<'n, S: Sink> Converter<'n, S> {
         if record.index < self.next {
             if record.kind == Kind::Exit {
                 // In programs that are drawn without it, the end of a thread is not an event.
-                return Ok(());
+                return self.leave_locks(record);
             }
-            return Err(Error::Disordered(record.index));
+            return self.late(record);
         }
         self.running = record.thread;
         self.miss(record.index);
@@ -205,9 +227,24 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.convert(record)
     }
 
+    /// An operation within which its thread did others, as where the C library calls an allocator of the program's own: it
+    /// has happened when the log has it, behind them. Its number was taken to be that of an event that is not in the log.
+    fn late(&mut self, record: &Record) -> Result<(), Error> {
+        let owed = self.owed.get_mut(&record.thread).filter(|owed| **owed > 0 && !record.kind.is_access());
+        *owed.ok_or(Error::Disordered(record.index))? -= 1;
+        self.is_late = true;
+        let result = self.convert(record);
+        self.is_late = false;
+        result
+    }
+
     fn convert(&mut self, record: &Record) -> Result<(), Error> {
         let tried = |op| if record.detail == 1 { op } else { Op::TryFailed };
+        let is_excused = record.detail == EXCUSED;
         let op = match record.kind {
+            // What is not to be looked at races as little as atomic accesses do.
+            Kind::Read | Kind::ReadRange if is_excused => return self.access(record, Op::AtomicRead),
+            Kind::Write | Kind::WriteRange if is_excused => return self.access(record, Op::AtomicWrite),
             Kind::Read | Kind::ReadRange => return self.access(record, Op::Read),
             Kind::Write | Kind::WriteRange | Kind::Free => return self.access(record, Op::Write),
             Kind::AtomicRead => return self.access(record, Op::AtomicRead),
@@ -257,12 +294,22 @@ impl<'n, S: Sink> Converter<'n, S> {
             }
             Kind::Once | Kind::FutexWait | Kind::FutexWake | Kind::Io => Op::Order,
             Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer => Op::Order,
+            // An annotation that passes something on.
+            Kind::Fence if record.object != 0 => Op::Order,
+            Kind::Exit => {
+                self.operation(record, Op::Local, NO_OBJECT)?;
+                return self.leave_locks(record);
+            }
             _ => Op::Local,
         };
         let op = if op.acquires() {
             let (op, is_new) = self.locks.acquire(record.object, record.thread, op);
             if is_new {
                 self.objects.remove(&(Subject::Lock, record.object));
+                self.inherited.insert(record.object);
+            }
+            if self.inherited.contains(&record.object) {
+                return self.inherit_lock(record, op);
             }
             op
         } else if op == Op::Release {
@@ -283,6 +330,24 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.operation(record, op, object)
     }
 
+    /// A thread is over. Who gets a lock that it has kept comes after it: such a lock tells that its owner is dead.
+    fn leave_locks(&mut self, record: &Record) -> Result<(), Error> {
+        for lock in self.locks.left_by(record.thread) {
+            let object = self.object(Subject::Order, lock)?;
+            self.push(record.thread, record.code, Op::Order, object, Some(0))?;
+        }
+        Ok(())
+    }
+
+    /// A thread gets a lock that somebody has kept to his end. Who is the first to get it learns that, so the order of those
+    /// who do is to stay.
+    fn inherit_lock(&mut self, record: &Record, op: Op) -> Result<(), Error> {
+        let left = self.object(Subject::Order, record.object)?;
+        self.operation(record, Op::Order, left)?;
+        let lock = self.object(Subject::Lock, record.object)?;
+        self.push(record.thread, record.code, op, lock, Some(0))
+    }
+
     fn access(&mut self, record: &Record, op: Op) -> Result<(), Error> {
         let pieces = self.layout.pieces(range(record));
         for piece in pieces.clone() {
@@ -296,9 +361,7 @@ impl<'n, S: Sink> Converter<'n, S> {
                 self.push(record.thread, record.code, op, location, Some(0))?;
             }
             if record.kind == Kind::Free {
-                let (times, now) = self.freed.entry(piece).or_default();
-                *times += 1;
-                *now = None;
+                self.renew(piece);
             }
         }
         if let Some(dependences) = &mut self.dependences {
@@ -307,8 +370,18 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
+    /// A piece of memory is other memory from now on.
+    fn renew(&mut self, piece: usize) {
+        if std::mem::take(&mut self.used[piece]) {
+            let (times, now) = self.renewed.entry(piece).or_default();
+            *times += 1;
+            *now = None;
+        }
+    }
+
     fn location(&mut self, piece: usize) -> Result<u32, Error> {
-        let Some(&(times, now)) = self.freed.get(&piece) else {
+        self.used[piece] = true;
+        let Some(&(times, now)) = self.renewed.get(&piece) else {
             return self.layout.numbers[piece].ok_or(Error::Disordered(self.next - 1));
         };
         if let Some(location) = now {
@@ -316,7 +389,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         }
         let name = format!("{}'{times}", self.piece_name(piece));
         let location = self.add_object(Object { subject: Subject::Memory, name })?;
-        self.freed.insert(piece, (times, Some(location)));
+        self.renewed.insert(piece, (times, Some(location)));
         Ok(location)
     }
 
@@ -344,7 +417,8 @@ impl<'n, S: Sink> Converter<'n, S> {
 
     /// An operation of the program, or its first part.
     fn operation(&mut self, record: &Record, op: Op, object: u32) -> Result<(), Error> {
-        self.push(record.thread, record.code, op, object, None)
+        let part = self.is_late.then_some(0);
+        self.push(record.thread, record.code, op, object, part)
     }
 
     /// An event; with `Some` a part that was not missed by anybody.

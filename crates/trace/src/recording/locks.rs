@@ -44,4 +44,13 @@ impl Locks {
         }
         Some(op)
     }
+
+    /// The locks that a thread holds, which is over.
+    pub(super) fn left_by(&self, thread: u32) -> Vec<u64> {
+        let held = |holders: &Vec<Holder>| holders.iter().any(|holder| holder.thread == thread);
+        let mut locks: Vec<u64> =
+            self.holders.iter().filter(|(_, holders)| held(holders)).map(|(&lock, _)| lock).collect();
+        locks.sort_unstable();
+        locks
+    }
 }

@@ -7,14 +7,18 @@
 //!
 //! * **Memory.** Accesses overlap in any way, but locations of a trace are equal or different. So memory is cut wherever
 //!   any access begins or ends, and an access to several pieces is several events. Memory that was freed and is used
-//!   again is other memory: in another order the allocator would have given out another address.
+//!   again is other memory: in another order the allocator would have given out another address. So are memory that is mapped
+//!   again, and the stack of a thread.
 //! * **Locks.** What does not change who has a lock is no operation on it: a program may release what it does not hold, and
-//!   get an error. A lock whose holder is over, and that another thread gets, is another lock from then on.
+//!   get an error. A lock whose holder is over, and that another thread gets, is another lock from then on, which threads
+//!   get after the end of the other, in the order of the log.
 //! * **Conditions.** A wait is the release of the mutex and the begin of the wait, in one operation. That a signal ended
 //!   it shows in the log only by the acquisition of the mutex that follows: the wake-up is made up then, as a part of
 //!   the wait.
 //! * **Barriers.** That a thread has passed one shows only by what it does next: the departure is made up then, as a part
 //!   of the arrival.
+//! * **Annotations.** Accesses that race detectors are told not to look at are atomic: such do not race with each other.
+//!   What annotations pass on is passed on in the order of the log.
 //! * **The rest.** What the predictor has no finer model of (once-only initialisation, futexes, input and output,
 //!   signals) is [`Op::Order`]: it stays in order with all else on the same object.
 //!

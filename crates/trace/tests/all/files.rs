@@ -166,7 +166,8 @@ fn errors_say_where() {
     assert_eq!(error("T0|r(x)|7\nT1|w(x)|1|value(7)\n"), "line 2: this thread has no earlier read `7`");
     assert!(matches!(read(b"hello"), Err(Error::NotATrace)));
     assert!(matches!(read(b"RHTRACE\0\x09\0\0\0\0\0\0\0"), Err(Error::Version { found: 9, .. })));
-    assert!(matches!(read(b"RHTRACE\0\x03\0\0\0\0\0\0\0"), Err(Error::Truncated { block: 0 })));
+    let begin = [&b"RHTRACE\0"[..], &file::FORMAT_VERSION.to_le_bytes(), &[0; 4]].concat();
+    assert!(matches!(read(&begin), Err(Error::Truncated { block: 0 })));
 }
 
 #[test]
@@ -205,6 +206,23 @@ fn large_traces_have_several_blocks_and_few_bytes() {
     std::fs::write(&path, &bytes).unwrap();
     assert_eq!(file::Reader::open(&path).unwrap().read().unwrap(), trace);
     assert!(matches!(file::Reader::open(&directory.path().join("b.rht")), Err(Error::Io(_))));
+}
+
+#[test]
+fn what_threads_do_again_and_again_takes_little_room() {
+    let mut builder = TraceBuilder::new();
+    let threads = [builder.thread("T0").unwrap(), builder.thread("T1").unwrap()];
+    let location = builder.object(Subject::Memory, "V").unwrap();
+    let sites: Vec<u32> = (0..1_000).map(|number| builder.site(&number.to_string()).unwrap()).collect();
+    for number in 0..60_000_usize {
+        let (thread, site) = (threads[number / 3_000 % 2], sites[number % sites.len()]);
+        builder.push(Event { thread, op: Op::Read, part: false, chose: false, object: location, site }).unwrap();
+    }
+    let trace = builder.finish();
+    let bytes = written(&trace);
+    assert_eq!(read(&bytes).unwrap(), trace);
+    // An object and a bit for each, and the thousand sites.
+    assert!(bytes.len() < trace.len() * 9 / 8 + 10_000, "{} bytes", bytes.len());
 }
 
 #[test]

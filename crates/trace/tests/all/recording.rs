@@ -1,5 +1,6 @@
 //! Logs of executions become traces.
 
+use racehunter_event::control::EXCUSED;
 use racehunter_event::{Kind, Record};
 use racehunter_trace::recording::{Converter, PlainNames, Recording, Survey, code_of};
 use racehunter_trace::{Error, Op, Trace, file, text};
@@ -197,12 +198,14 @@ fn locks_are_what_changes_who_has_them() {
             (Op::Local, none),
             (Op::Acquire, 0),
             (Op::Local, none),
-            (Op::Acquire, 1),
-            (Op::Release, 1),
-            (Op::AcquireShared, 2),
-            (Op::AcquireShared, 2),
-            (Op::ReleaseShared, 2),
-            (Op::ReleaseShared, 2),
+            (Op::Order, 1),
+            (Op::Order, 1),
+            (Op::Acquire, 2),
+            (Op::Release, 2),
+            (Op::AcquireShared, 3),
+            (Op::AcquireShared, 3),
+            (Op::ReleaseShared, 3),
+            (Op::ReleaseShared, 3),
             (Op::Local, none),
         ]
     );
@@ -231,6 +234,87 @@ fn passing_a_barrier_comes_after_all_arrivals() {
 fn logs_out_of_order_are_refused() {
     let log = [record(1, 0, Kind::Lock, 0x10, 0), record(1, 0, Kind::Unlock, 0x10, 0)];
     assert!(matches!(Recording::of(&log), Err(Error::Disordered(1))));
+}
+
+#[test]
+fn what_happens_within_an_operation_comes_before_it() {
+    // The C library allocates while it opens a file, by a function of the program that takes a lock.
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        record(3, 0, Kind::Lock, 0x10, 0),
+        record(4, 0, Kind::Unlock, 0x10, 0),
+        record(2, 0, Kind::Io, 5, 0),
+        record(5, 1, Kind::Write, 0x1000, 4),
+    ];
+    assert_eq!(
+        text_of(&log),
+        "main|fork(main/1)|0x101\nmain|acq(0x10)|0x103\nmain|rel(0x10)|0x104\nmain|+order(0x0)|0x102\nmain/1|w(0x1000)|0x105\n"
+    );
+    // The program counts it where it began.
+    assert_eq!(schedule(&Recording::of(&log).unwrap(), [0, 1, 2, 3, 4]), [0, 0, 0, 0, 1]);
+    // Nobody can have done what is not missing.
+    let twice = [&log[..4], &log[3..]].concat();
+    assert!(matches!(Recording::of(&twice), Err(Error::Disordered(2))));
+}
+
+#[test]
+fn a_lock_that_a_thread_keeps_to_its_end_comes_after_it() {
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        record(2, 0, Kind::Create, 2, 0),
+        record(3, 1, Kind::Lock, 0x10, 0),
+        record(4, 1, Kind::Exit, 0, 0),
+        record(5, 0, Kind::Lock, 0x10, 0),
+        record(6, 0, Kind::Unlock, 0x10, 0),
+        record(7, 2, Kind::Lock, 0x10, 0),
+    ];
+    assert_eq!(
+        text_of(&log),
+        "main|fork(main/1)|0x101\nmain|fork(main/2)|0x102\nmain/1|acq(0x10)|0x103\nmain/1|local|0x104\n\
+         main/1|+order(0x10)|0x104\nmain|order(0x10)|0x105\nmain|+acq(0x10)|0x105\nmain|rel(0x10)|0x106\n\
+         main/2|order(0x10)|0x107\nmain/2|+acq(0x10)|0x107\n"
+    );
+    // Another lock than that of the first thread.
+    let trace = trace(&log);
+    assert_ne!(trace.object(2), trace.object(6));
+    assert_eq!(trace.object(6), trace.object(9));
+}
+
+#[test]
+fn memory_that_is_given_out_again_is_other_memory() {
+    let memory = |index, kind, size| Record { extra: size, ..record(index, 0, kind, 0x1000, 0) };
+    for kind in [Kind::Allocated, Kind::Mapped] {
+        let log = [
+            record(1, 0, Kind::Create, 1, 0),
+            memory(1, kind, 64),
+            record(2, 0, Kind::Write, 0x1010, 4),
+            record(3, 1, Kind::Write, 0x1040, 4),
+            memory(3, kind, 64),
+            record(4, 1, Kind::Write, 0x1010, 4),
+            record(5, 1, Kind::Write, 0x1040, 4),
+        ];
+        let objects: Vec<u32> = trace(&log).events().skip(1).map(|event| event.object).collect();
+        assert_ne!(objects[0], objects[2], "{kind:?}");
+        // Behind the block.
+        assert_eq!(objects[1], objects[3], "{kind:?}");
+    }
+}
+
+#[test]
+fn what_is_told_to_detectors_is_in_the_trace() {
+    let excused = |index, thread, kind| Record { detail: EXCUSED, ..record(index, thread, kind, 0x1000, 4) };
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        excused(2, 0, Kind::Write),
+        excused(3, 1, Kind::Read),
+        record(4, 1, Kind::Fence, 0x20, 0),
+        record(5, 1, Kind::Fence, 0, 0),
+        // It has waited for an initialisation, which is not an event.
+        Record { index: 5, ..record(0, 1, Kind::Found, 0x30, 0) },
+    ];
+    let told = text_of(&log);
+    assert!(told.starts_with("main|fork(main/1)|0x101\nmain|aw(0x1000)|0x102\nmain/1|ar(0x1000)|0x103\n"), "{told}");
+    assert!(told.contains("main/1|order(0x20)|0x104\nmain/1|local|0x105\nmain/1|+order(0x30)"), "{told}");
 }
 
 #[test]

@@ -1,0 +1,27 @@
+//! What comes after what: a thread that does the same thing again mostly goes on as it did the last time.
+
+/// For each shape the one that came after it last, in the current block.
+#[derive(Default)]
+pub(super) struct Successors {
+    of: Vec<Option<u32>>,
+}
+
+impl Successors {
+    /// A block begins, which can have so many shapes.
+    pub(super) fn begin(&mut self, shapes: usize) {
+        self.of.clear();
+        self.of.resize(shapes, None);
+    }
+
+    /// The shape that is expected after one; nothing at the beginning of a thread's events.
+    pub(super) fn after(&self, before: Option<u32>) -> Option<u32> {
+        self.of[before? as usize]
+    }
+
+    /// A shape came after another one.
+    pub(super) fn note(&mut self, before: Option<u32>, shape: u32) {
+        if let Some(before) = before {
+            self.of[before as usize] = Some(shape);
+        }
+    }
+}
