@@ -192,7 +192,7 @@ int main(void) {
 
 #[test]
 fn an_array_and_a_block_can_be_one_variable() {
-    let global = elements("static atomic_int pair[2]", "");
+    let global = elements("atomic_int pair[2]", "");
     let block = elements("static atomic_int *pair", "pair = calloc(2, sizeof *pair)");
     for source in [global, block] {
         let (workshop, program) = Workshop::with_program(&source);
