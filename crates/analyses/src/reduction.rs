@@ -3,17 +3,17 @@
 //! Two rules, both exact for a bound on preemptions and for one on switches:
 //!
 //! *Where another path has been.* Two beginnings with the same [`Past`], the same running thread, the same threads that
-//! can run, and as many events of each thread that nobody else can notice go on alike. So the second one is not explored further, unless it is cheaper. This is happens-before caching
-//! (M. Musuvathi, S. Qadeer, "Iterative context bounding", 2007).
+//! can run, and as many events of each thread that nobody else can notice go on alike. So the second one is not explored
+//! further, unless it is cheaper. This is happens-before caching (M. Musuvathi, S. Qadeer, "Iterative context bounding", 2007).
 //!
 //! *A preemption that came too early.* Where a thread is preempted before an operation, and goes on with it before
 //! anything happened that conflicts with it, it could as well have been preempted after it: that is the same but for the
 //! order of what does not conflict, and costs no more. So a thread that was preempted sleeps until something conflicts
 //! with its next operation. To find that one has to wait for an object counts as something that happened: after the
-//! operation one might not have to wait there, and to leave a thread that could go on has a price. It must be known that the operation would not have ended the program, which is so where the
-//! preemption was found in an execution that made none there. These are sleep sets (P. Godefroid, 1996) for the running thread alone, since only for it
-//! the price never rises: the problem, and another answer, is in K. Coons, M. Musuvathi, K. McKinley, "Bounded
-//! partial-order reduction", 2013.
+//! operation one might not have to wait there, and to leave a thread that could go on has a price. It must be known that the
+//! operation would not have ended the program, which is so where the preemption was found in an execution that made none
+//! there. These are sleep sets (P. Godefroid, 1996) for the running thread alone, since only for it the price never rises:
+//! the problem, and another answer, is in K. Coons, M. Musuvathi, K. McKinley, "Bounded partial-order reduction", 2013.
 //!
 //! Together they are exact because a moment counts as visited only when no more threads slept there than do now.
 

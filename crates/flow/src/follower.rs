@@ -21,8 +21,8 @@ const MOST_EVENTS: u32 = 16;
 #[derive(Default)]
 struct Thread {
     frames: Vec<Frame>,
-    /// Values of frames that are gone, for the next ones of the same thread; as many as there were at once. Values are made before they are used, so what
-    /// is in them matters only when the thread is lost: then they decide like all others.
+    /// Values of frames that are gone, for the next ones of the same thread; as many as there were at once. Values are made
+    /// before they are used, so what is in them matters only when the thread is lost: then they decide like all others.
     spare: FxHashMap<Place, Vec<Vec<Set>>>,
     /// Reads that have decided since the last event.
     decided: Decided,
