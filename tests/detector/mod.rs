@@ -268,7 +268,7 @@ fn the_detector_reports_what_races() {
     let Tally { executions, with_race, accesses, races, late, freed_twice } = tally;
     println!("{executions} executions, {with_race} with a race; {accesses} accesses, {races} that race");
     println!("{late} accesses to freed blocks, {freed_twice} of which free them again");
-    assert!(late > executions / 20 && freed_twice > executions / 50, "{late} accesses too late, {freed_twice} frees");
+    assert!(late > executions / 20 && freed_twice > executions / 60, "{late} accesses too late, {freed_twice} frees");
     // Neither kind of execution may be so rare that nothing is tested.
     assert!(with_race > executions / 4 && with_race < executions * 3 / 4, "{with_race} of {executions} have a race");
 }
