@@ -47,8 +47,10 @@ pub struct Part {
 /// Types nest; damaged debug information nests forever.
 const DEEPEST: u32 = 64;
 
-/// Parts of a value that are told apart; what has more is not shown anyway.
+/// Parts of a value that are told apart, and how deep they nest; what has more is not shown anyway. Damaged debug information
+/// could have any number.
 const MOST_PARTS: usize = 16;
+const NESTED: u32 = 6;
 
 impl TypeWalk<'_> {
     /// How the bytes at `offset` of a value of the type are read; nothing when debug information does not tell.
@@ -84,8 +86,8 @@ impl TypeWalk<'_> {
     }
 
     fn form_of(&self, mut place: Place, offset: u64, size: u64, depth: u32) -> Option<Form> {
-        if depth > DEEPEST {
-            return None;
+        if depth > NESTED {
+            return Some(Form::Other);
         }
         for _ in 0..DEEPEST {
             let entry = self.units.entry(place)?;
@@ -110,19 +112,22 @@ impl TypeWalk<'_> {
 
     fn form_of_members(&self, members: &[Member], offset: u64, size: u64, depth: u32) -> Option<Form> {
         let end = offset.checked_add(size)?;
-        let touched = || members.iter().filter(|member| member.offset < end && offset < member.offset + member.size);
-        if let Some(member) = touched().find(|member| member.offset <= offset && end <= member.offset + member.size)
+        let touched = || members.iter().filter(|member| member.offset < end && offset < member.end());
+        if let Some(member) = touched().find(|member| member.offset <= offset && end <= member.end())
             && member.bits.is_none()
         {
             return self.form_of(member.type_place, offset - member.offset, size, depth + 1);
         }
+        if touched().count() > MOST_PARTS {
+            return Some(Form::Other);
+        }
         let mut parts = Vec::new();
         for member in touched() {
-            let (first, bits) = member.bits.unwrap_or((8 * member.offset, 8 * member.size));
             // What the inside of a library type means, its users do not know; of a part nothing can be said.
-            if is_reserved(&member.name) || first < 8 * offset || first + bits > 8 * end {
+            if is_reserved(&member.name) || member.offset < offset || member.end() > end {
                 return Some(Form::Other);
             }
+            let (first, bits) = member.bits.unwrap_or((8 * member.offset, 8 * member.size));
             let form = match member.bits {
                 Some(_) => form(self.units, self.dwarf, member.type_place)?,
                 None => self.form_of(member.type_place, 0, member.size, depth + 1)?,

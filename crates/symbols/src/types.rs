@@ -29,6 +29,13 @@ pub(crate) struct Member {
     pub(crate) bits: Option<(u64, u64)>,
 }
 
+impl Member {
+    /// The byte after it.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.size)
+    }
+}
+
 impl TypeWalk<'_> {
     /// Appends to `name` the path to what lies at `offset` in a variable of this type. What cannot be followed ends
     /// the path early.
@@ -74,9 +81,9 @@ impl TypeWalk<'_> {
     /// byte, or when the bytes reach over more than one.
     fn member(&self, structure: Place, offset: u64) -> Option<Member> {
         let end = offset.saturating_add(self.size);
-        let is_touched = |member: &Member| member.offset < end && offset < member.offset.saturating_add(member.size);
+        let is_touched = |member: &Member| member.offset < end && offset < member.end();
         let mut touched = self.members(structure).into_iter().filter(is_touched);
-        let found = touched.next().filter(|member| member.offset <= offset && end <= member.offset + member.size)?;
+        let found = touched.next().filter(|member| member.offset <= offset && end <= member.end())?;
         touched.next().is_none().then_some(found)
     }
 
