@@ -73,7 +73,7 @@ fn sqlite_does_the_same_in_every_run() {
     assert!(runs.iter().all(|run| run.repeatable == runs[0].repeatable), "{runs:#?}");
 
     // Different schedules, with one worker and with two.
-    let many = |jobs| hunt(&["--analysis", "random", "--runs", "8", "--jobs", jobs]);
+    let many = |jobs| hunt(&["--analysis", "random", "--runs", "4", "--jobs", jobs]);
     let (one, two) = (many("1").expect(0), many("2").expect(0));
     assert_eq!(one.repeatable, two.repeatable);
 }

@@ -83,16 +83,15 @@ fn explore_all(workshop: &Workshop) {
 
 /// What the code alone says is never that there is no race where there is one.
 fn scan(workshop: &Workshop, target: &Target) {
+    if target.bug.as_ref().is_none_or(|bug| bug.marked("data-race").is_empty()) {
+        return;
+    }
     let program = workshop.built().display().to_string();
     let words = ["scan", "--message-format", "json", "--approx", "over", &program];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(0);
     let last = ended.stdout.lines().last().unwrap_or_default();
     let said: Value = serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {last}"));
-    if target.bug.as_ref().is_some_and(|bug| !bug.marked("data-race").is_empty()) {
-        assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", target.path);
-    } else {
-        assert_ne!(said["verdict"], "race", "nothing was executed: {said}");
-    }
+    assert_eq!(said["verdict"], "unknown", "{} has a race: {said}", target.path);
 }
 
 /// The same hunt twice, with one worker and with two: everything but the time is the same.
