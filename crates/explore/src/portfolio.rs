@@ -335,3 +335,49 @@ impl<A: Analysis> Queue for Waitlist<A> {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Has always something to run.
+    struct Endless;
+
+    impl Analysis for Endless {
+        type Target = ();
+
+        fn initial_targets(&mut self) -> Vec<()> {
+            vec![(); 10_000]
+        }
+
+        fn plan(&self, (): &()) -> Plan {
+            Plan::default()
+        }
+
+        fn new_targets(&mut self, (): &(), _: &Execution) -> Vec<()> {
+            Vec::new()
+        }
+    }
+
+    /// How often each of two members is chosen whose executions have so many events, of 900 times.
+    fn chosen(events: [u64; 2]) -> [u32; 2] {
+        let mut portfolio = Portfolio::of(Endless).with(1, Endless);
+        (0..2).for_each(|member| portfolio.member(member).start());
+        // The first one tells what is usual.
+        portfolio.charge(1, 2_000);
+        let mut counts = [0; 2];
+        for _ in 0..900 {
+            let member = portfolio.choose().expect("both have targets");
+            counts[member] += 1;
+            portfolio.charge(member, events[member]);
+        }
+        counts
+    }
+
+    #[test]
+    fn long_executions_count_as_several() {
+        assert_eq!(chosen([2_000, 15_000]), [450, 450], "some are longer than others");
+        let [long, short] = chosen([2_000 * 8 * 7, 2_000]);
+        assert!((95..=120).contains(&long) && long + short == 900, "one of eight: {long}");
+    }
+}
