@@ -71,7 +71,9 @@ pub fn seen_freely() -> String {
 /// A race of which one side was seen, and of the other what it did.
 #[must_use]
 pub fn changed_by_a_stranger() -> String {
-    "the value changed while the thread stood before this access; who did that is not instrumented".to_owned()
+    "the value changed while the thread stood before this access; who did that is not instrumented: compile it with \
+     `racehunter cc` to see where"
+        .to_owned()
 }
 
 /// The status without preemptions.

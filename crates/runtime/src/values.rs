@@ -96,7 +96,8 @@ unsafe fn pay() {
     }
 }
 
-/// What the memory holds, if it can be read: the access may be the one that crashes.
+/// What the memory holds, if it can be read: the access may be the one that crashes. Nobody else runs meanwhile, so it is enough
+/// to ask before; where others do there is [`sys::peek`], which not every container allows.
 unsafe fn peek(address: usize, size: usize) -> Option<u64> {
     if !is_readable(address) || !is_readable(address + size - 1) {
         return None;
