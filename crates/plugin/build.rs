@@ -20,6 +20,7 @@ fn main() {
         .flag("-w")
         .include(include)
         .file("shim/shim.cc")
+        .file("shim/loops.cc")
         .compile("racehunter_shim");
     // The host is checked at run time, before any of its functions is called: its symbols must not be needed earlier.
     println!("cargo:rustc-link-arg-cdylib=-Wl,-z,lazy");

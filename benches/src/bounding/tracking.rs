@@ -14,14 +14,14 @@ use std::process::Command;
 
 /// The programs, and how large they are.
 const PROGRAMS: [(&str, u64); 8] = [
-    ("cache", 60_000),
-    ("molecules", 150),
-    ("montecarlo", 200_000),
-    ("salesman", 13),
-    ("queue", 60_000),
-    ("relaxation", 600),
-    ("hash_set", 300_000),
-    ("tree_set", 60_000),
+    ("cache", 20_000),
+    ("molecules", 30),
+    ("montecarlo", 100_000),
+    ("salesman", 12),
+    ("queue", 6_000),
+    ("relaxation", 100),
+    ("hash_set", 100_000),
+    ("tree_set", 20_000),
 ];
 
 /// What is measured, beside the program as it is.
@@ -80,8 +80,8 @@ impl Row {
             let everything = Plan { tail, ..default_plan(false) };
             let races = Plan { tail, ..default_plan(true) };
             let [one, two] = walks.each_mut().map(Walker::next);
-            for (plan, times) in [none, one, two, everything, races].iter().zip(&mut series) {
-                let (execution, cpu) = once(&mut processes, plan)?;
+            for (plan, times) in [none, one, two, everything, races].into_iter().zip(&mut series) {
+                let (execution, cpu) = once(&mut processes, &unlimited(plan))?;
                 ensure!(execution.output == expected.as_bytes(), "{name} writes something else under RaceHunter");
                 times.push(cpu);
                 events = execution.events;
@@ -93,13 +93,18 @@ impl Row {
     }
 }
 
+/// The programs end, however many events they have.
+fn unlimited(plan: Plan) -> Plan {
+    Plan { max_events: u64::MAX, ..plan }
+}
+
 /// Finds out which accesses are to shared memory, as a campaign does.
 fn learn(processes: &mut Processes) -> Result<()> {
     let monitor = Plan { observe: Observe::Everything, max_events: 2_000_000, ..Plan::default() };
     for execution in processes.run(&[monitor])? {
         processes.add_points(&shared_sites(&execution));
     }
-    for execution in run(processes, &[default_plan(true)])? {
+    for execution in run(processes, &[unlimited(default_plan(true))])? {
         processes.add_points(&reported_sites(&execution));
     }
     Ok(())
@@ -117,7 +122,7 @@ impl Walker {
         let mut analysis = Walks::pct_variables(variables + 1, variables, 1).selective(true);
         let mut waiting = analysis.initial_targets();
         let first = waiting.pop().context("there is a first walk")?;
-        let (execution, _) = once(processes, &analysis.plan(&first))?;
+        let (execution, _) = once(processes, &unlimited(analysis.plan(&first)))?;
         waiting.extend(analysis.new_targets(&first, &execution));
         Ok(Self { analysis, waiting })
     }

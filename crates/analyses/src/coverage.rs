@@ -2,8 +2,10 @@
 //!
 //! The variant that the RaceHunter framework (2025) names as future work, in the way of reads-from fuzzing (D. Wolff and
 //! others, "Greybox Fuzzing for Concurrency Testing", 2024). What is covered are pairs of accesses: which write a read sees,
-//! which write a write replaces, and who had a lock before. An execution with a pair that no other had is kept. Targets are
-//! walks: most follow one of these executions up to some point, and go their own way from there.
+//! which write a write replaces, and who had a lock before; and each of them together with the one before it in the same
+//! thread. Bugs that take several switches are passed by steps of that kind: a thread that sees what is rare *after* it has
+//! seen something rare. An execution with something that no other had is kept. Targets are walks: most follow one of these
+//! executions up to some point, and go their own way from there.
 
 use racehunter_explore::{
     Analysis, Execution, Loader, Outcome, Part, Plan, Record, Saver, Style, Switch, Tail, Unusable, path_priority,
@@ -18,7 +20,7 @@ pub struct Coverage {
     next: u64,
     /// Executions of others that it waits for, still.
     patience: u64,
-    /// Hashes of the pairs so far.
+    /// Hashes of the pairs so far, and of pairs in a row.
     covered: HashSet<u64>,
     /// Executions with something new, the latest last.
     kept: Vec<Rc<Kept>>,
@@ -44,6 +46,12 @@ pub struct Target {
 const AHEAD: u64 = 16;
 /// Executions that are kept, at most; the oldest goes.
 const MOST: usize = 512;
+/// Pairs that are remembered, at most. A program with more has enough that is kept.
+const MOST_COVERED: usize = 1 << 20;
+/// Walks after which it gets more executions than others do: what was not found by then is rare indeed.
+const PATIENT: u64 = 1000;
+/// That share.
+const WORTH: u32 = 4;
 /// Points of an execution that are remembered, at most.
 const POINTS: usize = 256;
 /// One walk in so many begins at the beginning.
@@ -63,7 +71,7 @@ impl Coverage {
         Self { patience: executions, ..Self::new(seed) }
     }
 
-    /// Pairs of accesses that were seen so far.
+    /// Pairs of accesses, and pairs in a row, that were seen so far.
     #[must_use]
     pub fn covered(&self) -> usize {
         self.covered.len()
@@ -93,20 +101,29 @@ impl Coverage {
 
     /// Takes in an execution; true when it had something new.
     fn learn(&mut self, execution: &Execution) -> bool {
-        let mut writers: HashMap<u64, (u32, u64)> = HashMap::new();
-        let mut grew = false;
+        let mut writers: HashMap<u64, u64> = HashMap::new();
+        let mut before: HashMap<u32, u64> = HashMap::new();
+        let known = self.covered.len();
         for record in &execution.records {
             let Some(object) = record.variable() else { continue };
-            if let Some(&(thread, code)) = writers.get(&object)
-                && thread != record.thread
-            {
-                grew |= self.covered.insert(hash(code, record.code));
+            if let Some(&code) = writers.get(&object) {
+                let pair = hash(code, record.code);
+                self.cover(pair);
+                if let Some(before) = before.insert(record.thread, pair) {
+                    self.cover(hash(before, pair));
+                }
             }
             if changes(record) {
-                writers.insert(object, (record.thread, record.code));
+                writers.insert(object, record.code);
             }
         }
-        grew
+        self.covered.len() > known
+    }
+
+    fn cover(&mut self, what: u64) {
+        if self.covered.len() < MOST_COVERED {
+            self.covered.insert(what);
+        }
     }
 }
 
@@ -144,6 +161,10 @@ impl Analysis for Coverage {
         }
         self.patience -= 1;
         self.initial_targets()
+    }
+
+    fn weight(&self) -> u32 {
+        if self.next > PATIENT { WORTH } else { 1 }
     }
 
     fn plan(&self, target: &Target) -> Plan {

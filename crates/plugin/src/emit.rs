@@ -19,7 +19,7 @@ use crate::sys::{LLVMIntPredicate, LLVMTypeKind};
 const PRESERVE_MOST: u32 = 14;
 /// What is not traced is this many times likelier than what is.
 const LIKELY: u64 = (1 << 20) - 1;
-const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
+pub(crate) const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
 
 /// Types that are used again and again.
 pub struct Types {
@@ -42,11 +42,15 @@ pub struct Emitter<'a> {
     pub(crate) types: Types,
     /// The array with one byte for each number.
     pub(crate) sites: Value,
-    builder: LLVMBuilderRef,
+    pub(crate) builder: LLVMBuilderRef,
     hooks: FxHashMap<&'static CStr, (Value, Type)>,
     tracing: Value,
     /// Events until the next one that the runtime wants to see.
-    budget: Value,
+    pub(crate) budget: Value,
+    /// The memory that an execution is about which cares for few variables only.
+    pub(crate) look_from: Value,
+    /// Its size; the largest number in all other executions.
+    pub(crate) look_bytes: Value,
     pub(crate) stack: Value,
     weights: LLVMValueRef,
     /// Location of the hook that is being emitted.
@@ -80,11 +84,27 @@ impl<'a> Emitter<'a> {
         };
         let tracing = external(c"__rh_tracing", types.i8);
         let budget = external(c"RH_BUDGET", types.i64);
+        let [look_from, look_bytes] = [c"__rh_look_from", c"__rh_look_bytes"].map(|name| external(name, types.i64));
         let stack = external(c"__rh_stack", types.ptr);
         let weights = branch_weights(context, &types);
         let builder = llvm!(LLVMCreateBuilderInContext(context));
         let hooks = FxHashMap::default();
-        Self { module, kinds, types, sites, builder, hooks, tracing, budget, stack, weights, location: None }
+        let location = None;
+        Self {
+            module,
+            kinds,
+            types,
+            sites,
+            builder,
+            hooks,
+            tracing,
+            budget,
+            look_from,
+            look_bytes,
+            stack,
+            weights,
+            location,
+        }
     }
 
     /// Emits everything that one function gets.
@@ -100,6 +120,8 @@ impl<'a> Emitter<'a> {
             let first = frame::first_instruction(plan.function, frame);
             self.announce_entry(first, site);
         }
+        self.location = self.function_location(plan.function);
+        let copies: Vec<_> = plan.copied.iter().map(|copied| self.copy_loop(copied, &plan.announcements)).collect();
         let befores: Vec<Option<Value>> =
             plan.regions.iter().map(|region| plan.announcements[region.start].instruction.previous()).collect();
         for announcement in &plan.announcements {
@@ -121,6 +143,8 @@ impl<'a> Emitter<'a> {
             self.locate(plan.function, end);
             self.count_round(frame::before_tail_call(end));
         }
+        self.location = self.function_location(plan.function);
+        self.join_copies(copies, &plan.announcements);
         self.location = None;
         if let Some(frame) = frame {
             frame::leave(self, frame, &exits);
@@ -128,7 +152,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// What is emitted next belongs to this instruction.
-    fn locate(&mut self, function: Value, instruction: Value) {
+    pub(crate) fn locate(&mut self, function: Value, instruction: Value) {
         self.location = instruction.location().or_else(|| self.function_location(function));
     }
 
@@ -148,7 +172,7 @@ impl<'a> Emitter<'a> {
         let shortcut = if region.len() == 1 {
             let counted = self.append_block(behind);
             self.at_end(counted);
-            llvm!(LLVMBuildBr(self.builder, behind.0));
+            self.go_to(behind);
             counted
         } else {
             duplicate_without_hooks(announced)
@@ -156,26 +180,20 @@ impl<'a> Emitter<'a> {
         self.at_end(head);
         let budget = self.unless_noticed(region[0].site, events, shortcut, announced);
         self.before(shortcut.instructions().next().expect("a block has an instruction"));
-        let left = Value(llvm!(LLVMBuildSub(self.builder, budget.0, self.i64(events).0, UNNAMED)));
+        let left = self.subtract(budget, events);
         self.store(left, self.budget);
     }
 
     /// Goes to `shortcut` when the region that begins at `site` is clear and none of its events needs attention, to
     /// `announced` otherwise. Returns the budget, for the first case.
     fn unless_noticed(&mut self, site: u32, events: u64, shortcut: Block, announced: Block) -> Value {
-        let compare = |emitter: &Self, predicate: LLVMIntPredicate, left: Value, right: Value| {
-            Value(llvm!(LLVMBuildICmp(emitter.builder, predicate, left.0, right.0, UNNAMED)))
-        };
         let clear = self.append_block(announced);
-        let flags = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.site(site).0, UNNAMED)));
-        let zero = Value(llvm!(LLVMConstNull(self.types.i8.0)));
-        let is_clear = compare(self, LLVMIntPredicate::LLVMIntSLT, flags, zero);
+        let is_clear = self.are_clear(&[site]);
         self.branch(is_clear, clear, announced);
         self.at_end(clear);
-        let budget = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i64.0, self.budget.0, UNNAMED)));
-        let suffices = compare(self, LLVMIntPredicate::LLVMIntUGT, budget, self.i64(events));
-        let branch = self.branch(suffices, shortcut, announced);
-        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+        let budget = self.load_number(self.budget);
+        let suffices = self.compare(LLVMIntPredicate::LLVMIntUGT, budget, self.i64(events));
+        self.likely_branch(suffices, shortcut, announced);
         budget
     }
 
@@ -326,29 +344,26 @@ impl<'a> Emitter<'a> {
         let (head, tail) = self.split(at);
         let traced = self.append_block(tail);
         self.at_end(head);
-        let branch = self.branch(is_off, tail, traced);
-        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+        self.likely_branch(is_off, tail, traced);
         self.at_end(traced);
         body(self);
-        llvm!(LLVMBuildBr(self.builder, tail.0));
+        self.go_to(tail);
     }
 
     /// Counts an event that nobody else can notice.
     fn count_round(&mut self, at: Value) {
         self.before(at);
-        let budget = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i64.0, self.budget.0, UNNAMED)));
-        let left = Value(llvm!(LLVMBuildSub(self.builder, budget.0, self.i64(1).0, UNNAMED)));
+        let budget = self.load_number(self.budget);
+        let left = self.subtract(budget, 1);
         self.store(left, self.budget);
-        let zero = self.i64(0);
-        let goes_on = Value(llvm!(LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntNE, left.0, zero.0, UNNAMED)));
+        let goes_on = self.compare(LLVMIntPredicate::LLVMIntNE, left, self.i64(0));
         let (head, tail) = self.split(at);
         let ended = self.append_block(tail);
         self.at_end(head);
-        let branch = self.branch(goes_on, tail, ended);
-        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+        self.likely_branch(goes_on, tail, ended);
         self.at_end(ended);
         self.call(c"__rh_round", &[]);
-        llvm!(LLVMBuildBr(self.builder, tail.0));
+        self.go_to(tail);
     }
 
     // The small words of the language above.
@@ -365,7 +380,8 @@ impl<'a> Emitter<'a> {
         self.set_location();
     }
 
-    fn at_end(&self, block: Block) {
+    /// Goes on emitting at the end of a block.
+    pub(crate) fn at_end(&self, block: Block) {
         llvm!(LLVMPositionBuilderAtEnd(self.builder, block.0));
         self.set_location();
     }
@@ -376,7 +392,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Splits the block before `at`; the first half is left without terminator.
-    fn split(&self, at: Value) -> (Block, Block) {
+    pub(crate) fn split(&self, at: Value) -> (Block, Block) {
         let head = at.block();
         let tail = split_before(at);
         if let Some(branch) = head.terminator() {
@@ -385,24 +401,65 @@ impl<'a> Emitter<'a> {
         (head, tail)
     }
 
-    fn append_block(&self, neighbour: Block) -> Block {
+    /// A new block of the same function.
+    pub(crate) fn append_block(&self, neighbour: Block) -> Block {
         let function = llvm!(LLVMGetBasicBlockParent(neighbour.0));
         Block(llvm!(LLVMAppendBasicBlockInContext(self.module.context(), function, UNNAMED)))
     }
 
-    fn branch(&self, condition: Value, yes: Block, no: Block) -> Value {
+    pub(crate) fn branch(&self, condition: Value, yes: Block, no: Block) -> Value {
         Value(llvm!(LLVMBuildCondBr(self.builder, condition.0, yes.0, no.0)))
     }
 
-    fn equal(&self, left: Value, right: Value) -> Value {
-        Value(llvm!(LLVMBuildICmp(self.builder, LLVMIntPredicate::LLVMIntEQ, left.0, right.0, UNNAMED)))
+    /// A branch whose second way is hardly ever taken.
+    pub(crate) fn likely_branch(&self, condition: Value, yes: Block, no: Block) {
+        let branch = self.branch(condition, yes, no);
+        llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
+    }
+
+    pub(crate) fn go_to(&self, block: Block) {
+        llvm!(LLVMBuildBr(self.builder, block.0));
+    }
+
+    pub(crate) fn equal(&self, left: Value, right: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntEQ, left, right)
+    }
+
+    pub(crate) fn compare(&self, predicate: LLVMIntPredicate, left: Value, right: Value) -> Value {
+        Value(llvm!(LLVMBuildICmp(self.builder, predicate, left.0, right.0, UNNAMED)))
+    }
+
+    /// An `i64`, less a constant.
+    pub(crate) fn subtract(&self, from: Value, number: u64) -> Value {
+        Value(llvm!(LLVMBuildSub(self.builder, from.0, self.i64(number).0, UNNAMED)))
+    }
+
+    /// Whether nobody cares for what begins at any of these sites.
+    pub(crate) fn are_clear(&self, heads: &[u32]) -> Value {
+        let flags =
+            |&site: &u32| Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.site(site).0, UNNAMED)));
+        let all = heads.iter().map(flags).reduce(|a, b| Value(llvm!(LLVMBuildAnd(self.builder, a.0, b.0, UNNAMED))));
+        let zero = Value(llvm!(LLVMConstNull(self.types.i8.0)));
+        self.compare(LLVMIntPredicate::LLVMIntSLT, all.expect("there is a site"), zero)
+    }
+
+    /// A variable of the function for an `i64`.
+    pub(crate) fn local(&self, function: Value) -> Value {
+        let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
+        self.before(entry.instructions().next().expect("a block has a terminator"));
+        Value(llvm!(LLVMBuildAlloca(self.builder, self.types.i64.0, UNNAMED)))
+    }
+
+    /// Loads an `i64`.
+    pub(crate) fn load_number(&self, from: Value) -> Value {
+        Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i64.0, from.0, UNNAMED)))
     }
 
     fn i32(&self, value: u32) -> Value {
         Value(llvm!(LLVMConstInt(self.types.i32.0, u64::from(value), 0)))
     }
 
-    fn i64(&self, value: u64) -> Value {
+    pub(crate) fn i64(&self, value: u64) -> Value {
         Value(llvm!(LLVMConstInt(self.types.i64.0, value, 0)))
     }
 
@@ -419,7 +476,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// An integer or pointer as `i64`: wider ones lose their upper bits, narrower ones are extended with zeroes.
-    fn as_i64(&self, value: Value) -> Value {
+    pub(crate) fn as_i64(&self, value: Value) -> Value {
         let ty = value.ty();
         if ty == self.types.i64 {
             value

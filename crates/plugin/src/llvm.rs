@@ -47,9 +47,19 @@ impl Text {
 /// What the shim calls for each variable of a function.
 pub type VariableVisitor = extern "C" fn(*mut c_void, LLVMValueRef, LLVMValueRef, LLVMMetadataRef, bool);
 
+/// What the shim calls for each loop of a function.
+type LoopVisitor = extern "C" fn(*mut c_void, *const LLVMBasicBlockRef, usize);
+
 unsafe extern "C" {
     fn rh_split_before(instruction: LLVMValueRef) -> LLVMBasicBlockRef;
     fn rh_duplicate_without_hooks(block: LLVMBasicBlockRef) -> LLVMBasicBlockRef;
+    fn rh_each_innermost_loop(function: LLVMValueRef, context: *mut c_void, visit: LoopVisitor);
+    fn rh_copy_loop(blocks: *const LLVMBasicBlockRef, count: usize) -> *mut c_void;
+    fn rh_counterpart(copy: *mut c_void, value: LLVMValueRef) -> LLVMValueRef;
+    fn rh_enter_copy(copy: *mut c_void, from: LLVMBasicBlockRef);
+    fn rh_leave_copy(copy: *mut c_void, from: LLVMBasicBlockRef);
+    fn rh_join_copies(copies: *const *mut c_void, count: usize);
+    fn rh_promote(local: LLVMValueRef);
     fn rh_case_value(instruction: LLVMValueRef, successor: c_uint) -> LLVMValueRef;
     fn rh_hoist_static_allocas(function: LLVMValueRef);
     fn rh_append_constructor(module: LLVMModuleRef, function: LLVMValueRef, priority: i32);
@@ -68,6 +78,7 @@ pub struct Module(pub LLVMModuleRef);
 
 /// A basic block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
 pub struct Block(pub LLVMBasicBlockRef);
 
 /// A type.
@@ -484,4 +495,59 @@ pub fn split_before(instruction: Value) -> Block {
 /// What comes behind gets its values from either of them.
 pub fn duplicate_without_hooks(block: Block) -> Block {
     Block(llvm!(rh_duplicate_without_hooks(block.0)))
+}
+
+/// The blocks of each innermost loop of a function, the header first.
+pub fn innermost_loops(function: Value) -> Vec<Vec<Block>> {
+    extern "C" fn visit(context: *mut c_void, blocks: *const LLVMBasicBlockRef, count: usize) {
+        // SAFETY: the shim passes on the context that it was given, and the blocks of one loop.
+        let (loops, blocks) =
+            unsafe { (&mut *context.cast::<Vec<Vec<Block>>>(), std::slice::from_raw_parts(blocks, count)) };
+        loops.push(blocks.iter().map(|&block| Block(block)).collect());
+    }
+    let mut loops: Vec<Vec<Block>> = Vec::new();
+    llvm!(rh_each_innermost_loop(function.0, (&raw mut loops).cast(), visit));
+    loops
+}
+
+/// A copy of a loop.
+pub struct LoopCopy(*mut c_void);
+
+impl LoopCopy {
+    /// Copies a loop, of which all blocks are given, the header first. The copy leads where the loop does; nothing leads to it.
+    pub fn of(blocks: &[Block]) -> Self {
+        Self(llvm!(rh_copy_loop(blocks.as_ptr().cast(), blocks.len())))
+    }
+
+    /// What a value of the loop is in the copy. Others are themselves.
+    pub fn counterpart(&self, value: Value) -> Value {
+        Value(llvm!(rh_counterpart(self.0, value.0)))
+    }
+
+    /// What a block of the loop is in the copy.
+    pub fn block(&self, block: Block) -> Block {
+        let copied = self.counterpart(Value(llvm!(LLVMBasicBlockAsValue(block.0))));
+        Block(llvm!(LLVMValueAsBasicBlock(copied.0)))
+    }
+
+    /// From now on control comes from the header of the loop, by `from`, to that of the copy.
+    pub fn enter(&self, from: Block) {
+        llvm!(rh_enter_copy(self.0, from.0));
+    }
+
+    /// From now on control comes from the header of the copy, by `from`, to that of the loop.
+    pub fn leave(&self, from: Block) {
+        llvm!(rh_leave_copy(self.0, from.0));
+    }
+
+    /// Lets values come from where control came from. These are all copies of one loop.
+    pub fn join(copies: Vec<Self>) {
+        let copies: Vec<*mut c_void> = copies.into_iter().map(|copy| copy.0).collect();
+        llvm!(rh_join_copies(copies.as_ptr(), copies.len()));
+    }
+}
+
+/// Turns a local variable that is only loaded and stored into values.
+pub fn promote(local: Value) {
+    llvm!(rh_promote(local.0));
 }

@@ -51,7 +51,8 @@ enum State {
     Done,
 }
 
-fn successors(block: Block) -> Vec<Block> {
+/// Where control can go from a block.
+pub fn successors(block: Block) -> Vec<Block> {
     let Some(end) = block.terminator() else { return Vec::new() };
     let count = llvm!(LLVMGetNumSuccessors(end.0));
     (0..count).map(|index| Block(llvm!(LLVMGetSuccessor(end.0, index)))).collect()

@@ -108,6 +108,17 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// Where a plain access begins.
+    pub fn address(&self) -> Option<Value> {
+        match *self {
+            Self::Plain(_, address, _)
+            | Self::Range(_, address, _)
+            | Self::VirtualTableRead(address)
+            | Self::VirtualTableUpdate(address, _) => Some(address),
+            _ => None,
+        }
+    }
+
     /// Whether it is announced only while tracing, and not an event of its own.
     pub fn is_trace(&self) -> bool {
         matches!(self, Self::Branch(_) | Self::Call(_) | Self::Leave)

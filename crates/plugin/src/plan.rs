@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::copies::{self, CopiedLoop};
 use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
 use crate::loops;
@@ -36,6 +37,8 @@ pub struct FunctionPlan {
     pub announcements: Vec<Announcement>,
     /// Runs of announcements that are skipped together where nobody cares for them.
     pub regions: Vec<Range<usize>>,
+    /// Loops that are copied for executions that do not care for most of their accesses.
+    pub copied: Vec<CopiedLoop>,
     /// Where the rounds of loops are counted in which nothing is announced.
     pub rounds: Vec<Value>,
 }
@@ -97,15 +100,20 @@ impl Plan {
             .into_iter()
             .map(|(instruction, operations)| Announcement { instruction, site: self.number(instruction), operations })
             .collect();
-        let regions = if self.shortcuts { regions::find(&announcements, kinds) } else { Vec::new() };
-        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements, regions, rounds });
+        let (mut regions, mut copied) = (Vec::new(), Vec::new());
+        if self.shortcuts {
+            copied = copies::find(function, &announcements, &rounds, kinds);
+            regions = regions::find(&announcements, &copied, kinds);
+        }
+        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements, regions, copied, rounds });
     }
 
-    /// The sites at which regions begin.
-    pub fn region_heads(&self) -> impl Iterator<Item = u32> {
-        self.functions
-            .iter()
-            .flat_map(|function| function.regions.iter().map(|region| function.announcements[region.start].site))
+    /// The sites at which regions, and loops that are copied, begin.
+    pub fn heads(&self) -> impl Iterator<Item = u32> {
+        self.functions.iter().flat_map(|function| {
+            let regions = function.regions.iter().map(|region| function.announcements[region.start].site);
+            regions.chain(function.copied.iter().flat_map(|copied| copied.heads.iter().copied()))
+        })
     }
 
     fn number(&mut self, value: Value) -> u32 {

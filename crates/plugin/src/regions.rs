@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use crate::copies::CopiedLoop;
 use crate::kinds::Kinds;
 use crate::llvm::{Value, llvm};
 use crate::operation::{Length, Operation};
@@ -14,12 +15,14 @@ use crate::plan::Announcement;
 use crate::sys::core::*;
 use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
 
-/// The regions of a function, as runs of its announcements. An access that may not be in any has none.
-pub fn find(announcements: &[Announcement], kinds: &Kinds) -> Vec<Range<usize>> {
+/// The regions of a function, as runs of its announcements. An access that may not be in any has none, nor has one of a loop
+/// that is copied whole.
+pub fn find(announcements: &[Announcement], copied: &[CopiedLoop], kinds: &Kinds) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
     for (index, announcement) in announcements.iter().enumerate() {
         let is_countable = announcement.operations.iter().all(is_one_event);
-        if !is_countable || !is_repeatable(announcement.instruction, kinds) {
+        let is_copied = copied.iter().any(|copied| copied.has(index));
+        if is_copied || !is_countable || !is_repeatable(announcement.instruction, kinds) {
             continue;
         }
         match regions.last_mut() {
@@ -36,7 +39,7 @@ pub fn find(announcements: &[Announcement], kinds: &Kinds) -> Vec<Range<usize>> 
 }
 
 /// Whether the operation is exactly one event, whatever values the program computes.
-fn is_one_event(operation: &Operation) -> bool {
+pub fn is_one_event(operation: &Operation) -> bool {
     match *operation {
         Operation::Plain(..) | Operation::VirtualTableRead(_) | Operation::VirtualTableUpdate(..) => true,
         Operation::Range(_, _, Length::Bytes(bytes)) => bytes > 0,
@@ -62,7 +65,8 @@ fn reaches(from: Value, to: Value, kinds: &Kinds) -> bool {
     }
 }
 
-fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
+/// Whether there can be a second one of the instruction, which is executed instead of it.
+pub fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
     if instruction.ty().kind() == LLVMTypeKind::LLVMTokenTypeKind {
         return false;
     }

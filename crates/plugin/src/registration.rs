@@ -14,13 +14,13 @@ const PRIORITY: i32 = 1;
 /// Name of the array of sites; a module that has it is instrumented already.
 pub const SITES: &std::ffi::CStr = c"__rh_sites";
 
-/// Bit of a site's byte: a region begins here.
+/// Bit of a site's byte: a region, or a loop that is copied, begins here.
 const HEAD: u8 = 0x20;
 
 /// Adds the array with one byte for each site.
 pub fn add_sites(module: Module, plan: &Plan) -> Value {
     let mut bytes = vec![0; plan.site_count as usize];
-    plan.region_heads().for_each(|site| bytes[site as usize] = HEAD);
+    plan.heads().for_each(|site| bytes[site as usize] = HEAD);
     let initial = Value(llvm!(LLVMConstStringInContext2(module.context(), bytes.as_ptr().cast(), bytes.len(), 1)));
     let sites = module.add_global(initial.ty(), SITES);
     llvm!(LLVMSetInitializer(sites.0, initial.0));

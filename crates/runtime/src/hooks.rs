@@ -11,7 +11,7 @@ use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::sync::objects;
 use crate::thread::{__rh_stack, CURRENT, current};
-use crate::track::{self, RH_LOOK_BYTES, RH_LOOK_FROM};
+use crate::track::{self, __rh_look_bytes, __rh_look_from};
 use crate::{Global, annotations, free, log, server, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
@@ -122,8 +122,8 @@ macro_rules! plain_hook {
             "ret",
             concat!(".size ", $name, ", . - ", $name),
             budget = sym RH_BUDGET,
-            look_from = sym RH_LOOK_FROM,
-            look_bytes = sym RH_LOOK_BYTES,
+            look_from = sym __rh_look_from,
+            look_bytes = sym __rh_look_bytes,
             detect = sym RH_DETECT,
             shadow = sym RH_SHADOW,
             sites = sym RH_SITES,

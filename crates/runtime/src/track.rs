@@ -35,17 +35,19 @@ static WISHES: Global<bool> = Global::new(false);
 
 /// Sites with a flag look closer only at accesses from this address on, and no further than so many bytes behind it. Where
 /// the plan cares for few sites that is what its variables lie in; otherwise everything.
+#[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_LOOK_FROM: Global<usize> = Global::new(0);
+pub(crate) static __rh_look_from: Global<usize> = Global::new(0);
+#[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_LOOK_BYTES: Global<usize> = Global::new(usize::MAX);
+pub(crate) static __rh_look_bytes: Global<usize> = Global::new(usize::MAX);
 
 /// Has accesses to this memory looked at, besides those that are.
 fn look_at(start: usize, end: usize) {
-    let (from, bytes) = (RH_LOOK_FROM.get(), RH_LOOK_BYTES.get());
+    let (from, bytes) = (__rh_look_from.get(), __rh_look_bytes.get());
     let (first, last) = if bytes == 0 { (start, end) } else { (from.min(start), (from + bytes).max(end)) };
-    RH_LOOK_FROM.set(first);
-    RH_LOOK_BYTES.set(last - first);
+    __rh_look_from.set(first);
+    __rh_look_bytes.set(last - first);
 }
 
 /// Takes the variables of the plan.
@@ -53,7 +55,7 @@ pub(crate) unsafe fn begin() {
     let variables = (*server::slot()).tracked;
     WISHES.set((*server::slot()).wishes[0].reader != 0);
     if server::is_selective() {
-        RH_LOOK_BYTES.set(0);
+        __rh_look_bytes.set(0);
         for object in variables.iter().map(|variable| variable.object as usize).filter(|&object| object != 0) {
             look_at(object, object + 1);
         }

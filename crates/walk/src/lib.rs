@@ -76,6 +76,14 @@ pub struct Next {
     pub code: u64,
 }
 
+impl Next {
+    /// Of a thread of which nothing else is known, or asked.
+    #[must_use]
+    pub const fn unknown(thread: u32, path: u64) -> Self {
+        Self { thread, path, object: 0, changes: false, chosen: false, code: 0 }
+    }
+}
+
 /// Changes of a [`Style::Order`], at most.
 pub const MOST_CHANGED: usize = 6;
 /// Yields after which a thread comes last in a [`Style::Order`].
@@ -251,6 +259,11 @@ impl<const THREADS: usize> Walk<THREADS> {
             }
             Style::Uniform => self.choose_evenly(candidates),
         }
+    }
+
+    /// Whether it does not matter for the choice what threads are about to do.
+    pub fn goes_by_priority(&self) -> bool {
+        matches!(self.style, Style::Pct { .. } | Style::PctVariables { .. } | Style::Order { .. })
     }
 
     /// Partial order sampling among some of the candidates.
@@ -453,7 +466,7 @@ mod tests {
     use super::*;
 
     fn ready(threads: &[u32]) -> impl Iterator<Item = Next> + Clone + use<> {
-        let mut all = [Next { thread: 0, path: 0, object: 0, changes: false, chosen: false, code: 0 }; 8];
+        let mut all = [Next::unknown(0, 0); 8];
         for (next, &thread) in all.iter_mut().zip(threads) {
             next.thread = thread;
             next.path = u64::from(2 * thread + 1);

@@ -49,3 +49,14 @@ fn the_same_seed_gives_the_same_search_and_parts_differ() {
     assert_eq!(search(Coverage::new(3)), search(Coverage::new(3)));
     assert_ne!(search(Coverage::new(3)), search(Coverage::new(4)));
 }
+
+/// One thread writes two variables that another reads, each with one access. There are two pairs, of which each can be seen
+/// without the other, and both in a row.
+#[test]
+fn pairs_in_a_row_count_by_themselves() {
+    let writes = (0..2).map(|variable| Op::AtomicWrite(variable, Value::Const(1))).collect();
+    let reads = (0..2).map(|variable| Op::AtomicRead(variable, variable)).collect();
+    let mut analysis = Coverage::new(1);
+    failures(&mut analysis, &Program::bare(vec![writes, reads]), 200);
+    assert_eq!(analysis.covered(), 3);
+}

@@ -25,8 +25,12 @@ struct Run {
 
 /// Builds `run.cc` with the stub as its runtime.
 fn build(directory: &Path, flags: &[&str]) -> PathBuf {
+    build_sample("run.cc", directory, flags)
+}
+
+fn build_sample(name: &str, directory: &Path, flags: &[&str]) -> PathBuf {
     let (stub, program) = (directory.join("stub.o"), directory.join("program"));
-    let (stub_source, source) = (sample("stub.c"), sample("run.cc"));
+    let (stub_source, source) = (sample("stub.c"), sample(name));
     succeed(compiler(&stub_source).args(["-c", "-O1", "-w"]).arg(&stub_source).arg("-o").arg(&stub));
     succeed(
         instrumenting(&source)
@@ -41,14 +45,14 @@ fn build(directory: &Path, flags: &[&str]) -> PathBuf {
 }
 
 fn run(directory: &Path, program: &Path, traced: bool) -> Run {
-    run_with(directory, program, if traced { &["STUB_TRACE"] } else { &[] })
+    run_with(directory, program, if traced { &[("STUB_TRACE", "1")] } else { &[] })
 }
 
-fn run_with(directory: &Path, program: &Path, wishes: &[&str]) -> Run {
+fn run_with(directory: &Path, program: &Path, wishes: &[(&str, &str)]) -> Run {
     let log = directory.join("log");
     let mut command = Command::new(program);
-    command.env("STUB_LOG", &log).env_remove("STUB_TRACE").env_remove("STUB_CLEAR");
-    command.envs(wishes.iter().map(|wish| (wish, "1")));
+    command.env("STUB_LOG", &log);
+    command.envs(wishes.iter().copied());
     succeed(&mut command);
     let modules = read_program(program).unwrap().into_iter().map(|module| (module.id, module)).collect();
     let text = std::fs::read_to_string(&log).unwrap();
@@ -143,10 +147,41 @@ fn what_is_skipped_is_counted() {
         let directory = tempfile::tempdir().unwrap();
         let program = build(directory.path(), &[level]);
         let (whole, clear) =
-            (run(directory.path(), &program, false), run_with(directory.path(), &program, &["STUB_CLEAR"]));
+            (run(directory.path(), &program, false), run_with(directory.path(), &program, &[("STUB_CLEAR", "1")]));
         assert_eq!(clear.end, "0", "{level}");
         assert!(clear.events.len() < whole.events.len() / 2, "{level}: {} events", clear.events.len());
         assert_eq!(clear.events.len() + clear.counted, whole.events.len() + whole.counted, "{level}");
+    }
+}
+
+/// Loops that are there three times: control goes from one to the other in the middle of a round.
+#[test]
+fn loops_announce_what_is_near_and_count_the_rest() {
+    for level in LEVELS {
+        let directory = tempfile::tempdir().unwrap();
+        let program = build_sample("loops.c", directory.path(), &[level, "-fno-pie", "-no-pie"]);
+        let whole = run(directory.path(), &program, false);
+        let all = whole.events.len() + whole.counted;
+        let clear = run_with(directory.path(), &program, &[("STUB_CLEAR", "1")]);
+        assert_eq!(clear.events.len() + clear.counted, all, "{level}");
+        assert!(clear.events.len() < whole.events.len() / 10, "{level}: {} events", clear.events.len());
+        let start = whole.events.iter().find(|event| event.hook == "write4").unwrap().values[0];
+        for element in [0, 1, 17, 40, 63] {
+            let watching = run_with(directory.path(), &program, &[("STUB_WATCH", &element.to_string())]);
+            assert_eq!(watching.events.len() + watching.counted, all, "{level}, element {element}");
+            assert!(watching.events.len() < whole.events.len() / 2, "{level}: {} events", watching.events.len());
+            let near = |run: &Run| {
+                let near = run.events.iter().filter(|event| event.values[0] == start + element * 4);
+                near.map(|event| (event.site, event.hook.clone())).collect::<Vec<_>>()
+            };
+            assert!(!near(&whole).is_empty(), "{level}, element {element}");
+            assert_eq!(near(&watching), near(&whole), "{level}, element {element}");
+        }
+        for budget in [1, 5, 100, 1000] {
+            let short =
+                run_with(directory.path(), &program, &[("STUB_CLEAR", "1"), ("STUB_BUDGET", &budget.to_string())]);
+            assert_eq!(short.events.len() + short.counted, all, "{level}, budget {budget}");
+        }
     }
 }
 

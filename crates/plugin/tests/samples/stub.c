@@ -15,13 +15,15 @@ struct module {
 static void *frames[1 << 16];
 void *__rh_stack = frames;
 uint8_t __rh_tracing;
-#define BUDGET (1L << 40)
-int64_t RH_BUDGET = BUDGET;
+static int64_t budget = 1L << 40;
+int64_t RH_BUDGET;
+uint64_t __rh_look_from, __rh_look_bytes = UINT64_MAX;
+__attribute__((weak)) int watched[64];
 static const struct module *modules[64];
 static int module_count;
 static FILE *out;
 
-static void finish(void) { fprintf(out, "end %td %ld\n", (void **)__rh_stack - frames, BUDGET - RH_BUDGET); }
+static void finish(void) { fprintf(out, "end %td %ld\n", (void **)__rh_stack - frames, budget - RH_BUDGET); }
 
 void __rh_register_module(const struct module *module) {
   if (!out) {
@@ -31,7 +33,17 @@ void __rh_register_module(const struct module *module) {
       abort();
     atexit(finish);
     __rh_tracing = getenv("STUB_TRACE") != NULL;
+    if (getenv("STUB_BUDGET"))
+      budget = atol(getenv("STUB_BUDGET"));
+    RH_BUDGET = budget;
+    // Nothing is looked at but this element.
+    if (getenv("STUB_WATCH")) {
+      __rh_look_from = (uint64_t)&watched[atol(getenv("STUB_WATCH"))];
+      __rh_look_bytes = 1;
+    }
   }
+  if (getenv("STUB_CLEAR"))
+    __rh_look_bytes = 0;
   // What begins a region may be skipped.
   for (uint32_t i = 0; getenv("STUB_CLEAR") && i < module->site_count; i++)
     if (module->sites[i] & 0x20)

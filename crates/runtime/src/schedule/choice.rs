@@ -97,8 +97,14 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         }
         // Whoever had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;
-        let candidates = (0..ready).map(next).filter(|next| !(must_go && next.thread == from));
-        return (*walk).choose(from, candidates).unwrap_or(from);
+        let stays = |next: &Next| !(must_go && next.thread == from);
+        let chosen = if (*walk).goes_by_priority() {
+            let next = |number: u32| Next::unknown(number, (*thread(number)).path);
+            (*walk).choose(from, (0..ready).map(|position| next(ready_thread(position))).filter(stays))
+        } else {
+            (*walk).choose(from, (0..ready).map(next).filter(stays))
+        };
+        return chosen.unwrap_or(from);
     }
     if able && cause == Cause::Strategy {
         return from;
