@@ -88,7 +88,7 @@ fn arguments(real: &Real) -> Vec<&str> {
 fn record(real: &Real) -> Result<Recorded, String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", real.name);
     let path = real.build(Build::Ours);
-    let modules = racehunter_ir::read_program(&path).map_err(|error| failed(&error))?;
+    let modules = racehunter_ir::read_numbered_program(&path).map_err(|error| failed(&error))?;
     let arguments = arguments(real).into_iter().map(Into::into).collect();
     let limits = Limits { time: Duration::from_secs(120), ..Limits::default() };
     let program = Program { path, arguments, input: None };
