@@ -358,6 +358,13 @@ fn reads_that_decide_nothing_do_not_hide_a_race() {
             assert!(predicted.findings.iter().all(|finding| finding["confirmed"] == true), "{policy}");
         }
     }
+    // As one of several files it is followed as well.
+    let other = workshop.write("other.c", "int other[2];\nint use(int at) { return other[at]++; }\n");
+    let linked = workshop.path("linked");
+    let choosing = choosing.with_extension("c");
+    workshop.cc(["-g", "-O1", "-pthread", &text(&other), &text(&choosing), "-o", &text(&linked)]).expect(0);
+    let predicted = predict(&workshop, &["--policy", "nre", &text(&linked)], 1);
+    assert_eq!(predicted.findings.len(), 1);
     // Where the count decides, the order is needed, and nothing false is predicted.
     let predicted = predict(&workshop, &["--policy", "nre", &text(&deciding)], 0);
     assert_eq!(predicted.summary["predictions"], 0);

@@ -9,6 +9,7 @@ use crate::{USAGE, machine};
 use anyhow::{Context as _, Result, bail};
 use racehunter_predict::{Index, happens_before};
 use racehunter_trace::{Trace, file, text};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
@@ -114,22 +115,37 @@ fn measure(trace: &Trace, shape: Shape, directory: &Path, options: &Options<'_>)
         run.memory / 1024.0 / 1024.0,
         summary["predictions"],
     );
+    let predicted: BTreeSet<u64> = run.output.lines().filter_map(later_event).collect();
     for (engine, most) in ENGINES {
         if let Some(classes) = options.rapid.filter(|_| shape.events <= most) {
             let mut command = Command::new("java");
-            command.args(["-Xmx8g", "-cp", classes, engine, "-f=std"]).arg(format!("-p={}", lines.display()));
-            let run = child(&mut command)?;
-            let racy = run.output.lines().find_map(|line| line.strip_prefix("Number of 'racy' events found = "));
-            let speed = events / run.cpu / 1e3;
+            command.args(["-Xmx8g", "-cp", classes, engine, "-f=std", "-v=1"]).arg(format!("-p={}", lines.display()));
+            let rapid = child(&mut command)?;
+            let racy: BTreeSet<u64> = rapid.output.lines().filter_map(racy_event).collect();
             println!(
-                "{:>13} RAPID {engine}: {:.2}s, {speed:.1} k/s, {} racy events",
+                "{:>13} RAPID {engine}: {:.2}s, {:.1} k/s, {:.0} times as long; {} racy events, {} of them predicted",
                 "",
-                run.cpu,
-                racy.unwrap_or("no count of")
+                rapid.cpu,
+                events / rapid.cpu / 1e3,
+                rapid.cpu / run.cpu,
+                racy.len(),
+                racy.intersection(&predicted).count(),
             );
         }
     }
     Ok(())
+}
+
+/// The later event of the race that a line of the command's JSON tells, if it does.
+fn later_event(line: &str) -> Option<u64> {
+    let finding: serde_json::Value = serde_json::from_str(line).ok()?;
+    finding["events"].as_array()?.iter().filter_map(serde_json::Value::as_u64).max()
+}
+
+/// The event at which RAPID says that there is a race. It counts from 1.
+fn racy_event(line: &str) -> Option<u64> {
+    let (number, _) = line.strip_prefix("Race detected at event ")?.split_once(' ')?;
+    number.parse::<u64>().ok()?.checked_sub(1)
 }
 
 /// All predictions from a trace, by the command.

@@ -121,11 +121,12 @@ impl Recorded {
             survey.add(&records);
         }
         let names = SourceNames { symbols: &self.symbols, load_address, given: RefCell::default() };
-        let mut code = racehunter_ir::read_program(&self.path).ok().map(Follower::new);
+        let code = racehunter_ir::read_numbered_program(&self.path);
         voice.note("Following", || match &code {
-            Some(_) => "the code of the program, for what decides what".to_owned(),
-            None => "nothing: the program does not have its code in it".to_owned(),
+            Ok(_) => "the code of the program, for what decides what".to_owned(),
+            Err(reason) => format!("nothing: {reason}"),
         });
+        let mut code = code.ok().map(Follower::new);
         let mut writer = file::Writer::new(out, code.is_some(), code.is_some())?;
         writer.set_origin(&self.origin)?;
         let mut converter = Converter::new(survey.finish(), &names, writer)?;

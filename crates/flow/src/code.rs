@@ -1,9 +1,12 @@
 //! The code of a program, with what is looked up in it again and again.
 
+use crate::routine::Routine;
 use racehunter_ir::{
     Function, Instruction, InstructionId, Linkage, Module, Operand, Operation, Symbol, SymbolId, SymbolKind,
 };
 use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 
 /// A function: its module and its position there.
 pub(crate) type Place = (u32, u32);
@@ -17,6 +20,9 @@ pub(crate) struct Code {
     known: Vec<Vec<Known>>,
     /// Who is called by the name of each symbol, by module.
     callees: Vec<Vec<Callee>>,
+    /// Functions that were entered, by module, and how many those are.
+    routines: Vec<Vec<OnceCell<Rc<Routine>>>>,
+    entered: Cell<usize>,
 }
 
 /// What matters about a function besides its instructions.
@@ -48,7 +54,14 @@ pub(crate) enum Callee {
 
 impl Code {
     pub(crate) fn new(modules: Vec<Module>) -> Self {
-        let mut code = Self { sites: Vec::new(), known: Vec::new(), callees: Vec::new(), modules: Vec::new() };
+        let mut code = Self {
+            sites: Vec::new(),
+            known: Vec::new(),
+            callees: Vec::new(),
+            routines: Vec::new(),
+            entered: Cell::new(0),
+            modules: Vec::new(),
+        };
         // The definitions of each name that other modules see, and of those that they do not, by module.
         let mut defined: FxHashMap<(Option<u32>, &str), Vec<Place>> = FxHashMap::default();
         for (number, module) in (0..).zip(&modules) {
@@ -67,6 +80,7 @@ impl Code {
                     defined.entry(key(number, symbol)).or_default().push(place);
                 }
             }
+            code.routines.push(module.functions.iter().map(|_| OnceCell::new()).collect());
             code.known.push(module.functions.iter().map(|function| Known::of(module, function)).collect());
         }
         let is_announced =
@@ -91,6 +105,15 @@ impl Code {
 
     pub(crate) fn function(&self, place: Place) -> &Function {
         &self.modules[place.0 as usize].functions[place.1 as usize]
+    }
+
+    /// A function as it is followed.
+    pub(crate) fn routine(&self, place: Place) -> &Rc<Routine> {
+        self.routines[place.0 as usize][place.1 as usize].get_or_init(|| {
+            let number = self.entered.get();
+            self.entered.set(number + 1);
+            Rc::new(Routine::new(self, place, number))
+        })
     }
 
     pub(crate) fn known(&self, place: Place) -> &Known {

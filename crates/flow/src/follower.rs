@@ -1,30 +1,35 @@
 //! All threads of an execution, each with its frames.
 
-use crate::code::{Callee, Code, Place};
+use crate::code::{Code, Place};
 use crate::frame::{Frame, Lost};
-use crate::set::{Decided, Set};
-use racehunter_ir::{Instruction, Module, Operation};
+use crate::routine::{Action, Called};
+use crate::set::{Decided, Read, Set};
+use racehunter_ir::Module;
 use racehunter_trace::recording::{Knowledge, Needs, Step};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// Goes along with the threads of an execution. See the crate documentation.
 pub struct Follower {
     code: Code,
-    threads: FxHashMap<u32, Thread>,
+    threads: Vec<Thread>,
+    /// Where each thread is, by its number, and the one that was last asked for: mostly it is asked for again.
+    places: FxHashMap<u32, usize>,
+    last: Option<(u32, usize)>,
     /// Something may run anywhere that the code does not tell.
     opaque: bool,
 }
 
 /// Events of a read that is followed, at most: a write has as many for each of its own.
-const MOST_EVENTS: u32 = 16;
+const MOST_EVENTS: u8 = 16;
 
 #[derive(Default)]
 struct Thread {
     frames: Vec<Frame>,
-    /// Values of frames that are gone, for the next ones of the same thread; as many as there were at once. Values are made
-    /// before they are used, so what is in them matters only when the thread is lost: then they decide like all others.
-    spare: FxHashMap<Place, Vec<Vec<Set>>>,
-    /// Reads that have decided since the last event.
+    /// Values of frames that are gone, by routine, for the next ones of the same thread; as many as there were at once. Values
+    /// are made before they are used, so what is in them matters only when the thread is lost: then they decide like all others.
+    spare: Vec<Vec<Vec<Set>>>,
+    /// Reads that have decided, and which of them since the last event.
     decided: Decided,
     /// It has chosen where to go on since then.
     chose: bool,
@@ -38,59 +43,92 @@ impl Follower {
     /// For a program: its modules, in the order in which they were linked.
     #[must_use]
     pub fn new(modules: Vec<Module>) -> Self {
-        Self { code: Code::new(modules), threads: FxHashMap::default(), opaque: false }
+        Self { code: Code::new(modules), threads: Vec::new(), places: FxHashMap::default(), last: None, opaque: false }
     }
 
-    fn enter(&mut self, thread: u32, place: Place, returns_here: bool) {
-        let Self { code, threads, .. } = self;
-        let thread = threads.entry(thread).or_default();
-        let mut parameters = Vec::new();
+    /// The code, and a thread.
+    fn thread(&mut self, number: u32) -> (&Code, &mut Thread) {
+        let at = match self.last {
+            Some((last, at)) if last == number => at,
+            _ => {
+                let next = self.threads.len();
+                let at = *self.places.entry(number).or_insert(next);
+                if at == next {
+                    self.threads.push(Thread::default());
+                }
+                self.last = Some((number, at));
+                at
+            }
+        };
+        (&self.code, &mut self.threads[at])
+    }
+}
+
+impl Thread {
+    fn enter(&mut self, code: &Code, place: Place, returns_here: bool) {
+        let routine = code.routine(place);
+        let spare = self.spare.get_mut(routine.number).and_then(Vec::pop);
+        let mut values = spare.unwrap_or_else(|| vec![Set::Empty; routine.values()]);
+        let parameters = &mut values[routine.steps.len()..];
+        parameters.fill(Set::Empty);
         let mut has_caller = false;
-        if let Some(caller) = thread.frames.last_mut().filter(|caller| caller.followed) {
-            match caller.go_to_call(code, place, returns_here, &mut thread.decided) {
+        if let Some(caller) = self.frames.last_mut().filter(|caller| caller.followed) {
+            match caller.go_to_call(place, routine, returns_here, &mut self.decided) {
                 Ok(true) => {
-                    let call = &caller.function(code).instructions[caller.at as usize];
-                    parameters = call.operands[1..].iter().map(|operand| caller.set(code, operand)).collect();
-                    // What does not have a name there is taken from memory.
-                    let known = code.function(place).parameters.len().min(parameters.len());
-                    parameters.drain(known..).for_each(|surplus| surplus.decide(&mut thread.decided));
+                    for (number, &argument) in caller.arguments().iter().enumerate() {
+                        let argument = caller.held(argument);
+                        match parameters.get_mut(number) {
+                            Some(parameter) => *parameter = argument.clone(),
+                            // What does not have a name there is taken from memory.
+                            None => argument.decide(&mut self.decided),
+                        }
+                    }
                     has_caller = true;
                 }
                 Ok(false) => {}
-                Err(Lost) => thread.lose(),
+                Err(Lost) => self.lose(),
             }
         }
-        let followed = !code.known(place).opaque;
-        thread.leaking += usize::from(code.known(place).leaks());
+        let followed = !routine.opaque;
+        self.leaking += usize::from(routine.leaks);
         if !followed {
-            parameters.drain(..).for_each(|parameter| parameter.decide(&mut thread.decided));
+            parameters.iter_mut().for_each(|parameter| std::mem::take(parameter).decide(&mut self.decided));
         }
-        let values = thread.spare.get_mut(&place).and_then(Vec::pop);
-        let values = values.unwrap_or_else(|| vec![Set::Empty; code.function(place).instructions.len()]);
-        thread.frames.push(Frame { place, at: 0, values, parameters, read: Set::Empty, has_caller, followed });
+        let routine = Rc::clone(routine);
+        self.frames.push(Frame { place, routine, at: 0, values, read: Set::Empty, has_caller, followed });
     }
 
-    fn leave(&mut self, thread: u32, place: Place, at: u32) -> Result<(), Lost> {
-        let Self { code, threads, .. } = self;
-        let thread = threads.entry(thread).or_default();
-        let Some(frame) = thread.frames.last_mut().filter(|frame| frame.place == place) else { return Err(Lost) };
+    fn leave(&mut self, code: &Code, place: Place, at: u32) -> Result<(), Lost> {
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.place == place) else { return Err(Lost) };
         if frame.followed {
-            frame.go_to(code, at, &mut thread.decided)?;
+            frame.go_to(at, &mut self.decided)?;
         }
-        let last = &code.function(place).instructions[at as usize];
-        let result =
-            last.operands.first().filter(|_| frame.followed).map_or(Set::Empty, |operand| frame.set(code, operand));
-        let is_return = matches!(last.operation, Operation::Return);
+        let routine = Rc::clone(&frame.routine);
+        let (is_return, result) = match routine.steps[at as usize].action {
+            Action::Return(value) if frame.followed => (true, frame.held(value).clone()),
+            Action::Return(_) => (true, Set::Empty),
+            Action::End(operands) if frame.followed => {
+                frame.decide_all(operands, &mut self.decided);
+                (false, Set::Empty)
+            }
+            _ => (false, Set::Empty),
+        };
         let has_caller = frame.has_caller;
-        thread.leaking -= usize::from(code.known(place).leaks());
-        if let Some(gone) = thread.frames.pop() {
-            thread.spare.entry(place).or_default().push(gone.values);
+        self.leaking -= usize::from(routine.leaks);
+        if let Some(gone) = self.frames.pop() {
+            if self.spare.len() <= routine.number {
+                self.spare.resize_with(routine.number + 1, Vec::new);
+            }
+            self.spare[routine.number].push(gone.values);
         }
-        if !is_return || !has_caller {
-            result.decide(&mut thread.decided);
+        if !has_caller {
+            result.decide(&mut self.decided);
         }
-        match thread.frames.last_mut().filter(|_| has_caller) {
-            Some(caller) if is_return => caller.go_past_call(code, result),
+        match self.frames.last_mut().filter(|_| has_caller) {
+            Some(caller) if is_return => {
+                let routine = Rc::clone(&caller.routine);
+                caller.go_past_call(&routine, result)
+            }
             // An exception goes on until somebody receives it; whoever does not is gone without a word.
             Some(caller) => caller.unwind(code).and_then(|received| if received { Ok(()) } else { Err(Lost) }),
             None if is_return => Ok(()),
@@ -98,180 +136,166 @@ impl Follower {
         }
     }
 
-    /// Goes on to an instruction of the function that the thread is in.
-    fn go_to(&mut self, thread: u32, site: u32) -> Result<(), Lost> {
-        let (place, at) = self.code.site(site).ok_or(Lost)?;
-        let thread = self.threads.entry(thread).or_default();
-        let frame = thread.frames.last_mut().filter(|frame| frame.place == place && frame.followed).ok_or(Lost)?;
-        frame.go_to(&self.code, at.ok_or(Lost)?, &mut thread.decided)
+    /// Goes on to a site, which is in the function that the thread is in. Gives out what has come there, unless it is not
+    /// followed, and where decisions go.
+    fn go_to(&mut self, code: &Code, site: u32) -> Result<Option<(&mut Frame, &mut Decided)>, Lost> {
+        let (place, at) = code.site(site).ok_or(Lost)?;
+        let frame = self.frames.last_mut().filter(|frame| frame.place == place).ok_or(Lost)?;
+        if !frame.followed {
+            return Ok(None);
+        }
+        frame.go_to(at.ok_or(Lost)?, &mut self.decided)?;
+        Ok(Some((frame, &mut self.decided)))
     }
 
-    fn branch(&mut self, thread: u32, site: u32, value: u64) -> Result<(), Lost> {
-        self.threads.entry(thread).or_default().chose = true;
-        if self.is_opaque(thread, site) {
-            return Ok(());
-        }
-        self.go_to(thread, site)?;
-        let state = self.threads.entry(thread).or_default();
-        let frame = state.frames.last_mut().ok_or(Lost)?;
-        frame.branch(&self.code, value, &mut state.decided)
+    fn branch(&mut self, code: &Code, site: u32, value: u64) -> Result<(), Lost> {
+        self.chose = true;
+        let Some((frame, decided)) = self.go_to(code, site)? else { return Ok(()) };
+        frame.branch(code, value, decided)
     }
 
-    fn call(&mut self, thread: u32, site: u32) -> Result<(), Lost> {
-        if self.is_opaque(thread, site) {
-            return Ok(());
-        }
-        self.go_to(thread, site)?;
-        let state = self.threads.entry(thread).or_default();
-        let frame = state.frames.last_mut().ok_or(Lost)?;
-        let call = &frame.function(&self.code).instructions[frame.at as usize];
-        if !matches!(self.code.callee(frame.place, call), Callee::Own(_)) {
-            for operand in &call.operands {
-                frame.decide(&self.code, operand, &mut state.decided);
-            }
+    fn call(&mut self, code: &Code, site: u32) -> Result<(), Lost> {
+        let Some((frame, decided)) = self.go_to(code, site)? else { return Ok(()) };
+        match frame.action()? {
+            Action::Call { callee, .. } if callee.is_own() => {}
+            Action::Call { operands, .. } => frame.decide_all(operands, decided),
+            _ => return Err(Lost),
         }
         Ok(())
-    }
-
-    /// Whether a site is in the function that the thread is in, and that is not followed.
-    fn is_opaque(&self, thread: u32, site: u32) -> bool {
-        let frame = self.threads.get(&thread).and_then(|thread| thread.frames.last());
-        frame
-            .is_some_and(|frame| !frame.followed && self.code.site(site).is_some_and(|(place, _)| place == frame.place))
     }
 
     /// What the instruction that an access came from does with values.
-    fn access(&mut self, thread: u32, step: Step, needs: &mut Needs) -> Result<(), Lost> {
+    fn access(&mut self, code: &Code, step: Step, needs: &mut Needs) -> Result<(), Lost> {
         let Some(site) = step.site else { return Ok(()) };
-        if self.is_opaque(thread, site) {
-            return Ok(());
-        }
-        self.go_to(thread, site)?;
-        let code = &self.code;
-        let state = self.threads.entry(thread).or_default();
-        let hides = state.lost || state.leaking > 0;
-        let frame = state.frames.last_mut().ok_or(Lost)?;
-        let instruction = &frame.function(code).instructions[frame.at as usize];
-        let written = match (&instruction.operation, &instruction.operands[..]) {
-            (Operation::Load { .. }, [address]) => {
-                frame.decide(code, address, &mut state.decided);
-                Set::Empty
+        let hides = self.lost || self.leaking > 0;
+        let Some((frame, decided)) = self.go_to(code, site)? else { return Ok(()) };
+        let written = match frame.action()? {
+            Action::Read { address, .. } => {
+                frame.decide(address, decided);
+                return Ok(());
             }
-            (Operation::Store { .. }, [value, address]) | (Operation::Update { .. }, [address, value]) => {
-                frame.decide(code, address, &mut state.decided);
-                frame.set(code, value)
+            Action::Write { value, address } | Action::Update { address, value, .. } => {
+                frame.decide(address, decided);
+                frame.held(value)
             }
-            (Operation::CompareExchange { .. }, [address, expected, new]) => {
-                frame.decide(code, address, &mut state.decided);
-                frame.decide(code, expected, &mut state.decided);
-                frame.set(code, new)
+            Action::CompareExchange { address, expected, new } => {
+                frame.decide(address, decided);
+                frame.decide(expected, decided);
+                frame.held(new)
             }
-            (_, operands) => {
-                operands.iter().for_each(|operand| frame.decide(code, operand, &mut state.decided));
-                frame.read.clone()
+            action => {
+                frame.decide_all(action.operands().ok_or(Lost)?, decided);
+                &frame.read
             }
         };
         if hides || !step.writes {
-            written.decide(&mut state.decided);
+            written.decide(decided);
         }
-        needs.values.extend(written.reads().map(|read| (read.first, read.count)));
+        needs.values.extend(written.reads(decided).map(|read| (read.first, read.count.into())));
         Ok(())
     }
 
-    /// Whether what an instruction reads is followed.
-    fn follows(&self, thread: u32, step: Step) -> bool {
-        let here = || {
-            let frame = self.threads.get(&thread)?.frames.last().filter(|frame| frame.followed)?;
-            let place = self.code.site(step.site?)?;
-            let instruction: &Instruction = frame.function(&self.code).instructions.get(frame.at as usize)?;
-            (place == (frame.place, Some(frame.at))).then_some((frame.place, instruction))
-        };
-        let Some((place, instruction)) = here().filter(|_| !self.opaque) else { return false };
-        match instruction.operation {
-            Operation::Load { bytes, .. } => !step.writes && step.bytes == Some(bytes),
-            Operation::Update { bytes, .. } => step.writes && step.bytes == Some(bytes),
-            // Into what it writes next.
-            Operation::Call => matches!(self.code.callee(place, instruction), Callee::Copies),
-            _ => false,
+    /// It has read something, in so many events.
+    fn read(&mut self, code: &Code, step: Step, first: u32, count: u32) {
+        let Self { frames, decided, .. } = self;
+        let small = u8::try_from(count).ok().filter(|count| (1..=MOST_EVENTS).contains(count));
+        let frame = frames.last_mut().filter(|frame| frame.follows(code, step));
+        match small.zip(frame) {
+            Some((count, frame)) => {
+                frame.read = std::mem::take(&mut frame.read).and(&Set::of(Read { first, count }), decided);
+            }
+            None => decided.new.push((first, count)),
         }
+    }
+
+    /// What the frames hold may do anything from now on.
+    fn lose(&mut self) {
+        (self.lost, self.leaking) = (true, 0);
+        for frame in self.frames.drain(..) {
+            frame.values.iter().chain([&frame.read]).for_each(|set| set.decide(&mut self.decided));
+        }
+        self.chose = true;
+    }
+}
+
+impl Frame {
+    /// Whether what an instruction reads is followed.
+    fn follows(&self, code: &Code, step: Step) -> bool {
+        let is_here = self.followed && step.site.and_then(|site| code.site(site)) == Some((self.place, Some(self.at)));
+        is_here
+            && match self.action() {
+                Ok(Action::Read { bytes, .. }) => !step.writes && step.bytes == Some(bytes.into()),
+                Ok(Action::Update { bytes, .. }) => step.writes && step.bytes == Some(bytes.into()),
+                // Into what it writes next.
+                Ok(Action::Call { callee, .. }) => callee == Called::Copies,
+                _ => false,
+            }
     }
 }
 
 impl Knowledge for Follower {
     fn enter(&mut self, thread: u32, site: u32, returns_here: bool) {
-        match self.code.site(site) {
-            Some((place, None)) if !self.opaque => self.enter(thread, place, returns_here),
-            _ => self.lose(thread),
+        let opaque = self.opaque;
+        let (code, thread) = self.thread(thread);
+        match code.site(site) {
+            Some((place, None)) if !opaque => thread.enter(code, place, returns_here),
+            _ => thread.lose(),
         }
     }
 
     fn leave(&mut self, thread: u32, site: u32) {
-        let result = match self.code.site(site) {
-            Some((place, Some(at))) if !self.opaque => self.leave(thread, place, at),
+        let opaque = self.opaque;
+        let (code, thread) = self.thread(thread);
+        let result = match code.site(site) {
+            Some((place, Some(at))) if !opaque => thread.leave(code, place, at),
             _ => Err(Lost),
         };
         if result.is_err() {
-            self.lose(thread);
+            thread.lose();
         }
     }
 
     fn branch(&mut self, thread: u32, site: u32, value: u64) {
-        if self.branch(thread, site, value).is_err() {
-            self.lose(thread);
+        let (code, thread) = self.thread(thread);
+        if thread.branch(code, site, value).is_err() {
+            thread.lose();
         }
     }
 
     fn call(&mut self, thread: u32, site: u32) {
-        if self.call(thread, site).is_err() {
-            self.lose(thread);
+        let (code, thread) = self.thread(thread);
+        if thread.call(code, site).is_err() {
+            thread.lose();
         }
     }
 
-    fn before(&mut self, thread: u32, step: Step) -> Needs {
-        let mut needs = Needs::default();
-        if self.access(thread, step, &mut needs).is_err() {
+    fn before(&mut self, thread: u32, step: Step, needs: &mut Needs) {
+        needs.values.clear();
+        let (code, thread) = self.thread(thread);
+        if thread.access(code, step, needs).is_err() {
             needs.values.clear();
-            self.lose(thread);
+            thread.lose();
         }
-        let state = self.threads.entry(thread).or_default();
-        needs.decisions = std::mem::take(&mut state.decided);
-        needs.chose = std::mem::take(&mut state.chose);
-        needs
+        needs.decisions.clear();
+        std::mem::swap(&mut needs.decisions, &mut thread.decided.new);
+        needs.chose = std::mem::take(&mut thread.chose);
     }
 
     fn after(&mut self, thread: u32, step: Step, first: u32, count: u32) {
         if !step.reads {
             return;
         }
-        let read = Set::of(first, count);
-        let followed = count <= MOST_EVENTS && self.follows(thread, step);
-        let state = self.threads.entry(thread).or_default();
-        match state.frames.last_mut() {
-            Some(frame) if followed => frame.read = std::mem::take(&mut frame.read).and(&read, &mut state.decided),
-            _ => read.decide(&mut state.decided),
+        let opaque = self.opaque;
+        let (code, thread) = self.thread(thread);
+        if opaque {
+            thread.decided.new.push((first, count));
+        } else {
+            thread.read(code, step, first, count);
         }
     }
 
     fn interrupts(&mut self) {
         self.opaque = true;
-        self.threads.values_mut().for_each(Thread::lose);
-    }
-}
-
-impl Follower {
-    fn lose(&mut self, thread: u32) {
-        self.threads.entry(thread).or_default().lose();
-    }
-}
-
-impl Thread {
-    /// What the frames hold may do anything from now on.
-    fn lose(&mut self) {
-        (self.lost, self.leaking) = (true, 0);
-        for frame in self.frames.drain(..) {
-            let held = frame.values.iter().chain(&frame.parameters).chain([&frame.read]);
-            held.for_each(|set| set.decide(&mut self.decided));
-        }
-        self.chose = true;
+        self.threads.iter_mut().for_each(Thread::lose);
     }
 }

@@ -17,12 +17,13 @@
 //! What is said is more than what is the case, never less: it is for predictors that keep what a read saw wherever it may
 //! matter. Two things are beyond it: memory that code without instrumentation reads, and threads that such code runs.
 //!
-//! Start at [`Follower`], then `frame`, which knows what each instruction does.
+//! Start at [`Follower`], then `routine`, which knows what each instruction does, and `frame`, which does it.
 #![forbid(unsafe_code)]
 
 mod code;
 mod follower;
 mod frame;
+mod routine;
 mod set;
 
 pub use follower::Follower;

@@ -28,6 +28,12 @@ pub enum IrError {
         /// The file.
         path: PathBuf,
     },
+    /// Numbers of sites do not tell which instruction is meant.
+    #[error("{path} numbers its sites in another way: it was built by an earlier version of RaceHunter")]
+    Numbers {
+        /// The file.
+        path: PathBuf,
+    },
     /// Something that is no module.
     #[error("byte {offset} of the section: expected a module, found something else")]
     NoModule {

@@ -33,7 +33,7 @@ pub use module::{
     Attributes, Declaration, DeclarationId, FileId, Function, InitialNumber, InitialPointer, Linkage, LocalVariable,
     Location, LocationId, Module, ModuleId, Site, SiteIndex, Symbol, SymbolId, SymbolKind,
 };
-pub use program::{read_program, read_section};
+pub use program::{read_numbered_program, read_program, read_section};
 
 /// Version of the format. A reader refuses any other.
 pub const FORMAT_VERSION: u32 = 3;

@@ -17,6 +17,23 @@ pub fn read_program(path: &Path) -> Result<Vec<Module>, IrError> {
     read_section(&data, path)
 }
 
+/// The section with one byte for each site of a program.
+const SITES: &str = "rh_sites";
+
+/// As [`read_program`], for those who find instructions by the numbers that their sites have when the program runs: they are
+/// counted through all modules.
+///
+/// # Errors
+///
+/// Also when there may be room between the sites of modules, so that numbers would mean other instructions.
+pub fn read_numbered_program(path: &Path) -> Result<Vec<Module>, IrError> {
+    let data = fs::read(path).map_err(|source| IrError::File { path: path.to_owned(), source })?;
+    let broken = |error: object::Error| IrError::Object { path: path.to_owned(), reason: error.to_string() };
+    let file = object::File::parse(&data[..]).map_err(broken)?;
+    let packed = file.sections().filter(|section| section.name() == Ok(SITES)).all(|section| section.align() == 1);
+    if packed { read_section(&data, path) } else { Err(IrError::Numbers { path: path.to_owned() }) }
+}
+
 /// As [`read_program`], of a file that is in memory already; `path` is for messages.
 ///
 /// # Errors

@@ -26,6 +26,8 @@ pub fn add_sites(module: Module, plan: &Plan) -> Value {
     llvm!(LLVMSetInitializer(sites.0, initial.0));
     llvm!(LLVMSetLinkage(sites.0, LLVMLinkage::LLVMInternalLinkage));
     llvm!(LLVMSetSection(sites.0, c"rh_sites".as_ptr()));
+    // By itself LLVM aligns large arrays. Sites are numbered through all modules, so nothing may lie between them.
+    llvm!(LLVMSetAlignment(sites.0, 1));
     sites
 }
 

@@ -8,12 +8,13 @@
 
 use crate::cones::Cones;
 use crate::index::{Index, NONE};
+use crate::location::Location;
 use racehunter_trace::{EventId, Op};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Two sites whose accesses may race.
+/// Two sites with accesses that neither locks nor cones keep apart.
 pub(crate) struct Case {
     /// Pairs of groups.
     groups: Vec<(Group, Group)>,
@@ -42,11 +43,11 @@ struct Access {
 
 /// What accesses of one location have in common in a group.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    thread: u16,
-    op: Op,
-    locks: u32,
-    site: u32,
+pub(crate) struct Key {
+    pub(crate) thread: u16,
+    pub(crate) op: Op,
+    pub(crate) locks: u32,
+    pub(crate) site: u32,
 }
 
 /// Sets of locks that threads hold, each once.
@@ -88,10 +89,10 @@ impl LockSets {
 }
 
 impl Candidates {
-    /// Collects the cases of a trace: two linear passes, and pairs of groups.
-    pub(crate) fn new(index: &Index<'_>) -> Self {
+    /// Collects the cases of a trace: two linear passes, and pairs of groups that the cones allow.
+    pub(crate) fn new(index: &Index<'_>, cones: &Cones) -> Self {
         let mut locks = LockSets::default();
-        let (accesses, starts) = shared_accesses(index, &mut locks);
+        let (mut accesses, starts) = shared_accesses(index, &mut locks);
         let trace = index.trace;
         let key = |access: &Access| {
             let (thread, op) = (trace.thread(access.event), trace.op(access.event));
@@ -99,10 +100,11 @@ impl Candidates {
         };
         let mut events: Vec<EventId> = Vec::new();
         let mut cases: BTreeMap<(u32, u32), Case> = BTreeMap::new();
-        let mut here: Vec<Access> = Vec::new();
-        let mut groups: Vec<(Key, Group)> = Vec::new();
+        let mut location = Location::default();
+        let mut places: Vec<Group> = Vec::new();
+        let mut partners: Vec<usize> = Vec::new();
         for bounds in starts.windows(2) {
-            let all = &accesses[bounds[0] as usize..bounds[1] as usize];
+            let all = &mut accesses[bounds[0] as usize..bounds[1] as usize];
             // Mostly a lock is held at all of them.
             let Some(first) = all.first() else { continue };
             let common = |&(lock, shared): &(u32, bool)| {
@@ -111,32 +113,31 @@ impl Candidates {
             if locks.get(first.locks).iter().any(common) {
                 continue;
             }
-            here.clear();
-            here.extend_from_slice(all);
-            here.sort_by_key(key);
-            groups.clear();
-            let mut begin = events.len() as u32;
-            for group in here.chunk_by(|one, other| key(one) == key(other)) {
-                events.extend(group.iter().map(|access| access.event));
-                let end = events.len() as u32;
-                groups.push((key(&group[0]), Group { begin, end }));
-                begin = end;
+            all.sort_by_key(key);
+            location.fill(index, cones, all.iter().map(|access| (key(access), access.event)));
+            let before = events.len();
+            places.clear();
+            for (_, group) in location.groups() {
+                let begin = events.len() as u32;
+                events.extend(group);
+                places.push(Group { begin, end: events.len() as u32 });
             }
             let mut candidates = false;
-            for (at, &(a, one)) in groups.iter().enumerate() {
-                for &(b, other) in &groups[at + 1..] {
-                    let conflict = a.thread != b.thread
-                        && (a.op.writes() || b.op.writes())
-                        && !(a.op.is_atomic() && b.op.is_atomic());
-                    if conflict && !locks.exclude(a.locks, b.locks) {
+            for group in 0..places.len() {
+                location.partners(cones, group, &mut partners);
+                let one = location.key(group);
+                for &partner in &partners {
+                    let other = location.key(partner);
+                    if !locks.exclude(one.locks, other.locks) {
                         candidates = true;
-                        let sites = (a.site.min(b.site), a.site.max(b.site));
-                        cases.entry(sites).or_insert(Case { groups: Vec::new() }).groups.push((one, other));
+                        let sites = (one.site.min(other.site), one.site.max(other.site));
+                        let case = cases.entry(sites).or_insert(Case { groups: Vec::new() });
+                        case.groups.push((places[group], places[partner]));
                     }
                 }
             }
             if !candidates {
-                events.truncate(events.len() - here.len());
+                events.truncate(before);
             }
         }
         Self { events, cases: cases.into_values().collect() }
@@ -246,7 +247,7 @@ fn partners(
 }
 
 /// As `partition_point`, for one that is known to be at or after a place, and mostly near it.
-fn first_without<T>(all: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
+pub(crate) fn first_without<T>(all: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
     let (mut low, mut step) = (from, 1);
     while all.get(low + step - 1).is_some_and(&is_before) {
         low += step;

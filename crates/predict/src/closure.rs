@@ -13,11 +13,13 @@ use crate::Question;
 use crate::cut::Cut;
 use crate::index::{Index, NONE, Section};
 use crate::order::{Cycle, NEVER, Order};
+use crate::writes::{Writes, first_from, last_before};
 use racehunter_trace::{EventId, Op};
 
 /// The order of a cut.
 pub(crate) fn order(index: &Index<'_>, cut: &Cut, question: &Question) -> Result<Order, Cycle> {
-    let mut closure = Closure { index, cut, order: Order::new(index.threads()), sections: Vec::new() };
+    let (order, writes) = (Order::new(index.threads()), Writes::new(index, cut));
+    let mut closure = Closure { index, cut, order, writes, sections: Vec::new() };
     closure.given(question)?;
     loop {
         let changed = closure.observe()? | closure.exclude()?;
@@ -31,6 +33,7 @@ struct Closure<'a, 't> {
     index: &'a Index<'t>,
     cut: &'a Cut,
     order: Order,
+    writes: Writes,
     /// Locks and their critical sections that begin and end after what is frozen.
     sections: Vec<(u32, Section)>,
 }
@@ -141,21 +144,17 @@ impl Closure<'_, '_> {
     fn observe(&mut self) -> Result<bool, Cycle> {
         let (index, cut) = (self.index, self.cut);
         let mut changed = false;
-        for &read in &cut.necessary {
-            let object = index.trace.object(read);
+        for (number, &read) in cut.necessary.iter().enumerate() {
             let (thread, position) = index.place(read);
             let write = index.read_from(read);
             let source = (write != NONE && write >= cut.frozen).then(|| index.place(write));
-            for other in 0..index.threads() {
-                let (low, high) = (cut.low[other], cut.high[other]);
+            for writes in self.writes.of(number) {
+                let other = writes[0].0;
                 let Some(source) = source else {
                     // It sees what was there when the frozen part ended: every write that moves comes after it.
-                    let from = if other == thread && index.write_from(object, other, low) == Some(position) {
-                        position + 1
-                    } else {
-                        low
-                    };
-                    if let Some(first) = index.write_from(object, other, from).filter(|&first| first < high) {
+                    let first =
+                        writes.iter().map(|&(_, write)| write).find(|&write| (other, write) != (thread, position));
+                    if let Some(first) = first {
                         changed |= self.order.add((thread, position), (other, first))?;
                     }
                     continue;
@@ -166,18 +165,14 @@ impl Closure<'_, '_> {
                 } else {
                     self.order.before(thread, position, other).map_or(0, |last| last + 1)
                 };
-                if let Some(last) = index.write_before(object, other, until).filter(|&last| last >= low)
+                if let Some(last) = last_before(writes, until)
                     && (other, last) != source
                 {
                     changed |= self.order.add((other, last), source)?;
                 }
                 // The first write after the one that it sees.
-                let from =
-                    if other == source.0 { source.1 + 1 } else { self.order.after(source.0, source.1, other).max(low) };
-                if from == NEVER {
-                    continue;
-                }
-                if let Some(first) = index.write_from(object, other, from).filter(|&first| first < high)
+                let from = if other == source.0 { source.1 + 1 } else { self.order.after(source.0, source.1, other) };
+                if let Some(first) = first_from(writes, from)
                     && (other, first) != (thread, position)
                 {
                     changed |= self.order.add((thread, position), (other, first))?;

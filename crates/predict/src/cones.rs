@@ -49,12 +49,18 @@ impl Cones {
     /// How far each thread must have come for the event at a position of a thread to be about to happen. What is said
     /// about the thread itself is not to be used: it is the position.
     pub(crate) fn of(&self, thread: usize, position: u32) -> &[u32] {
-        let marks = &self.marks[thread];
-        let at = marks.partition_point(|&(from, _)| from <= position);
-        self.row(if at == 0 { 0 } else { marks[at - 1].1 })
+        self.row(self.row_of(thread, position))
     }
 
-    fn row(&self, number: u32) -> &[u32] {
+    /// The number of the row that says it.
+    pub(crate) fn row_of(&self, thread: usize, position: u32) -> u32 {
+        let marks = &self.marks[thread];
+        let at = marks.partition_point(|&(from, _)| from <= position);
+        if at == 0 { 0 } else { marks[at - 1].1 }
+    }
+
+    /// A row: one position per thread.
+    pub(crate) fn row(&self, number: u32) -> &[u32] {
         &self.rows[number as usize * self.threads..][..self.threads]
     }
 }

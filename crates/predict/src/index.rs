@@ -22,10 +22,6 @@ pub struct Index<'t> {
     link: Vec<u32>,
     /// The fork of each thread, or [`NONE`].
     pub(crate) forker: Vec<EventId>,
-    /// All writes of shared locations, ascending by thread and position within each location.
-    writes: Vec<EventId>,
-    /// Where the writes of each object begin.
-    writes_start: Vec<u32>,
     /// All critical sections, ascending by thread and position within each lock.
     sections: Vec<Section>,
     /// For each object that is a lock the number of its row in `sections_start`, otherwise [`NONE`].
@@ -79,8 +75,6 @@ impl<'t> Index<'t> {
                 events: trace.events_by_thread().into_iter().map(Vec::with_capacity).collect(),
                 link: Vec::with_capacity(trace.len()),
                 forker: vec![NONE; threads],
-                writes: Vec::new(),
-                writes_start: Vec::new(),
                 sections: Vec::new(),
                 sections_row: Vec::new(),
                 sections_start: Vec::new(),
@@ -97,7 +91,6 @@ impl<'t> Index<'t> {
         }
         let mut index = pass.index;
         index.shared = shared_locations(trace);
-        index.collect_writes();
         index.collect_sections();
         Ok(index)
     }
@@ -162,25 +155,6 @@ impl<'t> Index<'t> {
         self.shared[object as usize]
     }
 
-    /// Position of the first write of a thread to a shared location at or after a position.
-    pub(crate) fn write_from(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
-        let (_, later) = self.writes_around(object, thread, position);
-        later.first().map(|&write| self.place(write)).filter(|&(of, _)| of == thread).map(|(_, position)| position)
-    }
-
-    /// Position of the last write of a thread to a shared location before a position.
-    pub(crate) fn write_before(&self, object: u32, thread: usize, position: u32) -> Option<u32> {
-        let (earlier, _) = self.writes_around(object, thread, position);
-        earlier.last().map(|&write| self.place(write)).filter(|&(of, _)| of == thread).map(|(_, position)| position)
-    }
-
-    /// The writes to a shared location, up to a position of a thread and from there on.
-    fn writes_around(&self, object: u32, thread: usize, position: u32) -> (&[EventId], &[EventId]) {
-        let object = object as usize;
-        let all = &self.writes[self.writes_start[object] as usize..self.writes_start[object + 1] as usize];
-        all.split_at(all.partition_point(|&write| self.place(write) < (thread, position)))
-    }
-
     /// Critical sections of a lock in one thread, ascending.
     pub(crate) fn sections_of(&self, lock: u32, thread: usize) -> &[Section] {
         let row = self.sections_row[lock as usize];
@@ -207,30 +181,6 @@ impl<'t> Index<'t> {
             node = rest;
             Some(acquire)
         })
-    }
-
-    fn collect_writes(&mut self) {
-        let objects = self.trace.objects().len();
-        let mut start = vec![0_u32; objects + 1];
-        for event in 0..self.trace.len() as EventId {
-            if self.trace.op(event).writes() && self.is_shared(self.trace.object(event)) {
-                start[self.trace.object(event) as usize + 1] += 1;
-            }
-        }
-        for object in 0..objects {
-            start[object + 1] += start[object];
-        }
-        let mut next = start.clone();
-        self.writes = vec![0; start[objects] as usize];
-        // Thread by thread, so that the result is sorted.
-        for &event in self.events.iter().flatten() {
-            if self.trace.op(event).writes() && self.is_shared(self.trace.object(event)) {
-                let slot = &mut next[self.trace.object(event) as usize];
-                self.writes[*slot as usize] = event;
-                *slot += 1;
-            }
-        }
-        self.writes_start = start;
     }
 
     fn collect_sections(&mut self) {

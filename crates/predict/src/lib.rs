@@ -12,9 +12,9 @@
 //! |---|---|
 //! | [`index`](Index) | one pass: what is where; refuses traces that cannot have happened |
 //! | `cones` | one pass: what each event needs |
-//! | `candidates` | pairs of accesses that are worth a question, without enumerating all |
+//! | `candidates`, `location` | pairs of accesses that are worth a question, without enumerating all |
 //! | `sync_preserving` | accepts cheaply when critical sections can keep their order |
-//! | `cut`, `closure` | how far each thread must come, and what must come before what |
+//! | `cut`, `closure`, `writes` | how far each thread must come, and what must come before what |
 //! | `search` | a sequence for that order |
 //! | [`validate`](validate()) | an independent judge of witnesses: nothing is reported that it does not accept |
 //!
@@ -34,6 +34,7 @@ mod deadlocks;
 mod error;
 mod happens_before;
 mod index;
+mod location;
 mod order;
 mod policy;
 mod predict;
@@ -41,6 +42,7 @@ mod question;
 mod search;
 mod sync_preserving;
 mod validate;
+mod writes;
 
 pub use check::{Checker, Effort, Stage};
 pub use error::Error;

@@ -64,7 +64,8 @@ pub struct Prediction {
 pub struct Report {
     /// The predictions: races, deadlocks, atomicity violations, each in the order of their sites.
     pub predictions: Vec<Prediction>,
-    /// Pairs of sites, cycles of locks and patterns that were looked at.
+    /// Pairs of sites, cycles of locks and patterns that were looked at: those that neither locks nor what events need
+    /// exclude.
     pub cases: usize,
     /// Questions that were asked.
     pub questions: usize,
@@ -83,9 +84,8 @@ pub(crate) struct Case {
 /// Predicts everything. `stop` is asked from time to time, by any worker; once it says yes, what is left is unfinished.
 #[must_use]
 pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + Sync)) -> Report {
-    // First, because it takes memory that the checker can have again.
-    let candidates = Candidates::new(index);
     let checker = Checker::new(index, options.policy);
+    let candidates = Candidates::new(index, &checker.cones);
     let mut others = deadlocks::cases(index, options.attempts);
     others.extend(atomicity::cases(index, &checker, options.attempts));
     let races = candidates.cases.len();

@@ -117,10 +117,10 @@ impl Knowledge for Threads<'_> {
     fn call(&mut self, _: u32, _: u32) {}
     fn interrupts(&mut self) {}
 
-    fn before(&mut self, thread: u32, step: Step) -> Needs {
+    fn before(&mut self, thread: u32, step: Step, needs: &mut Needs) {
         let value = self.access(step).into_iter().flat_map(|access| &access.value);
         let values = value.filter_map(|&site| self.latest.get(&(thread, site)).copied()).collect();
-        Needs { decisions: self.decided.remove(&thread).unwrap_or_default(), values, chose: false }
+        *needs = Needs { decisions: self.decided.remove(&thread).unwrap_or_default(), values, chose: false };
     }
 
     fn after(&mut self, thread: u32, step: Step, first: u32, count: u32) {

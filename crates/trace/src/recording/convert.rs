@@ -222,7 +222,8 @@ impl<'n, S: Sink> Converter<'n, S> {
             }
         }
         if let Some(dependences) = &mut self.dependences {
-            (self.reads, self.chose) = dependences.begin(record);
+            self.reads.clear();
+            self.chose = dependences.begin(record, &mut self.reads);
         }
         self.convert(record)
     }
@@ -352,8 +353,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         let pieces = self.layout.pieces(range(record));
         for piece in pieces.clone() {
             let location = self.location(piece)?;
-            if let Some(dependences) = self.dependences.as_ref().filter(|_| op.writes()) {
-                self.reads.extend(dependences.values(record));
+            if let Some(dependences) = self.dependences.as_mut().filter(|_| op.writes()) {
+                dependences.values(record, &mut self.reads);
             }
             if piece == pieces.start {
                 self.operation(record, op, location)?;
@@ -437,7 +438,10 @@ impl<'n, S: Sink> Converter<'n, S> {
             dependences.happened(thread);
         }
         let thread = u16::try_from(thread).map_err(|_| Error::TooMany("threads"))?;
-        let (reads, chose) = (std::mem::take(&mut self.reads), std::mem::take(&mut self.chose));
-        self.sink.event(Event { thread, op, part: part.is_some(), chose, object, site }, skipped, &reads)
+        let chose = std::mem::take(&mut self.chose);
+        let event = Event { thread, op, part: part.is_some(), chose, object, site };
+        self.sink.event(event, skipped, &self.reads)?;
+        self.reads.clear();
+        Ok(())
     }
 }

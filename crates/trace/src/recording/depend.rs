@@ -40,8 +40,8 @@ pub trait Knowledge {
     fn branch(&mut self, thread: u32, site: u32, value: u64);
     /// It calls somebody who may not be known.
     fn call(&mut self, thread: u32, site: u32);
-    /// It is about to do something: what does that depend on?
-    fn before(&mut self, thread: u32, step: Step) -> Needs;
+    /// It is about to do something: what does that depend on? Whatever `needs` says before is replaced.
+    fn before(&mut self, thread: u32, step: Step, needs: &mut Needs);
     /// It has done that: these events.
     fn after(&mut self, thread: u32, step: Step, first: u32, count: u32);
     /// From now on something may run at any time that the code does not tell.
@@ -54,14 +54,27 @@ pub(super) type Backs = Vec<(u32, Via)>;
 /// Counts the events of each thread, for somebody who knows the code.
 pub(super) struct Dependences<'n> {
     knowledge: &'n mut dyn Knowledge,
+    /// Events of the threads that do not run.
     events: FxHashMap<u32, u32>,
-    /// What the operation that happens now writes.
-    values: Vec<(u32, u32)>,
+    /// The thread that runs, and its events so far.
+    running: (u32, u32),
+    /// What the operation that happens now depends on.
+    needs: Needs,
 }
 
 impl<'n> Dependences<'n> {
     pub(super) fn new(knowledge: &'n mut dyn Knowledge) -> Self {
-        Self { knowledge, events: FxHashMap::default(), values: Vec::new() }
+        Self { knowledge, events: FxHashMap::default(), running: (0, 0), needs: Needs::default() }
+    }
+
+    /// The events of a thread so far.
+    fn count(&mut self, thread: u32) -> &mut u32 {
+        if self.running.0 != thread {
+            let count = self.events.remove(&thread).unwrap_or(0);
+            let (before, events) = std::mem::replace(&mut self.running, (thread, count));
+            self.events.insert(before, events);
+        }
+        &mut self.running.1
     }
 
     /// A thread passes a place in the code that is no event.
@@ -76,40 +89,42 @@ impl<'n> Dependences<'n> {
         }
     }
 
-    /// An operation begins: what it depends on, and whether its thread has chosen before. For an access that is what
-    /// decides its address; see [`Self::values`] for the rest.
-    pub(super) fn begin(&mut self, record: &Record) -> (Backs, bool) {
+    /// An operation begins: adds what it depends on, and says whether its thread has chosen before. For an access that is
+    /// what decides its address; see [`Self::values`] for the rest.
+    pub(super) fn begin(&mut self, record: &Record, backs: &mut Backs) -> bool {
         if record.kind == Kind::SignalSetup && record.object != 0 {
             self.knowledge.interrupts();
         }
-        let Needs { decisions, values, chose } = self.knowledge.before(record.thread, step(record));
-        self.values = values;
-        let mut backs = self.backs(record.thread, &decisions, Via::Decision);
-        backs.sort_unstable_by_key(|&(back, _)| back);
-        (backs, chose)
+        self.knowledge.before(record.thread, step(record), &mut self.needs);
+        let now = *self.count(record.thread);
+        let begin = backs.len();
+        add(backs, now, &self.needs.decisions, Via::Decision);
+        backs[begin..].sort_unstable_by_key(|&(back, _)| back);
+        self.needs.chose
     }
 
-    /// The reads that flow into what an access writes, for the event that is next.
-    pub(super) fn values(&self, record: &Record) -> Backs {
-        self.backs(record.thread, &self.values, Via::Value)
-    }
-
-    fn backs(&self, thread: u32, reads: &[(u32, u32)], via: Via) -> Backs {
-        let now = self.events.get(&thread).copied().unwrap_or(0);
-        let events = reads.iter().flat_map(|&(first, count)| first..first + count);
-        events.map(|event| (now - event, via)).collect()
+    /// Adds the reads that flow into what an access writes, for the event that is next.
+    pub(super) fn values(&mut self, record: &Record, backs: &mut Backs) {
+        let now = *self.count(record.thread);
+        add(backs, now, &self.needs.values, Via::Value);
     }
 
     /// An event has happened.
     pub(super) fn happened(&mut self, thread: u32) {
-        *self.events.entry(thread).or_default() += 1;
+        *self.count(thread) += 1;
     }
 
     /// An operation of so many events is over.
     pub(super) fn end(&mut self, record: &Record, count: u32) {
-        let now = self.events.get(&record.thread).copied().unwrap_or(0);
+        let now = *self.count(record.thread);
         self.knowledge.after(record.thread, step(record), now - count, count);
     }
+}
+
+/// Adds reads, by how far they lie back from now.
+fn add(backs: &mut Backs, now: u32, reads: &[(u32, u32)], via: Via) {
+    let events = reads.iter().flat_map(|&(first, count)| first..first + count);
+    backs.extend(events.map(|event| (now - event, via)));
 }
 
 fn step(record: &Record) -> Step {
