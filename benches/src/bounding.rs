@@ -11,11 +11,18 @@ use crate::rows::Effort;
 use anyhow::Result;
 use std::path::Path;
 
-/// Prints both tables.
-pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
-    tracking::show(programs, effort)?;
-    println!();
-    finding::show(programs, effort)
+/// Prints both tables, or the one that is wanted: `time` or `executions`.
+pub fn show(programs: &Programs, effort: Effort, wanted: Option<&str>) -> Result<()> {
+    if wanted != Some("executions") {
+        tracking::show(programs, effort)?;
+    }
+    if wanted.is_none() {
+        println!();
+    }
+    if wanted != Some("time") {
+        finding::show(programs, effort)?;
+    }
+    Ok(())
 }
 
 /// A program of `programs/bounding`, by its name without `.c`.

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
        cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
-       cargo xtask bench bounding [--quick]
+       cargo xtask bench bounding [--quick] [time|executions]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is
   ROWS      only these";
@@ -48,8 +48,10 @@ fn run() -> Result<()> {
     }
     let (quick, words): (Vec<&str>, Vec<&str>) = words.iter().map(String::as_str).partition(|word| *word == "--quick");
     let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
-    if words == ["bounding"] {
-        return bounding::show(&Programs::new()?, effort);
+    match words[..] {
+        ["bounding"] => return bounding::show(&Programs::new()?, effort, None),
+        ["bounding", table @ ("time" | "executions")] => return bounding::show(&Programs::new()?, effort, Some(table)),
+        _ => {}
     }
     let Some((&"micro", wanted)) = words.split_first() else { bail!("{USAGE}") };
     if let Some(unknown) = wanted.iter().find(|name| !rows::ALL.iter().any(|(known, _)| known == *name)) {

@@ -56,11 +56,19 @@ pub fn shared_sites(execution: &Execution) -> Vec<u32> {
 #[derive(Default)]
 pub(crate) struct Families {
     clocks: Vec<Vec<u32>>,
+    /// Threads that were created and not joined, besides the first.
+    running: Vec<u32>,
 }
 
 impl Families {
     pub(crate) fn entry(&self, of: u32, about: u32) -> u32 {
         self.clocks.get(of as usize).and_then(|clock| clock.get(about as usize)).copied().unwrap_or(0)
+    }
+
+    /// Whether whatever happens from now on comes after what a thread did in an epoch.
+    fn is_past(&self, thread: u32, epoch: u32) -> bool {
+        let knows = |of: u32| of != thread && self.entry(of, thread) >= epoch;
+        knows(0) && self.running.iter().all(|&of| knows(of))
     }
 
     fn clock(&mut self, of: u32) -> &mut Vec<u32> {
@@ -84,9 +92,11 @@ impl Families {
                 let known = self.clock(record.thread).clone();
                 self.clocks.resize(self.clocks.len().max(other as usize + 1), Vec::new());
                 self.clocks[other as usize] = known;
+                self.running.push(other);
                 self.clock(record.thread)[record.thread as usize] += 1;
             }
             Kind::Join => {
+                self.running.retain(|&thread| thread != other);
                 let known = self.clock(other).clone();
                 let clock = self.clock(record.thread);
                 clock.resize(clock.len().max(known.len()), 0);
@@ -146,10 +156,17 @@ impl Granule {
             }
         }
         if !own {
+            // Programs can have any number of threads one after the other.
+            if self.touches.len() >= MANY_TOUCHES {
+                self.touches.retain(|touch| !families.is_past(touch.thread, touch.epoch));
+            }
             self.touches.push(Touch { thread, epoch, touched: mask, written });
         }
     }
 }
+
+/// Touches of a granule from which on those are forgotten that no later access can be concurrent with.
+const MANY_TOUCHES: usize = 8;
 
 /// Granules of one access that are looked at: a program that writes over its log can make them as many as it likes. What
 /// threads share beyond them, the runtime reports.
@@ -212,6 +229,30 @@ mod tests {
         let atomic = access(1, Kind::AtomicUpdate, 156, 4, 2);
         let elsewhere = access(1, Kind::Read, 161, 1, 3);
         assert_eq!(sites(vec![range, atomic, elsewhere]), [1]);
+    }
+
+    #[test]
+    fn threads_one_after_the_other_leave_nothing_behind() {
+        let thread = |kind, object| Record { kind, object, ..Record::default() };
+        let mut records = Vec::new();
+        for number in 1..100 {
+            let touch = access(number, Kind::Write, 64, 8, 1);
+            records.extend([thread(Kind::Create, u64::from(number)), touch, thread(Kind::Join, u64::from(number))]);
+        }
+        assert_eq!(sites(records.clone()), []);
+        let mut families = Families::default();
+        let mut granule = Granule::default();
+        for record in &records {
+            families.note(record);
+            if record.kind.is_access() {
+                granule.touch(record, 255, &families);
+            }
+        }
+        assert!(granule.touches.len() <= MANY_TOUCHES, "{}", granule.touches.len());
+        // Somebody who began before all of them, and is still there, may come in between.
+        records.insert(0, thread(Kind::Create, 100));
+        records.push(access(100, Kind::Read, 64, 8, 2));
+        assert_eq!(sites(records), [1, 2]);
     }
 
     #[test]
