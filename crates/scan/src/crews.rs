@@ -36,6 +36,19 @@ struct Crew {
     given: Option<Given>,
 }
 
+/// A member of a crew that is told apart by a number.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Who creates it.
+    pub creator: InstanceId,
+    /// Where.
+    pub at: u32,
+    /// Its number, there.
+    pub number: Operand,
+    /// How far from the number of the next.
+    pub step: u64,
+}
+
 /// What a member of a crew has for itself; equal ones of different members are different memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
@@ -184,6 +197,13 @@ impl Crews {
         for edge in found {
             self.waited_for.entry(edge).or_default().push(thread);
         }
+    }
+
+    /// The number that each member of a crew is given, if that is what they are given.
+    pub fn number_of(&self, thread: ThreadId) -> Option<Member> {
+        let crew = self.crews.get(&thread).filter(|crew| crew.given == Some(Given::Number))?;
+        let (creator, at, step) = (crew.creator, crew.at, crew.counter.step.unsigned_abs());
+        Some(Member { creator, at, number: instruction(crew.counter.phi), step })
     }
 
     /// How many members a crew has at most.

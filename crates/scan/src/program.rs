@@ -234,6 +234,13 @@ impl Program {
         self.functions().find(|&function| self.function_name(function) == name)
     }
 
+    /// The number that executions of the program know an instruction by: modules are numbered one after the other.
+    pub fn site(&self, function: FunctionId, instruction: u32) -> Option<u32> {
+        let (code, module) = self.function(function);
+        let site = code.instructions.get(instruction as usize)?.site?;
+        self.modules[..module].iter().try_fold(site, |site, earlier| site.checked_add(earlier.site_count))
+    }
+
     /// Where an instruction comes from.
     pub fn place(&self, function: FunctionId, instruction: u32) -> Place {
         let (code, module) = self.function(function);

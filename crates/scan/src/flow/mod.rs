@@ -14,6 +14,7 @@ use crate::crews::Crews;
 use crate::cycles::range;
 use crate::linear::Linear;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::ranges::Ranges;
 use crate::threads::Family;
 use crate::verdict::Gaps;
 use racehunter_ir::{Instruction, Operation};
@@ -195,6 +196,8 @@ pub struct Follower<'a, 'p> {
     pub escaped: &'a FxHashSet<BaseId>,
     /// Threads that loops create.
     pub crews: &'a Crews,
+    /// What numbers can be, where that is looked at.
+    pub ranges: Option<&'a Ranges<'a, 'p>>,
     /// Addresses of locks of which only the form is known, and where they can lead.
     pub sums: Vec<(Linear, Addresses)>,
     /// Memory whose values are followed.
@@ -331,6 +334,9 @@ impl Follower<'_, '_> {
         let code = points_to.program.function(function).0;
         let (_, end) = range(code, block as usize);
         for &next in &points_to.blocks[function.0 as usize].successors[block as usize] {
+            if self.ranges.is_some_and(|ranges| ranges.is_dead(id, next) || ranges.is_dead_edge(id, block, next)) {
+                continue;
+            }
             let mut state = state.clone();
             for &thread in self.crews.waited_for.get(&(id, block, next)).into_iter().flatten() {
                 self.end(thread, &mut state, family);
