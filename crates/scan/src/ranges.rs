@@ -305,6 +305,12 @@ impl<'a, 'p> Ranges<'a, 'p> {
         changed && self.steps <= MOST_STEPS
     }
 
+    /// The number that a value always is, if it is the same whenever it is made.
+    pub fn only(&self, id: InstanceId, at: u32) -> Option<i64> {
+        let number = self.values[id.0 as usize][at as usize].filter(|number| number.times == 0)?;
+        number.rest.only()
+    }
+
     /// Whether control is never at a block.
     pub fn is_dead(&self, id: InstanceId, block: u32) -> bool {
         let function = self.points_to.instances[id.0 as usize].function.0 as usize;

@@ -7,7 +7,7 @@ mod facts;
 mod memory;
 mod tickets;
 
-use crate::address::{Addresses, Base, BaseId};
+use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::beliefs::Beliefs;
 use crate::cells::{CellId, Cells};
 use crate::crews::Crews;
@@ -84,22 +84,21 @@ pub struct State {
     pub done: BTreeSet<Event>,
     /// Events that surely happen when a function that has been called returns.
     pub inside: BTreeSet<Event>,
-    /// How often this thread has waited at barriers, if that is sure.
-    pub rounds: BTreeMap<Key, Option<u32>>,
+    /// How often this thread has waited at barriers: a number, or up to multiples of another.
+    pub rounds: BTreeMap<Key, Offset>,
 }
 
 impl State {
-    /// Barriers that were passed so often on one way, and not on the other; whether that is new.
-    fn join_rounds(&mut self, other: &BTreeMap<Key, Option<u32>>) -> bool {
-        let never = Some(0);
+    /// Barriers that were passed so often on one way, and so often on the other; whether that is new.
+    fn join_rounds(&mut self, other: &BTreeMap<Key, Offset>) -> bool {
+        let never = Offset::exact(0);
         let keys: BTreeSet<Key> = self.rounds.keys().chain(other.keys()).cloned().collect();
         let mut changed = false;
         for key in keys {
-            let (mine, theirs) = (self.rounds.get(&key).unwrap_or(&never), other.get(&key).unwrap_or(&never));
-            if mine.is_some() && mine != theirs {
-                self.rounds.insert(key, None);
-                changed = true;
-            }
+            let mine = self.rounds.get(&key).copied().unwrap_or(never);
+            let both = mine.union(other.get(&key).copied().unwrap_or(never));
+            changed |= both != mine;
+            self.rounds.insert(key, both);
         }
         changed
     }
