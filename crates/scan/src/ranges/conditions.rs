@@ -7,7 +7,7 @@
 use crate::cycles::{Blocks, range};
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
-use racehunter_ir::{Function, InstructionId, Operand, Operation};
+use racehunter_ir::{Function, InstructionId, Operand, Operation, Predicate};
 
 /// Something that is true behind an edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,5 +89,36 @@ pub fn edge(code: &Function, from: u32, to: u32) -> Option<Condition> {
             ways.next().is_none().then(|| Condition::Is(value.clone(), case))
         }
         _ => None,
+    }
+}
+
+/// What is true if a comparison is not.
+pub fn opposite(predicate: Predicate) -> Predicate {
+    match predicate {
+        Predicate::Equal => Predicate::NotEqual,
+        Predicate::NotEqual => Predicate::Equal,
+        Predicate::Less => Predicate::GreaterEqual,
+        Predicate::LessEqual => Predicate::Greater,
+        Predicate::Greater => Predicate::LessEqual,
+        Predicate::GreaterEqual => Predicate::Less,
+        Predicate::UnsignedLess => Predicate::UnsignedGreaterEqual,
+        Predicate::UnsignedLessEqual => Predicate::UnsignedGreater,
+        Predicate::UnsignedGreater => Predicate::UnsignedLessEqual,
+        Predicate::UnsignedGreaterEqual => Predicate::UnsignedLess,
+    }
+}
+
+/// The same with the sides changed.
+pub fn mirrored(predicate: Predicate) -> Predicate {
+    match predicate {
+        Predicate::Equal | Predicate::NotEqual => predicate,
+        Predicate::Less => Predicate::Greater,
+        Predicate::LessEqual => Predicate::GreaterEqual,
+        Predicate::Greater => Predicate::Less,
+        Predicate::GreaterEqual => Predicate::LessEqual,
+        Predicate::UnsignedLess => Predicate::UnsignedGreater,
+        Predicate::UnsignedLessEqual => Predicate::UnsignedGreaterEqual,
+        Predicate::UnsignedGreater => Predicate::UnsignedLess,
+        Predicate::UnsignedGreaterEqual => Predicate::UnsignedLessEqual,
     }
 }
