@@ -9,6 +9,7 @@
 
 mod apart;
 mod conditions;
+mod fields;
 mod interval;
 mod memory;
 mod number;
@@ -19,6 +20,7 @@ use crate::crews::Crews;
 use crate::cycles::range;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use conditions::{Condition, Conditions, mirrored, opposite};
+use fields::Fields;
 use interval::Interval;
 use memory::{Place, Writes};
 use number::Number;
@@ -56,6 +58,10 @@ pub struct Ranges<'a, 'p> {
     thresholds: Vec<i64>,
     /// Of each thread, the number that tells it from others of its kind, and how far these are apart.
     numbers: FxHashMap<ThreadId, (Interval, u64)>,
+    /// Those of them that are given the number itself.
+    given: FxHashSet<ThreadId>,
+    /// What the others find in the structures that they are given.
+    fields: Fields,
     values: Vec<Vec<Option<Number>>>,
     growth: FxHashMap<Spot, u8>,
     shared: Shared,
@@ -126,7 +132,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         let mut numbers = FxHashMap::default();
         for index in 0..points_to.threads.len() {
             let thread = ThreadId(index as u32);
-            let Some(member) = crews.number_of(thread) else { continue };
+            let Some(member) = crews.member(thread) else { continue };
             let function = points_to.instances[member.creator.0 as usize].function;
             let block = points_to.blocks[function.0 as usize].block_of[member.at as usize];
             // On its way to the thread it may be converted to other types, which all have these.
@@ -138,7 +144,13 @@ impl<'a, 'p> Ranges<'a, 'p> {
         if numbers.is_empty() {
             return Some(plain);
         }
-        let mut again = Self { numbers, ..Self::empty(points_to) };
+        let given = numbers
+            .keys()
+            .copied()
+            .filter(|&thread| crews.member(thread).is_some_and(|member| member.element.is_none()));
+        let given = given.collect();
+        let fields = plain.fields(crews, &numbers);
+        let mut again = Self { numbers, given, fields, ..Self::empty(points_to) };
         again.solve()?;
         Some(again)
     }
@@ -163,6 +175,8 @@ impl<'a, 'p> Ranges<'a, 'p> {
             writes: Writes::of(points_to),
             thresholds: thresholds(points_to),
             numbers: FxHashMap::default(),
+            given: FxHashSet::default(),
+            fields: Fields::default(),
             values: (0..count).map(|index| vec![None; code(index).instructions.len()]).collect(),
             growth: FxHashMap::default(),
             shared: Shared { parameters, results: vec![None; count], memory: FxHashMap::default() },

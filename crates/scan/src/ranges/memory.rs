@@ -2,6 +2,7 @@
 
 use crate::address::{Base, BaseId, Offset};
 use crate::cells::initial;
+use crate::models::Model;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::races::touched;
 use racehunter_ir::Operation;
@@ -21,6 +22,7 @@ struct Write {
     /// A store that leads nowhere else.
     store: Option<(InstanceId, u32)>,
     is_store: bool,
+    by: (InstanceId, u32),
 }
 
 /// Who writes where.
@@ -39,18 +41,33 @@ impl Writes {
                     instruction.operation,
                     Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
                 );
+                // Nobody finds anything in memory that was given back.
+                if is_release(points_to, id, at as u32) {
+                    continue;
+                }
                 for touch in touched(points_to, id, at as u32).into_iter().filter(|touch| touch.write) {
                     let is_sure = matches!(instruction.operation, Operation::Store { .. })
                         && touch.addresses.only().is_some_and(|(base, _)| points_to.is_strong(base));
                     let store = is_sure.then_some((id, at as u32));
                     for (base, offset) in touch.addresses.iter() {
-                        let write = Write { offset, bytes: touch.bytes, store, is_store };
+                        let by = (id, at as u32);
+                        let write = Write { offset, bytes: touch.bytes, store, is_store, by };
                         found.0.entry(base).or_default().push(write);
                     }
                 }
             }
         }
         found
+    }
+
+    /// Instructions of an instance, and how many bytes they write, where nobody else writes in a base.
+    pub fn only_stores(&self, base: BaseId, id: InstanceId) -> Vec<(u32, u64)> {
+        let all = self.0.get(&base).map(Vec::as_slice).unwrap_or_default();
+        let is_only = |write: &&Write| {
+            let mut others = all.iter().filter(|other| other.by != write.by);
+            write.by.0 == id && others.all(|other| !other.offset.overlaps(other.bytes, write.offset, write.bytes))
+        };
+        all.iter().filter(is_only).map(|write| (write.by.1, write.bytes)).collect()
     }
 
     /// Whether all who write to a place write all of it, by instructions.
@@ -118,6 +135,15 @@ impl Writes {
         }
         false
     }
+}
+
+/// Whether an instruction does nothing but give memory back.
+fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
+    let instance = &points_to.instances[id.0 as usize];
+    let mut names = instance.outside.get(&at).into_iter().flatten().peekable();
+    names.peek().is_some()
+        && !instance.callees.contains_key(&at)
+        && names.all(|name| matches!(points_to.models.of(name), Some(Model::Release(_))))
 }
 
 /// A number as memory keeps it: without regard to whose it is.

@@ -95,6 +95,9 @@ impl Ranges<'_, '_> {
 
     fn load(&mut self, id: InstanceId, at: u32, address: &Operand, bytes: u64, ty: Type) -> Option<Number> {
         let Some(width) = bits(ty).filter(|&bits| u64::from(bits) == 8 * bytes) else { return Some(any(ty)) };
+        if let Some(found) = self.field(id, address, bytes) {
+            return Some(found.truncated(self.span(self.thread(id)), width));
+        }
         let addresses = self.points_to.operand(id, address);
         // Nobody knows which place it is.
         if addresses.is_empty() {
@@ -150,7 +153,7 @@ impl Ranges<'_, '_> {
             }
         }
         for &thread in instance.creates.get(&at).into_iter().flatten() {
-            let argument = match self.numbers.contains_key(&thread) {
+            let argument = match self.given.contains(&thread) {
                 true => Some(Number::OWN),
                 false => self.argument(id, block, at, call).map(|value| memory::kept(value, own)),
             };
