@@ -71,7 +71,8 @@ pub struct Ranges<'a, 'p> {
     callers: Vec<BTreeSet<InstanceId>>,
     work: BTreeSet<InstanceId>,
     steps: u64,
-    reaches: RefCell<FxHashMap<(InstanceId, u32, Operand, BaseId), Option<Number>>>,
+    /// What was asked for: where accesses are in a base.
+    reaches: RefCell<FxHashMap<Reach, Option<Number>>>,
 }
 
 /// Ranges that are found when somebody asks for them: most programs do not need them.
@@ -92,6 +93,9 @@ impl<'a, 'p> LazyRanges<'a, 'p> {
         self.found.get_or_init(|| Ranges::of(self.points_to, self.crews)).as_ref()
     }
 }
+
+/// An instruction, one of its addresses, and a base.
+type Reach = (InstanceId, u32, Operand, BaseId);
 
 /// What has a range.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
