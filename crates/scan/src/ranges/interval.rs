@@ -276,6 +276,8 @@ mod tests {
 
     const BITS: u32 = 3;
 
+    type Relation = fn(i64, i64) -> bool;
+
     fn members(interval: Interval) -> Vec<i64> {
         let step = interval.stride.max(1) as usize;
         (i128::from(interval.low)..=i128::from(interval.high)).step_by(step).map(|number| number as i64).collect()
@@ -383,7 +385,7 @@ mod tests {
 
     #[test]
     fn comparisons_leave_all_for_which_they_can_hold() {
-        let predicates: [(Predicate, fn(i64, i64) -> bool); 10] = [
+        let predicates: [(Predicate, Relation); 10] = [
             (Predicate::Equal, |a, b| a == b),
             (Predicate::NotEqual, |a, b| a != b),
             (Predicate::Less, |a, b| a < b),
