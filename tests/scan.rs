@@ -179,6 +179,18 @@ fn several_sources() {
     assert_eq!((said["gaps"].as_u64(), said["candidates"].as_u64() > Some(0)), (Some(0), true), "{said}");
     let alone = verdict(&workshop, &[&one], &["--approx", "over"]);
     assert!(alone["why"].as_str().is_some_and(|why| why.contains("add")), "{alone}");
+    // What runs before `main` does so in all of them, before there are threads; unless one of them creates some.
+    let before =
+        "#include <pthread.h>\nextern int x;\n__attribute__((constructor)) static void begin(void) { x = 1; }\n";
+    let first = workshop.write("first.c", before);
+    let second = workshop.write("second.c", &before.replace("x = 1", "x++"));
+    let main = workshop.write("main.c", &RACE.replace("x++; pthread_join", "pthread_join"));
+    let said = verdict(&workshop, &[&first, &second, &main], &["--approx", "over"]);
+    assert_eq!(said["verdict"], "race-free", "{said}");
+    let early = "void *f(void *); pthread_t t; pthread_create(&t, 0, f, 0)";
+    let first = workshop.write("first.c", &before.replace("x = 1", early));
+    let said = verdict(&workshop, &[&first, &second, &main], &["--approx", "over"]);
+    assert_eq!((said["verdict"].as_str(), said["gaps"].as_u64()), (Some("unknown"), Some(0)), "{said}");
 }
 
 /// Functions that the user describes.

@@ -94,7 +94,7 @@ fn judge(
     if arguments.approx == Approximation::Over {
         return Ok(Verdict::new(Word::Unknown, None, open));
     }
-    let found = match search::search(arguments, built, program, deadline) {
+    let found = match search::search(arguments, built, program, report, deadline) {
         Ok(found) => found,
         Err(error) => {
             let why = format!("{open}; the program could not be executed: {error:#}");

@@ -49,7 +49,8 @@ impl Offset {
     /// All offsets.
     pub const ANY: Self = Self { at: 0, stride: 1 };
 
-    fn new(at: i64, stride: u64) -> Self {
+    /// An offset, and all that are multiples of a number of bytes away.
+    pub fn strided(at: i64, stride: u64) -> Self {
         match i64::try_from(stride) {
             Ok(0) => Self { at, stride },
             Ok(step) => Self { at: at.rem_euclid(step), stride },
@@ -62,23 +63,30 @@ impl Offset {
         (self.stride == 0).then_some(self.at)
     }
 
+    /// Which element of an array of such offsets another one is, if it is one of them.
+    pub fn element(self, other: Self) -> Option<i64> {
+        let step = i64::try_from(self.stride).ok().filter(|&step| step > 1)?;
+        let distance = other.only()?.checked_sub(self.at)?;
+        (distance % step == 0).then_some(distance / step)
+    }
+
     /// The set moved by a number of bytes.
     #[must_use]
     pub fn plus(self, bytes: i64) -> Self {
-        Self::new(self.at.wrapping_add(bytes), self.stride)
+        Self::strided(self.at.wrapping_add(bytes), self.stride)
     }
 
     /// The set plus all multiples of a number.
     #[must_use]
     pub fn plus_multiples(self, of: u64) -> Self {
-        Self::new(self.at, gcd(self.stride, of))
+        Self::strided(self.at, gcd(self.stride, of))
     }
 
     /// A set that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let distance = self.at.abs_diff(other.at);
-        Self::new(self.at, gcd(gcd(self.stride, other.stride), distance))
+        Self::strided(self.at, gcd(gcd(self.stride, other.stride), distance))
     }
 
     /// Whether ranges of so many bytes at different offsets of the set have no byte in common.
@@ -99,7 +107,8 @@ impl Offset {
     }
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+/// The greatest common divisor; zero is one of all numbers.
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
@@ -187,7 +196,7 @@ mod tests {
     fn samples() -> Vec<Offset> {
         let mut all = Vec::new();
         for at in [-4, 0, 1, 4, 7, 8, 12] {
-            all.extend([0, 1, 3, 4, 6, 8, 12].map(|stride| Offset::new(at, stride)));
+            all.extend([0, 1, 3, 4, 6, 8, 12].map(|stride| Offset::strided(at, stride)));
         }
         all
     }
@@ -209,7 +218,7 @@ mod tests {
             .map(|bits| {
                 let bases = (0..3).filter(|base| bits >> base & 1 == 1);
                 let offset =
-                    [Offset::exact(0), Offset::exact(4), Offset::new(0, 4), Offset::ANY][(bits >> 3) as usize % 4];
+                    [Offset::exact(0), Offset::exact(4), Offset::strided(0, 4), Offset::ANY][(bits >> 3) as usize % 4];
                 Addresses(bases.map(|base| (BaseId(base), offset)).collect())
             })
             .collect();

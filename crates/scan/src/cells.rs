@@ -117,7 +117,7 @@ fn names_in_memory(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
 }
 
 /// The number that an initialiser has at a place.
-fn initial(kind: &SymbolKind, at: i64, bytes: u64) -> Option<i64> {
+pub(crate) fn initial(kind: &SymbolKind, at: i64, bytes: u64) -> Option<i64> {
     let SymbolKind::Variable { defined: true, numbers: Some(numbers), pointers, .. } = kind else { return None };
     let at = u64::try_from(at).ok()?;
     let overlaps = |other: u64, size: u64| other < at + bytes && at < other + size;

@@ -36,6 +36,21 @@ struct Crew {
     given: Option<Given>,
 }
 
+/// A member of a crew that is told apart by the number of its round.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Who creates it.
+    pub creator: InstanceId,
+    /// Where.
+    pub at: u32,
+    /// Its number, there.
+    pub number: Operand,
+    /// How far from the number of the next.
+    pub step: u64,
+    /// The address that it is given, and the bytes from one to the next; otherwise it is given the number.
+    pub element: Option<(Linear, u64)>,
+}
+
 /// What a member of a crew has for itself; equal ones of different members are different memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
@@ -184,6 +199,18 @@ impl Crews {
         for edge in found {
             self.waited_for.entry(edge).or_default().push(thread);
         }
+    }
+
+    /// What tells the members of a crew apart, if it is a number that they are given or an element of an array.
+    pub fn member(&self, thread: ThreadId) -> Option<Member> {
+        let crew = self.crews.get(&thread)?;
+        let element = match crew.given.as_ref()? {
+            Given::Number => None,
+            Given::Element { address, bytes } => Some((address.clone(), *bytes)),
+            Given::Object => return None,
+        };
+        let (creator, at, step) = (crew.creator, crew.at, crew.counter.step.unsigned_abs());
+        Some(Member { creator, at, number: instruction(crew.counter.phi), step, element })
     }
 
     /// How many members a crew has at most.

@@ -10,7 +10,8 @@
 //! 3. [`flow`] follows control through the same instances: which locks are surely held, which threads may be running.
 //!    In a second look it also follows the values of variables ([`cells`]), as far as nobody else can change them
 //!    ([`beliefs`]).
-//! 4. [`races`] compares accesses that may touch the same memory, and lists pairs that nothing keeps apart, neither locks
+//! 4. [`ranges`] bounds numbers: which elements of an array a thread touches, and which branches are never taken.
+//! 5. [`races`] compares accesses that may touch the same memory, and lists pairs that nothing keeps apart, neither locks
 //!    nor an order ([`order`]); [`ranking`] puts the most convincing first, and [`parallel`] says why they may happen at the
 //!    same time.
 //!
@@ -35,6 +36,7 @@ pub mod parallel;
 pub mod points_to;
 pub mod program;
 pub mod races;
+pub mod ranges;
 pub mod ranking;
 pub mod threads;
 pub mod verdict;

@@ -1,5 +1,6 @@
 //! Pairs of accesses that events keep in order: one is over before the event, the other comes after someone saw it.
 
+use crate::address::Offset;
 use crate::beliefs::{Beliefs, Guard};
 use crate::cells::CellId;
 use crate::crews::Crews;
@@ -70,14 +71,12 @@ fn are_in_different_rounds(
     first: &Access,
     second: &Access,
 ) -> bool {
-    let rounds = |access: &Access, key| access.state.rounds.get(key).copied().unwrap_or(Some(0));
+    let rounds = |access: &Access, key| access.state.rounds.get(key).copied().unwrap_or(Offset::exact(0));
     !beliefs.any_barrier
         && beliefs.barriers.iter().any(|(key, barrier)| {
             let takes_part = |access: &Access| barrier.threads.contains(&access.thread);
-            let differ = match (rounds(first, key), rounds(second, key)) {
-                (Some(one), Some(other)) => one != other,
-                _ => false,
-            };
+            // Numbers that are never the same; in a loop with two rounds, even ones and odd ones.
+            let differ = !rounds(first, key).overlaps(1, rounds(second, key), 1);
             let members = |thread: &ThreadId| {
                 let root = points_to.threads[thread.0 as usize].root;
                 if points_to.is_once(root) { Some(1) } else { crews.members(points_to, *thread) }

@@ -7,12 +7,13 @@
 
 mod calls;
 mod unify;
+mod values;
 
 use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::cycles::Blocks;
 use crate::models::Models;
 use crate::program::{Entity, FunctionId, Program};
-use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, SymbolKind};
+use racehunter_ir::{Operand, SymbolKind};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -442,161 +443,6 @@ impl<'a> PointsTo<'a> {
         for &symbol in symbols {
             let entity = self.program.entity(module, symbol).0.clone();
             self.entity_base(&entity);
-        }
-    }
-
-    fn visit(&mut self, id: InstanceId) {
-        let program = self.program;
-        let function = self.instances[id.0 as usize].function;
-        let code = program.function(function).0;
-        // Blocks are in no particular order; a second round sees what the first put into later values.
-        loop {
-            let mut changed = false;
-            for (at, instruction) in code.instructions.iter().enumerate() {
-                let value = self.value(id, at as u32, instruction);
-                let unknown = self.base(Base::Unknown);
-                changed |= grow(self.most_targets, unknown, &mut self.instances[id.0 as usize].values[at], &value);
-                self.steps += 1 + value.0.len() as u64;
-                self.exhausted |= self.steps > MAX_STEPS;
-                if self.exhausted {
-                    return;
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-    }
-
-    fn read(&mut self, id: InstanceId, addresses: &Addresses, bytes: u64) -> Addresses {
-        if self.is_anywhere(addresses) {
-            return self.unknown();
-        }
-        for (base, _) in addresses.iter() {
-            if self.instances[id.0 as usize].readers_of.insert(base) {
-                self.readers.entry(base).or_default().insert(id);
-            }
-            let cells = self.memory.get(&base).into_iter().flatten();
-            self.steps += cells.map(|(_, cell)| 1 + cell.content.0.len() as u64).sum::<u64>();
-        }
-        self.get(addresses, bytes)
-    }
-
-    fn write(&mut self, id: InstanceId, at: u32, addresses: &Addresses, content: &Addresses) {
-        if self.is_anywhere(addresses) {
-            return;
-        }
-        self.steps += (addresses.0.len() * (1 + content.0.len())) as u64;
-        for (base, offset) in addresses.iter() {
-            self.put(base, offset, content, Some((id, at)));
-        }
-    }
-
-    /// What an instruction results in, after it had its effect on memory.
-    fn value(&mut self, id: InstanceId, at: u32, instruction: &Instruction) -> Addresses {
-        for operand in &instruction.operands {
-            self.declare(id, operand);
-        }
-        let operand = |this: &Self, index: usize| {
-            instruction.operands.get(index).map_or_else(Addresses::default, |operand| this.operand(id, operand))
-        };
-        let all = |this: &Self| {
-            instruction.operands.iter().fold(Addresses::default(), |mut all, operand| {
-                all.add_all(&this.operand(id, operand));
-                all
-            })
-        };
-        match &instruction.operation {
-            Operation::Load { bytes, .. } => {
-                let address = operand(self, 0);
-                if self.precision == Precision::Names { Addresses::default() } else { self.read(id, &address, *bytes) }
-            }
-            Operation::Store { bytes, .. } => {
-                let (value, address) = (operand(self, 0), operand(self, 1));
-                // A value of several words has its pointers in any of them.
-                for word in 0..bytes.div_ceil(POINTER).clamp(1, 64) {
-                    self.write(id, at, &address.map(|offset| offset.plus((word * POINTER) as i64)), &value);
-                }
-                if *bytes > 64 * POINTER {
-                    self.write(id, at, &address.map(|_| Offset::ANY), &value);
-                }
-                Addresses::default()
-            }
-            Operation::Update { bytes, .. } => {
-                let (address, value) = (operand(self, 0), operand(self, 1));
-                self.write(id, at, &address, &value.map(|_| Offset::ANY));
-                self.write(id, at, &address, &value);
-                self.read(id, &address, *bytes)
-            }
-            Operation::CompareExchange { bytes, .. } => {
-                let (address, value) = (operand(self, 0), operand(self, 2));
-                self.write(id, at, &address, &value);
-                self.read(id, &address, *bytes)
-            }
-            Operation::Local { .. } => Addresses::one(self.base(Base::Local(id, at)), Offset::exact(0)),
-            Operation::Offset { constant, scales } => {
-                let base = operand(self, 0);
-                let mut moved = base.map(|offset| {
-                    scales.iter().fold(offset.plus(*constant), |offset, &scale| offset.plus_multiples(scale))
-                });
-                // Addresses can be computed from the distance of others.
-                for index in 1..instruction.operands.len() {
-                    moved.add_all(&operand(self, index).map(|_| Offset::ANY));
-                }
-                moved
-            }
-            Operation::Phi | Operation::Freeze | Operation::Extract(_) | Operation::Insert(_) => all(self),
-            Operation::ExtractLane | Operation::InsertLane | Operation::Shuffle => all(self),
-            Operation::Cast(CastOperator::Float) => Addresses::default(),
-            Operation::Cast(_) => operand(self, 0),
-            Operation::Select => {
-                let mut both = operand(self, 1);
-                both.add_all(&operand(self, 2));
-                both
-            }
-            Operation::Binary(BinaryOperator::Float) => Addresses::default(),
-            Operation::Binary(operator) => {
-                self.arithmetic(*operator, instruction, &operand(self, 0), &operand(self, 1))
-            }
-            Operation::Return => {
-                let value = operand(self, 0);
-                self.add_result(id, &value);
-                Addresses::default()
-            }
-            Operation::Call | Operation::Invoke { .. } => self.call(id, at, instruction),
-            Operation::VariableArgument | Operation::LandingPad | Operation::Other(_) => self.unknown(),
-            _ => Addresses::default(),
-        }
-    }
-
-    /// Adds to what an instance returns, for its callers and for those who wait for the thread.
-    fn add_result(&mut self, id: InstanceId, value: &Addresses) {
-        let unknown = self.base(Base::Unknown);
-        let instance = &mut self.instances[id.0 as usize];
-        if grow(self.most_targets, unknown, &mut instance.result, value) {
-            self.work.extend(instance.callers.iter().copied());
-            self.work.extend(self.joiners.iter().copied());
-        }
-    }
-
-    fn arithmetic(
-        &self,
-        operator: BinaryOperator,
-        instruction: &Instruction,
-        left: &Addresses,
-        right: &Addresses,
-    ) -> Addresses {
-        match (operator, &instruction.operands[..]) {
-            (BinaryOperator::Add, [_, Operand::Integer(bytes)]) => left.map(|offset| offset.plus(*bytes)),
-            (BinaryOperator::Add, [Operand::Integer(bytes), _]) => right.map(|offset| offset.plus(*bytes)),
-            (BinaryOperator::Subtract, [_, Operand::Integer(bytes)]) => {
-                left.map(|offset| offset.plus(bytes.wrapping_neg()))
-            }
-            _ => {
-                let mut all = left.map(|_| Offset::ANY);
-                all.add_all(&right.map(|_| Offset::ANY));
-                all
-            }
         }
     }
 

@@ -199,39 +199,45 @@ impl Program {
         }
     }
 
-    /// Functions that run before `main`, in their order; none if that is not known, or there are some that run after it.
+    /// Functions that run before `main`, in their order; none if that is not known, or there are some that run after it. Those
+    /// of the same priority run in the order of the modules, which is the one in which they are linked.
     pub fn constructors(&self) -> Option<Vec<FunctionId>> {
         let named = |name: &'static str| {
             self.modules.iter().enumerate().filter_map(move |(index, module)| {
                 module.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| (index, symbol))
             })
         };
-        let mut lists = named("llvm.global_ctors");
-        let Some((module, list)) = lists.next() else {
-            return named("llvm.global_dtors").next().is_none().then(Vec::new);
-        };
-        // The order between modules is the linker's.
-        if lists.next().is_some() || named("llvm.global_dtors").next().is_some() {
+        if named("llvm.global_dtors").next().is_some() {
             return None;
         }
-        let ir::SymbolKind::Variable { pointers, numbers: Some(numbers), .. } = &list.kind else { return None };
-        let mut found: Vec<(i64, u64, FunctionId)> = Vec::new();
-        for pointer in pointers {
-            // A priority, the function, and data that only the linker looks at.
-            if pointer.at % CONSTRUCTOR_BYTES != 8 {
-                continue;
+        let mut found: Vec<(i64, usize, u64, FunctionId)> = Vec::new();
+        for (module, list) in named("llvm.global_ctors") {
+            let ir::SymbolKind::Variable { pointers, numbers: Some(numbers), .. } = &list.kind else { return None };
+            for pointer in pointers {
+                // A priority, the function, and data that only the linker looks at.
+                if pointer.at % CONSTRUCTOR_BYTES != 8 {
+                    continue;
+                }
+                let Entity::Function(function) = self.entity(module, pointer.symbol).0 else { return None };
+                let priority =
+                    numbers.iter().find(|number| number.at == pointer.at - 8).map_or(0, |number| number.value);
+                found.push((priority, module, pointer.at, function));
             }
-            let Entity::Function(function) = self.entity(module, pointer.symbol).0 else { return None };
-            let priority = numbers.iter().find(|number| number.at == pointer.at - 8).map_or(0, |number| number.value);
-            found.push((priority, pointer.at, function));
         }
         found.sort_unstable();
-        Some(found.into_iter().map(|(_, _, function)| function).collect())
+        Some(found.into_iter().map(|(.., function)| function).collect())
     }
 
     /// A function of this name that is visible to the linker.
     pub fn find(&self, name: &str) -> Option<FunctionId> {
         self.functions().find(|&function| self.function_name(function) == name)
+    }
+
+    /// The number that executions of the program know an instruction by: modules are numbered one after the other.
+    pub fn site(&self, function: FunctionId, instruction: u32) -> Option<u32> {
+        let (code, module) = self.function(function);
+        let site = code.instructions.get(instruction as usize)?.site?;
+        self.modules[..module].iter().try_fold(site, |site, earlier| site.checked_add(earlier.site_count))
     }
 
     /// Where an instruction comes from.

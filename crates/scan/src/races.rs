@@ -9,6 +9,7 @@ use crate::linear::linear;
 use crate::models::{Model, Semaphore, Wait};
 use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::ranges::LazyRanges;
 use crate::ranking::rank;
 use crate::threads::Family;
 use racehunter_ir::{Operand, Operation};
@@ -51,6 +52,17 @@ pub struct Candidate<'a> {
     pub first: &'a Access,
     /// The other.
     pub second: &'a Access,
+}
+
+/// Memory that two accesses have in common: a base, and where in it either of them is.
+pub type Common = (BaseId, Offset, Offset);
+
+impl Candidate<'_> {
+    /// What both touch.
+    pub fn common(&self) -> Common {
+        let (one, other) = (self.first.offset, self.second.offset);
+        (self.base, one.min(other), one.max(other))
+    }
 }
 
 /// Memory that an instruction touches.
@@ -257,12 +269,16 @@ pub struct Candidates<'a> {
     pub best: Vec<Candidate<'a>>,
     /// How many there are, up to a limit.
     pub total: usize,
+    /// How many of them are about the same memory.
+    pub alike: FxHashMap<Common, usize>,
 }
 
 /// Pairs that are kept: nobody reads more of them.
 const MOST_KEPT: usize = 2000;
 /// Pairs that are looked for: a program with so many is far from being proved.
 const MOST_FOUND: usize = 1_000_000;
+/// The same for one piece of memory, so that others have their turn.
+const MOST_OF_ONE: usize = 20_000;
 
 /// Finds all pairs that nothing keeps apart.
 pub fn candidates<'a>(
@@ -270,6 +286,7 @@ pub fn candidates<'a>(
     family: &Family,
     crews: &Crews,
     beliefs: &Beliefs,
+    ranges: &LazyRanges<'_, '_>,
     accesses: &'a FxHashMap<BaseId, Vec<Access>>,
 ) -> Candidates<'a> {
     let mut found = Candidates::default();
@@ -284,7 +301,7 @@ pub fn candidates<'a>(
         let list = &accesses[&base];
         // The same instruction in other instances is the same to the user.
         let mut told: FxHashSet<_> = FxHashSet::default();
-        for (index, first) in list.iter().enumerate() {
+        'base: for (index, first) in list.iter().enumerate() {
             for second in &list[index..] {
                 if !(first.write || second.write) || (first.atomic && second.atomic) {
                     continue;
@@ -296,27 +313,47 @@ pub fn candidates<'a>(
                     || is_own(points_to, crews, first, second)
                     || are_apart(beliefs, first, second)
                     || is_ordered(points_to, crews, beliefs, first, second)
+                    || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
                 {
                     continue;
                 }
                 let function = |access: &Access| points_to.instances[access.instance.0 as usize].function;
                 if told.insert((function(first), first.at, function(second), second.at)) {
+                    let candidate = Candidate { base, first, second };
                     found.total += 1;
-                    found.best.push(Candidate { base, first, second });
+                    *found.alike.entry(candidate.common()).or_default() += 1;
+                    found.best.push(candidate);
                     if found.best.len() >= 4 * MOST_KEPT {
-                        rank(points_to, &mut found.best);
-                        found.best.truncate(MOST_KEPT);
+                        found.choose(points_to);
                     }
                     if found.total == MOST_FOUND {
                         break 'search;
+                    }
+                    if told.len() == MOST_OF_ONE {
+                        break 'base;
                     }
                 }
             }
         }
     }
-    rank(points_to, &mut found.best);
-    found.best.truncate(MOST_KEPT);
+    found.choose(points_to);
     found
+}
+
+impl Candidates<'_> {
+    /// Puts the most convincing first. Of more than are kept, the best one of each piece of memory comes before all others.
+    fn choose(&mut self, points_to: &PointsTo<'_>) {
+        rank(points_to, &mut self.best);
+        if self.best.len() > MOST_KEPT {
+            let mut told = FxHashSet::default();
+            let (mut first, others): (Vec<_>, Vec<_>) =
+                self.best.drain(..).partition(|candidate| told.insert(candidate.common()));
+            first.extend(others);
+            first.truncate(MOST_KEPT);
+            self.best = first;
+            rank(points_to, &mut self.best);
+        }
+    }
 }
 
 /// Whether there is a lock that cannot be held in both places at once.

@@ -1,7 +1,7 @@
 //! Which threads may run at the same time.
 
 use crate::flow::{Flow, State};
-use crate::points_to::{PointsTo, ThreadId};
+use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use std::collections::BTreeSet;
 
 /// Who creates whom, and what follows for who runs with whom.
@@ -14,6 +14,8 @@ pub struct Family {
     inherited: Vec<BTreeSet<ThreadId>>,
     left: Vec<BTreeSet<ThreadId>>,
     before_create: Vec<BTreeSet<ThreadId>>,
+    /// Of each instance, threads that a call of it creates, and their descendants.
+    made: Vec<BTreeSet<ThreadId>>,
 }
 
 impl Family {
@@ -49,7 +51,41 @@ impl Family {
             inherited: empty.clone(),
             left: empty.clone(),
             before_create: empty,
+            made: Vec::new(),
         }
+        .with_made(points_to)
+    }
+
+    /// Goes from whoever creates threads to all who call that, and on to their callers.
+    fn with_made(mut self, points_to: &PointsTo<'_>) -> Self {
+        self.made = vec![BTreeSet::new(); points_to.instances.len()];
+        let mut callers = vec![BTreeSet::new(); points_to.instances.len()];
+        let mut work: Vec<usize> = Vec::new();
+        for (index, instance) in points_to.instances.iter().enumerate() {
+            for callee in instance.callees.values().flatten() {
+                callers[callee.0 as usize].insert(index);
+            }
+            for &thread in instance.creates.values().flatten() {
+                self.made[index].insert(thread);
+                self.made[index].extend(&self.descendants[thread.0 as usize]);
+                work.push(index);
+            }
+        }
+        while let Some(index) = work.pop() {
+            for &caller in &callers[index] {
+                let more: Vec<ThreadId> = self.made[index].difference(&self.made[caller]).copied().collect();
+                if !more.is_empty() {
+                    self.made[caller].extend(more);
+                    work.push(caller);
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether a call of an instance can create a thread, itself or by what it calls.
+    pub fn is_made_by(&self, thread: ThreadId, callee: InstanceId) -> bool {
+        self.made[callee.0 as usize].contains(&thread)
     }
 
     /// All threads that a thread creates, and that those create.

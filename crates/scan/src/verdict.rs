@@ -11,9 +11,11 @@ use crate::models::{Model, Models};
 use crate::parallel;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
-use crate::races::{Access, Candidate, accesses, candidates};
+use crate::races::{Access, Candidate, Candidates, Common, accesses, candidates};
+use crate::ranges::LazyRanges;
 use crate::threads::Family;
 use racehunter_ir::{InstructionId, Operand};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// Something that could not be modelled. A program that has any is not called free of races.
@@ -56,6 +58,8 @@ pub struct Side {
     pub locks: Vec<String>,
     /// Whether it is an instruction of the program, and not a library that accesses memory.
     pub is_instruction: bool,
+    /// The number that executions know the instruction by, if they hear of it.
+    pub site: Option<u32>,
 }
 
 /// Two accesses that may be a race.
@@ -67,6 +71,12 @@ pub struct Pair {
     pub sides: [Side; 2],
     /// Why they may happen at the same time.
     pub parallel: String,
+    /// How many pairs there are about the same memory, this one included.
+    pub alike: usize,
+    /// Number of that memory, in no particular order.
+    pub memory: usize,
+    /// The element of an array that one of them touches, where the other may touch any.
+    pub element: Option<i64>,
 }
 
 /// What the analysis found out.
@@ -76,6 +86,8 @@ pub struct Report {
     pub pairs: Vec<Pair>,
     /// How many there are; a million may be more.
     pub suspected: usize,
+    /// How many pieces of memory they are about: variables, fields, arrays, what is allocated at a place.
+    pub memory: usize,
     /// What could not be modelled.
     pub gaps: Vec<Gap>,
     /// Threads, by the places that create them, the main thread included.
@@ -128,6 +140,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     let points_to = backend.points_to(program, models, main);
     let escaped = escaped(&points_to);
     let crews = Crews::of(&points_to);
+    let ranges = LazyRanges::new(&points_to, &crews);
     let unfinished = Report {
         threads: points_to.threads.len(),
         instances: points_to.instances.len(),
@@ -149,6 +162,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             points_to: &points_to,
             escaped: &escaped,
             crews: &crews,
+            // What is found at the first look is enough for many.
+            ranges: (most_ways > 1).then(|| ranges.get()).flatten(),
             sums: Vec::new(),
             cells: &cells,
             beliefs: Beliefs::of(&cells),
@@ -167,10 +182,11 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         }
         let accesses = accesses(&points_to, &flow, &family, &mut follower);
         let beliefs = follower.beliefs;
-        let found = candidates(&points_to, &family, &crews, &beliefs, &accesses);
+        let found = candidates(&points_to, &family, &crews, &beliefs, &ranges, &accesses);
         report = Report {
-            pairs: found.best.iter().map(|candidate| pair(&points_to, candidate)).collect(),
+            pairs: pairs(&points_to, &found),
             suspected: found.total,
+            memory: found.alike.len(),
             // An address that a backend does not look for is not worth a word for each.
             gaps: gaps.0.into_iter().filter(|gap| backend.leaves_nothing_out() || gap.place.is_none()).collect(),
             threads: points_to.threads.len(),
@@ -201,10 +217,24 @@ fn has_inputs(points_to: &PointsTo<'_>) -> bool {
     })
 }
 
+fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {
+    let mut numbers: FxHashMap<Common, usize> = FxHashMap::default();
+    let mut all = Vec::new();
+    for candidate in &found.best {
+        let common = candidate.common();
+        let next = numbers.len();
+        let memory = *numbers.entry(common).or_insert(next);
+        all.push(Pair { memory, alike: found.alike[&common], ..pair(points_to, candidate) });
+    }
+    all
+}
+
 fn pair(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Pair {
     let sides = [side(points_to, candidate.first), side(points_to, candidate.second)];
     let parallel = parallel::why(points_to, candidate.first, candidate.second);
-    Pair { what: name(points_to, points_to.describe(candidate.base)), sides, parallel }
+    let (one, other) = (candidate.first.offset, candidate.second.offset);
+    let element = one.element(other).or_else(|| other.element(one));
+    Pair { what: name(points_to, points_to.describe(candidate.base)), sides, parallel, element, alike: 1, memory: 0 }
 }
 
 fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
@@ -231,6 +261,7 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
         thread: program.function_name(points_to.function_of(access.thread)).to_owned(),
         locks: locks.collect(),
         is_instruction: is_instruction(points_to, access),
+        site: program.site(points_to.instances[access.instance.0 as usize].function, access.at),
         stack,
         calls,
     }

@@ -1,7 +1,7 @@
 //! Values for the inputs of verification tasks, when these are executed.
 
 use racehunter_ir::{Operand, Operation};
-use racehunter_scan::{Models, Program, models::Model};
+use racehunter_scan::{Models, Program, Report, models::Model};
 use std::collections::BTreeSet;
 
 /// What is linked to the program in place of its inputs.
@@ -9,6 +9,9 @@ pub const SOURCE: &str = include_str!("inputs.c");
 
 /// How many constants of the program are tried.
 const MOST: usize = 24;
+
+/// How many numbers are tried because of what is suspected.
+const MOST_WANTED: usize = 4;
 
 /// Values that decide something in the program: the constants that it compares with, and their neighbours.
 pub fn pool(program: &Program) -> Vec<i64> {
@@ -42,9 +45,22 @@ pub fn any(program: &Program, models: &Models) -> bool {
 /// Threads that are created, in turns: few are enough for most races, and some need more.
 const THREADS: [u32; 4] = [4, 2, 8, 24];
 
-/// The argument that tells the program which inputs to take; the sets are numbered.
-pub fn argument(pool: &[i64], number: u32) -> String {
+/// The first sets of inputs, of which each is one number.
+const CONSTANT: usize = 4;
+
+/// Numbers that make suspected accesses meet: the element of an array that one of them touches, where the other may touch any.
+pub fn wanted(report: &Report) -> Vec<i64> {
+    let elements: BTreeSet<i64> = report.pairs.iter().filter_map(|pair| pair.element).collect();
+    // Zero and one are tried anyway.
+    elements.into_iter().filter(|element| *element > 1).take(MOST_WANTED).collect()
+}
+
+/// The argument that tells the program which inputs to take; the sets are numbered. After the first ones, each of the numbers that
+/// are wanted is a set of its own.
+pub fn argument(pool: &[i64], wanted: &[i64], number: u32) -> String {
     let threads = THREADS[number as usize % THREADS.len()];
+    let own = (number as usize).checked_sub(CONSTANT).and_then(|index| wanted.get(index));
+    let pool = own.map_or(pool, std::slice::from_ref);
     let list: Vec<String> = pool.iter().map(i64::to_string).collect();
     format!("--racehunter-inputs={number}:{threads}:{}", list.join(","))
 }

@@ -130,11 +130,16 @@ pub fn print(arguments: &Scan, report: &Report, verdict: &Verdict, elapsed: Dura
 
 /// What keeps the program from being proved, for people: the most convincing pairs, and what is not modelled.
 fn print_open(report: &Report) {
-    for pair in report.pairs.iter().take(SHOWN) {
+    // Of all that is about the same memory the most convincing is enough.
+    let mut told = BTreeSet::new();
+    let mut shown = 0;
+    for pair in report.pairs.iter().filter(|pair| told.insert(pair.memory)).take(SHOWN) {
         print_candidate(pair);
+        shown += pair.alike;
     }
-    if report.suspected > SHOWN {
-        println!("... and {} more", report.suspected - SHOWN);
+    if report.suspected > shown {
+        let (pairs, memory) = (report.suspected - shown, report.memory.saturating_sub(SHOWN));
+        println!("... and {pairs} more, about {memory} other pieces of memory");
     }
     // The same thing at many places is said once.
     let mut kinds: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
@@ -164,7 +169,7 @@ fn candidate(pair: &Pair) -> serde_json::Value {
                 "stack": side.stack, "calls": calls(side), "locks": side.locks})
         })
         .collect();
-    json!({"reason": "candidate", "variable": pair.what, "sites": sides, "parallel": pair.parallel})
+    json!({"reason": "candidate", "variable": pair.what, "sites": sides, "parallel": pair.parallel, "alike": pair.alike})
 }
 
 fn calls(side: &Side) -> Vec<serde_json::Value> {
@@ -183,4 +188,7 @@ fn print_candidate(pair: &Pair) {
         println!("      by {}", calls.join(" > "));
     }
     println!("  = {}", pair.parallel);
+    if pair.alike > 1 {
+        println!("  = one of {} pairs of accesses to the same memory", pair.alike);
+    }
 }

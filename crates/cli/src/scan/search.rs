@@ -8,14 +8,15 @@ use crate::store::{self, Stored};
 use crate::target;
 use crate::voice::count;
 use anyhow::Result;
-use racehunter_analyses::{Options, Technique};
+use racehunter_analyses::{Options, Suspects, Technique};
 use racehunter_explain::Explainer;
 use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
 use racehunter_finding::{Finding, Kind};
 use racehunter_launch::{Limits, Processes, Program as Executable};
-use racehunter_scan::{Models, Program};
+use racehunter_scan::{Models, Program, Report};
 use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -48,18 +49,35 @@ const THREADS: u32 = 40;
 const EVENTS: u64 = 200_000;
 const EVENTS_WITH_INPUTS: u64 = 20_000;
 
+/// Pairs of accesses that executions are steered to.
+const SUSPECTS: usize = 64;
+/// Executions for that, for one of each other technique.
+const SHARE_OF_SUSPECTS: u32 = 2;
+
+/// The pairs that the analysis suspects, by the numbers of their instructions, the most convincing first.
+fn suspected(report: &Report) -> Vec<[u32; 2]> {
+    let mut known = HashSet::new();
+    let sites = report.pairs.iter().filter_map(|pair| {
+        let [first, second] = pair.sides.each_ref().map(|side| side.site);
+        let (first, second) = (first?, second?);
+        Some([first.min(second), first.max(second)])
+    });
+    sites.filter(|pair| known.insert(*pair)).take(SUSPECTS).collect()
+}
+
 /// Executes the program until it shows a race, or time is up, or there is nothing left.
-pub fn search(arguments: &Scan, built: &Built, program: &Program, deadline: Instant) -> Result<Found> {
+pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Report, deadline: Instant) -> Result<Found> {
     let path = built.program()?;
     let mut symbols = target::symbols(&path)?;
     let has_inputs = inputs::any(program, &Models::default());
     let pool = inputs::pool(program);
+    let (suspected, wanted) = (suspected(report), inputs::wanted(report));
     let mut executions = 0;
     let pace = arguments.voice.progress("Executing");
     let mut round = |words: Vec<String>, share: Duration| {
         let until = deadline.min(Instant::now() + share);
         let inputs = words.join(" ");
-        let result = Round { arguments, path: &path, words, until }.run(&mut symbols)?;
+        let result = Round { arguments, path: &path, words, until, suspected: &suspected }.run(&mut symbols)?;
         executions += result.executions;
         pace.at(|| format!("{}, no race yet", count(executions, "execution")));
         arguments.voice.note("Executed", || {
@@ -87,7 +105,7 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, deadline: Inst
             if left().is_zero() {
                 break;
             }
-            let result = round(vec![inputs::argument(&pool, number)], share)?;
+            let result = round(vec![inputs::argument(&pool, &wanted, number)], share)?;
             if let Some(finding) = result.race {
                 return Ok(Found::Race(Box::new(finding)));
             }
@@ -107,6 +125,7 @@ struct Round<'a> {
     path: &'a Path,
     words: Vec<String>,
     until: Instant,
+    suspected: &'a [[u32; 2]],
 }
 
 struct Outcome {
@@ -142,7 +161,9 @@ impl Round<'_> {
         let max_events = if self.words.is_empty() { EVENTS } else { EVENTS_WITH_INPUTS };
         let budget = Budget { max_events, max_threads: THREADS, ..Budget::default() };
         let options = Options { bound: 3, reduce: false, ..Options::default() };
-        let mut campaign = Campaign::new(Technique::Auto.portfolio(&options), budget, &mut on_progress);
+        let suspects = Suspects::new(self.suspected.to_vec(), options.seed);
+        let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects);
+        let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
         let mut should_stop = || done.get() || Instant::now() >= self.until;
         let stop = loop {
             if let Some(stop) = campaign.advance(&mut processes, &mut should_stop) {

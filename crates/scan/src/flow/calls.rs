@@ -35,7 +35,12 @@ impl Follower<'_, '_> {
                 self.arrive((callee, 0), &entering, flow, work);
             }
             flow.waiting.entry(callee).or_default().insert(node);
-            after.extend(flow.exits.get(&callee).into_iter().flat_map(|ways| ways.states.iter().cloned()));
+            let exits = flow.exits.get(&callee).into_iter().flat_map(|ways| ways.states.iter().cloned());
+            after.extend(exits.map(|mut back| {
+                // It comes back from all places that call it; but no thread is running that was not, unless it is new.
+                back.active.retain(|&thread| state.active.contains(&thread) || family.is_made_by(thread, callee));
+                back
+            }));
         }
         for name in instance.outside.get(&at).into_iter().flatten() {
             known = true;

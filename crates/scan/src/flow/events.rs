@@ -2,13 +2,11 @@
 
 use super::calls::may_be;
 use super::{Event, Follower, Held, State};
+use crate::address::Offset;
 use crate::linear::linear;
 use crate::models::{Barrier, Does, Model, Semaphore};
 use crate::points_to::InstanceId;
 use racehunter_ir::{Instruction, Operand};
-
-/// Times that a thread waits at one barrier which are told apart.
-const MOST_ROUNDS: u32 = 32;
 
 impl Follower<'_, '_> {
     /// What a call does with a semaphore.
@@ -83,8 +81,8 @@ impl Follower<'_, '_> {
                 self.beliefs.barrier(&key, |known| {
                     known.threads.insert(thread);
                 });
-                let passed = state.rounds.get(&key).copied().unwrap_or(Some(0));
-                state.rounds.insert(key, passed.map(|passed| passed + 1).filter(|&passed| passed < MOST_ROUNDS));
+                let passed = state.rounds.get(&key).copied().unwrap_or(Offset::exact(0));
+                state.rounds.insert(key, passed.plus(1));
             }
         }
     }

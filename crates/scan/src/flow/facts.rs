@@ -21,7 +21,10 @@ impl Follower<'_, '_> {
         match operand {
             Operand::Integer(value) => Some(*value),
             Operand::Null => Some(0),
-            Operand::Instruction(at) => state.facts.get(&(id, at.0)).copied(),
+            Operand::Instruction(at) => {
+                let always = || self.ranges.and_then(|ranges| ranges.only(id, at.0));
+                state.facts.get(&(id, at.0)).copied().or_else(always)
+            }
             // The caller waits, so that its values stay what they are.
             Operand::Parameter(_) if self.can_know(id) => {
                 let (caller, argument) = passed(self.points_to, id, operand)?;

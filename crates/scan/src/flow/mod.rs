@@ -7,13 +7,14 @@ mod facts;
 mod memory;
 mod tickets;
 
-use crate::address::{Addresses, Base, BaseId};
+use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::beliefs::Beliefs;
 use crate::cells::{CellId, Cells};
 use crate::crews::Crews;
 use crate::cycles::range;
 use crate::linear::Linear;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::ranges::Ranges;
 use crate::threads::Family;
 use crate::verdict::Gaps;
 use racehunter_ir::{Instruction, Operation};
@@ -83,22 +84,21 @@ pub struct State {
     pub done: BTreeSet<Event>,
     /// Events that surely happen when a function that has been called returns.
     pub inside: BTreeSet<Event>,
-    /// How often this thread has waited at barriers, if that is sure.
-    pub rounds: BTreeMap<Key, Option<u32>>,
+    /// How often this thread has waited at barriers: a number, or up to multiples of another.
+    pub rounds: BTreeMap<Key, Offset>,
 }
 
 impl State {
-    /// Barriers that were passed so often on one way, and not on the other; whether that is new.
-    fn join_rounds(&mut self, other: &BTreeMap<Key, Option<u32>>) -> bool {
-        let never = Some(0);
+    /// Barriers that were passed so often on one way, and so often on the other; whether that is new.
+    fn join_rounds(&mut self, other: &BTreeMap<Key, Offset>) -> bool {
+        let never = Offset::exact(0);
         let keys: BTreeSet<Key> = self.rounds.keys().chain(other.keys()).cloned().collect();
         let mut changed = false;
         for key in keys {
-            let (mine, theirs) = (self.rounds.get(&key).unwrap_or(&never), other.get(&key).unwrap_or(&never));
-            if mine.is_some() && mine != theirs {
-                self.rounds.insert(key, None);
-                changed = true;
-            }
+            let mine = self.rounds.get(&key).copied().unwrap_or(never);
+            let both = mine.union(other.get(&key).copied().unwrap_or(never));
+            changed |= both != mine;
+            self.rounds.insert(key, both);
         }
         changed
     }
@@ -195,6 +195,8 @@ pub struct Follower<'a, 'p> {
     pub escaped: &'a FxHashSet<BaseId>,
     /// Threads that loops create.
     pub crews: &'a Crews,
+    /// What numbers can be, where that is looked at.
+    pub ranges: Option<&'a Ranges<'a, 'p>>,
     /// Addresses of locks of which only the form is known, and where they can lead.
     pub sums: Vec<(Linear, Addresses)>,
     /// Memory whose values are followed.
@@ -331,6 +333,9 @@ impl Follower<'_, '_> {
         let code = points_to.program.function(function).0;
         let (_, end) = range(code, block as usize);
         for &next in &points_to.blocks[function.0 as usize].successors[block as usize] {
+            if self.ranges.is_some_and(|ranges| ranges.is_dead(id, next) || ranges.is_dead_edge(id, block, next)) {
+                continue;
+            }
             let mut state = state.clone();
             for &thread in self.crews.waited_for.get(&(id, block, next)).into_iter().flatten() {
                 self.end(thread, &mut state, family);

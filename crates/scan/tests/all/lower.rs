@@ -164,6 +164,12 @@ impl Lowering {
                 let operands = vec![number, Operand::Integer(1)];
                 self.put(Operation::Binary(BinaryOperator::Add), INTEGER, operands)
             }
+            Number::Twice(more) => {
+                let number = self.number(Number::Argument);
+                let twice =
+                    self.put(Operation::Binary(BinaryOperator::Multiply), INTEGER, vec![number, Operand::Integer(2)]);
+                self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![twice, Operand::Integer(more)])
+            }
             Number::Input => self.call("__VERIFIER_nondet_long", INTEGER, Vec::new()),
         }
     }
@@ -270,17 +276,27 @@ impl Lowering {
             Statement::Try(lock, body) => {
                 let lock = self.address(*lock);
                 let result = self.call("pthread_mutex_trylock", Type::Integer(32), vec![lock]);
-                self.branch(result, Operand::Integer(0), body, &[]);
+                self.branch(Predicate::Equal, result, Operand::Integer(0), body, &[]);
             }
             Statement::If(number, value, yes, no) => {
                 let number = self.number(*number);
-                self.branch(number, Operand::Integer(*value), yes, no);
+                self.branch(Predicate::Equal, number, Operand::Integer(*value), yes, no);
             }
             Statement::IfPointer(body) => {
                 let pointer = self.registers.pointer.clone();
-                self.branch(pointer, Operand::Null, &[], body);
+                self.branch(Predicate::Equal, pointer, Operand::Null, &[], body);
             }
-            Statement::Repeat(register, times, body) => self.repeat(*register, *times, body),
+            Statement::Repeat(register, times, body) => {
+                self.repeat(*register, Operand::Integer(0), Operand::Integer(*times), body);
+            }
+            Statement::Range(register, begin, end, body) => {
+                let (begin, end) = (self.number(*begin), self.number(*end));
+                self.repeat(*register, begin, end, body);
+            }
+            Statement::Below(number, end, yes, no) => {
+                let (number, end) = (self.number(*number), self.number(*end));
+                self.branch(Predicate::Less, number, end, yes, no);
+            }
             Statement::Create(handle, function, given) => {
                 let handle = self.address(Address::Handle(*handle));
                 let given = self.given(*given);
@@ -304,11 +320,11 @@ impl Lowering {
         }
     }
 
-    /// Two sides, one if the values are equal, and phis where they meet.
-    fn branch(&mut self, left: Operand, right: Operand, yes: &[Statement], no: &[Statement]) {
-        let equal = self.put(Operation::Compare(Predicate::Equal), Type::Integer(1), vec![left, right]);
+    /// Two sides, one if a comparison holds, and phis where they meet.
+    fn branch(&mut self, predicate: Predicate, left: Operand, right: Operand, yes: &[Statement], no: &[Statement]) {
+        let holds = self.put(Operation::Compare(predicate), Type::Integer(1), vec![left, right]);
         let (one, other, after) = (self.label(), self.label(), self.label());
-        self.put(Operation::Branch, Type::Void, vec![equal, block(one), block(other)]);
+        self.put(Operation::Branch, Type::Void, vec![holds, block(one), block(other)]);
         let before = self.registers.clone();
         self.begin(one);
         self.body(yes);
@@ -333,8 +349,8 @@ impl Lowering {
     }
 
     /// A loop that counts up a register; the other registers have phis, whether they need them or not.
-    fn repeat(&mut self, register: usize, times: i64, body: &[Statement]) {
-        self.registers.numbers[register] = Operand::Integer(0);
+    fn repeat(&mut self, register: usize, begin: Operand, end: Operand, body: &[Statement]) {
+        self.registers.numbers[register] = begin;
         let (header, inside, after, from) = (self.label(), self.label(), self.label(), self.here());
         self.jump(header);
         self.begin(header);
@@ -347,7 +363,7 @@ impl Lowering {
         self.registers.pointer = self.put(Operation::Phi, Type::Pointer, way);
         let phis = self.registers.clone();
         let counter = phis.numbers[register].clone();
-        let operands = vec![counter.clone(), Operand::Integer(times)];
+        let operands = vec![counter.clone(), end];
         let below = self.put(Operation::Compare(Predicate::Less), Type::Integer(1), operands);
         self.put(Operation::Branch, Type::Void, vec![below, block(inside), block(after)]);
         self.begin(inside);

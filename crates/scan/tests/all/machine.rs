@@ -3,7 +3,9 @@
 
 use crate::lower::{BLOCK, OUTSIDE};
 use crate::source::Object;
-use racehunter_ir::{BlockId, Function, Instruction, InstructionId, Module, Operand, Operation, Predicate, SymbolId};
+use racehunter_ir::{
+    BinaryOperator, BlockId, Function, Instruction, InstructionId, Module, Operand, Operation, Predicate, SymbolId,
+};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -333,6 +335,7 @@ impl<'m> Machine<'m> {
                     scaled.fold(base, i64::wrapping_add)
                 }
                 Operation::Cast(_) => value(state, 0),
+                Operation::Binary(BinaryOperator::Multiply) => value(state, 0).wrapping_mul(value(state, 1)),
                 Operation::Binary(_) => value(state, 0).wrapping_add(value(state, 1)),
                 Operation::Compare(Predicate::Equal) => i64::from(value(state, 0) == value(state, 1)),
                 Operation::Compare(_) => i64::from(value(state, 0) < value(state, 1)),

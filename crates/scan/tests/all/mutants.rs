@@ -55,6 +55,13 @@ fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
             }
             Statement::IfPointer(body) => Statement::IfPointer(without(body, number)),
             Statement::Repeat(register, times, body) => Statement::Repeat(*register, *times, without(body, number)),
+            Statement::Range(register, begin, end, body) => {
+                Statement::Range(*register, *begin, *end, without(body, number))
+            }
+            Statement::Below(value, end, yes, no) => {
+                let yes = without(yes, number);
+                Statement::Below(*value, *end, yes, without(no, number))
+            }
             Statement::Try(lock, body) => Statement::Try(*lock, without(body, number)),
             other => other.clone(),
         });

@@ -258,7 +258,7 @@ impl Generator<'_> {
             inside.push(Statement::Unlock(lock));
             inside
         };
-        match self.random.below(13) {
+        match self.random.below(15) {
             // Locked if an input says so, and touched if it is locked.
             0 => {
                 let (address, _) = self.variable();
@@ -342,6 +342,26 @@ impl Generator<'_> {
                 let access = self.access(Address::Variable(Object::X, 0));
                 body.extend(access);
             }
+            // Some elements, by constants or by a bound that is in memory.
+            9 => {
+                let begin = Number::Constant(self.random.below(3) as i64);
+                let end = if self.random.one_in(2) {
+                    body.push(Statement::Read(2, Address::Variable(Object::Y, 0)));
+                    Number::Register(2)
+                } else {
+                    Number::Constant(2 + self.random.below(3) as i64)
+                };
+                let inside = self.access(Address::Element(Number::Register(1)));
+                body.push(Statement::Range(1, begin, end, inside));
+            }
+            // An element on one side of a bound.
+            10 => {
+                body.push(Statement::Set(1, Number::Input));
+                let bound = Number::Constant(self.random.below(3) as i64);
+                let access = self.access(Address::Element(Number::Register(1)));
+                let (yes, no) = if self.random.one_in(2) { (access, Vec::new()) } else { (Vec::new(), access) };
+                body.push(Statement::Below(Number::Register(1), bound, yes, no));
+            }
             _ => self.disciplined(body),
         }
     }
@@ -349,6 +369,18 @@ impl Generator<'_> {
     fn with_argument(&mut self, argument: Argument, body: &mut Vec<Statement>) {
         match argument {
             Argument::Nothing => {}
+            // A share of the array, mostly of its own.
+            Argument::Number if self.random.one_in(2) => {
+                let begin = Number::Twice(0);
+                let end = Number::Twice(if self.random.one_in(4) { 3 } else { 2 });
+                let inside = self.access(Address::Element(Number::Register(1)));
+                let inside = if self.random.one_in(4) {
+                    vec![Statement::Below(Number::Register(1), Number::Constant(4), inside, Vec::new())]
+                } else {
+                    inside
+                };
+                body.push(Statement::Range(1, begin, end, inside));
+            }
             Argument::Number => {
                 let access = self.access(Address::Element(Number::Argument));
                 body.extend(access);

@@ -7,7 +7,7 @@ use std::fmt::{self, Display, Formatter, Write as _};
 pub enum Object {
     X,
     Y,
-    /// Three numbers.
+    /// Four numbers.
     Array,
     /// A pointer.
     Pointer,
@@ -58,7 +58,7 @@ impl Object {
     }
 }
 
-pub const ELEMENTS: u64 = 3;
+pub const ELEMENTS: u64 = 4;
 /// Bytes of a node, and where its number is.
 pub const NODE: i64 = 48;
 pub const VALUE: i64 = 40;
@@ -73,6 +73,8 @@ pub enum Number {
     Argument,
     /// The argument and one.
     Next,
+    /// Twice the argument, and so many.
+    Twice(i64),
     Input,
 }
 
@@ -126,6 +128,10 @@ pub enum Statement {
     /// If the pointer is not null.
     IfPointer(Vec<Statement>),
     Repeat(usize, i64, Vec<Statement>),
+    /// A register from one number up to another.
+    Range(usize, Number, Number, Vec<Statement>),
+    /// One side if a number is less than another.
+    Below(Number, Number, Vec<Statement>, Vec<Statement>),
     /// Handle, function and argument.
     Create(Number, usize, Given),
     Join(Number),
@@ -147,6 +153,7 @@ impl Display for Number {
             Self::Register(number) => write!(out, "r{number}"),
             Self::Argument => write!(out, "(long)arg"),
             Self::Next => write!(out, "(long)arg + 1"),
+            Self::Twice(more) => write!(out, "(long)arg * 2 + {more}"),
             Self::Input => write!(out, "input()"),
         }
     }
@@ -187,6 +194,13 @@ fn block(body: &[Statement], depth: usize) -> String {
             Statement::IfPointer(body) => format!("if (q) {{\n{}{indent}}}", block(body, depth + 1)),
             Statement::Repeat(register, times, body) => {
                 format!("for r{register} < {times} {{\n{}{indent}}}", block(body, depth + 1))
+            }
+            Statement::Range(register, begin, end, body) => {
+                format!("for {begin} <= r{register} < {end} {{\n{}{indent}}}", block(body, depth + 1))
+            }
+            Statement::Below(number, end, yes, no) => {
+                let (yes, no) = (block(yes, depth + 1), block(no, depth + 1));
+                format!("if ({number} < {end}) {{\n{yes}{indent}}} else {{\n{no}{indent}}}")
             }
             Statement::Try(lock, body) => format!("if (!trylock({lock})) {{\n{}{indent}}}", block(body, depth + 1)),
             Statement::Write(address, number) => format!("*({address}) = {number}"),

@@ -1,0 +1,152 @@
+//! Suspects: makes pairs of accesses meet that somebody who has read the code takes for races.
+//!
+//! A pair is known by the sites of its instructions. Where these are in memory is learned from executions: the first look, and
+//! all that other members of the portfolio run. As soon as both instructions of a pair were executed, a thread that comes to
+//! one of them is held there until another one is about to do something that conflicts, as in [`crate::Watchpoint`]; the pair
+//! need not have touched the same memory before. What does not meet is tried again and again, with other threads first, and at
+//! later ones of the accesses.
+
+use racehunter_explore::{Analysis, Descriptor, Execution, Plan, Tail};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The analysis.
+pub struct Suspects {
+    seed: u64,
+    /// Sites of both instructions, the most convincing pair first.
+    pairs: Vec<[u32; 2]>,
+    /// Where the instructions of sites are.
+    codes: BTreeMap<u32, BTreeSet<u64>>,
+    /// Pairs of which both instructions were executed.
+    met: BTreeSet<Rank>,
+    round: u64,
+}
+
+/// Position of a pair, and where its instructions are.
+type Rank = (usize, [u64; 2]);
+
+/// What to run for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To see where the instructions are.
+    Look,
+    /// To make two accesses meet, in one of several ways.
+    Provoke([u64; 2], u64),
+}
+
+/// Of so many rounds, one in which threads take turns only when they must.
+const PLAIN: u64 = 4;
+/// Accesses of an instruction at which threads are held, at most: the first is the most promising.
+const DEPTH: u64 = 12;
+
+impl Suspects {
+    /// Pairs of sites, the most convincing first.
+    #[must_use]
+    pub fn new(pairs: Vec<[u32; 2]>, seed: u64) -> Self {
+        Self { seed, pairs, codes: BTreeMap::new(), met: BTreeSet::new(), round: 0 }
+    }
+
+    /// Takes note of where instructions are; targets for the pairs of which both are known now.
+    fn learn(&mut self, execution: &Execution) -> Vec<Target> {
+        let mut is_new = false;
+        for record in execution.records.iter().filter(|record| record.kind.is_access() && record.code != 0) {
+            // Sites are numbered from 1 in logs.
+            let Some(site) = record.site.checked_sub(1) else { continue };
+            if self.pairs.iter().any(|pair| pair.contains(&site)) {
+                is_new |= self.codes.entry(site).or_default().insert(record.code);
+            }
+        }
+        if !is_new {
+            return Vec::new();
+        }
+        let mut new = Vec::new();
+        for (position, [first, second]) in self.pairs.iter().enumerate() {
+            let at = |site| self.codes.get(site).into_iter().flatten().copied();
+            for codes in at(first).flat_map(|one| at(second).map(move |other| [one, other])) {
+                if self.met.insert((position, codes)) {
+                    new.push(Target::Provoke(codes, self.round));
+                }
+            }
+        }
+        // The last one is run first.
+        new.reverse();
+        new
+    }
+}
+
+impl Analysis for Suspects {
+    type Target = Target;
+
+    fn initial_targets(&mut self) -> Vec<Target> {
+        (self.codes, self.met, self.round) = (BTreeMap::new(), BTreeSet::new(), 0);
+        if self.pairs.is_empty() { Vec::new() } else { vec![Target::Look] }
+    }
+
+    fn plan(&self, target: &Target) -> Plan {
+        let Target::Provoke(codes, round) = *target else { return Plan::default() };
+        // In later rounds at any of the first few, and then some more.
+        let nth = 1 + (round / PLAIN) % (1 + round / (2 * PLAIN)).min(DEPTH);
+        let tail = match round % PLAIN {
+            0 => Tail::MinSwitches,
+            _ => Tail::random(self.seed.wrapping_add(round)),
+        };
+        let provoke = codes.map(|code| Descriptor { code, path: None, callers: Vec::new(), nth });
+        Plan { provoke: Some(Box::new(provoke)), tail, ..Plan::default() }
+    }
+
+    fn new_targets(&mut self, _: &Target, execution: &Execution) -> Vec<Target> {
+        self.learn(execution)
+    }
+
+    fn other_targets(&mut self, execution: &Execution) -> Vec<Target> {
+        self.learn(execution)
+    }
+
+    fn next_stage(&mut self) -> Option<Vec<Target>> {
+        self.round += 1;
+        (!self.met.is_empty())
+            .then(|| self.met.iter().rev().map(|&(_, codes)| Target::Provoke(codes, self.round)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use racehunter_explore::{Kind, Record};
+
+    fn execution(accesses: &[(u32, u64)]) -> Execution {
+        let record =
+            |&(site, code): &(u32, u64)| Record { kind: Kind::Read, site: site + 1, code, ..Record::default() };
+        Execution { records: accesses.iter().map(record).collect(), ..Execution::lost(String::new()) }
+    }
+
+    #[test]
+    fn pairs_are_provoked_when_both_instructions_are_known_and_the_best_comes_first() {
+        let mut suspects = Suspects::new(vec![[3, 4], [3, 3], [5, 6]], 1);
+        assert_eq!(suspects.initial_targets(), [Target::Look]);
+        assert_eq!(suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])), [Target::Provoke([0x30, 0x30], 0)]);
+        let new = suspects.other_targets(&execution(&[(3, 0x30), (4, 0x40), (9, 0x90)]));
+        assert_eq!(new, [Target::Provoke([0x30, 0x40], 0)]);
+        assert!(suspects.other_targets(&execution(&[(4, 0x40)])).is_empty());
+        // All of them again, the best last in the list, and so first to run.
+        let again = suspects.next_stage().unwrap();
+        assert_eq!(again, [Target::Provoke([0x30, 0x30], 1), Target::Provoke([0x30, 0x40], 1)]);
+    }
+
+    #[test]
+    fn rounds_differ() {
+        let mut suspects = Suspects::new(vec![[1, 2]], 7);
+        suspects.initial_targets();
+        assert_eq!(suspects.next_stage(), None);
+        suspects.new_targets(&Target::Look, &execution(&[(1, 10), (2, 20)]));
+        let plans: Vec<Plan> = (0..200).map(|round| suspects.plan(&Target::Provoke([10, 20], round))).collect();
+        let different = (0..200).filter(|&at| !plans[..at].contains(&plans[at])).count();
+        assert!(different > 150, "{different}");
+        let nth = |plan: &Plan| plan.provoke.as_ref().map_or(0, |pair| pair[0].nth);
+        assert!(plans[..8].iter().all(|plan| nth(plan) == 1) && plans.iter().any(|plan| nth(plan) == DEPTH));
+    }
+
+    #[test]
+    fn without_suspects_there_is_nothing_to_run() {
+        assert!(Suspects::new(Vec::new(), 1).initial_targets().is_empty());
+    }
+}

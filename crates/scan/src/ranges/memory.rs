@@ -1,0 +1,152 @@
+//! Places in memory whose numbers are followed without regard to the order of instructions: each write is a store of all of it.
+
+use crate::address::{Base, BaseId, Offset};
+use crate::cells::initial;
+use crate::models::Model;
+use crate::points_to::{InstanceId, PointsTo};
+use crate::races::touched;
+use racehunter_ir::Operation;
+use rustc_hash::FxHashMap;
+
+use super::conditions::Conditions;
+use super::interval::Interval;
+use super::number::Number;
+
+/// A base, an offset in it, and how many bytes.
+pub type Place = (BaseId, i64, u64);
+
+/// An instruction that writes.
+struct Write {
+    offset: Offset,
+    bytes: u64,
+    /// A store that leads nowhere else.
+    store: Option<(InstanceId, u32)>,
+    is_store: bool,
+    by: (InstanceId, u32),
+}
+
+/// Who writes where.
+#[derive(Default)]
+pub struct Writes(FxHashMap<BaseId, Vec<Write>>);
+
+impl Writes {
+    /// Finds all that is written in a program.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let mut found = Self::default();
+        for index in 0..points_to.instances.len() {
+            let id = InstanceId(index as u32);
+            let code = points_to.program.function(points_to.instances[index].function).0;
+            for (at, instruction) in code.instructions.iter().enumerate() {
+                let is_store = matches!(
+                    instruction.operation,
+                    Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
+                );
+                // Nobody finds anything in memory that was given back.
+                if is_release(points_to, id, at as u32) {
+                    continue;
+                }
+                for touch in touched(points_to, id, at as u32).into_iter().filter(|touch| touch.write) {
+                    let is_sure = matches!(instruction.operation, Operation::Store { .. })
+                        && touch.addresses.only().is_some_and(|(base, _)| points_to.is_strong(base));
+                    let store = is_sure.then_some((id, at as u32));
+                    for (base, offset) in touch.addresses.iter() {
+                        let by = (id, at as u32);
+                        let write = Write { offset, bytes: touch.bytes, store, is_store, by };
+                        found.0.entry(base).or_default().push(write);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Instructions of an instance, and how many bytes they write, where nobody else writes in a base.
+    pub fn only_stores(&self, base: BaseId, id: InstanceId) -> Vec<(u32, u64)> {
+        let all = self.0.get(&base).map(Vec::as_slice).unwrap_or_default();
+        let is_only = |write: &&Write| {
+            let mut others = all.iter().filter(|other| other.by != write.by);
+            write.by.0 == id && others.all(|other| !other.offset.overlaps(other.bytes, write.offset, write.bytes))
+        };
+        all.iter().filter(is_only).map(|write| (write.by.1, write.bytes)).collect()
+    }
+
+    /// Whether all who write to a place write all of it, by instructions.
+    pub fn is_place(&self, (base, at, bytes): Place) -> bool {
+        let mut writes = self.0.get(&base).into_iter().flatten();
+        writes.all(|write| {
+            !write.offset.overlaps(write.bytes, Offset::exact(at), bytes)
+                || (write.is_store && write.offset.only() == Some(at) && write.bytes == bytes)
+        })
+    }
+
+    /// What a place has before anybody writes to it, for whoever reads it there; nothing if it surely has been written to.
+    pub fn first(
+        &self,
+        points_to: &PointsTo<'_>,
+        conditions: &[Conditions],
+        place: Place,
+        reader: (InstanceId, u32),
+    ) -> Option<Number> {
+        let (base, at, bytes) = place;
+        match *points_to.describe(base) {
+            Base::Variable(variable) => {
+                let described = points_to.program.variable_of(variable);
+                let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+                Some(initial(kind, at, bytes).map_or(Number::any(64), Number::exact))
+            }
+            Base::Local(..) | Base::Heap(..) if self.is_set(points_to, conditions, place, reader) => None,
+            _ => Some(Number::any(64)),
+        }
+    }
+
+    /// Whether a store to a place was surely executed before control came to a reader: by the same function, by one that waits
+    /// for it to return, or before its thread was created.
+    fn is_set(
+        &self,
+        points_to: &PointsTo<'_>,
+        conditions: &[Conditions],
+        (base, at, bytes): Place,
+        reader: (InstanceId, u32),
+    ) -> bool {
+        let writes = self.0.get(&base).into_iter().flatten();
+        let stores: Vec<(InstanceId, u32)> = writes
+            .filter(|write| write.offset.only() == Some(at) && write.bytes == bytes)
+            .filter_map(|write| write.store)
+            .collect();
+        let mut place = Some(reader);
+        // No chain of calls and threads is longer than there are instances.
+        for _ in 0..points_to.instances.len() {
+            let Some((id, at)) = place else { return false };
+            let instance = &points_to.instances[id.0 as usize];
+            let function = instance.function.0 as usize;
+            let is_before = |&&(owner, store): &&(InstanceId, u32)| {
+                owner == id && conditions[function].is_before(&points_to.blocks[function], store, at)
+            };
+            if stores.iter().find(is_before).is_some() {
+                return true;
+            }
+            let thread = &points_to.threads[instance.thread.0 as usize];
+            place = match instance.caller {
+                _ if instance.shared => None,
+                Some(caller) => Some(caller),
+                None if thread.recursive => None,
+                None => thread.creator,
+            };
+        }
+        false
+    }
+}
+
+/// Whether an instruction does nothing but give memory back.
+fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
+    let instance = &points_to.instances[id.0 as usize];
+    let mut names = instance.outside.get(&at).into_iter().flatten().peekable();
+    names.peek().is_some()
+        && !instance.callees.contains_key(&at)
+        && names.all(|name| matches!(points_to.models.of(name), Some(Model::Release(_))))
+}
+
+/// A number as memory keeps it: without regard to whose it is.
+pub fn kept(number: Number, span: Interval) -> Number {
+    Number::of(number.flat(span))
+}
