@@ -148,3 +148,36 @@ fn the_limit_of_memory_is_about_the_program() {
     let hunted: Hunted = workshop.hunt(&program, &options);
     assert_eq!(hunted.summary().timed_out, 2, "{:?}", hunted.summary());
 }
+
+/// The bug shows only when one thread does all of its work, which is more than threads get in a row at first, before another
+/// one takes its first step.
+#[test]
+fn a_thread_can_do_all_of_its_work_before_others_begin() {
+    let source = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static volatile int cells[1000];
+static atomic_int done;
+
+static void *work(void *argument) {
+    for (int i = 0; i < 80000; i++)
+        cells[i % 1000]++;
+    done = 1;
+    return argument;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    int first = done;
+    pthread_join(thread, 0);
+    assert(first == 0);
+}
+"#;
+    let (workshop, program) = Workshop::with_program(source);
+    let options = ["--analysis", "pct", "--runs", "20", "--jobs", "1"];
+    let hunted = workshop.hunt(&program, &options).expect(1);
+    let finding = &hunted.findings[0];
+    assert_eq!((finding.kind.as_str(), finding.confirmed, finding.replayed), ("assertion", true, [5, 5]));
+}

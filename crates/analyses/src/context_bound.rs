@@ -16,8 +16,8 @@ use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
 use crate::visited::Visited;
 use racehunter_explore::{
-    Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, Tail, Unusable,
-    decisions,
+    Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
+    Unusable, decisions,
 };
 use std::str::FromStr;
 
@@ -43,13 +43,10 @@ pub enum Strategy {
     Fair(u64),
 }
 
-/// Events in a row that a thread has at most when the strategy does not say: enough for any loop that ends.
-const PATIENCE: u64 = 100_000;
-
 impl Strategy {
     /// Events in a row after which a thread must give way.
     pub(crate) fn fair_limit(self) -> Option<u64> {
-        Some(if let Self::Fair(limit) = self { limit } else { PATIENCE })
+        Some(if let Self::Fair(limit) = self { limit } else { TURN })
     }
 }
 

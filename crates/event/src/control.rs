@@ -333,6 +333,10 @@ pub const FLAG_DEBUG: u32 = 32;
 /// first [`VALUE_BYTES`] only.
 pub const FLAG_VALUES: u32 = 64;
 
+/// Events in a row after which a thread gives way to others if nothing else is said: enough for any loop that waits for a
+/// while.
+pub const TURN: u64 = 100_000;
+
 /// Bytes of an access that are logged as its value.
 pub const VALUE_BYTES: u64 = 64;
 /// Bit of [`crate::Record::detail`] of a [`crate::Kind::Value`]: the value before the access is known.

@@ -41,7 +41,7 @@ pub use plan::{Observe, Plan, Sample, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
 pub use racehunter_event::control::{
-    ALLOCATED_STACK, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, VALUE_AFTER, VALUE_BEFORE,
+    ALLOCATED_STACK, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, TURN, VALUE_AFTER, VALUE_BEFORE,
 };
 pub use racehunter_event::{
     Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, UNMODELLED, UNMODELLED_FUNCTION, Wait,

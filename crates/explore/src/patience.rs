@@ -4,7 +4,8 @@
 //! executions are cut early at first. One that was cut is no result: it is run again without, alone, and either ends,
 //! then its like are let run as long; or it does not, and from then on all are cut.
 
-use crate::{Execution, Loader, Outcome, Plan, Saver, Unusable};
+use crate::plan::LONGEST_TURN;
+use crate::{Execution, Loader, Outcome, Plan, Saver, Style, TURN, Tail, Unusable};
 
 /// The limit of an execution that made too many threads, in words.
 pub const THREADS: &str = "threads";
@@ -23,6 +24,8 @@ const ROOM: u64 = 8;
 pub(crate) struct Patience {
     /// Events of the longest execution that ended by itself.
     longest: u64,
+    /// Events of the shortest one; 0 when there was none.
+    shortest: u64,
     /// Threads of the one that had most of them.
     most: u32,
     state: State,
@@ -51,7 +54,7 @@ pub(crate) enum Worth {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { longest: 0, most: 0, state: State::Short, teeming: false }
+        Self { longest: 0, shortest: 0, most: 0, state: State::Short, teeming: false }
     }
 }
 
@@ -69,6 +72,11 @@ impl Patience {
     /// Sets how long the plan is let run: never so short that its own decisions are not reached.
     pub(crate) fn limit(&self, plan: &mut Plan) {
         plan.max_threads = plan.max_threads.min(self.threads());
+        // A walk may want one thread to do all that it has to before another one begins. Whoever has had as many events
+        // as a whole execution waits for somebody.
+        if is_walk(plan) && plan.fair_limit == Some(TURN) {
+            plan.fair_limit = Some(self.shortest.clamp(TURN, LONGEST_TURN));
+        }
         let room = self.longest.saturating_mul(ROOM);
         let events = match self.state {
             State::Short => room.max(FIRST),
@@ -81,6 +89,7 @@ impl Patience {
     /// Writes what is known.
     pub(crate) fn save(&self, out: &mut Saver<'_>) {
         out.number(self.longest);
+        out.number(self.shortest);
         out.number(self.most);
         out.number(match self.state {
             State::Short => 0_u8,
@@ -92,14 +101,14 @@ impl Patience {
 
     /// What was written.
     pub(crate) fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        let (longest, most) = (input.number()?, input.small()?);
+        let (longest, shortest, most) = (input.number()?, input.number()?, input.small()?);
         let state = match input.number()? {
             0 => State::Short,
             1 => State::Probing,
             2 => State::Endless,
             _ => return Err(Unusable::Damaged),
         };
-        Ok(Self { longest, most, state, teeming: input.flag()? })
+        Ok(Self { longest, shortest, most, state, teeming: input.flag()? })
     }
 
     /// Learns from an execution of a plan; `full` is how long the plan would have been let run without this.
@@ -118,6 +127,7 @@ impl Patience {
             Outcome::Diverged(_) | Outcome::Lost(_) => Worth::Result,
             _ => {
                 self.longest = self.longest.max(execution.events);
+                self.shortest = if self.shortest == 0 { execution.events } else { self.shortest.min(execution.events) };
                 self.most = self.most.max(execution.threads);
                 if self.state == State::Probing {
                     self.state = State::Short;
@@ -126,6 +136,11 @@ impl Patience {
             }
         }
     }
+}
+
+/// Whether a walk chooses, and not one whose schedules are counted by their turns.
+fn is_walk(plan: &Plan) -> bool {
+    matches!(plan.tail, Tail::Walk { style, .. } if !matches!(style, Style::Even | Style::Order { .. }))
 }
 
 #[cfg(test)]
@@ -192,9 +207,28 @@ mod tests {
     }
 
     #[test]
+    fn walks_let_threads_do_what_they_have_to_before_others_begin() {
+        let mut patience = Patience::default();
+        let turn = |patience: &Patience, style: Style| {
+            let mut plan = Plan { tail: Tail::Walk { style, seed: 1 }, ..Plan::default() };
+            patience.limit(&mut plan);
+            plan.fair_limit
+        };
+        assert_eq!(turn(&patience, Style::Pos), Some(TURN));
+        for events in [1_000_000, 700_000, 5_000_000] {
+            let plan = limited(patience);
+            patience.learn(&plan, FULL, &execution(events, Outcome::Exited(0)));
+        }
+        assert_eq!(turn(&patience, Style::Pos), Some(700_000));
+        assert_eq!(turn(&patience, Style::Even), Some(TURN));
+        assert_eq!(limited(patience).fair_limit, Some(TURN));
+    }
+
+    #[test]
     fn what_is_known_survives_on_disk() {
         for state in [State::Short, State::Probing, State::Endless] {
-            let patience = Patience { longest: 1 << 40, most: 300, state, teeming: state == State::Endless };
+            let patience =
+                Patience { longest: 1 << 40, shortest: 1 << 20, most: 300, state, teeming: state == State::Endless };
             let mut bytes = Vec::new();
             let mut out = Saver::new(&mut bytes);
             patience.save(&mut out);

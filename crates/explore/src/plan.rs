@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::{Pair, Style, Switch, Tracked, Wish};
+use crate::{Pair, Style, Switch, TURN, Tracked, Wish};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -97,13 +97,16 @@ pub enum Observe {
     Code,
 }
 
+/// Events in a row that any plan lets a thread have while others wait, unless the user says otherwise.
+pub(crate) const LONGEST_TURN: u64 = 2_000_000;
+
 impl Default for Plan {
     fn default() -> Self {
         Self {
             switches: Vec::new(),
             tail_from: 0,
             tail: Tail::MinSwitches,
-            fair_limit: Some(100_000),
+            fair_limit: Some(TURN),
             spurious: false,
             observe: Observe::Points,
             detect_races: true,
@@ -135,6 +138,7 @@ impl Plan {
     pub fn replay(switches: Vec<Switch>) -> Self {
         // Not one later: the last thread that was chosen may turn out to be blocked, which is how a deadlock can end.
         let tail_from = switches.last().map_or(0, |switch| switch.at);
-        Self { switches, tail_from, ..Self::default() }
+        // What it repeats may have let a thread run for long.
+        Self { switches, tail_from, fair_limit: Some(LONGEST_TURN), ..Self::default() }
     }
 }

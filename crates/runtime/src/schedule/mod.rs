@@ -21,7 +21,7 @@ use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signa
 use choice::{choose, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
     FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
-    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
+    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, TURN,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Done, Place, Style, Walk, Wish};
@@ -83,9 +83,6 @@ static PLAN: Global<Plan> = Global::new(Plan {
 
 /// Who chooses where the plan does not, unless the running thread simply stays.
 static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
-
-/// Turn of a thread in a program that runs without a controller.
-const TURN_WITHOUT_PLAN: u64 = 100_000;
 
 /// True between the beginning and the end of an execution.
 pub(crate) fn running() -> bool {
@@ -243,7 +240,7 @@ pub(crate) unsafe fn end() {
 /// Counts for a program that runs without a controller.
 pub(crate) unsafe fn begin_without_plan() {
     let plan = PLAN.ptr();
-    (*plan).fair_limit = TURN_WITHOUT_PLAN;
+    (*plan).fair_limit = TURN;
     HORIZON.set(0);
     RH_BUDGET.set(0);
     arm();
