@@ -78,6 +78,12 @@ rh_park:                            # rdi = thread: save the context, end the ke
     mov eax, 218                    # set_tid_address: the kernel must not clear the real tid field at exit
     lea rdi, [rip + rh_no_tid]
     syscall
+    mov eax, 14                     # rt_sigprocmask: no signal may come here from now on, for its frame would be on the
+    mov edi, 2                      # stack of a fiber that runs already
+    lea rsi, [rip + rh_all_signals]
+    xor edx, edx
+    mov r10d, 8
+    syscall
     mov dword ptr [r12 + {harvested}], 1
     mov eax, 202                    # futex wake
     lea rdi, [r12 + {harvested}]
@@ -109,6 +115,11 @@ rh_start_returns:
     ret
     .cfi_endproc
     .size rh_trampoline, . - rh_trampoline
+    .section .rodata
+    .p2align 3
+rh_all_signals:
+    .quad -1
+    .text
     .local rh_no_tid
     .comm rh_no_tid, 8, 8
     "#,
