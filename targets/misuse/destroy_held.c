@@ -17,7 +17,7 @@ static void *add(void *unused) {
     pthread_mutex_lock(&lock); //~ misuse
     total++;
     sem_post(&done);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lock); //~ also misuse
     return NULL;
 }
 

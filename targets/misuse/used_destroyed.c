@@ -18,7 +18,7 @@ static void *work(void *unused) {
         return NULL;
     pthread_mutex_lock(&lock); //~ misuse
     rounds++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&lock); //~ also misuse
     return NULL;
 }
 

@@ -89,8 +89,9 @@ fn install(packages: &[&str]) -> Result<()> {
         .into_iter()
         .chain(packages.iter().copied())
         .collect();
-    // The lists of a new machine are empty or old; ask for new ones only when the packages are not found.
-    if apt(&words).output().is_ok() {
+    // The lists of a new machine are empty or old; ask for new ones only when the packages are not found, which is no
+    // error that anybody needs to read.
+    if apt(&words).succeeds() {
         return Ok(());
     }
     apt(&["update", "--quiet"]).output()?;

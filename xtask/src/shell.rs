@@ -56,6 +56,11 @@ impl Shell {
         Ok(self.command.status().with_context(|| format!("cannot run `{}`", self.name))?.code())
     }
 
+    /// Runs it without a word, and tells whether it succeeded.
+    pub fn succeeds(mut self) -> bool {
+        self.command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    }
+
     /// Runs it and returns what it writes; fails unless it succeeds.
     pub fn output(mut self) -> Result<String> {
         let output =

@@ -92,6 +92,24 @@ impl File {
     }
 }
 
+/// Nothing can be mapped here: the first 64 KiB of the address space are left out by the kernel.
+const FIRST_CELL: u64 = 0x8000;
+const CELLS: u64 = 4096;
+
+/// Where the use of a file descriptor counts as a read of memory, and its end as a write: an address of its own that is never
+/// mapped. Only the first few thousand descriptors have one.
+#[must_use]
+pub const fn descriptor_cell(descriptor: i32) -> Option<u64> {
+    if descriptor >= 0 && (descriptor as u64) < CELLS { Some(FIRST_CELL + 8 * descriptor as u64) } else { None }
+}
+
+/// The file descriptor whose cell is at this address.
+#[must_use]
+pub const fn descriptor_at(address: u64) -> Option<i32> {
+    let offset = address.wrapping_sub(FIRST_CELL);
+    if offset < 8 * CELLS { Some((offset / 8) as i32) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +120,18 @@ mod tests {
             let file = File { descriptor, kind: FileKind::Several, operation: FileOperation::Poll };
             assert_eq!(File::unpack(file.pack()), Some(file));
         }
+    }
+
+    #[test]
+    fn descriptors_have_cells_of_their_own() {
+        for descriptor in [0, 3, 4095] {
+            let cell = descriptor_cell(descriptor).unwrap();
+            assert_eq!(descriptor_at(cell), Some(descriptor));
+            assert_eq!(descriptor_at(cell + 7), Some(descriptor));
+            assert!(cell + 8 <= 0x1_0000, "could be mapped");
+        }
+        assert_eq!((descriptor_cell(-1), descriptor_cell(4096)), (None, None));
+        assert_eq!([0, 0x7fff, 0x1_0000, u64::MAX].map(descriptor_at), [None; 4]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub mod control;
 mod file;
 mod record;
 
-pub use file::{File, FileKind, FileOperation};
+pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use record::{Cause, Escape, Kind, Misuse, Record, UNMODELLED, UNMODELLED_FUNCTION, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.

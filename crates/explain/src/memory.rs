@@ -1,9 +1,9 @@
 //! Bugs of two accesses: data races, uses of memory after its end, and memory that is freed twice.
 
-use crate::place::Places;
+use crate::place::{Places, access_name};
 use crate::{Culprit, Shown};
-use racehunter_explore::{Execution, Kind, Race, Record};
-use racehunter_finding::{Finding, Site};
+use racehunter_explore::{Execution, Kind, Race, Record, descriptor_at};
+use racehunter_finding::{Finding, Object, Site};
 use racehunter_report::messages;
 use racehunter_symbols::source::Access;
 
@@ -40,7 +40,7 @@ fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site 
                 Kind::Free => {
                     record.kind == Kind::Free && (record.object..record.object + record.extra).contains(&earlier.object)
                 }
-                _ => record.kind.is_access() && record.code == earlier.code,
+                _ => (record.kind.is_access() || is_use(record, earlier)) && record.code == earlier.code,
             }
     };
     match before.iter().rev().find(is_it) {
@@ -53,21 +53,34 @@ fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site 
     }
 }
 
-/// How many bytes an access in the log is about, 0 for the end of a block. The detector knows those in one of its cells only.
+/// Whether the record uses or destroys the object of synchronisation that one side of a race is about: for the detector
+/// that is an access to the beginning of its memory.
+fn is_use(record: &Record, side: &Record) -> bool {
+    record.kind.is_synchronisation() && record.object & !3 == side.object & !3
+}
+
+/// How many bytes an access in the log is about, 0 for the end of a block and for what is no access to the program. The
+/// detector knows those in one of its cells only.
 fn bytes(record: &Record) -> u32 {
     match record.kind {
         Kind::ReadRange | Kind::WriteRange => u32::try_from(record.extra).unwrap_or(u32::MAX),
         Kind::Free => 0,
+        kind if kind.is_synchronisation() => 0,
         _ => record.size.into(),
     }
 }
 
 /// The later access of a pair.
 fn second_site(places: &Places<'_>, later: &Record) -> Site {
-    let is_it = |record: &&Record| record.index == later.index && record.kind.is_access() && record.code == later.code;
-    let logged = places.execution.records.iter().find(is_it).map(bytes);
+    let is_it = |record: &&Record| {
+        record.index == later.index
+            && (record.kind.is_access() || is_use(record, later) && record.thread == later.thread)
+            && record.code == later.code
+    };
+    let logged = places.execution.records.iter().find(is_it);
     let noticed = if kind_of(later) == Kind::Free { 0 } else { later.size.into() };
-    places.site(later, kind_of(later), logged.unwrap_or(noticed))
+    let kind = logged.map(|record| record.kind).filter(|kind| kind.is_synchronisation());
+    places.site(later, kind.unwrap_or_else(|| kind_of(later)), logged.map_or(noticed, bytes))
 }
 
 fn culprit(later: &Record) -> Option<Culprit> {
@@ -93,6 +106,10 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
         return None;
     }
     let second_site = second_site(places, &later);
+    if let Some(descriptor) = descriptor_at(later.object) {
+        describe_descriptor(places, descriptor, [first_site, second_site], finding);
+        return culprit(&later);
+    }
     // What is freed has no name at the place where it is; what is used has.
     let named: &[&Site] = match (kind_of(&earlier), kind_of(&later)) {
         (Kind::Free, _) => &[&second_site],
@@ -102,9 +119,18 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
     let size = named.iter().map(|site| site.size).min().unwrap_or_default();
     let mut object = places.object(later.object, u64::from(later.size), named);
     object.size = u64::from(size);
+    if let Some(used) = before.iter().rev().find(|record| is_use(record, &earlier)) {
+        object.name = places.lock_name(used.object);
+    }
     if [kind_of(&earlier), kind_of(&later)].contains(&Kind::Free) {
         // It may have been allocated before the log begins.
         "heap".clone_into(&mut object.region);
+    }
+    if second_site.access == access_name(Kind::Lifetime) {
+        finding.kind = racehunter_finding::Kind::Misuse;
+        finding.message = messages::use_and_destroy(&object.name);
+        finding.sites = vec![first_site, second_site];
+        return culprit(&later);
     }
     let used_too_late = match (kind_of(&earlier), kind_of(&later)) {
         (Kind::Free, _) => Some(messages::used_after_free(&object.name)),
@@ -122,6 +148,20 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
     finding.object = Some(object);
     finding.sites = vec![first_site, second_site];
     culprit(&later)
+}
+
+/// A file descriptor that one thread closes and another one uses.
+fn describe_descriptor(places: &Places<'_>, descriptor: i32, mut sites: [Site; 2], finding: &mut Finding) {
+    let spelled = sites.iter().find_map(|site| places.symbols.expression(site.stack.first()?, Access::Call));
+    for site in &mut sites {
+        let does = if site.access == "write" { "close" } else { "use" };
+        (site.access, site.size, site.value) = (does.to_owned(), 0, None);
+    }
+    let name = spelled.unwrap_or_else(|| format!("fd {descriptor}"));
+    finding.message = messages::descriptor_race(descriptor, &name);
+    finding.object =
+        Some(Object { name, size: 0, region: "descriptor".to_owned(), allocated: Vec::new(), element: None });
+    finding.sites = sites.into();
 }
 
 pub(crate) fn describe_double_free(

@@ -3,7 +3,7 @@
 use crate::place::{Places, file_step};
 use crate::threads::Threads;
 use crate::{Culprit, misuse, values};
-use racehunter_explore::{Cause, File, Kind, Outcome, Record};
+use racehunter_explore::{Cause, File, Kind, Outcome, Record, descriptor_at};
 use racehunter_finding::Step;
 use racehunter_report::messages;
 use racehunter_symbols::own_frame;
@@ -83,6 +83,10 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
     let lock = || places.lock_name(record.object);
     let failed = |done: &str, not: &str| if record.detail == 1 { done.to_owned() } else { not.to_owned() };
     Some(match record.kind {
+        Kind::Read | Kind::Write if let Some(descriptor) = descriptor_at(record.object) => {
+            let does = if record.kind == Kind::Write { "close" } else { "use" };
+            format!("{does} fd {descriptor}")
+        }
         Kind::Read | Kind::ReadRange => format!("read {}", memory(places, record)),
         Kind::Write | Kind::WriteRange => format!("write {}", memory(places, record)),
         Kind::AtomicRead => format!("atomic read {}", memory(places, record)),

@@ -45,6 +45,7 @@ pub use racehunter_event::control::{
 };
 pub use racehunter_event::{
     Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, UNMODELLED, UNMODELLED_FUNCTION, Wait,
+    descriptor_at,
 };
 pub use racehunter_walk::{MOST_RIVALS, MOST_WISHES, Place, Style, Wish};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};

@@ -15,10 +15,22 @@ pub fn data_race(name: &str) -> String {
     format!("data race on `{name}`")
 }
 
+/// A file descriptor that one thread closes without knowing whether another one still uses it.
+#[must_use]
+pub fn descriptor_race(descriptor: i32, name: &str) -> String {
+    format!("file descriptor {descriptor}, `{name}`, is closed by one thread and used by another, without order")
+}
+
 /// Memory that one thread accesses while or after another frees it.
 #[must_use]
 pub fn use_after_free(name: &str) -> String {
     format!("`{name}` is used by one thread and freed by another, without order")
+}
+
+/// A lock or the like that one thread destroys without knowing whether another one still uses it.
+#[must_use]
+pub fn use_and_destroy(name: &str) -> String {
+    format!("`{name}` is used by one thread and destroyed by another, without order")
 }
 
 /// Memory that is accessed after it was freed.

@@ -5,7 +5,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, log, outcome, schedule, server, sys, track, values};
+use crate::{afterlife, annotations, log, outcome, schedule, server, sys, track, values};
 use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Kind, Record};
 
@@ -112,15 +112,17 @@ unsafe fn caller_of(code: usize) -> usize {
     returns.map_or(0, |at| outcome::innermost_call(at as usize + 8))
 }
 
-fn in_program(code: usize) -> bool {
+/// Whether that is code of the executable.
+pub(crate) fn in_program(code: usize) -> bool {
     let (start, end) = server::executable();
     (start..end).contains(&code)
 }
 
 /// The end of a block, as an access. A library that frees on its own account (the count of an exception, say) orders that
-/// in ways that are not seen, so it does not count.
-pub(crate) fn last_access(code: usize) -> Option<Access> {
-    in_program(code).then_some(Access { kind: Kind::Free, code, site: core::ptr::null_mut() })
+/// in ways that are not seen, so it does not count; nor does one that the program says not to look at.
+pub(crate) unsafe fn last_access(code: usize) -> Option<Access> {
+    let counts = in_program(code) && annotations::looks_at(current());
+    counts.then_some(Access { kind: Kind::Free, code, site: core::ptr::null_mut() })
 }
 
 /// Whether blocks that end now are watched over.

@@ -89,7 +89,8 @@ pub(crate) fn details(finding: &Finding) -> Option<String> {
     if size > 0 {
         parts.push(count(size, "byte"));
     }
-    if !object.region.is_empty() && object.region != "unknown" {
+    // That of a descriptor says nothing that the message does not.
+    if !["", "unknown", "descriptor"].contains(&object.region.as_str()) {
         parts.push(clean(&object.region));
     }
     // Where the source has the number, its name tells it.

@@ -216,6 +216,7 @@ unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
 
 /// A descriptor is gone, or stands for something else now.
 pub(crate) unsafe fn forget(fd: i32) {
+    super::descriptors::renewed(fd);
     let e = entry(fd);
     if (*e).state == State::Channel {
         multiplex::forget(fd);

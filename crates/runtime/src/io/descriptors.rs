@@ -1,11 +1,11 @@
 //! Making, copying and closing file descriptors.
 
 use super::channels::{self, Descriptor};
-use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event};
+use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
-use crate::{sys, timers};
-use racehunter_event::{File, FileKind, FileOperation};
+use crate::{shadow, sys, timers};
+use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
 const PIPE2: usize = 293;
 const DUP: usize = 32;
@@ -45,6 +45,30 @@ interpose! {
     epoll_create => make_set, "rsi";
     epoll_create1 => make_set_with, "rsi";
 }
+
+/// A descriptor is used, as if it were memory that is read: another thread that closes it at the same time may close
+/// something else by then, or have this thread use something else.
+pub(super) unsafe fn used(fd: i32, code: usize) {
+    if let Some(cell) = descriptor_cell(fd) {
+        touch(cell as usize, CELL_SIZE, Kind::Read, code);
+    }
+}
+
+/// A descriptor is about to be closed, as if it were memory that is written.
+unsafe fn ends(fd: i32, code: usize) {
+    if let Some(cell) = descriptor_cell(fd) {
+        touch(cell as usize, CELL_SIZE, Kind::Write, code);
+    }
+}
+
+/// A descriptor was made or closed: what was done with its number before was done with another descriptor.
+pub(super) unsafe fn renewed(fd: i32) {
+    if let Some(cell) = descriptor_cell(fd) {
+        shadow::clear(cell as usize, CELL_SIZE as usize);
+    }
+}
+
+const CELL_SIZE: isize = 8;
 
 /// Relative paths start at the working directory.
 const HERE: i32 = -100;
@@ -143,6 +167,7 @@ pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
 
 unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    ends(fd, code);
     let locked = locks::closes(fd, code);
     timers::file::forget(fd, code);
     let Some(d) = channels::of(fd) else {
@@ -176,7 +201,8 @@ unsafe extern "C" fn close_from(first: i32, code: usize) {
     close_several(first.max(0) as u32, u32::MAX, 0, code);
 }
 
-unsafe extern "C" fn copy(fd: i32, _code: usize) -> i32 {
+unsafe extern "C" fn copy(fd: i32, code: usize) -> i32 {
+    used(fd, code);
     let result = sys::call(DUP, fd as usize, 0, 0, 0);
     copied(fd, result)
 }
@@ -191,6 +217,7 @@ unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
+    used(fd, code);
     // What was open there is closed.
     let closed = channels::of(to);
     if let Some(d) = closed {
@@ -199,6 +226,8 @@ unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> 
     }
     let result = sys::call(DUP3, fd as usize, to as usize, flags as usize, 0);
     let result = copied(fd, result);
+    // Whoever uses it at the same time has the old file or the new one, so it does not count as closed.
+    used(to, code);
     if let Some(d) = closed {
         changed(d.channel);
     }

@@ -27,7 +27,7 @@ use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, a
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
-use crate::{Global, clock, hooks, log, server, sys, tsan};
+use crate::{Global, clock, hooks, log, memory, sys, tsan};
 use channels::{ALL, Descriptor};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Kind, Wait};
 
@@ -241,6 +241,7 @@ impl Request {
 
     /// Makes the operation as soon as it is possible.
     pub(crate) unsafe fn perform(&self, events: i16, mut attempt: impl FnMut() -> isize) -> isize {
+        descriptors::used(self.d.fd, self.code);
         let mut entry = PollFd { fd: self.d.fd, events, revents: 0 };
         let mut watch = Watch::on(&raw mut entry, &self.d);
         loop {
@@ -456,8 +457,7 @@ pub(crate) unsafe fn learn(object: usize) {
 pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
     /// More than that is not looked at: it would cost many times what the call does.
     const MOST: isize = 4096;
-    let (start, end) = server::executable();
-    if len > 0 && COUNT.get() > 0 && (start..end).contains(&code) {
+    if len > 0 && COUNT.get() > 0 && memory::in_program(code) {
         hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
     }
 }

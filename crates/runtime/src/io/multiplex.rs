@@ -293,6 +293,13 @@ unsafe fn members() -> impl Iterator<Item = *mut Member> {
     (0..MEMBERS_USED.get()).map(|index| (MEMBER.ptr() as *mut Member).add(index))
 }
 
+/// Whoever is told that a member is ready comes after whoever put it into the set, or armed it again.
+unsafe fn object_of(member: *const Member) -> usize {
+    /// Above every address, apart from [`File`]s and from the objects of channels.
+    const OBJECTS: usize = 1 << 59;
+    OBJECTS | member.offset_from(MEMBER.ptr() as *const Member) as usize
+}
+
 /// A descriptor was closed: the kernel takes it out of all sets.
 pub(super) unsafe fn forget(fd: i32) {
     members().filter(|&member| (*member).set != 0 && (*member).fd == fd).for_each(|member| (*member).set = 0);
@@ -329,7 +336,10 @@ unsafe extern "C" fn change_set(set: i32, operation: i32, fd: i32, event: *const
         match (operation, known) {
             (REMOVE, Some(member)) => (*member).set = 0,
             (REMOVE, None) => {}
-            (_, Some(member)) => (*member).data = (*event).data,
+            (_, Some(member)) => {
+                (*member).data = (*event).data;
+                super::release(object_of(member));
+            }
             (_, None) => {
                 let fresh = || {
                     let used = MEMBERS_USED.get();
@@ -339,7 +349,11 @@ unsafe extern "C" fn change_set(set: i32, operation: i32, fd: i32, event: *const
                     })
                 };
                 match free().or_else(fresh) {
-                    Some(member) => *member = Member { set: d.channel, fd, data: (*event).data },
+                    Some(member) => {
+                        *member = Member { set: d.channel, fd, data: (*event).data };
+                        crate::sync::objects::forget(object_of(member));
+                        super::release(object_of(member));
+                    }
                     None => INCOMPLETE.set(true),
                 }
             }
@@ -390,6 +404,7 @@ unsafe fn wait_with(set: i32, events: *mut Event, most: i32, patience: Patience,
         let data = (*events.add(ready)).data;
         members().filter(|&member| (*member).set == d.channel && (*member).data == data).for_each(|member| {
             learn_from((*member).fd);
+            super::learn(object_of(member));
         });
     }
     if result > 0 && INCOMPLETE.get() {

@@ -1,7 +1,9 @@
 //! `read`, `write` and their kin.
 
 use super::channels::{self, Descriptor};
-use super::{EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, finish, never_waits, sockets, touch, without_waiting};
+use super::{
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, descriptors, finish, never_waits, sockets, touch, without_waiting,
+};
 use crate::sync::interpose_cancellable;
 use crate::sys;
 use racehunter_event::{FileKind, FileOperation, Kind};
@@ -46,7 +48,10 @@ unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Reque
 unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
     let mut call = call;
     let result = match channels::of(fd) {
-        None => call(),
+        None => {
+            descriptors::used(fd, code);
+            call()
+        }
         Some(d) => request(d, FileOperation::Read, code).perform(POLLIN, call),
     };
     finish(result)
@@ -97,7 +102,10 @@ pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, 
 }
 
 unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
-    let Some(d) = channels::of(fd) else { return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0)) };
+    let Some(d) = channels::of(fd) else {
+        descriptors::used(fd, code);
+        return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0));
+    };
     finish(output(d, &[Piece { start: buffer, len }], code))
 }
 
@@ -111,7 +119,10 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
         Some(d) if (1..=MOST).contains(&count) => {
             finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))
         }
-        _ => finish(sys::call(WRITEV, fd as usize, pieces as usize, count as usize, 0)),
+        _ => {
+            descriptors::used(fd, code);
+            finish(sys::call(WRITEV, fd as usize, pieces as usize, count as usize, 0))
+        }
     }
 }
 
@@ -131,6 +142,7 @@ unsafe fn output(d: Descriptor, pieces: &[Piece], code: usize) -> isize {
 /// Repeats an operation that puts out part of something until all is out. `step` gets whether the kernel has not said
 /// that there is room, and returns the result of an attempt and whether that was all.
 pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (isize, bool)) -> isize {
+    descriptors::used(request.d.fd, request.code);
     let mut total = 0;
     let mut entry = PollFd { fd: request.d.fd, events: POLLOUT, revents: 0 };
     let mut watch = Watch::on(&raw mut entry, &request.d);

@@ -17,8 +17,12 @@ unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::Barrier, at)
 }
 
+/// In place of the round of a thread: it is over. Whoever else was in it may destroy and free the barrier before this thread
+/// goes on.
+const PASSED: usize = usize::MAX;
+
 pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
-    (*object(at)).round as usize != (*t).second
+    (*t).second == PASSED || (*object(at)).round as usize != (*t).second
 }
 
 /// A signal handler kept the thread from seeing that its round is over.
@@ -80,6 +84,7 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
         for t in (0..COUNT.get()).map(|n| thread(n)) {
             if (*t).pending == Wait::Barrier && (*t).object == at && (*t).second == round as usize {
                 clock::acquire_for(t, &(*o).clock);
+                (*t).second = PASSED;
             }
         }
         refresh(Wait::Barrier, at);

@@ -4,7 +4,9 @@
 //! Where wake-ups are choices of the schedule, a signal is a [`Permit`] instead, which any thread can take that waited
 //! before it: all of them are ready, until one has taken it.
 
-use super::{EPERM, ETIMEDOUT, interpose, interpose_cancellable, misuse, mutex, objects, real};
+use super::{
+    EINVAL, EPERM, ETIMEDOUT, interpose, interpose_cancellable, is_clock, is_time, misuse, mutex, objects, real,
+};
 use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh};
 use crate::signals::{self, cancel};
 use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
@@ -130,11 +132,13 @@ pub(super) unsafe extern "C" fn wait(at: usize, mutex: usize, code: usize) -> i3
 }
 
 pub(super) unsafe extern "C" fn timed_wait(at: usize, mutex: usize, until: *const [i64; 2], code: usize) -> i32 {
-    let clock = (*objects::get(Wait::Condition, at)).value as i32;
-    wait_until(at, mutex, Some(time::deadline(clock, until)), code)
+    clock_wait(at, mutex, (*objects::get(Wait::Condition, at)).value as i32, until, code)
 }
 
 unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
+    if !is_clock(clock) || !is_time(until) {
+        return EINVAL;
+    }
     wait_until(at, mutex, Some(time::deadline(clock, until)), code)
 }
 

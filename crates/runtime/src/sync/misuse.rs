@@ -5,8 +5,9 @@
 
 use super::objects::{self, Origin};
 use crate::schedule::now;
+use crate::shadow::{self, Access};
 use crate::thread::{COUNT, CURRENT, Thread, current, holds, thread};
-use crate::{afterlife, clock, log};
+use crate::{afterlife, annotations, clock, log, memory};
 use racehunter_event::{Kind, Misuse, Record, Wait};
 
 /// Logs a misuse by the running thread, in its event that is happening.
@@ -19,9 +20,11 @@ pub(crate) unsafe fn report(what: Misuse, object: usize, other: u32) {
 /// replaces it.
 const DESTROYED: u64 = 0xdead_10cc_dead_10cc;
 
-/// An object is destroyed: in the log, in the table of objects, and by a mark in its memory.
+/// An object is destroyed: in the log, in the table of objects, and by a mark in its memory. For the detector its memory is
+/// written.
 pub(crate) unsafe fn destroy(at: usize) {
     log::event(Kind::Lifetime, now(), at, 0, 1);
+    touch(at, Kind::Write);
     objects::forget(at);
     (at as *mut u64).write_unaligned(DESTROYED);
 }
@@ -49,6 +52,16 @@ unsafe fn is_initialised(at: usize) {
     }
 }
 
+/// For the detector an object that is used is memory that is read, by one who synchronises: whoever frees or destroys it must
+/// know of that. It is enough to note the last use of several that belong together: what a lock was taken for ends with
+/// unlocking it. Libraries order their uses in ways that are not seen.
+unsafe fn touch(at: usize, kind: Kind) {
+    let code = (*current()).code;
+    if clock::DETECTS.get() && annotations::looks_at(current()) && memory::in_program(code) {
+        shadow::check(at & !3, 4, Access { kind, code, site: core::ptr::null_mut() });
+    }
+}
+
 pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
     (at as *const u64).read_unaligned() == DESTROYED
 }
@@ -61,11 +74,20 @@ pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     }
     is_initialised(at);
     if !is_destroyed(at) {
+        if ends_use(kind) {
+            touch(at, Kind::AtomicRead);
+        }
         return false;
     }
     report(Misuse::Destroyed, at, 0);
     (at as *mut u64).write_unaligned(0);
     true
+}
+
+/// Whether the thread may be through with the object after such an event.
+fn ends_use(kind: Kind) -> bool {
+    use Kind::{BarrierWait, Broadcast, RwUnlock, SemPost, Signal, Unlock, Wait};
+    matches!(kind, Unlock | RwUnlock | Wait | Signal | Broadcast | SemPost | BarrierWait)
 }
 
 /// A thread that waits for the object, number + 1; 0 when there is none.
