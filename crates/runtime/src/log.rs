@@ -2,7 +2,9 @@
 
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
 use crate::{Global, schedule, server, track, values};
-use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS};
+use racehunter_event::control::{
+    FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
+};
 use racehunter_event::{Escape, Kind, Record};
 
 /// Frames of one call stack, at most.
@@ -74,8 +76,23 @@ pub(crate) unsafe fn put(record: Record) {
     }
 }
 
+/// Whether nobody wants to know of an operation: where the plan cares for few variables, those on other locks and atomics are
+/// like accesses of other variables. They are counted, and not logged; what they do to other threads is.
+#[inline]
+pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
+    schedule::flags() & FLAG_SELECTIVE != 0
+        && matches!(
+            kind,
+            Kind::Lock | Kind::Unlock | Kind::AtomicRead | Kind::AtomicWrite | Kind::AtomicUpdate | Kind::Fence
+        )
+        && !track::has(object)
+}
+
 /// A record of the running thread's event `index`.
 pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, detail: u8) {
+    if leaves_out(kind, object) {
+        return;
+    }
     let number = CURRENT.get();
     let t = thread(number);
     let stack = if schedule::flags() & FLAG_STACKS != 0 { stack_of(t) } else { 0 };
