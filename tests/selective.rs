@@ -2,10 +2,12 @@
 //! every other execution.
 
 use racehunter_e2e::Workshop;
-use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Style, Tail, Tracked};
+use racehunter_explore::{
+    Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Tail, Tracked, Variable, Variables,
+};
 use racehunter_launch::{Limits, Processes, Program};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Loops and calls with accesses of every kind, between which threads meet at a lock, at an atomic and at plain variables.
@@ -85,14 +87,139 @@ fn variables(execution: &Execution) -> BTreeMap<u64, Vec<u32>> {
     found
 }
 
-#[test]
-fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
-    let workshop = Workshop::new();
-    let (source, program) = (workshop.write("busy.c", BUSY), workshop.path("busy"));
+/// A list whose blocks come from one call and go again, under a lock; threads are created while others wait for it.
+const LIST: &str = r#"
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct Node { int number; struct Node *next; };
+static struct Node *first;
+static int made, freed;
+static atomic_int rounds;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t both = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+static sem_t places;
+
+static __attribute__((noinline)) void add(int number) {
+    struct Node *node = malloc(sizeof *node);
+    node->number = number;
+    node->next = first;
+    first = node;
+    made++;
+}
+
+static __attribute__((noinline)) void take(void) {
+    struct Node *node = first;
+    first = node->next;
+    free(node);
+    freed++;
+}
+
+static void *work(void *argument) {
+    long own = (long)argument, sum = 0;
+    for (int round = 0; round < 4; round++) {
+        sem_wait(&places);
+        pthread_mutex_lock(&lock);
+        add((int)own);
+        for (struct Node *node = first; node != NULL; node = node->next)
+            sum += node->number;
+        if (round % 2)
+            take();
+        pthread_mutex_unlock(&lock);
+        sem_post(&places);
+        pthread_rwlock_rdlock(&both);
+        sum += rounds++;
+        pthread_rwlock_unlock(&both);
+        pthread_spin_lock(&spin);
+        made += 0 * (int)sum;
+        pthread_spin_unlock(&spin);
+    }
+    return (void *)sum;
+}
+
+int main(void) {
+    pthread_t threads[4];
+    sem_init(&places, 0, 2);
+    pthread_spin_init(&spin, 0);
+    for (long i = 0; i < 4; i++) {
+        pthread_create(&threads[i], NULL, work, (void *)i);
+        pthread_mutex_lock(&lock);
+        add(9);
+        pthread_mutex_unlock(&lock);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    return freed == 8 && rounds == 16 ? 0 : 1;
+}
+"#;
+
+/// Compiles a program with shortcuts.
+fn build(workshop: &Workshop, name: &str, text: &str) -> PathBuf {
+    let (source, program) = (workshop.write(&format!("{name}.c"), text), workshop.path(name));
     let mut compiler = Command::new(racehunter_e2e::tool::path());
     compiler.args(["cc", "-O1", "-pthread", "-o"]).args([&program, &source]).env("RACEHUNTER_SHORTCUTS", "1");
     workshop.run(&mut compiler).expect(0);
-    let mut processes = start(&program);
+    program
+}
+
+/// The call that allocates most blocks, with the sites of plain accesses of these blocks, and how often they are accessed after
+/// the first thread was created.
+fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
+    let mut found: BTreeMap<u64, (BTreeSet<u32>, u64)> = BTreeMap::new();
+    let mut variables = Variables::default();
+    let mut alone = true;
+    for record in &execution.records {
+        let variable = variables.note(execution, record);
+        alone &= record.kind != Kind::Create;
+        if let Some(Variable::Heap { code, .. }) = variable {
+            let (sites, accesses) = found.entry(code).or_default();
+            sites.insert(record.site);
+            *accesses += u64::from(!alone);
+        }
+    }
+    let most = found.into_iter().max_by_key(|&(_, (_, accesses))| accesses);
+    let (code, (sites, accesses)) = most.expect("blocks are accessed");
+    (code, sites.into_iter().collect(), accesses)
+}
+
+#[test]
+fn accesses_that_are_counted_without_a_look_change_priorities_where_they_should() {
+    let workshop = Workshop::new();
+    let mut processes = start(&build(&workshop, "list", LIST));
+    let whole = Plan { observe: Observe::Everything, allocations: true, ..Plan::default() };
+    let first = run(&mut processes, &whole);
+    assert_eq!(first.outcome, Outcome::Exited(0));
+    let (code, sites, accesses) = blocks(&first);
+    assert!(accesses > 100, "{accesses} accesses test nothing");
+    let mut switched = 0;
+    for seed in 1..=60 {
+        // In some of them priorities change among the first accesses, and the rest is counted.
+        let tail = Tail::Walk { style: Style::PctVariables { depth: 5, length: accesses >> (seed % 4) }, seed };
+        let track = vec![Tracked::AllocatedAt(code)];
+        let whole = Plan { tail, track, fair_limit: Some(100 + seed * 11), ..whole.clone() };
+        let selective = Plan { observe: Observe::Points, select: Some(sites.clone()), ..whole.clone() };
+        let (seen, selected) = (run(&mut processes, &whole), run(&mut processes, &selective));
+        let place = |execution: &Execution| (execution.switches(), execution.events, execution.outcome.clone());
+        assert_eq!(place(&selected), place(&seen), "seed {seed}");
+        let begun = u64::from(seen.threads - 1);
+        let counted = selected.records.iter().find(|record| record.kind == Kind::Counted).map(|record| record.object);
+        assert_eq!(counted, Some(blocks(&seen).2 + begun), "seed {seed}");
+        let is_lock = |record: &Record| matches!(record.kind, Kind::Lock | Kind::Unlock | Kind::AtomicUpdate);
+        assert!(!selected.records.iter().any(is_lock), "seed {seed} logs what it need not");
+        let repeated = run(&mut processes, &Plan { fair_limit: whole.fair_limit, ..selected.repeat() });
+        assert_eq!((repeated.events, repeated.outcome), (selected.events, selected.outcome), "seed {seed}");
+        switched += seen.switches().len();
+    }
+    assert!(switched > 300, "{switched} switches test nothing");
+}
+
+#[test]
+fn a_selective_walk_makes_the_schedule_of_one_that_sees_everything() {
+    let workshop = Workshop::new();
+    let mut processes = start(&build(&workshop, "busy", BUSY));
     let whole = Plan { observe: Observe::Everything, ..Plan::default() };
     let first = run(&mut processes, &whole);
     assert_eq!(first.outcome, Outcome::Exited(0));

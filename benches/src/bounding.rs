@@ -11,10 +11,10 @@ use crate::rows::Effort;
 use anyhow::Result;
 use std::path::Path;
 
-/// Prints both tables, or the one that is wanted: `time` or `executions`.
-pub fn show(programs: &Programs, effort: Effort, wanted: Option<&str>) -> Result<()> {
+/// Prints both tables, or the one that is wanted: `time`, of these programs, or `executions`.
+pub fn show(programs: &Programs, effort: Effort, wanted: Option<&str>, names: &[&str]) -> Result<()> {
     if wanted != Some("executions") {
-        tracking::show(programs, effort)?;
+        tracking::show(programs, effort, names)?;
     }
     if wanted.is_none() {
         println!();

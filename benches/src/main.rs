@@ -26,10 +26,10 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
        cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
-       cargo xtask bench bounding [--quick] [time|executions]
+       cargo xtask bench bounding [--quick] [time [PROGRAMS...]|executions]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is
-  ROWS      only these";
+  ROWS, PROGRAMS   only these";
 
 fn main() -> ExitCode {
     match run() {
@@ -49,8 +49,9 @@ fn run() -> Result<()> {
     let (quick, words): (Vec<&str>, Vec<&str>) = words.iter().map(String::as_str).partition(|word| *word == "--quick");
     let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
     match words[..] {
-        ["bounding"] => return bounding::show(&Programs::new()?, effort, None),
-        ["bounding", table @ ("time" | "executions")] => return bounding::show(&Programs::new()?, effort, Some(table)),
+        ["bounding"] => return bounding::show(&Programs::new()?, effort, None, &[]),
+        ["bounding", "executions"] => return bounding::show(&Programs::new()?, effort, Some("executions"), &[]),
+        ["bounding", "time", ref names @ ..] => return bounding::show(&Programs::new()?, effort, Some("time"), names),
         _ => {}
     }
     let Some((&"micro", wanted)) = words.split_first() else { bail!("{USAGE}") };

@@ -6,7 +6,7 @@ use crate::measure::{median, native};
 use crate::programs::{Build, Programs};
 use crate::rows::Effort;
 use crate::table::{Value, thousands};
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use racehunter_analyses::Walks;
 use racehunter_explore::{Analysis as _, Executor as _, Observe, Plan, Style, Tail, reported_sites, shared_sites};
 use racehunter_launch::Processes;
@@ -28,22 +28,29 @@ const PROGRAMS: [(&str, u64); 8] = [
 const COLUMNS: [&str; 5] = ["v0", "v1", "v2", "all", "all, races"];
 
 /// Prints the table. Times are processor time; below each its ratio to the program as it is.
-pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
+pub fn show(programs: &Programs, effort: Effort, names: &[&str]) -> Result<()> {
+    let chosen = PROGRAMS.iter().filter(|(name, _)| names.is_empty() || names.contains(name));
+    if let Some(unknown) = names.iter().find(|name| !PROGRAMS.iter().any(|(known, _)| known == *name)) {
+        bail!("`{unknown}` is not one of {}", PROGRAMS.map(|(name, _)| name).join(", "));
+    }
     println!("One execution, by the variables that it is about ({})\n", effort.describe());
     println!(
         "{:<12} {:>13} {:>9} {:>16} {:>16} {:>16} {:>16} {:>16} {:>9}",
         "program", "events", "plain", COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], "all/v1"
     );
-    let mut logs = 0.0;
-    for (name, size) in PROGRAMS {
+    let mut logs = Vec::new();
+    for &(name, size) in chosen {
         let row = Row::measure(programs, effort, name, size)?;
         let cell = |time: f64| format!("{} {:>6}", Value::Seconds(time), Value::Times(time / row.plain).to_string());
         print!("{name:<12} {:>13} {:>9}", thousands(row.events), Value::Seconds(row.plain).to_string());
         row.times.iter().for_each(|&time| print!(" {:>16}", cell(time)));
         println!(" {:>9}", Value::Times(row.times[3] / row.times[1]).to_string());
-        logs += (row.times[1] / row.plain).ln();
+        logs.push((row.times[1] / row.plain).ln());
     }
-    println!("\nv1, geometric mean: {} of plain (goal: <= 1.5x)", Value::Times((logs / PROGRAMS.len() as f64).exp()));
+    println!(
+        "\nv1, geometric mean: {} of plain (goal: <= 1.5x)",
+        Value::Times((logs.iter().sum::<f64>() / logs.len() as f64).exp())
+    );
     Ok(())
 }
 

@@ -144,6 +144,22 @@ impl Profile {
         grew
     }
 
+    /// Takes in an execution that cared for these variables only. True when one of the numbers grew. Its log leaves out most
+    /// accesses, and what would name a variable that is not known yet.
+    pub fn note_selected(&mut self, execution: &Execution, selected: &[Tracked]) -> bool {
+        let counted = execution.records.iter().find(|record| record.kind == Kind::Counted);
+        let begun = u64::from(execution.threads).saturating_sub(1);
+        let accesses = counted.map_or(0, |record| record.object.saturating_sub(begun));
+        let known = |variable| self.accesses.get(variable).map_or(0, |known: &Accesses| known.most);
+        let more = accesses.saturating_sub(selected.iter().map(known).sum());
+        // Which of the variables has them is not known: what is said of all of them is true in any case.
+        if let Some(known) = selected.first().and_then(|variable| self.accesses.get_mut(variable)) {
+            known.most += more;
+        }
+        self.find_shared();
+        self.note_common(execution) || more > 0
+    }
+
     /// Takes in threads and variables of an execution. True when one of the numbers grew.
     pub fn note_variables(&mut self, execution: &Execution) -> bool {
         let mut variables = Variables::default();

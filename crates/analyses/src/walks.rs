@@ -17,8 +17,8 @@
 //! None covers anything for certain, but all reach far corners of large programs early.
 
 use crate::profile::Profile;
-use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Unusable};
-use std::cell::Cell;
+use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Tracked, Unusable};
+use std::cell::{Cell, RefCell};
 
 /// What kind of walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,14 @@ pub struct Target {
     number: u64,
     /// What was known when it was planned.
     generation: Cell<u64>,
+    /// The variables that were drawn, if it cares for nothing else.
+    selected: RefCell<Vec<Tracked>>,
+}
+
+impl Target {
+    fn new(number: u64) -> Self {
+        Self { number, generation: Cell::new(0), selected: RefCell::default() }
+    }
 }
 
 /// One in so many selective walks cares for everything: it looks for data races, and for further places in the code that
@@ -117,7 +125,7 @@ impl Walks {
 
     fn targets(&mut self, until: u64) -> Vec<Target> {
         let first = std::mem::replace(&mut self.next, until);
-        (first..until).rev().map(|number| Target { number, generation: Cell::new(0) }).collect()
+        (first..until).rev().map(Target::new).collect()
     }
 
     /// The least chance of one walk to show a given bug, for walks that promise one.
@@ -160,6 +168,7 @@ impl Analysis for Walks {
             Kind::PctVariables { depth, variables } => {
                 let (track, length) = self.profile.draw(variables, seed);
                 let select = self.is_selective(target.number).then(|| self.profile.sites(&track));
+                *target.selected.borrow_mut() = if select.is_some() { track.clone() } else { Vec::new() };
                 Plan { track, select, allocations: true, ..walk(Style::PctVariables { depth, length }) }
             }
             Kind::Pos => walk(Style::Pos),
@@ -171,10 +180,13 @@ impl Analysis for Walks {
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
+        let selected = target.selected.borrow();
+        let is_whole = selected.is_empty();
         let grew = match self.kind {
             Kind::Random | Kind::Pos => false,
             Kind::Pct { .. } => self.profile.note_choices(execution),
-            Kind::PctVariables { .. } | Kind::Uniform => self.profile.note_variables(execution),
+            Kind::PctVariables { .. } | Kind::Uniform if is_whole => self.profile.note_variables(execution),
+            Kind::PctVariables { .. } | Kind::Uniform => self.profile.note_selected(execution, &selected),
         };
         if grew {
             // Walks that knew less may have had less of a chance.
@@ -182,7 +194,7 @@ impl Analysis for Walks {
             self.made = 0;
         }
         self.made += u64::from(target.generation.get() == self.generation);
-        self.whole += u64::from(!self.is_selective(target.number));
+        self.whole += u64::from(is_whole);
         self.targets((self.next + 1).max(AHEAD))
     }
 
@@ -244,6 +256,6 @@ impl Analysis for Walks {
         }
         self.profile = Profile::load(input)?;
         let numbers: Vec<u64> = input.numbers()?;
-        Ok(numbers.into_iter().map(|number| Target { number, generation: Cell::new(0) }).collect())
+        Ok(numbers.into_iter().map(Target::new).collect())
     }
 }

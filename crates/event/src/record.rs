@@ -227,6 +227,9 @@ byte_enum! {
         Found = 92,
         /// Memory was mapped: `extra` bytes at `object`, which have no past. Only where allocations are logged.
         Mapped = 93,
+        /// The end of an execution that cared for few variables: so many accesses of them, and threads that began, has its walk
+        /// counted (`object`). Most of these accesses are not in the log.
+        Counted = 94,
 
         /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
         /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the

@@ -5,14 +5,13 @@
 //! accesses are therefore assembly: count the event, and note it in the shadow if only the running thread has touched
 //! the memory so far. Everything else saves the registers and goes on in Rust.
 
-use crate::clock::{self, RH_DETECT, RH_EPOCH, RH_FAMILY};
+use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::{RH_SITES, site_number};
-use crate::schedule::{self, RH_BUDGET, access_point, attention, point};
+use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention};
 use crate::shadow::{self, Access, RH_SHADOW};
-use crate::sync::objects;
 use crate::thread::{__rh_stack, CURRENT, current};
-use crate::track::{self, __rh_look_bytes, __rh_look_from};
-use crate::{Global, annotations, free, log, server, values};
+use crate::track::{self, __rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
+use crate::{Global, annotations, atomics, free, log, server, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
@@ -57,11 +56,11 @@ save_and_call!("rh_access_slow", "rcx", "mov edx, r11d", access_at_site);
 save_and_call!("rh_access_counted", "rcx", "mov edx, r11d", access_counted);
 save_and_call!("__rh_read_range", "rcx", "", read_range);
 save_and_call!("__rh_write_range", "rcx", "", write_range);
-save_and_call!("__rh_atomic_load", "rcx", "", atomic_load);
-save_and_call!("__rh_atomic_store", "rcx", "", atomic_store);
-save_and_call!("__rh_atomic_rmw", "rcx", "", atomic_update);
-save_and_call!("__rh_cmpxchg", "r8", "", compare_exchange);
-save_and_call!("__rh_fence", "rdx", "", fence);
+save_and_call!("__rh_atomic_load", "rcx", "", atomics::atomic_load);
+save_and_call!("__rh_atomic_store", "rcx", "", atomics::atomic_store);
+save_and_call!("__rh_atomic_rmw", "rcx", "", atomics::atomic_update);
+save_and_call!("__rh_cmpxchg", "r8", "", atomics::compare_exchange);
+save_and_call!("__rh_fence", "rdx", "", atomics::fence);
 save_and_call!("__rh_vptr_update", "rcx", "", vptr_update);
 save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);
 save_and_call!("__rh_branch", "rdx", "", branched);
@@ -115,7 +114,26 @@ macro_rules! plain_hook {
             "sub r11, [rip + {look_from}]",
             "cmp r11, [rip + {look_bytes}]",
             "jae 3f",
-            concat!("mov r11d, ", $size, " | (", $kind, " << 8)"),
+            "cmp qword ptr [rip + {marks}], 0",
+            "je 2f",
+            "mov r11, rdi",
+            "shl r11, 20",
+            "shr r11, 20",
+            "add r11, [rip + {marks}]",
+            "cmp byte ptr [r11], 0",
+            "je 4f",
+            "cmp byte ptr [rip + {stays}], 0",   // a variable of the plan: it is enough to count, unless something is to
+            "je 2f",                             // be decided
+            "cmp qword ptr [rip + {left}], 1",
+            "jbe 2f",
+            "cmp qword ptr [rip + {budget}], 1",
+            "je 2f",
+            "dec qword ptr [rip + {left}]",
+            "dec qword ptr [rip + {budget}]",
+            "ret",
+            "4: cmp byte ptr [rip + {unmarked}], 0",
+            "je 3f",
+            concat!("2: mov r11d, ", $size, " | (", $kind, " << 8)"),
             "jmp rh_access_slow",
             "3: dec qword ptr [rip + {budget}]", // another variable than those that the plan is about
             "je 7b",
@@ -123,6 +141,10 @@ macro_rules! plain_hook {
             concat!(".size ", $name, ", . - ", $name),
             budget = sym RH_BUDGET,
             look_from = sym __rh_look_from,
+            marks = sym RH_MARKS,
+            left = sym RH_LEFT,
+            unmarked = sym RH_UNMARKED,
+            stays = sym RH_STAYS,
             look_bytes = sym __rh_look_bytes,
             detect = sym RH_DETECT,
             shadow = sym RH_SHADOW,
@@ -414,8 +436,16 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
     shadow::check(address, size, Access { kind, code, site });
 }
 
-unsafe fn log_access(index: u64, address: usize, size: usize, site: *const u8, kind: Kind, detail: u8, code: usize) {
-    if !schedule::running() {
+pub(crate) unsafe fn log_access(
+    index: u64,
+    address: usize,
+    size: usize,
+    site: *const u8,
+    kind: Kind,
+    detail: u8,
+    code: usize,
+) {
+    if !schedule::running() || log::leaves_out(kind, address) {
         return;
     }
     let t = current();
@@ -456,116 +486,6 @@ unsafe extern "C" fn write_range(address: usize, len: usize, site: *mut u8, code
 unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code: usize) {
     let kind = if *(address as *const usize) == new { Kind::Read } else { Kind::Write };
     access(address, 8, site, kind, code);
-}
-
-const fn acquires(order: u32) -> bool {
-    matches!(order, 1 | 2 | 4 | 5)
-}
-
-const fn releases(order: u32) -> bool {
-    matches!(order, 3..=5)
-}
-
-/// What an atomic operation does to memory, and to what the threads know of each other. It is counted already.
-unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind: Kind, order: u32, code: usize) {
-    log_access(n, address, size, site, kind, order as u8, code);
-    // Before the check: what an acquire learns from the value that it reads happened before the access itself.
-    if kind != Kind::AtomicWrite {
-        take_in(address, order);
-    }
-    shadow::check(address, size, Access { kind, code, site });
-    if kind != Kind::AtomicRead {
-        pass_on(address, order, kind == Kind::AtomicUpdate);
-    }
-}
-
-pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
-    if free::is_on() {
-        return free::access(address, (info & 0xff) as usize, Kind::AtomicRead, site, code);
-    }
-    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicRead, site);
-    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
-}
-
-/// What a load learns from the store that it reads.
-unsafe fn take_in(address: usize, order: u32) {
-    let object = objects::existing_atomic(address);
-    if object.is_null() {
-        return;
-    }
-    if acquires(order) {
-        clock::acquire(&(*object).clock);
-    } else {
-        clock::acquire_at_fence(&(*object).clock);
-    }
-}
-
-pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
-    if free::is_on() {
-        return free::access(address, (info & 0xff) as usize, Kind::AtomicWrite, site, code);
-    }
-    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicWrite, site);
-    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
-}
-
-/// What a store, or the write half of an update, passes on to those who read it. An update continues the release
-/// sequence of what it replaces.
-unsafe fn pass_on(address: usize, order: u32, update: bool) {
-    if RH_DETECT.get() == 0 {
-        return;
-    }
-    if releases(order) {
-        let object = objects::atomic(address);
-        if update {
-            clock::release(&mut (*object).clock);
-        } else {
-            clock::release_anew(&mut (*object).clock);
-        }
-    } else if !(*current()).release_fence.is_null() {
-        clock::release_from_fence(&mut (*objects::atomic(address)).clock, update);
-    } else if !update {
-        let object = objects::existing_atomic(address);
-        if !object.is_null() {
-            clock::clear(&mut (*object).clock);
-        }
-    }
-}
-
-pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
-    if free::is_on() {
-        return free::access(address, (info & 0xff) as usize, Kind::AtomicUpdate, site, code);
-    }
-    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicUpdate, site);
-    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
-}
-
-pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
-    let size = (info & 0xff) as usize;
-    if free::is_on() {
-        return free::access(address, size, Kind::AtomicUpdate, site, code);
-    }
-    // Decide first: what the memory holds when the operation happens is what counts.
-    let n = access_point(code, address, size, Kind::AtomicUpdate, site);
-    let found = match size {
-        1 => u64::from(*(address as *const u8)),
-        2 => u64::from(*(address as *const u16)),
-        4 => u64::from(*(address as *const u32)),
-        _ => *(address as *const u64),
-    };
-    let bits = if size >= 8 { u64::MAX } else { (1 << (size * 8)) - 1 };
-    let succeeds = found == expected & bits;
-    let kind = if succeeds { Kind::AtomicUpdate } else { Kind::AtomicRead };
-    let order = if succeeds { info >> 8 & 0xff } else { info >> 16 & 0xff };
-    atomic_access(n, address, size, site, kind, order, code);
-}
-
-pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
-    if free::is_on() {
-        return;
-    }
-    let n = point(code);
-    log::event(Kind::Fence, n, 0, 0, order as u8);
-    clock::fence(acquires(order), releases(order));
 }
 
 /// The rounds of a loop without accesses have used up the budget.

@@ -1,8 +1,10 @@
 //! Writing records and call stacks into the control region.
 
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
-use crate::{Global, schedule, server, track, values};
-use racehunter_event::control::{FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS};
+use crate::{Global, schedule, server, sys, track, values};
+use racehunter_event::control::{
+    FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
+};
 use racehunter_event::{Escape, Kind, Record};
 
 /// Frames of one call stack, at most.
@@ -11,8 +13,13 @@ const MAX_FRAMES: usize = 64;
 /// Where the next record goes, null when nothing is logged.
 #[unsafe(link_section = ".data.racehunter")]
 static NEXT: Global<*mut Record> = Global::new(core::ptr::null_mut());
+/// Before it goes beyond this, [`make_room`] has its say.
 #[unsafe(link_section = ".data.racehunter")]
 static END: Global<*mut Record> = Global::new(core::ptr::null_mut());
+/// Records up to the first such place. Short executions end before.
+const FIRST: usize = 512;
+/// Records that the kernel makes room for at a time, at most.
+const MOST_AT_ONCE: usize = 16 << 10;
 
 /// Starts the log of a slot where the region's log has got to.
 pub(crate) unsafe fn begin() {
@@ -24,7 +31,7 @@ pub(crate) unsafe fn begin() {
     (*slot).log = (*header).log_used;
     (*slot).log_count = 0;
     NEXT.set(server::log_area().add((*header).log_used as usize));
-    END.set(server::log_area().add(LOG_RECORDS));
+    END.set(NEXT.get().add(FIRST).min(server::log_area().add(LOG_RECORDS)));
     values::begin();
 }
 
@@ -63,8 +70,7 @@ pub(crate) unsafe fn put(record: Record) {
     if next.is_null() || !schedule::running() {
         return;
     }
-    if next >= END.get() {
-        (*server::slot()).notes |= NOTE_LOG_FULL;
+    if next >= END.get() && !make_room(next) {
         return;
     }
     *next = record;
@@ -74,8 +80,39 @@ pub(crate) unsafe fn put(record: Record) {
     }
 }
 
+/// Whether nobody wants to know of an operation: where the plan cares for few variables, those on other locks and atomics are
+/// like accesses of other variables. They are counted, and not logged; what they do to other threads is.
+#[inline]
+pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
+    schedule::flags() & FLAG_SELECTIVE != 0
+        && matches!(
+            kind,
+            Kind::Lock | Kind::Unlock | Kind::AtomicRead | Kind::AtomicWrite | Kind::AtomicUpdate | Kind::Fence
+        )
+        && !track::has(object)
+}
+
+/// The log has got to [`END`]. Each page that it comes to would be a fault, most of which is the way into the kernel and back:
+/// long logs have the kernel prepare many at once, as many again as half of what is there.
+#[cold]
+unsafe fn make_room(next: *mut Record) -> bool {
+    let last = server::log_area().add(LOG_RECORDS);
+    if next >= last {
+        (*server::slot()).notes |= NOTE_LOG_FULL;
+        return false;
+    }
+    let own = next.offset_from(server::log_area()) as usize - (*server::slot()).log as usize;
+    let end = next.add((own / 2).clamp(FIRST, MOST_AT_ONCE)).min(last);
+    sys::prepare(next as usize, end as usize);
+    END.set(end);
+    true
+}
+
 /// A record of the running thread's event `index`.
 pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, detail: u8) {
+    if leaves_out(kind, object) {
+        return;
+    }
     let number = CURRENT.get();
     let t = thread(number);
     let stack = if schedule::flags() & FLAG_STACKS != 0 { stack_of(t) } else { 0 };

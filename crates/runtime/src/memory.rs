@@ -6,7 +6,7 @@ use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
 use crate::{afterlife, annotations, log, outcome, schedule, server, sys, track, values};
-use racehunter_event::control::FLAG_ALLOCATIONS;
+use racehunter_event::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
 use racehunter_event::{Kind, Record};
 
 unsafe extern "C" {
@@ -62,11 +62,12 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         if !schedule::running() {
             return block;
         }
-        let logs = schedule::flags() & FLAG_ALLOCATIONS != 0 || server::watches(block as usize, size);
+        let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
         // A call from a library, such as that of `operator new`, is where the program has called the library.
-        let code = if in_program(code) || !logs { code } else { caller_of(code) };
-        track::begins(block as usize, size, code);
-        if logs {
+        let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };
+        let is_tracked = track::begins(block as usize, size, code);
+        // Where few variables are of interest, so are few blocks.
+        if watched || wanted && (is_tracked || schedule::flags() & FLAG_SELECTIVE == 0) {
             let t = current();
             (*t).code = code;
             log::put(Record {
@@ -163,7 +164,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
         return new;
     }
     objects::forget_range(block as usize, old);
-    track::ends(block as usize);
+    track::ends(block as usize, old);
     if detects() {
         if let Some(access) = last_access(code) {
             shadow::check(block as usize, old, access);
@@ -206,7 +207,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
     // What was never allocated is the C library's to complain about.
     let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
-    track::ends(block as usize);
+    track::ends(block as usize, size);
     if detects() && size != 0 {
         log_free(block as usize, size, code);
         afterlife::free(block as usize, size, code, last_access(code).as_ref());

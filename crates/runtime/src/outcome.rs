@@ -6,8 +6,8 @@ use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
 use crate::{Global, debug, escapes, log, schedule, server, sys, values};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
-    MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED, OUTCOME_EXITED,
-    OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
+    FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
+    OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
 use racehunter_event::{Cause, Kind, Record, Wait};
 
@@ -52,6 +52,11 @@ unsafe fn write(outcome: u32) {
     }
     if matches!(outcome, OUTCOME_DEADLOCK | OUTCOME_CRASH | OUTCOME_ASSERTION) {
         thread_states(outcome);
+    }
+    if schedule::flags() & FLAG_SELECTIVE != 0 {
+        // Not all of them are in the log.
+        let (index, object) = (schedule::now(), schedule::counted());
+        log::put(Record { index, object, thread: CURRENT.get(), kind: Kind::Counted, ..Record::default() });
     }
     log::flush();
     (*slot).state = STATE_DONE;

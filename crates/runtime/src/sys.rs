@@ -67,6 +67,15 @@ pub(crate) unsafe fn discard(at: usize, len: usize) {
     call(MADVISE, at, len, 4, 0);
 }
 
+/// Has the kernel map the pages between two addresses, to be written to. An older kernel does not know how.
+pub(crate) unsafe fn prepare(from: usize, to: usize) {
+    const POPULATE_WRITE: usize = 23;
+    let first = (from + 4095) & !4095;
+    if first < to {
+        call(MADVISE, first, to - first, POPULATE_WRITE, 0);
+    }
+}
+
 /// Time in nanoseconds, from no particular moment on.
 pub(crate) unsafe fn monotonic() -> u64 {
     const MONOTONIC: usize = 1;

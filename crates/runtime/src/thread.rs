@@ -1,6 +1,6 @@
 //! The threads of the program, as the scheduler sees them.
 
-use crate::{Global, arena, sys};
+use crate::{Global, arena, schedule, sys};
 use racehunter_event::{MAIN_PATH, Wait, control::MAX_THREADS};
 
 /// What a thread can do.
@@ -140,6 +140,9 @@ pub(crate) static INTERNAL: Global<u32> = Global::new(0);
 static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
+/// Threads that can go on by a time-out.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static SUSPENDED: Global<u32> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static TICKET: Global<u64> = Global::new(0);
 
@@ -225,11 +228,13 @@ unsafe fn lengthen_clocks(t: *mut Thread) {
 
 pub(crate) unsafe fn make_ready(t: *mut Thread) {
     debug_assert!((*t).state != State::Ready);
+    count_suspended((*t).state, State::Ready);
     (*t).state = State::Ready;
     let count = READY_COUNT.get();
     (*t).ready_at = count;
     (*READY.ptr())[count as usize] = (*t).number;
     READY_COUNT.set(count + 1);
+    schedule::open();
 }
 
 pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
@@ -239,8 +244,15 @@ pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
         (*READY.ptr())[(*t).ready_at as usize] = moved;
         (*thread(moved)).ready_at = (*t).ready_at;
         READY_COUNT.set(last);
+        schedule::open();
     }
+    count_suspended((*t).state, state);
     (*t).state = state;
+}
+
+fn count_suspended(before: State, after: State) {
+    let one = |state: State| u32::from(state == State::Suspended);
+    SUSPENDED.set(SUSPENDED.get() + one(after) - one(before));
 }
 
 /// The `n`-th ready thread in no particular, but deterministic order.
@@ -283,6 +295,7 @@ pub(crate) unsafe fn reset() {
     LIVE.set(1);
     INTERNAL.set(0);
     READY_COUNT.set(0);
+    SUSPENDED.set(0);
     TICKET.set(0);
     let main = thread(0);
     (*main).state = State::Free;

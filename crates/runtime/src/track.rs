@@ -1,7 +1,10 @@
 //! The variables whose accesses a walk counts: fixed addresses, and whatever a call of the allocator returns. And events that
 //! its wishes are about.
+//!
+//! Where a plan cares for few variables, each byte of theirs has a mark, and the hooks of plain accesses count those of marked
+//! memory themselves: see [`RH_LEFT`].
 
-use crate::{Global, arena, log, schedule, server, thread};
+use crate::{Global, arena, log, schedule, server, sys, thread};
 use racehunter_event::control::{MOST_TRACKED, Tracked};
 use racehunter_event::{Kind, Record};
 
@@ -14,7 +17,7 @@ struct Block {
 
 struct Tracking {
     variables: [Tracked; MOST_TRACKED],
-    /// In the order of their addresses.
+    /// Those without marks, in the order of their addresses.
     blocks: *mut Block,
     count: usize,
     room: usize,
@@ -42,6 +45,24 @@ pub(crate) static __rh_look_from: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_look_bytes: Global<usize> = Global::new(usize::MAX);
 
+/// The mark of an address is at `base + address mod 2^44`. Null where there are none.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_MARKS: Global<*mut u8> = Global::new(core::ptr::null_mut());
+const MARKS: usize = 1 << 44;
+/// Blocks of more bytes have no marks, which take as much memory again.
+const LARGE: usize = 1 << 20;
+
+/// Whether there are variables without marks besides.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_UNMARKED: Global<u8> = Global::new(0);
+
+/// Accesses of marked memory up to the one that has to be looked at, because priorities change there. 0: all are.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_LEFT: Global<u64> = Global::new(0);
+/// What it was when the walk was told last.
+#[unsafe(link_section = ".data.racehunter")]
+static LEFT_BEFORE: Global<u64> = Global::new(0);
+
 /// Has accesses to this memory looked at, besides those that are.
 fn look_at(start: usize, end: usize) {
     let (from, bytes) = (__rh_look_from.get(), __rh_look_bytes.get());
@@ -54,14 +75,19 @@ fn look_at(start: usize, end: usize) {
 pub(crate) unsafe fn begin() {
     let variables = (*server::slot()).tracked;
     WISHES.set((*server::slot()).wishes[0].reader != 0);
-    if server::is_selective() {
-        __rh_look_bytes.set(0);
-        for object in variables.iter().map(|variable| variable.object as usize).filter(|&object| object != 0) {
-            look_at(object, object + 1);
-        }
-    }
     ACTIVE.set(WISHES.get() || variables.iter().any(|variable| variable.object != 0 || variable.allocated_at != 0));
     *TRACKING.ptr() = Tracking { variables, blocks: core::ptr::null_mut(), count: 0, room: 0 };
+    RH_LEFT.set(0);
+    LEFT_BEFORE.set(0);
+    RH_UNMARKED.set(0);
+    if server::is_selective() {
+        __rh_look_bytes.set(0);
+        RH_MARKS.set(sys::reserve(0, MARKS));
+        for object in variables.iter().map(|variable| variable.object as usize).filter(|&object| object != 0) {
+            look_at(object, object + 1);
+            mark(object, 1, 1);
+        }
+    }
 }
 
 #[inline(always)]
@@ -72,6 +98,33 @@ pub(crate) fn is_active() -> bool {
 /// Whether the walk has wishes.
 pub(crate) fn has_wishes() -> bool {
     WISHES.get()
+}
+
+unsafe fn mark_of(address: usize) -> *mut u8 {
+    RH_MARKS.get().add(address % MARKS)
+}
+
+/// Marks memory, or takes the marks away. False where there can be none.
+unsafe fn mark(start: usize, size: usize, with: u8) -> bool {
+    let possible = !RH_MARKS.get().is_null() && size <= LARGE;
+    if possible {
+        core::ptr::write_bytes(mark_of(start), with, size);
+    }
+    possible
+}
+
+/// How many accesses of the variables the hooks have counted since they were last asked; they begin to count anew.
+pub(crate) fn take_counted() -> u64 {
+    let counted = LEFT_BEFORE.get() - RH_LEFT.get();
+    LEFT_BEFORE.set(0);
+    RH_LEFT.set(0);
+    counted
+}
+
+/// The hooks may count so many accesses of the variables, but for the last.
+pub(crate) fn let_count(left: u64) {
+    RH_LEFT.set(left);
+    LEFT_BEFORE.set(left);
 }
 
 /// An event was logged. Before there is a second thread nothing can come between two accesses. That a thread begins counts
@@ -96,6 +149,13 @@ pub(crate) unsafe fn note(record: &Record) {
 
 /// Whether that is one of the variables, or inside.
 pub(crate) unsafe fn has(object: usize) -> bool {
+    // Nothing is farther away than what sites with a flag look at.
+    if object.wrapping_sub(__rh_look_from.get()) >= __rh_look_bytes.get() {
+        return false;
+    }
+    if !RH_MARKS.get().is_null() && *mark_of(object) != 0 {
+        return true;
+    }
     let tracking = TRACKING.ptr();
     let fixed = (*tracking).variables.iter().any(|variable| variable.object == object as u64 && object != 0);
     let after = blocks().partition_point(|block| block.start <= object);
@@ -107,16 +167,28 @@ unsafe fn blocks() -> &'static [Block] {
     if (*tracking).count == 0 { &[] } else { core::slice::from_raw_parts((*tracking).blocks, (*tracking).count) }
 }
 
-/// A block was allocated.
-pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) {
+/// A block was allocated; whether it is one of the variables.
+pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) -> bool {
     let tracking = TRACKING.ptr();
     if !is_active() {
-        return;
+        return false;
     }
     let code = log::relative(code);
     if !(*tracking).variables.iter().any(|variable| variable.allocated_at == code && code != 0) {
-        return;
+        return false;
     }
+    if !mark(start, size, 1) {
+        add_block(start, size);
+    }
+    if server::is_selective() {
+        look_at(start, start + size.max(1));
+    }
+    true
+}
+
+unsafe fn add_block(start: usize, size: usize) {
+    let tracking = TRACKING.ptr();
+    RH_UNMARKED.set(1);
     if (*tracking).count == (*tracking).room {
         let room = ((*tracking).room * 2).max(64);
         let larger = arena::take(room * size_of::<Block>()) as *mut Block;
@@ -130,17 +202,23 @@ pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) {
     core::ptr::copy(place, place.add(1), (*tracking).count - position);
     *place = Block { start, size };
     (*tracking).count += 1;
-    if server::is_selective() {
-        look_at(start, start + size.max(1));
-    }
 }
 
-/// A block was freed.
-pub(crate) unsafe fn ends(start: usize) {
+/// A block with room for so many bytes was freed.
+pub(crate) unsafe fn ends(start: usize, room: usize) {
     if !is_active() {
         return;
     }
     let tracking = TRACKING.ptr();
+    if !RH_MARKS.get().is_null() && *mark_of(start) != 0 {
+        mark(start, room.min(LARGE), 0);
+        // A fixed address is a variable whatever the memory is used for.
+        let fixed = (*tracking).variables.iter().map(|variable| variable.object as usize);
+        for object in fixed.filter(|&object| object.wrapping_sub(start) < room && object != 0) {
+            mark(object, 1, 1);
+        }
+        return;
+    }
     if let Ok(position) = blocks().binary_search_by_key(&start, |block| block.start) {
         (*tracking).count -= 1;
         let place = (*tracking).blocks.add(position);

@@ -1,7 +1,8 @@
 //! The interface of ThreadSanitizer's own instrumentation, for objects compiled by `gcc` or `clang` with
 //! `-fsanitize=thread`. Sites are known by code address only.
 
-use crate::hooks::{access, atomic_load, atomic_store, atomic_update, compare_exchange, fence};
+use crate::atomics::{atomic_load, atomic_store, atomic_update, compare_exchange, fence};
+use crate::hooks::access;
 use crate::modules::{PLAIN_SITE_COUNT, PLAIN_SITES};
 use crate::thread::{__rh_stack, Frame};
 use crate::{Global, free, server};

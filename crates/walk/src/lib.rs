@@ -102,8 +102,10 @@ pub const fn part_priority(seed: u64, number: u32) -> u64 {
     path_priority(seed, (number as u64 + 1) << 1)
 }
 
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
 const fn mix(state: u64) -> u64 {
-    let z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = state.wrapping_add(GOLDEN);
     let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ (z >> 31)
@@ -118,12 +120,16 @@ pub const MOST_CHANGES: usize = 15;
 /// One walk, for at most `THREADS` threads.
 pub struct Walk<const THREADS: usize> {
     random: u64,
+    /// Where [`Walk::rarely`] takes its numbers from, if not from `random`.
+    luck: u64,
     style: Style,
     seed: u64,
     /// Choices so far, or accesses of the chosen variables.
     choices: u64,
     /// The choices at which priorities change.
     changes: [u64; MOST_CHANGES],
+    /// The first of them that is to come, 0 when there is none.
+    next_change: u64,
     /// How often a thread had to give way.
     given_way: u64,
     /// Threads whose entries are in use.
@@ -152,10 +158,12 @@ impl<const THREADS: usize> Walk<THREADS> {
     pub const fn new() -> Self {
         Self {
             random: 0,
+            luck: 0,
             seed: 0,
             style: Style::Even,
             choices: 0,
             changes: [0; MOST_CHANGES],
+            next_change: 0,
             given_way: 0,
             used: 0,
             priorities: [0; THREADS],
@@ -171,6 +179,7 @@ impl<const THREADS: usize> Walk<THREADS> {
     /// Starts over. Equal seeds give equal walks.
     pub fn begin(&mut self, style: Style, seed: u64) {
         self.random = seed;
+        self.luck = mix(!seed);
         self.seed = seed;
         self.style = style;
         self.choices = 0;
@@ -189,6 +198,7 @@ impl<const THREADS: usize> Walk<THREADS> {
                 self.changes[i] = 1 + self.below(length.max(1));
             }
         }
+        self.find_next_change();
         if let Style::Order { changed, count } = style {
             for (number, &thread) in changed.iter().take(count as usize).enumerate() {
                 self.set(thread, part_priority(seed, number as u32));
@@ -217,13 +227,21 @@ impl<const THREADS: usize> Walk<THREADS> {
 
     fn draw(&mut self) -> u64 {
         let drawn = mix(self.random);
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.random = self.random.wrapping_add(GOLDEN);
         drawn
     }
 
     /// Whether a rare thing happens now, such as a time-out before its time: once in `of` times. In an order it never does.
     pub fn rarely(&mut self, of: u64) -> bool {
-        !matches!(self.style, Style::Order { .. }) && self.below(of) == 0
+        match self.style {
+            Style::Order { .. } => false,
+            // How often this is asked depends on how many accesses are points, and priorities must not.
+            Style::PctVariables { .. } => {
+                self.luck = self.luck.wrapping_add(GOLDEN);
+                mix(self.luck).is_multiple_of(of)
+            }
+            _ => self.below(of) == 0,
+        }
     }
 
     /// Who goes on, of the threads that can run; `None` when there is none. `running` is who did so far.
@@ -264,6 +282,12 @@ impl<const THREADS: usize> Walk<THREADS> {
     /// Whether it does not matter for the choice what threads are about to do.
     pub fn goes_by_priority(&self) -> bool {
         matches!(self.style, Style::Pct { .. } | Style::PctVariables { .. } | Style::Order { .. })
+    }
+
+    /// Whether, besides, choices change no priorities: as long as nobody else can run, and [`Walk::accessed`] and its like tell
+    /// of no change, whoever was chosen would be chosen again.
+    pub fn follows_priorities(&self) -> bool {
+        matches!(self.style, Style::PctVariables { .. } | Style::Order { .. })
     }
 
     /// Partial order sampling among some of the candidates.
@@ -361,17 +385,36 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// The thread has accessed one of the chosen variables.
-    pub fn accessed(&mut self, thread: u32) {
+    /// The thread has accessed one of the chosen variables. Whether that has changed its priority.
+    pub fn accessed(&mut self, thread: u32) -> bool {
         match self.style {
             Style::PctVariables { .. } => self.count(thread),
             Style::Uniform => {
                 let left = self.left.get(thread as usize).copied().unwrap_or(1).saturating_sub(1);
                 self.set_left(thread, left.saturating_sub(1));
                 self.intended = None;
+                false
             }
-            _ => {}
+            _ => false,
         }
+    }
+
+    /// For [`Style::PctVariables`]: how many accesses of the chosen variables it takes to change a priority, the one that does so
+    /// included. 0: each has to be told of.
+    #[must_use]
+    pub fn until_change(&self) -> u64 {
+        match self.style {
+            Style::PctVariables { .. } if self.next_change == 0 => u64::MAX,
+            Style::PctVariables { .. } => self.next_change - self.choices,
+            _ => 0,
+        }
+    }
+
+    /// So many accesses of the chosen variables were made that changed nothing: fewer than [`Walk::until_change`] has said.
+    /// Returns how many there were in all, with threads that have begun.
+    pub fn skip(&mut self, accesses: u64) -> u64 {
+        self.choices += accesses;
+        self.choices
     }
 
     /// The thread is about to begin; for PCT that counts as an access.
@@ -381,14 +424,24 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// Counts, and lowers the priority of the thread where that is due.
-    fn count(&mut self, thread: u32) {
+    /// Counts, and lowers the priority of the thread where that is due; whether it was.
+    fn count(&mut self, thread: u32) -> bool {
         self.choices += 1;
+        if self.choices != self.next_change {
+            return false;
+        }
         for i in 0..MOST_CHANGES {
             if self.changes[i] == self.choices {
                 self.set(thread, 2 * LAST + i as u64);
             }
         }
+        self.find_next_change();
+        true
+    }
+
+    fn find_next_change(&mut self) {
+        let later = self.changes.iter().filter(|&&change| change > self.choices);
+        self.next_change = later.min().copied().unwrap_or(0);
     }
 
     /// The thread yields.

@@ -171,6 +171,10 @@ impl<'a> Run<'a> {
         if matches!(outcome, Outcome::Deadlock | Outcome::Asserted { .. } | Outcome::Crashed { .. }) {
             self.tell_states();
         }
+        if self.plan.select.is_some() {
+            let (index, object) = (self.state.events, self.walk.skip(0));
+            self.log.push(Record { index, object, kind: Kind::Counted, ..Record::default() });
+        }
         Execution {
             records: self.log,
             stacks: Vec::new(),

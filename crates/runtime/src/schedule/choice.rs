@@ -1,7 +1,9 @@
 //! Who goes on when the plan does not say.
 
-use super::{PLAN, WALK, flags, partner_at};
-use crate::thread::{CURRENT, LIVE, READY_COUNT, State, Thread, next_ready, next_suspended, ready_thread, thread};
+use super::{PLAN, WALK, close, flags, partner_at};
+use crate::thread::{
+    CURRENT, LIVE, READY_COUNT, SUSPENDED, State, Thread, next_ready, next_suspended, ready_thread, thread,
+};
 use crate::{hold, io, log, outcome, signals, sync, track, watchdog};
 use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
 use racehunter_event::{Cause, Wait};
@@ -60,6 +62,11 @@ pub(super) unsafe fn is_held_back_alone() -> bool {
         && (*WALK.ptr()).holds_all_back(core::iter::once(next(CURRENT.get())))
 }
 
+/// Whether the strategy is a walk that goes by priorities which choices do not change.
+pub(super) unsafe fn follows_priorities() -> bool {
+    (*PLAN.ptr()).tail != TAIL_MIN_SWITCHES && (*WALK.ptr()).follows_priorities()
+}
+
 /// Who goes on when the plan does not say.
 pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
@@ -104,6 +111,9 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         } else {
             (*walk).choose(from, (0..ready).map(next).filter(stays))
         };
+        if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !chooses_wakeups() {
+            close();
+        }
         return chosen.unwrap_or(from);
     }
     if able && cause == Cause::Strategy {

@@ -13,12 +13,12 @@ mod waiting;
 pub(crate) use choice::chooses_wakeups;
 pub(crate) use waiting::{
     BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, acquire_point, await_object, log_state, redirect,
-    refresh, review, set_deadline, stop_awaiting, wait_after, wait_until, wake,
+    refresh, refresh_known, review, set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
 
 use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
-use choice::{choose, is_held_back_alone, may_wake, possible, waits_outside};
+use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
     FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
     TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, TURN,
@@ -81,6 +81,12 @@ static PLAN: Global<Plan> = Global::new(Plan {
     switches: 0,
 });
 
+/// Whether the running thread goes on at the next point, without asking: it was chosen by its priority, and nothing has
+/// changed since by which another one could be ([`open`]); or nobody chooses but the plan. Events that need attention for
+/// another reason use up the budget.
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_STAYS: Global<bool> = Global::new(false);
+
 /// Who chooses where the plan does not, unless the running thread simply stays.
 static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
 
@@ -119,6 +125,7 @@ pub(crate) unsafe fn begin() {
     (*plan).switches = 0;
     (*plan).partner_at = 0;
     (*plan).running = true;
+    open();
     HORIZON.set(0);
     RH_BUDGET.set(0);
     announce_threads();
@@ -202,7 +209,34 @@ unsafe fn partner_at(n: u64) -> Option<u32> {
 
 /// A thread has accessed a variable that the walk counts.
 pub(crate) unsafe fn accessed(thread: u32) {
-    (*WALK.ptr()).accessed(thread);
+    let walk = WALK.ptr();
+    (*walk).skip(track::take_counted());
+    if (*walk).accessed(thread) {
+        open();
+    }
+    track::let_count((*walk).until_change());
+}
+
+/// Accesses of the variables that the walk has counted, and threads that have begun.
+pub(crate) unsafe fn counted() -> u64 {
+    (*WALK.ptr()).skip(track::take_counted())
+}
+
+/// Who can run has changed, or who comes first: the next point needs a decision. Where few accesses are points, the next
+/// event is one whatever it is: the change must have its effect at once, and not only at the next access that somebody cares
+/// for.
+pub(crate) unsafe fn open() {
+    let plan = PLAN.ptr();
+    RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
+    if (*plan).flags & FLAG_SELECTIVE != 0 {
+        (*plan).behind_point = now() + 1;
+        arm();
+    }
+}
+
+/// Nobody but the running thread can be chosen at a point until [`open`] says otherwise.
+fn close() {
+    RH_STAYS.set(true);
 }
 
 /// An event has happened in a walk that has wishes.
@@ -214,8 +248,10 @@ pub(crate) unsafe fn performed(record: &Record) {
 /// A thread has created another one, which is about to begin.
 pub(crate) unsafe fn created(parent: u32, child: u32) {
     let walk = WALK.ptr();
+    (*walk).skip(track::take_counted());
     (*walk).begins(child);
     (*walk).created(parent, (*thread(parent)).path, child, (*thread(child)).path);
+    track::let_count((*walk).until_change());
 }
 
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
@@ -307,6 +343,9 @@ pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind
 
 /// As [`point`], for an event that touches `object`.
 pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
+    if let Some(n) = pass(code, object, changes) {
+        return n;
+    }
     let t = current();
     (*t).code = code;
     (*t).next_object = object;
@@ -317,11 +356,25 @@ pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 
     debug::reached(n)
 }
 
-/// Event `n`, which is about to happen, is a point. What it changes, who can run or whose priority is the highest, must
-/// have its effect at once, and not only at the next access that somebody cares for.
+/// The running thread is about to perform an event that is a point, and that nothing prevents. Where it is known that it goes
+/// on, counts the event and returns its number.
+#[inline(always)]
+pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<u64> {
+    if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() {
+        return None;
+    }
+    let t = current();
+    (*t).code = code;
+    (*t).next_object = object;
+    (*t).next_changes = changes;
+    Some(count())
+}
+
+/// Event `n`, which is about to happen, is a point. Where luck has a part in who goes on, and few accesses are points, there
+/// is a decision behind each of them.
 unsafe fn passed_point(n: u64) {
     let plan = PLAN.ptr();
-    if (*plan).flags & FLAG_SELECTIVE != 0 {
+    if (*plan).flags & FLAG_SELECTIVE != 0 && !RH_STAYS.get() {
         (*plan).behind_point = n + 1;
         arm();
     }
@@ -418,6 +471,9 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
             }
             arm();
         }
+        if is_point && n >= (*plan).tail_from && READY_COUNT.get() == 1 && follows_priorities() {
+            close();
+        }
         return None;
     }
     Some(if turn_over && !forced { Cause::Fair } else { Cause::Strategy })
@@ -430,6 +486,7 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     let plan = PLAN.ptr();
     let from = CURRENT.get();
     (*plan).decided = n;
+    RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
     let (to, cause) = if (*plan).next < (*plan).end && (*(*plan).next).at <= n && (*plan).running {
         let wanted = *(*plan).next;
         (*plan).next = (*plan).next.add(1);
@@ -505,6 +562,7 @@ unsafe fn snapshot(n: u64) {
             (*plan).next = (*plan).next.add(1);
         }
         take_tail();
+        open();
     }
     arm();
     count();

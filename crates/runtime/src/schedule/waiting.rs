@@ -4,7 +4,7 @@
 //! by [`wait_until`]. Whoever changes an object calls [`refresh`], so that at every decision the set of ready threads is
 //! exact.
 
-use super::{count, decide_and_switch, due, is_decided, may_wake, now, passed_point, settle, uncount};
+use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync};
 use racehunter_event::{Cause, Kind, Record, Wait};
@@ -54,6 +54,9 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
         // Handlers that run on the way can make the operation impossible again, so nothing is counted before it is
         // certain.
         if goes_on(t) {
+            if let Some(n) = pass(code, waiting.object, true) {
+                break n;
+            }
             let n = count();
             if is_decided(n) {
                 break settle(n);
@@ -158,9 +161,20 @@ pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
 
 /// `object` has changed: threads that are about to use it can, or can no longer, go on.
 pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
-    if !sync::objects::has_waiters(wait_class, object) {
-        return;
+    if sync::objects::has_waiters(wait_class, object) {
+        refresh_waiters(object);
     }
+}
+
+/// As [`refresh`], for an object that was found already.
+#[inline(always)]
+pub(crate) unsafe fn refresh_known(known: *const sync::objects::Object, object: usize) {
+    if (*known).waiters > 0 {
+        refresh_waiters(object);
+    }
+}
+
+unsafe fn refresh_waiters(object: usize) {
     let n = now();
     // With a thousand threads that contend for one mutex, a record for each of them at each of its operations would be
     // most of the log.

@@ -39,12 +39,15 @@ pub(crate) unsafe fn begins(at: usize, code: usize) {
 
 /// An object is used: whoever does that must know that it was initialised. It is told once.
 unsafe fn is_initialised(at: usize) {
+    if !clock::DETECTS.get() {
+        return;
+    }
     let object = objects::known(Wait::Mutex, at);
     if object.is_null() || (*object).origin.thread == 0 {
         return;
     }
     let Origin { thread, clock, code, index } = (*object).origin;
-    if clock::DETECTS.get() && !clock::knows(thread - 1, clock) {
+    if !clock::knows(thread - 1, clock) {
         (*object).origin = Origin::default();
         let kind = Kind::Initialised;
         log::put(Record { index, code, object: at as u64, thread: thread - 1, kind, ..Record::default() });

@@ -5,7 +5,7 @@ use super::{
     EAGAIN, EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM, ETIMEDOUT, interpose, is_clock, is_time,
     misuse, real, shared,
 };
-use crate::schedule::{acquire_point, now, point, refresh};
+use crate::schedule::{acquire_point, now, pass, point, refresh_known};
 use crate::thread::{CURRENT, Thread, current, hold, thread, unhold};
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
@@ -35,8 +35,10 @@ unsafe fn object(at: usize) -> *mut Object {
 /// Where the C library's structure has the type, and more by which mutexes differ.
 const KIND: usize = 16;
 const TYPE: u32 = 3;
+const NORMAL: u32 = 0;
 const RECURSIVE: u32 = 1;
 const ERROR_CHECK: u32 = 2;
+const ADAPTIVE: u32 = 3;
 const ROBUST: u32 = 16;
 /// The lock word has the number of a kernel thread: robust, or with a protocol for priorities.
 const OWNED_WORD: u32 = 16 | 32 | 64;
@@ -133,7 +135,7 @@ unsafe fn take(at: usize, lock: Lock) -> i32 {
     (*o).lock = lock;
     hold(current(), at);
     clock::acquire(&(*o).clock);
-    refresh(Wait::Mutex, at);
+    refresh_known(o, at);
     if (*o).round == ABANDONED {
         (*o).round = INCONSISTENT;
         return EOWNERDEAD;
@@ -154,7 +156,25 @@ unsafe fn take_and_log(at: usize, lock: Lock, logged: Kind, n: u64) -> i32 {
 }
 
 pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
-    acquire(at, kind_of(at), None, Kind::Lock, code)
+    let kind = kind_of(at);
+    if matches!(kind, NORMAL | ADAPTIVE)
+        && let Some(error) = take_at_once(at, kind, Lock::Mutex, code)
+    {
+        return error;
+    }
+    acquire(at, kind, None, Kind::Lock, code)
+}
+
+/// Most of the time nobody has a mutex or waits for it, and it is known that the running thread goes on: then it need not say
+/// first what it is about to do.
+unsafe fn take_at_once(at: usize, kind: u32, lock: Lock, code: usize) -> Option<i32> {
+    let o = object(at);
+    if (*o).owner != 0 || (*o).waiters != 0 {
+        return None;
+    }
+    let n = pass(code, at, true)?;
+    (*o).value = kind;
+    Some(take_and_log(at, lock, Kind::Lock, n))
 }
 
 pub(super) unsafe extern "C" fn timed_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
@@ -275,7 +295,7 @@ unsafe fn drop_ownership(at: usize) -> u32 {
     (*o).owner = 0;
     (*o).count = 0;
     clock::release(&mut (*o).clock);
-    refresh(Wait::Mutex, at);
+    refresh_known(o, at);
     depth
 }
 
@@ -331,6 +351,9 @@ unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
+    if let Some(error) = take_at_once(at, NORMAL, Lock::Spin, code) {
+        return error;
+    }
     (*object(at)).value = 0;
     let n = acquire_point(code, Wait::Mutex, at, None);
     take_and_log(at, Lock::Spin, Kind::Lock, n)

@@ -67,6 +67,9 @@ static TABLE: Global<*mut *mut Object> = Global::new(core::ptr::null_mut());
 static CAPACITY: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(0);
+/// The object that was found last: an operation asks for it several times.
+#[unsafe(link_section = ".data.racehunter")]
+static LAST: Global<*mut Object> = Global::new(core::ptr::null_mut());
 /// How many objects were made on pages with this hash: most memory that is freed has none, and need not be searched.
 static PAGES: Global<[u8; PAGE_MARKS]> = Global::new([0; PAGE_MARKS]);
 const PAGE_MARKS: usize = 512;
@@ -104,10 +107,14 @@ fn page_mark(address: usize) -> usize {
 }
 
 unsafe fn find(class: Class, address: usize) -> *mut Object {
+    let key = (address << 2) | class as usize;
+    let last = LAST.get();
+    if !last.is_null() && (*last).key == key {
+        return last;
+    }
     if USED.get() * 2 >= CAPACITY.get() {
         grow();
     }
-    let key = (address << 2) | class as usize;
     let slot = slot_of(key);
     if (*slot).is_null() {
         let object = arena::take(size_of::<Object>()) as *mut Object;
@@ -119,6 +126,7 @@ unsafe fn find(class: Class, address: usize) -> *mut Object {
         }
         (*PAGES.ptr())[page_mark(address)] = (*PAGES.ptr())[page_mark(address)].saturating_add(1);
     }
+    LAST.set(*slot);
     *slot
 }
 
@@ -208,6 +216,7 @@ pub(crate) unsafe fn has_waiters(wait: Wait, address: usize) -> bool {
 /// Forgets everything, for the next iteration of an in-process loop. The memory itself goes with the arena.
 pub(crate) unsafe fn reset() {
     TABLE.set(core::ptr::null_mut());
+    LAST.set(core::ptr::null_mut());
     CAPACITY.set(0);
     USED.set(0);
     SMALL.set(false);
