@@ -40,19 +40,18 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     let mut locks = LockSets::default();
     let mut groups: Vec<Group> = Vec::new();
     let mut numbers: FxHashMap<(u16, u32, u32, bool, u32), usize> = FxHashMap::default();
-    for event in 0..trace.len() as EventId {
+    let mut held = vec![locks.empty(); index.threads()];
+    for event in (0..trace.len() as EventId).filter(|&event| !trace.op(event).is_access()) {
         let op = trace.op(event);
-        if !op.insists() || !index.is_outermost(event) {
-            continue;
-        }
-        let (thread, position) = index.place(event);
-        let held = locks.held(index, thread, position);
-        if locks.get(held).is_empty() {
+        let thread = trace.thread(event);
+        let now = &mut held[usize::from(thread)];
+        let before = std::mem::replace(now, locks.after(index, *now, event));
+        if !op.insists() || !index.is_outermost(event) || locks.get(before).is_empty() {
             continue;
         }
         let (wanted, shared, site) = (trace.object(event), op.shares(), trace.site(event));
-        let number = *numbers.entry((thread as u16, held, wanted, shared, site)).or_insert_with(|| {
-            groups.push(Group { thread: thread as u16, held, wanted, shared, site, wishes: Vec::new() });
+        let number = *numbers.entry((thread, before, wanted, shared, site)).or_insert_with(|| {
+            groups.push(Group { thread, held: before, wanted, shared, site, wishes: Vec::new() });
             groups.len() - 1
         });
         groups[number].wishes.push(event);
