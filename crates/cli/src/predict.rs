@@ -179,7 +179,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
         pace.at(|| format!("prediction {} of {}", number + 1, report.predictions.len()));
         let verdict = match &mut confirmer {
             Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned())),
-            Some(confirmer) => Some(confirmer.confirm(&recording, prediction)?),
+            Some(confirmer) => Some(confirmer.confirm(&index, &recording, prediction)?),
             None => None,
         };
         if let Some(verdict) = &verdict {

@@ -178,6 +178,7 @@ fn words(op: Op) -> &'static str {
         Op::ReleaseShared => "read-unlock",
         Op::TryFailed => "failed try-lock",
         Op::Fork => "create",
+        Op::Join | Op::TryJoin => "join",
         Op::Branch => "branch",
         other => other.word(),
     }

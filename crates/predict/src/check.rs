@@ -124,7 +124,10 @@ impl<'a, 't> Checker<'a, 't> {
         if !self.cones_allow(question) {
             return Answer::No;
         }
+        // A cone says what a join takes to happen, and here it is only about to.
+        let joins = question.next.iter().any(|&event| self.index.trace.op(event).joins());
         if effort.sync_preserving
+            && !joins
             && let Some(witness) = sync_preserving::witness(self.index, &self.cones, question, effort.longest)
             && self.accepts(question, &witness)
         {
@@ -156,6 +159,9 @@ impl<'a, 't> Checker<'a, 't> {
     pub(crate) fn cones_allow(&self, question: &Question) -> bool {
         question.next.iter().all(|&event| {
             let (thread, position) = self.index.place(event);
+            // What a join waits for need not have happened when it is about to; what came before it has.
+            let position = if self.index.trace.op(event).joins() { position.checked_sub(1) } else { Some(position) };
+            let Some(position) = position else { return true };
             let cone = self.cones.of(thread, position);
             question.next.iter().all(|&other| {
                 let (other_thread, position) = self.index.place(other);

@@ -182,7 +182,8 @@ impl<'a, 't> Pass<'a, 't> {
             if op.reads() {
                 join(clock, &rows[LAST_WRITE * threads..][..threads]);
             }
-            let known = |row: usize| rows[row * threads..][..threads].iter().zip(&*clock).all(|(last, known)| last <= known);
+            let known =
+                |row: usize| rows[row * threads..][..threads].iter().zip(&*clock).all(|(last, known)| last <= known);
             [PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE].into_iter().all(known)
         };
         let time = clock[thread];

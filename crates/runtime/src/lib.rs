@@ -29,6 +29,7 @@
 mod afterlife;
 mod annotations;
 mod arena;
+mod blocks;
 mod clock;
 mod debug;
 mod escapes;
