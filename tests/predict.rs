@@ -481,7 +481,7 @@ fn blocks_that_a_program_marks_are_seen_broken() {
         names.extend(finding["message"].as_str().and_then(|message| message.split('`').nth(1)));
     }
     names.sort_unstable();
-    assert_eq!(names, ["rww", "rwr", "wrw", "wwr"]);
+    assert_eq!(names, ["rwr", "rww", "wrw", "wwr"]);
     let replayed = workshop.replay(tried.findings[0]["id"].as_str().expect("an id")).expect(0);
     assert!(replayed.stdout.contains("atomicity"), "{}", replayed.stdout);
     // Without marks nobody knows what is meant, and under one lock nothing comes between.
