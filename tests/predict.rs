@@ -405,6 +405,28 @@ fn a_recording_says_what_it_is() {
     assert_eq!(first, second, "two recordings of the same execution differ");
 }
 
+/// What a program did before it was killed is there, and as good as any other trace.
+#[test]
+fn a_program_that_is_killed_leaves_its_trace() {
+    let workshop = Workshop::new();
+    let killed = HIDDEN.replace("    return ready + left", "    raise(SIGKILL);\n    return ready + left");
+    let killed = killed.replace("#include <stddef.h>", "#include <signal.h>\n#include <stddef.h>");
+    assert_ne!(killed, HIDDEN);
+    let killed = program(&workshop, "killed", &killed);
+    let [trace, all] = ["killed.rht", "all.rht"].map(|name| workshop.path(name));
+    let command = ["record", "--message-format", "json", "-o"];
+    let ended =
+        run(racehunter(command).arg(&trace).arg(&killed)).expect(0).says("not all that happened is in the trace");
+    let line: Value = serde_json::from_str(&ended.stdout).expect("a line of JSON");
+    assert_eq!((&line["threads"], &line["whole"]), (&3.into(), &false.into()));
+    // All but what the dying program did not come to.
+    let whole = run(racehunter(command).arg(&all).arg(program(&workshop, "hidden", HIDDEN))).expect(0);
+    let whole: Value = serde_json::from_str(&whole.stdout).expect("a line of JSON");
+    let events = |line: &Value| line["events"].as_u64().expect("a number");
+    assert!(events(&line) > 10 && events(&line) < events(&whole), "{line} {whole}");
+    assert_eq!(predict(&workshop, &[&text(&trace)], 1).summary["predictions"], 1);
+}
+
 #[test]
 fn mistakes_are_explained() {
     let workshop = Workshop::new();

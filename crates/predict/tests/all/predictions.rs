@@ -256,10 +256,9 @@ fn unordered(trace: &Trace) -> Vec<(EventId, EventId)> {
     let mut written = std::collections::BTreeMap::new();
     for event in ids() {
         let follow = |before: &mut Vec<Vec<bool>>, other: EventId| {
-            for earlier in 0..len {
-                let known = earlier == other as usize || before[other as usize][earlier];
-                before[event as usize][earlier] |= known;
-            }
+            let known = before[other as usize].clone();
+            before[event as usize].iter_mut().zip(known).for_each(|(now, known)| *now |= known);
+            before[event as usize][other as usize] = true;
         };
         (0..event).filter(|&other| hands_over(other, event)).for_each(|other| follow(&mut before, other));
         let now = trace.event(event);
