@@ -405,6 +405,28 @@ fn a_recording_says_what_it_is() {
     assert_eq!(first, second, "two recordings of the same execution differ");
 }
 
+/// What a program did before it was killed is there, and as good as any other trace.
+#[test]
+fn a_program_that_is_killed_leaves_its_trace() {
+    let workshop = Workshop::new();
+    let killed = HIDDEN.replace("    return ready + left", "    raise(SIGKILL);\n    return ready + left");
+    let killed = killed.replace("#include <stddef.h>", "#include <signal.h>\n#include <stddef.h>");
+    assert_ne!(killed, HIDDEN);
+    let killed = program(&workshop, "killed", &killed);
+    let [trace, all] = ["killed.rht", "all.rht"].map(|name| workshop.path(name));
+    let command = ["record", "--message-format", "json", "-o"];
+    let ended =
+        run(racehunter(command).arg(&trace).arg(&killed)).expect(0).says("not all that happened is in the trace");
+    let line: Value = serde_json::from_str(&ended.stdout).expect("a line of JSON");
+    assert_eq!((&line["threads"], &line["whole"]), (&3.into(), &false.into()));
+    // All but what the dying program did not come to.
+    let whole = run(racehunter(command).arg(&all).arg(program(&workshop, "hidden", HIDDEN))).expect(0);
+    let whole: Value = serde_json::from_str(&whole.stdout).expect("a line of JSON");
+    let events = |line: &Value| line["events"].as_u64().expect("a number");
+    assert!(events(&line) > 10 && events(&line) < events(&whole), "{line} {whole}");
+    assert_eq!(predict(&workshop, &[&text(&trace)], 1).summary["predictions"], 1);
+}
+
 #[test]
 fn mistakes_are_explained() {
     let workshop = Workshop::new();
@@ -421,4 +443,120 @@ fn mistakes_are_explained() {
     assert!(ended.stdout.contains("there is only one thread"), "{}", ended.stdout);
     let nowhere = workshop.path("no/such/directory.rht");
     run(racehunter(["record", "-o"]).arg(nowhere).arg(&program_path)).expect(2).says("cannot write");
+}
+
+/// Blocks of two accesses, each in a critical section of its own, and what another thread does to the same variable: named
+/// by who reads and who writes, first, between, second.
+const BLOCKS: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+#include <racehunter.h>
+
+#define LOCKED(what) do { pthread_mutex_lock(&lock); what; pthread_mutex_unlock(&lock); } while (0)
+#define BLOCK(first, second) do { racehunter_begin_block(); LOCKED(first); LOCKED(second); racehunter_end_block(); } while (0)
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int rwr, wwr, wrw, rww, rrr, rrw, wrr, www, seen, copy;
+
+static void *blocks(void *unused) {
+    BLOCK(seen += rwr, seen += rwr);
+    BLOCK(wwr = 1, seen += wwr);
+    BLOCK(wrw = 1, wrw = 2);
+    BLOCK(seen += rww, rww = 1);
+    BLOCK(seen += rrr, seen += rrr);
+    BLOCK(seen += rrw, rrw = 1);
+    BLOCK(wrr = 1, seen += wrr);
+    BLOCK(www = 1, www = 2);
+    return unused;
+}
+
+static void *others(void *unused) {
+    LOCKED(rwr = 3);
+    LOCKED(wwr = 3);
+    LOCKED(copy += wrw);
+    LOCKED(rww = 3);
+    LOCKED(copy += rrr);
+    LOCKED(copy += rrw);
+    LOCKED(copy += wrr);
+    LOCKED(www = 3);
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, blocks, NULL);
+    pthread_create(&threads[1], NULL, others, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return 0;
+}
+";
+
+#[test]
+fn blocks_that_a_program_marks_are_seen_broken() {
+    let workshop = Workshop::new();
+    let broken = program(&workshop, "blocks", BLOCKS);
+    let tried = predict(&workshop, &[&text(&broken)], 1);
+    let mut names: Vec<&str> = Vec::new();
+    for finding in &tried.findings {
+        assert_eq!((&finding["kind"], &finding["confirmed"]), (&"atomicity".into(), &true.into()), "{finding:#}");
+        names.extend(finding["message"].as_str().and_then(|message| message.split('`').nth(1)));
+    }
+    names.sort_unstable();
+    assert_eq!(names, ["rwr", "rww", "wrw", "wwr"]);
+    let replayed = workshop.replay(tried.findings[0]["id"].as_str().expect("an id")).expect(0);
+    assert!(replayed.stdout.contains("atomicity"), "{}", replayed.stdout);
+    // Without marks nobody knows what is meant, and under one lock nothing comes between.
+    let unmarked = BLOCKS.replace("racehunter_begin_block();", "").replace("racehunter_end_block();", "");
+    let held = BLOCKS.replace("LOCKED(first); LOCKED(second);", "LOCKED(first; second);");
+    assert!(unmarked != BLOCKS && held != BLOCKS);
+    for (name, source) in [("unmarked", unmarked), ("held", held)] {
+        let predicted = predict(&workshop, &[&text(&program(&workshop, name, &source))], 0);
+        assert_eq!(predicted.summary["predictions"], 0, "{name}");
+    }
+}
+
+/// A thread is waited for by one who holds what it needs; with `WAIT` in the way in which that is done.
+const JOINED: &str = r"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stddef.h>
+#include <time.h>
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int done;
+
+static void *work(void *unused) {
+    pthread_mutex_lock(&lock);
+    done = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    struct timespec soon;
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    sched_yield();
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec += 1;
+    pthread_mutex_lock(&lock);
+    int error = WAIT;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+";
+
+#[test]
+fn waiting_for_a_thread_can_be_part_of_a_deadlock() {
+    let workshop = Workshop::new();
+    let waiting = program(&workshop, "joined", &JOINED.replace("WAIT", "pthread_join(thread, NULL)"));
+    let tried = predict(&workshop, &[&text(&waiting)], 1);
+    assert_eq!(tried.findings.len(), 1);
+    assert_eq!((&tried.findings[0]["kind"], &tried.findings[0]["confirmed"]), (&"deadlock".into(), &true.into()));
+    // Who does not wait for ever is in no deadlock.
+    let timed = program(&workshop, "timed", &JOINED.replace("WAIT", "pthread_timedjoin_np(thread, NULL, &soon)"));
+    let predicted = predict(&workshop, &[&text(&timed)], 0);
+    assert_eq!(predicted.summary["predictions"], 0);
 }

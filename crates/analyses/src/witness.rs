@@ -14,6 +14,8 @@ use racehunter_trace::recording::{Recording, Schedule, code_of};
 pub fn witness(recording: &Recording, prediction: &Prediction) -> Vec<(Plan, Schedule)> {
     let orders = match (prediction.kind, &prediction.events[..]) {
         (Kind::Race, &[first, second]) => vec![vec![first, second], vec![second, first]],
+        // The block goes on, and it is broken.
+        (Kind::Atomicity, &[_, _, second]) => vec![vec![second]],
         // Those who are about to acquire locks of each other come to it by themselves.
         _ => vec![Vec::new()],
     };

@@ -1,5 +1,6 @@
 //! Predictions, tried on the program.
 
+use crate::blocks;
 use crate::hunt::add_libraries;
 use crate::record::Recorded;
 use crate::store::{self, Stored};
@@ -8,13 +9,16 @@ use racehunter_analyses::{is_predicted, witness};
 use racehunter_explain::{Explainer, PATIENCE};
 use racehunter_explore::{Bug, Execution, Executor as _, Observe, Outcome, Plan, shared_sites};
 use racehunter_finding::Finding;
-use racehunter_predict::{Kind, Prediction};
+use racehunter_predict::{Index, Kind, Prediction};
 use racehunter_trace::recording::{Recording, Schedule};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Events of the run that finds out where threads share memory, at most.
 const MONITORED: u64 = 4_000_000;
+
+/// How often the schedule that breaks a block is run.
+const REPLAYS: u32 = 5;
 
 /// What became of a prediction.
 pub enum Verdict {
@@ -63,11 +67,9 @@ impl<'a> Confirmer<'a> {
 
     /// Carries a prediction out. What shows on the way, whatever it is, is a finding like those of a hunt: minimised,
     /// replayed, stored.
-    pub fn confirm(&mut self, recording: &Recording, prediction: &Prediction) -> Result<Verdict> {
+    pub fn confirm(&mut self, index: &Index<'_>, recording: &Recording, prediction: &Prediction) -> Result<Verdict> {
         if prediction.kind == Kind::Atomicity {
-            let reason =
-                "the program does not know which of its blocks are meant to be atomic, so no execution shows it";
-            return Ok(Verdict::NotShown(reason.to_owned()));
+            return self.confirm_block(index, recording, prediction);
         }
         let mut verdict = Verdict::NotShown(String::new());
         for (plan, schedule) in witness(recording, prediction) {
@@ -84,6 +86,38 @@ impl<'a> Confirmer<'a> {
             }
         }
         Ok(verdict)
+    }
+
+    /// Carries out what breaks a block, as often as everything else is replayed.
+    fn confirm_block(&mut self, index: &Index<'_>, recording: &Recording, prediction: &Prediction) -> Result<Verdict> {
+        let mut finding = crate::predictions::finding(index, prediction);
+        for (plan, schedule) in witness(recording, prediction) {
+            for (site, &event) in finding.sites.iter_mut().zip(&prediction.events) {
+                site.event = schedule.number_of(recording, event).unwrap_or(0);
+            }
+            finding.schedule = blocks::schedule(&plan, schedule.events);
+            for _ in 0..REPLAYS {
+                self.executions += 1;
+                let execution = blocks::run(&mut self.program.processes, &finding)?;
+                let reason = match execution {
+                    Some(execution) if blocks::shows(&execution, &finding) => continue,
+                    Some(Execution { outcome: Outcome::Diverged(at), .. }) => {
+                        self.diverged += 1;
+                        divergence(recording, &schedule, at)
+                    }
+                    _ => "its schedule was followed, and the accesses were not those".to_owned(),
+                };
+                return Ok(Verdict::NotShown(reason));
+            }
+        }
+        finding.message = finding.message.replacen("predicted ", "", 1);
+        (finding.replayed, finding.confirmed, finding.execution) = ([REPLAYS, REPLAYS], true, self.executions);
+        finding.notes = vec!["an order of whole blocks does not explain what these accesses see".to_owned()];
+        let is_new = self.ids.insert(finding.id.clone());
+        if is_new {
+            self.save(&finding)?;
+        }
+        Ok(Verdict::Shown(if is_new { vec![finding] } else { Vec::new() }))
     }
 
     /// What an execution says about the prediction that it was to show.

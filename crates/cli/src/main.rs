@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod blocks;
 mod campaign;
 mod config;
 mod confirm;

@@ -92,7 +92,8 @@ impl Arguments {
             if self.confirm.is_some() {
                 bail!("`{}` is a program: it is recorded, and tried, without --confirm", self.target.display());
             }
-            let mut program = self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers)?;
+            let mut program =
+                self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers, Some(".".into()))?;
             let mut bytes = Vec::new();
             program.record(&self.how, self.voice, &mut bytes)?;
             let trace = file::Reader::new(bytes).and_then(|reader| reader.read())?;
@@ -113,7 +114,7 @@ impl Arguments {
         };
         let arguments = if self.arguments.is_empty() { &origin.arguments } else { &self.arguments };
         let input = self.how.input.clone().or_else(|| origin.input.as_ref().map(PathBuf::from));
-        let program = self.how.start(path, arguments, input, workers)?;
+        let program = self.how.start(path, arguments, input, workers, None)?;
         if program.origin.identity != origin.identity {
             return Err(advise(
                 format!("`{}` is not the program that `{}` was recorded from", path.display(), self.target.display()),
@@ -179,7 +180,7 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
         pace.at(|| format!("prediction {} of {}", number + 1, report.predictions.len()));
         let verdict = match &mut confirmer {
             Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned())),
-            Some(confirmer) => Some(confirmer.confirm(&recording, prediction)?),
+            Some(confirmer) => Some(confirmer.confirm(&index, &recording, prediction)?),
             None => None,
         };
         if let Some(verdict) = &verdict {

@@ -178,6 +178,7 @@ fn words(op: Op) -> &'static str {
         Op::ReleaseShared => "read-unlock",
         Op::TryFailed => "failed try-lock",
         Op::Fork => "create",
+        Op::Join | Op::TryJoin => "join",
         Op::Branch => "branch",
         other => other.word(),
     }
@@ -305,10 +306,10 @@ impl Summary {
             ),
         };
         let mut text = format!(
-            "   Summary [{:.1}s] {findings}\n   Looked   at {} events of {} threads under `{}`: {}, {}\n",
+            "   Summary [{:.1}s] {findings}\n   Looked   at {} of {} under `{}`: {}, {}\n",
             self.elapsed_ms as f64 / 1000.0,
-            self.events,
-            self.threads,
+            counted(self.events, "event"),
+            counted(self.threads, "thread"),
             self.policy,
             counted(self.cases, "case"),
             counted(self.questions, "question"),

@@ -80,13 +80,20 @@ pub struct Recorded {
 }
 
 impl How {
-    /// Starts a program.
-    pub fn start(&self, target: &Path, arguments: &[String], input: Option<PathBuf>, jobs: usize) -> Result<Recorded> {
+    /// Starts a program. With `log_in` it can be recorded at length: its log then goes into this directory.
+    pub fn start(
+        &self,
+        target: &Path,
+        arguments: &[String],
+        input: Option<PathBuf>,
+        jobs: usize,
+        log_in: Option<PathBuf>,
+    ) -> Result<Recorded> {
         let path = target::prepare(target, self.cflags.as_deref(), &self.out, false)?;
         let mut symbols = target::symbols(&path)?;
         let program = Program { path: path.clone(), arguments: words(arguments), input: input.clone() };
         let limits = Limits { time: self.timeout, memory_kib: self.memory << 10, ..Limits::default() };
-        let mut processes = Processes::start(program, limits, jobs)?;
+        let mut processes = Processes::start_with_log_in(log_in, program, limits, jobs)?;
         processes.use_backend(self.backend.into());
         add_modules(&mut symbols, &processes, &path);
         let origin = Origin {
@@ -146,12 +153,14 @@ impl Recorded {
 /// Records a program.
 pub fn run(arguments: &Arguments) -> Result<Exit> {
     let how = &arguments.how;
-    let mut subject = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1)?;
     let path = arguments
         .output
         .clone()
         .unwrap_or_else(|| PathBuf::from(arguments.target.file_name().unwrap_or_default()).with_extension("rht"));
     let cannot = || format!("cannot write `{}`", path.display());
+    let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let log_in = Some(beside.to_owned());
+    let mut subject = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1, log_in)?;
     // Under its name only when it is whole.
     let unfinished = path.with_extension(format!("rht.{}", std::process::id()));
     let out = BufWriter::with_capacity(1 << 20, File::create(&unfinished).with_context(cannot)?);
@@ -222,7 +231,9 @@ impl Line {
             self.bytes as f64 / self.trace_events.max(1) as f64,
             self.outcome,
         );
-        if self.threads < 2 {
+        if self.events == 0 && !self.whole {
+            text += "   Nothing  to predict: nothing was recorded\n";
+        } else if self.threads < 2 {
             text += "   Nothing  to predict: there is only one thread\n";
         } else {
             text += &format!("   Next     racehunter predict {}\n", self.file);

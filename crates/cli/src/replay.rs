@@ -4,10 +4,11 @@ use crate::arguments::Replay;
 use crate::exit::{Exit, advise};
 use crate::hunt::{add_libraries, add_modules, reporter, words};
 use crate::voice::count;
-use crate::{gdb, store, target};
+use crate::{blocks, gdb, store, target};
 use anyhow::{Context as _, Result, anyhow};
 use racehunter_explain::{Explainer, PATIENCE, plan_of};
 use racehunter_explore::{Executor as _, Observe, Plan, shared_sites};
+use racehunter_finding::{Finding, Kind};
 use racehunter_launch::{Backend, Limits, Processes, Program};
 
 /// Runs the schedule of a finding again, as often as asked.
@@ -41,9 +42,17 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     }
     add_libraries(&mut symbols, &processes);
     let explainer = Explainer { symbols: &symbols, load_address: processes.load_address(), patience: PATIENCE };
+    let again = |processes: &mut Processes| -> Result<Option<Finding>> {
+        if stored.finding.kind == Kind::Atomicity {
+            let execution = blocks::run(processes, &stored.finding)?;
+            let shown = execution.is_some_and(|execution| blocks::shows(&execution, &stored.finding));
+            return Ok(shown.then(|| stored.finding.clone()));
+        }
+        Ok(explainer.again(processes, &plan, &stored.finding)?)
+    };
     if arguments.gdb {
         // What it is about is known by the numbers of events, which a replay tells.
-        let again = explainer.again(&mut processes, &plan, &stored.finding)?;
+        let again = again(&mut processes)?;
         let finding = again.ok_or_else(|| anyhow!("the schedule of `{}` does not show it", stored.finding.id))?;
         drop(processes);
         return gdb::run(&stored, &finding, &arguments.out, backend, &arguments.debugger);
@@ -53,7 +62,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let pace = voice.progress("Replaying");
     for number in 1..=arguments.times {
         pace.at(|| format!("{number} of {}", arguments.times));
-        let again = explainer.again(&mut processes, &plan, &stored.finding)?;
+        let again = again(&mut processes)?;
         voice.note("Replayed", || {
             let how = if again.is_some() { "it showed" } else { "it did not show" };
             format!("{number} of {}: {how}", arguments.times)

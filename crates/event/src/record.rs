@@ -105,7 +105,8 @@ byte_enum! {
         Free = 9,
         /// `thread` made thread number `object`; `detail` 1: the thread of a timer, which is the runtime's own.
         Create = 16,
-        /// `thread` has waited for the end of thread number `object`.
+        /// `thread` has waited for the end of thread number `object`. `extra` 1: by an attempt that would not have waited for
+        /// ever; 2: it must not be waited for, and was not.
         Join = 17,
         /// `thread` is over, including its destructors. It performs nothing after this.
         Exit = 18,
@@ -227,9 +228,10 @@ byte_enum! {
         Found = 92,
         /// Memory was mapped: `extra` bytes at `object`, which have no past. Only where allocations are logged.
         Mapped = 93,
-        /// The end of an execution that cared for few variables: so many accesses of them, and threads that began, has its walk
-        /// counted (`object`). Most of these accesses are not in the log.
-        Counted = 94,
+        /// `thread` begins a block that the program says is meant to be atomic. No event: nobody else notices.
+        Began = 94,
+        /// The innermost such block of `thread` ends.
+        Ended = 95,
 
         /// `thread` enters the function whose entry has the number `site`; `detail` 1: the function, if it has a frame on
         /// the shadow call stack, will return into the executable. This kind and the next ones are only there where the
@@ -241,6 +243,9 @@ byte_enum! {
         Branched = 98,
         /// `thread` calls, at `site`, code that is not instrumented or not known, at the address `object`.
         Called = 99,
+        /// The end of an execution that cared for few variables: so many accesses of them, and threads that began, has its walk
+        /// counted (`object`). Most of these accesses are not in the log.
+        Counted = 100,
     }
 }
 

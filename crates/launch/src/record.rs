@@ -69,6 +69,8 @@ impl Processes {
         }
         let interrupted = self.interrupted();
         let worker = self.first_worker();
+        // What a program that is killed leaves behind can be told from what was there before.
+        worker.region.wipe_log();
         worker.request(request.len() as u32);
         let mut stopped: Stopped = Vec::new();
         let alive = matches!(worker.wait(&mut stopped, &interrupted), Answer::Ran(_));
@@ -81,8 +83,20 @@ impl Processes {
             execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
         }
         orphans::end_all();
-        let (first, count) = (slot.log, slot.log_count);
-        Ok((execution, Log { worker: self.first_worker(), first, count }))
+        let (first, mut count) = (slot.log, slot.log_count);
+        let worker = self.first_worker();
+        if slot.state == STATE_RUNNING {
+            count = worker.region.count_log(first);
+        }
+        let log = Log { worker, first, count };
+        if slot.state == STATE_RUNNING {
+            // Nobody was left to say it.
+            for record in log.pieces().flatten() {
+                execution.events = execution.events.max(record.index);
+                execution.threads = execution.threads.max(record.thread + 1);
+            }
+        }
+        Ok((execution, log))
     }
 }
 

@@ -15,7 +15,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::ptr;
 
 /// One control region, mapped.
@@ -46,15 +47,21 @@ struct RawRecord {
 const _: () = assert!(size_of::<RawRecord>() == size_of::<Record>());
 
 impl Region {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// A region in memory; or, if there is room in a directory, in a file without a name there, so that a long log need not
+    /// stay in memory.
+    pub(crate) fn new(directory: Option<&Path>) -> io::Result<Self> {
+        let on_disk = directory.and_then(|directory| nameless_file(directory).ok());
         // SAFETY: plain system calls on a file of our own; the mapping is checked.
         unsafe {
-            let fd = libc::memfd_create(c"racehunter".as_ptr(), libc::MFD_CLOEXEC);
-            if fd < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            let file = File::from_raw_fd(fd);
+            let file = match on_disk {
+                Some(file) => file,
+                None => match libc::memfd_create(c"racehunter".as_ptr(), libc::MFD_CLOEXEC) {
+                    fd if fd < 0 => return Err(io::Error::last_os_error()),
+                    fd => File::from_raw_fd(fd),
+                },
+            };
             file.set_len(REGION_SIZE as u64)?;
+            let fd = file.as_raw_fd();
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
             let base = libc::mmap(ptr::null_mut(), REGION_SIZE, protection, flags, fd, 0);
@@ -274,6 +281,27 @@ impl Region {
         }
     }
 
+    /// How many records there are from one on, in a log that was empty before and whose writer was ended in its midst. The
+    /// last one may not be whole, and does not count.
+    pub(crate) fn count_log(&self, first: u64) -> u64 {
+        let area = self.at(LOG_OFFSET).cast::<RawRecord>();
+        let is_there = |i: usize| {
+            // SAFETY: `i` is within the log area.
+            i < LOG_RECORDS && unsafe { ptr::read_volatile(area.add(i)) }.bytes[0] != 0
+        };
+        let first = first as usize;
+        let mut step = 1;
+        while is_there(first + step - 1) {
+            step *= 2;
+        }
+        let (mut low, mut high) = (step / 2, step);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_there(first + middle) { low = middle + 1 } else { high = middle }
+        }
+        (low as u64).saturating_sub(1)
+    }
+
     /// Records `first .. first + count`, without those that are not records.
     pub(crate) fn read_log(&self, first: u64, count: u64) -> Vec<Record> {
         let first = (first as usize).min(LOG_RECORDS);
@@ -334,6 +362,24 @@ impl Region {
             self.punch(LOG_OFFSET + KEEP, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
         }
     }
+}
+
+/// A file that goes when nobody has it open any more.
+fn nameless_file(directory: &Path) -> io::Result<File> {
+    let file = File::options().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(directory)?;
+    // A disk that is full would end the program in the middle of its log.
+    let mut room = std::mem::MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the call fills the structure in when it returns 0.
+    let room = unsafe {
+        if libc::fstatvfs(file.as_raw_fd(), room.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        room.assume_init()
+    };
+    if room.f_bavail * room.f_frsize < REGION_SIZE as u64 {
+        return Err(io::ErrorKind::StorageFull.into());
+    }
+    Ok(file)
 }
 
 /// A descriptor as the runtime reads it.

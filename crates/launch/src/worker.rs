@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -123,10 +123,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Worker {
     /// Starts the program up to `main`.
-    pub(crate) fn start(program: &Program, limits: Limits) -> Result<Self, LaunchError> {
+    pub(crate) fn start(program: &Program, limits: Limits, log_in: Option<&Path>) -> Result<Self, LaunchError> {
         let name = program.path.display().to_string();
         let failed = |source| LaunchError::Start { program: name.clone(), source };
-        let region = Region::new().map_err(failed)?;
+        let region = Region::new(log_in).map_err(failed)?;
         let (request_read, request_write) = pipe().map_err(failed)?;
         let (answer_read, answer_write) = pipe().map_err(failed)?;
         let output = output_file(limits.output).map_err(failed)?;

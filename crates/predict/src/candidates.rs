@@ -56,10 +56,38 @@ pub(crate) struct LockSets {
     /// Lock and whether it is shared, sorted.
     sets: Vec<Vec<(u32, bool)>>,
     numbers: FxHashMap<Vec<(u32, bool)>, u32>,
+    /// The set that comes of one by an acquisition or release: threads go the same few ways all the time.
+    steps: FxHashMap<(u32, u32, Op), u32>,
 }
 
 impl LockSets {
-    pub(crate) fn number(&mut self, set: Vec<(u32, bool)>) -> u32 {
+    /// The set without a lock.
+    pub(crate) fn empty(&mut self) -> u32 {
+        self.number(Vec::new())
+    }
+
+    /// What a thread that holds a set holds after an event.
+    pub(crate) fn after(&mut self, index: &Index<'_>, held: u32, event: EventId) -> u32 {
+        let op = index.trace.op(event);
+        if !(op.acquires() || op.releases()) || !index.is_outermost(event) {
+            return held;
+        }
+        let lock = index.trace.object(event);
+        if let Some(&after) = self.steps.get(&(held, lock, op)) {
+            return after;
+        }
+        let mut set = self.get(held).to_vec();
+        set.retain(|&(other, _)| other != lock);
+        if op.acquires() {
+            set.push((lock, op.shares()));
+        }
+        set.sort_unstable();
+        let after = self.number(set);
+        self.steps.insert((held, lock, op), after);
+        after
+    }
+
+    fn number(&mut self, set: Vec<(u32, bool)>) -> u32 {
         if let Some(&number) = self.numbers.get(&set) {
             return number;
         }
@@ -67,14 +95,6 @@ impl LockSets {
         self.sets.push(set.clone());
         self.numbers.insert(set, number);
         number
-    }
-
-    /// The locks that a thread holds after so many events.
-    pub(crate) fn held(&mut self, index: &Index<'_>, thread: usize, position: u32) -> u32 {
-        let lock = |acquire| (index.trace.object(acquire), index.trace.op(acquire).shares());
-        let mut set: Vec<(u32, bool)> = index.held_at(thread, position).map(lock).collect();
-        set.sort_unstable();
-        self.number(set)
     }
 
     pub(crate) fn get(&self, number: u32) -> &[(u32, bool)] {
@@ -203,16 +223,14 @@ fn shared_accesses(index: &Index<'_>, locks: &mut LockSets) -> (Vec<Access>, Vec
     let mut next = starts.clone();
     let count = starts.last().copied().unwrap_or(0);
     let mut accesses = vec![Access { event: NONE, locks: 0 }; count as usize];
-    let mut held = vec![locks.number(Vec::new()); index.threads()];
+    let mut held = vec![locks.empty(); index.threads()];
     for event in 0..trace.len() as EventId {
-        let op = trace.op(event);
-        if (op.acquires() || op.releases()) && index.is_outermost(event) {
-            let (thread, position) = index.place(event);
-            held[thread] = locks.held(index, thread, position + 1);
-        }
-        if is_wanted(event) {
+        let held = &mut held[usize::from(trace.thread(event))];
+        if !trace.op(event).is_access() {
+            *held = locks.after(index, *held, event);
+        } else if is_wanted(event) {
             let slot = &mut next[trace.object(event) as usize];
-            accesses[*slot as usize] = Access { event, locks: held[usize::from(trace.thread(event))] };
+            accesses[*slot as usize] = Access { event, locks: *held };
             *slot += 1;
         }
     }

@@ -60,13 +60,24 @@ impl Effort {
     }
 }
 
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// There is such a reordering.
+    Yes(Witness, Stage),
+    /// None was found with the whole trace at hand, and no search ended before its time.
+    No,
+    /// None was found with the effort that was allowed.
+    Unknown,
+}
+
 /// What a question has no answer with.
 #[derive(Clone, Copy)]
 enum Failed {
     /// This choice of critical sections that are gone through.
-    Closing,
+    Closing { gave_up: bool },
     /// So much of the trace that stays as it was.
-    Frozen,
+    Frozen { gave_up: bool },
 }
 
 /// Answers questions about one trace under one policy.
@@ -100,38 +111,57 @@ impl<'a, 't> Checker<'a, 't> {
     /// A reordering that ends as the question wants it, found within some effort.
     #[must_use]
     pub fn check(&self, question: &Question, effort: &Effort) -> Option<(Witness, Stage)> {
-        if !self.cones_allow(question) {
-            return None;
+        match self.answer(question, effort) {
+            Answer::Yes(witness, stage) => Some((witness, stage)),
+            Answer::No | Answer::Unknown => None,
         }
+    }
+
+    /// The same, and whether more effort could find what was not found.
+    #[must_use]
+    pub fn answer(&self, question: &Question, effort: &Effort) -> Answer {
+        let (Some(first), Some(last)) = (question.events().min(), question.events().max()) else { return Answer::No };
+        if !self.cones_allow(question) {
+            return Answer::No;
+        }
+        // A cone says what a join takes to happen, and here it is only about to.
+        let joins = question.next.iter().any(|&event| self.index.trace.op(event).joins());
         if effort.sync_preserving
+            && !joins
             && let Some(witness) = sync_preserving::witness(self.index, &self.cones, question, effort.longest)
             && self.accepts(question, &witness)
         {
-            return Some((witness, Stage::SyncPreserving));
+            return Answer::Yes(witness, Stage::SyncPreserving);
         }
-        let first = question.events().min()?;
-        let last = question.events().max()?;
         let mut tried = None;
+        let mut searched = true;
         for &window in &effort.windows {
             let frozen = first.min(last.saturating_sub(window));
             if tried.replace(frozen) == Some(frozen) {
                 continue;
             }
+            searched = true;
             for closing in [Closing::All, Closing::Earlier, Closing::Later] {
                 match self.reorder(question, frozen, closing, effort) {
-                    Ok(found) => return Some(found),
-                    Err(Failed::Closing) => {}
-                    Err(Failed::Frozen) => break,
+                    Ok((witness, stage)) => return Answer::Yes(witness, stage),
+                    Err(Failed::Closing { gave_up }) => searched &= !gave_up,
+                    Err(Failed::Frozen { gave_up }) => {
+                        searched &= !gave_up;
+                        break;
+                    }
                 }
             }
         }
-        None
+        if tried == Some(0) && searched { Answer::No } else { Answer::Unknown }
     }
 
     /// True unless one of the events needs another one to have happened.
     pub(crate) fn cones_allow(&self, question: &Question) -> bool {
         question.next.iter().all(|&event| {
             let (thread, position) = self.index.place(event);
+            // What a join waits for need not have happened when it is about to; what came before it has.
+            let position = if self.index.trace.op(event).joins() { position.checked_sub(1) } else { Some(position) };
+            let Some(position) = position else { return true };
             let cone = self.cones.of(thread, position);
             question.next.iter().all(|&other| {
                 let (other_thread, position) = self.index.place(other);
@@ -147,16 +177,20 @@ impl<'a, 't> Checker<'a, 't> {
         closing: Closing,
         effort: &Effort,
     ) -> Result<(Witness, Stage), Failed> {
-        let cut = cut(self.index, &self.demands, question, frozen, closing, effort.longest)
-            .map_err(|none| if none.at_all { Failed::Frozen } else { Failed::Closing })?;
-        let failed = if cut.closed { Failed::Closing } else { Failed::Frozen };
-        let order = closure::order(self.index, &cut, question).map_err(|_| failed)?;
-        let Outcome::Found(tail, searched) = linearise(self.index, &cut, &order, effort.retries) else {
-            return Err(failed);
+        let cut = cut(self.index, &self.demands, question, frozen, closing, effort.longest).map_err(|none| {
+            let gave_up = none.too_large;
+            if none.at_all { Failed::Frozen { gave_up } } else { Failed::Closing { gave_up } }
+        })?;
+        let failed = |gave_up| if cut.closed { Failed::Closing { gave_up } } else { Failed::Frozen { gave_up } };
+        let order = closure::order(self.index, &cut, question).map_err(|_| failed(false))?;
+        let (tail, searched) = match linearise(self.index, &cut, &order, effort.retries) {
+            Outcome::Found(tail, searched) => (tail, searched),
+            Outcome::Impossible => return Err(failed(false)),
+            Outcome::GaveUp => return Err(failed(true)),
         };
         let witness = Witness { frozen, tail: tail.into_iter().collect() };
         let stage = if searched { Stage::Search } else { Stage::Closure };
-        if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed) }
+        if self.accepts(question, &witness) { Ok((witness, stage)) } else { Err(failed(true)) }
     }
 
     fn accepts(&self, question: &Question, witness: &Witness) -> bool {
@@ -173,5 +207,117 @@ impl<'a, 't> Checker<'a, 't> {
         let mut reads = necessary(self.index, &self.demands, question);
         reads.sort_unstable();
         reads.into_iter().map(|read| (write(read), read)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Checker, Effort, Stage};
+    use crate::cut::{Closing, cut};
+    use crate::index::Index;
+    use crate::policy::Policy;
+    use crate::search::{Outcome, linearise};
+    use crate::{Question, closure};
+    use racehunter_trace::{EventId, Trace, text};
+    use std::fmt::Write as _;
+
+    /// Accesses, each of a thread of its own, in the order of the trace. A read of something sees its first letter's write:
+    /// `u`, `s`, `c`, `h` and `k` are seen by `v`, `t`, `d`, `r` and `l`.
+    const ACCESSES: [(&str, &str); 16] = [
+        ("s", "w(y)"),
+        ("p", "w(x)"),
+        ("u", "w(x)"),
+        ("h", "w(m)"),
+        ("r", "r(m)"),
+        ("o", "w(n)"),
+        ("t", "r(y)"),
+        ("f", "w(i)"),
+        ("k", "w(i)"),
+        ("l", "r(i)"),
+        ("q", "w(y)"),
+        ("c", "w(n)"),
+        ("d", "r(n)"),
+        ("g", "w(m)"),
+        ("v", "r(x)"),
+        ("end", "w(race)"),
+    ];
+
+    /// What comes before what in any order.
+    const ORDER: &str = "uq uo sp qd ot pr pl hf kg gv fv";
+
+    /// A question whose order has no cycle, and that has no answer all the same.
+    ///
+    /// Each write that nobody sees (`p`, `q`, `o`, `g`, `f`) comes before another write to the same location, or after the
+    /// read that sees that one. If `p` comes before `u`, then `q` comes after `t` (otherwise `p u q s p` is a cycle), so `o`
+    /// before `c` (`t q d o t`), and then `c p u o c` is a cycle, because `c` is in a critical section that is to be over
+    /// before that of `p` begins. If `p` comes after `v`, then `g` comes before `h` (`p r g v p`), so `f` after `l`
+    /// (`h f k g h`), and then `p l f v p` is a cycle. No two of these orders contradict each other by themselves, so neither
+    /// is known.
+    fn gadget(locked: bool) -> Trace {
+        let ends = ["v", "t", "d", "r", "l"];
+        let pairs = ORDER.split(' ').map(|pair| pair.split_at(1)).chain(ends.map(|end| (end, "end")));
+        let pairs: Vec<(&str, &str)> = pairs.collect();
+        let mut text = String::new();
+        for (name, access) in ACCESSES {
+            let mut line = |what: &str| writeln!(text, "{name}|{what}|{name}").unwrap();
+            let has_lock = name == "p" || (locked && name == "c");
+            if has_lock {
+                line("acq(L)");
+            }
+            pairs.iter().filter(|pair| pair.1 == name).for_each(|(one, _)| line(&format!("order({one}{name})")));
+            line(access);
+            pairs.iter().filter(|pair| pair.0 == name).for_each(|(_, other)| line(&format!("order({name}{other})")));
+            if name == "p" {
+                writeln!(text, "p|w(race)|race").unwrap();
+            }
+            if has_lock {
+                writeln!(text, "{name}|rel(L)|{name}").unwrap();
+            }
+        }
+        text::read(text.as_bytes()).unwrap()
+    }
+
+    fn races(trace: &Trace) -> Question {
+        let race = trace.objects().iter().position(|object| object.name == "race").unwrap() as u32;
+        let is_race = |&event: &EventId| trace.op(event).is_access() && trace.object(event) == race;
+        Question::together((0..trace.len() as EventId).filter(is_race).collect())
+    }
+
+    #[test]
+    fn no_cycle_does_not_mean_that_there_is_a_witness() {
+        let trace = gadget(true);
+        let index = Index::new(&trace).unwrap();
+        let checker = Checker::new(&index, Policy::M2);
+        let question = races(&trace);
+        assert_eq!(question.next.len(), 2);
+        assert!(checker.cones_allow(&question));
+        let cut = cut(&index, &checker.demands, &question, 0, Closing::All, usize::MAX).ok().unwrap();
+        let order = closure::order(&index, &cut, &question).unwrap();
+        assert!(matches!(linearise(&index, &cut, &order, usize::MAX), Outcome::Impossible));
+        assert_eq!(checker.answer(&question, &Effort::exhaustive()), Answer::No);
+        // Who gives up does not say no.
+        let hasty = Effort { retries: 10, ..Effort::exhaustive() };
+        assert_eq!(checker.answer(&question, &hasty), Answer::Unknown);
+    }
+
+    #[test]
+    fn without_the_lock_of_one_access_there_is_a_witness() {
+        let trace = gadget(false);
+        let index = Index::new(&trace).unwrap();
+        let checker = Checker::new(&index, Policy::M2);
+        let Answer::Yes(_, stage) = checker.answer(&races(&trace), &Effort::exhaustive()) else { panic!("no witness") };
+        assert_eq!(stage, Stage::SyncPreserving);
+        let thorough = Effort { sync_preserving: false, ..Effort::exhaustive() };
+        assert!(matches!(checker.answer(&races(&trace), &thorough), Answer::Yes(..)));
+    }
+
+    /// What lies before the window stays as it was; that nothing is found then means nothing.
+    #[test]
+    fn a_window_is_not_the_whole_trace() {
+        let trace = gadget(true);
+        let index = Index::new(&trace).unwrap();
+        let checker = Checker::new(&index, Policy::M2);
+        let near = Effort { windows: vec![1], ..Effort::exhaustive() };
+        assert_eq!(checker.answer(&races(&trace), &near), Answer::Unknown);
     }
 }

@@ -33,8 +33,8 @@ impl Cones {
             passed_on: vec![0; threads * threads],
             passed_row: vec![0; threads],
             pending: vec![BinaryHeap::new(); threads],
-            last_read: vec![(NONE, 0); threads],
-            written: vec![0; index.trace.objects().len()],
+            last_read: vec![Write::NONE; threads],
+            written: vec![Write::NONE; index.trace.objects().len()],
             seen: Vec::new(),
         };
         if !demands.is_strict() {
@@ -78,12 +78,28 @@ struct Pass<'a, 't> {
     passed_row: Vec<u32>,
     /// Reads that become necessary at a position.
     pending: Vec<BinaryHeap<Reverse<(u32, EventId)>>>,
-    /// The read just before and what the write that it sees needs, where every read becomes necessary at once.
-    last_read: Vec<(EventId, u32)>,
-    /// For each object what its last write needs to be seen: a row.
-    written: Vec<u32>,
+    /// The write that the read just before sees, where every read becomes necessary at once.
+    last_read: Vec<Write>,
+    /// The last write to each object.
+    written: Vec<Write>,
     /// For each read what the write that it sees needs: a row.
     seen: Vec<u32>,
+}
+
+/// A write.
+#[derive(Clone, Copy)]
+struct Write {
+    thread: u32,
+    /// How many events its thread has done with it: none, if there is no write.
+    done: u32,
+    /// What it needs to be seen.
+    row: u32,
+    /// That is what it needs to happen, and nothing else.
+    plain: bool,
+}
+
+impl Write {
+    const NONE: Self = Self { thread: 0, done: 0, row: 0, plain: true };
 }
 
 /// Joins a row and one position into another row. Says whether it changed.
@@ -112,9 +128,14 @@ impl Pass<'_, '_> {
             changed |= self.follow(thread, required);
         }
         if self.demands.is_strict() {
-            let (read, row) = std::mem::replace(&mut self.last_read[thread], (NONE, 0));
-            if read != NONE {
-                changed |= self.observe(thread, read, row);
+            let write = std::mem::replace(&mut self.last_read[thread], Write::NONE);
+            if write.done > 0 {
+                let threads = index.threads();
+                let now = &mut self.now[thread * threads..][..threads];
+                // Who needs the write, or a later event of its thread, needs all that it needs.
+                if !write.plain || write.done > now[write.thread as usize] {
+                    changed |= join(now, self.cones.row(write.row), write.thread as usize, write.done);
+                }
             }
         } else {
             while let Some(&Reverse((boundary, read))) = self.pending[thread].peek()
@@ -155,10 +176,14 @@ impl Pass<'_, '_> {
         let op = index.trace.op(event);
         let object = index.trace.object(event) as usize;
         let threads = index.threads();
-        let seen = self.written[object];
+        let last = self.written[object];
+        let seen = last.row;
         if op.reads() {
             if self.demands.is_strict() {
-                self.last_read[thread] = (event, seen);
+                // What a thread needed to write is what it needs anyway.
+                if last.thread as usize != thread || !last.plain {
+                    self.last_read[thread] = last;
+                }
             } else {
                 self.seen[event as usize] = seen;
                 let boundary = self.demands.boundary(index, event);
@@ -173,8 +198,9 @@ impl Pass<'_, '_> {
         if !op.writes() {
             return;
         }
+        let write = |row, plain| Write { thread: thread as u32, done: index.position[event as usize] + 1, row, plain };
         if !op.reads() && matches!(self.demands.flow(), Flow::Own) {
-            self.written[object] = self.row[thread];
+            self.written[object] = write(self.row[thread], true);
             return;
         }
         // What must have happened for this write to happen and to have its value.
@@ -189,14 +215,15 @@ impl Pass<'_, '_> {
         if matches!(self.demands.flow(), Flow::Earlier) {
             more |= join(&mut needs, &self.passed_on[thread * threads..][..threads], thread, 0);
         }
-        self.written[object] = if more {
+        let row = if more {
             let passed = self.cones.row(self.passed_row[thread]);
             if passed == needs { self.passed_row[thread] } else { self.add_row(&needs) }
         } else {
             self.row[thread]
         };
+        self.written[object] = write(row, false);
         if matches!(self.demands.flow(), Flow::Earlier) {
-            self.passed_row[thread] = self.written[object];
+            self.passed_row[thread] = row;
         }
     }
 

@@ -65,6 +65,8 @@ impl Cut {
 pub(crate) struct NoCut {
     /// Not even when other critical sections are gone through to their ends.
     pub(crate) at_all: bool,
+    /// There may be one with more events than are allowed.
+    pub(crate) too_large: bool,
 }
 
 /// The least cut for a question, with the events before `frozen` as they were, and at most `limit` that are not.
@@ -81,12 +83,17 @@ pub(crate) fn cut(
         let (thread, position) = index.place(event);
         closure.last[thread] = position;
     }
-    closure.ask(question).and_then(|()| closure.settle()).ok_or(NoCut { at_all: true })?;
-    while closure.close_sections(question, closing).ok_or(NoCut { at_all: false })? {
+    let found = closure.ask(question).and_then(|()| closure.settle());
+    found.ok_or_else(|| closure.none(true))?;
+    loop {
+        let closed = closure.close_sections(question, closing);
+        if !closed.ok_or_else(|| closure.none(false))? {
+            return Ok(closure.cut);
+        }
         closure.cut.closed = true;
-        closure.settle().ok_or(NoCut { at_all: false })?;
+        let settled = closure.settle();
+        settled.ok_or_else(|| closure.none(false))?;
     }
-    Ok(closure.cut)
 }
 
 /// The necessary reads of a question, whatever else they contradict, and without the ends of critical sections.
@@ -146,6 +153,11 @@ impl<'a, 't> Closure<'a, 't> {
                 low,
             },
         }
+    }
+
+    /// What to say when there is no cut.
+    fn none(&self, at_all: bool) -> NoCut {
+        NoCut { at_all, too_large: self.size > self.limit }
     }
 
     /// Takes in what the question names.

@@ -1,6 +1,7 @@
 //! Cycles of locks: threads that hold what the next one wants.
 //!
-//! Each acquisition while other locks are held is a wish. Wishes are grouped by thread, the locks that are held, the lock
+//! Each acquisition while other locks are held is a wish. So is the wait for the end of a thread, which is as if that thread
+//! held something until then; acquisitions of a thread that somebody waits for count even if it holds nothing else. Wishes are grouped by thread, the locks that are held, the lock
 //! that is wanted and the site. A cycle of groups of different threads, each wanting what the next one holds, is a case,
 //! unless two of them hold a lock in common: then they cannot be there together.
 //!
@@ -13,7 +14,7 @@ use crate::Question;
 use crate::candidates::LockSets;
 use crate::index::Index;
 use crate::predict::{Case, Kind};
-use racehunter_trace::EventId;
+use racehunter_trace::{EventId, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Longest cycle that is looked for.
@@ -28,10 +29,26 @@ const MOST: usize = 10_000;
 struct Group {
     thread: u16,
     held: u32,
-    wanted: u32,
+    wanted: Thing,
     shared: bool,
     site: u32,
     wishes: Vec<EventId>,
+}
+
+/// What a thread can want, and another one have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Thing {
+    Lock(u32),
+    /// The end of a thread, which only that thread can give.
+    End(u16),
+}
+
+impl Group {
+    /// What its thread has: its end, and its locks.
+    fn has<'l>(&self, locks: &'l LockSets) -> impl Iterator<Item = Thing> + use<'l> {
+        let held = locks.get(self.held).iter().map(|&(lock, _)| Thing::Lock(lock));
+        std::iter::once(Thing::End(self.thread)).chain(held)
+    }
 }
 
 /// The cycles of a trace.
@@ -39,30 +56,33 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     let trace = index.trace;
     let mut locks = LockSets::default();
     let mut groups: Vec<Group> = Vec::new();
-    let mut numbers: FxHashMap<(u16, u32, u32, bool, u32), usize> = FxHashMap::default();
-    for event in 0..trace.len() as EventId {
+    let mut numbers: FxHashMap<(u16, u32, Thing, bool, u32), usize> = FxHashMap::default();
+    let awaited = awaited(index);
+    let mut held = vec![locks.empty(); index.threads()];
+    for event in (0..trace.len() as EventId).filter(|&event| !trace.op(event).is_access()) {
         let op = trace.op(event);
-        if !op.insists() || !index.is_outermost(event) {
+        let thread = trace.thread(event);
+        let now = &mut held[usize::from(thread)];
+        let before = std::mem::replace(now, locks.after(index, *now, event));
+        let wanted = match op {
+            Op::Join => Thing::End(trace.object(event) as u16),
+            op if op.insists() && index.is_outermost(event) => Thing::Lock(trace.object(event)),
+            _ => continue,
+        };
+        if locks.get(before).is_empty() && !awaited[usize::from(thread)] {
             continue;
         }
-        let (thread, position) = index.place(event);
-        let held = locks.held(index, thread, position);
-        if locks.get(held).is_empty() {
-            continue;
-        }
-        let (wanted, shared, site) = (trace.object(event), op.shares(), trace.site(event));
-        let number = *numbers.entry((thread as u16, held, wanted, shared, site)).or_insert_with(|| {
-            groups.push(Group { thread: thread as u16, held, wanted, shared, site, wishes: Vec::new() });
+        let (shared, site) = (op.shares(), trace.site(event));
+        let number = *numbers.entry((thread, before, wanted, shared, site)).or_insert_with(|| {
+            groups.push(Group { thread, held: before, wanted, shared, site, wishes: Vec::new() });
             groups.len() - 1
         });
         groups[number].wishes.push(event);
     }
     drop_ordered(&mut groups, &locks);
-    let mut holding: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+    let mut holding: FxHashMap<Thing, Vec<usize>> = FxHashMap::default();
     for (number, group) in groups.iter().enumerate() {
-        for &(lock, _) in locks.get(group.held) {
-            holding.entry(lock).or_default().push(number);
-        }
+        group.has(&locks).for_each(|thing| holding.entry(thing).or_default().push(number));
     }
     let mut finder = Finder {
         locks: &locks,
@@ -87,17 +107,27 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     cases
 }
 
-/// Leaves out wishes that are part of no cycle of locks: as long as there are any, those for a lock from which nothing
-/// is wanted, and those of threads that hold only locks that nobody wants.
+/// Threads for whose end somebody waits who holds a lock, or for whom somebody waits himself.
+fn awaited(index: &Index<'_>) -> Vec<bool> {
+    let trace = index.trace;
+    let mut awaited = vec![false; index.threads()];
+    // Who is joined has done all that it did before: from the last join to the first.
+    for event in (0..trace.len() as EventId).rev().filter(|&event| trace.op(event) == Op::Join) {
+        if awaited[usize::from(trace.thread(event))] || index.locks_at(event).next().is_some() {
+            awaited[trace.object(event) as usize] = true;
+        }
+    }
+    awaited
+}
+
+/// Leaves out wishes that are part of no cycle: as long as there are any, those for a lock from which nothing is wanted, and
+/// those of threads that have only what nobody wants.
 fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
     loop {
         let before = groups.len();
-        let wanted: FxHashSet<u32> = groups.iter().map(|group| group.wanted).collect();
-        let held: FxHashSet<u32> =
-            groups.iter().flat_map(|group| locks.get(group.held)).map(|&(lock, _)| lock).collect();
-        groups.retain(|group| {
-            held.contains(&group.wanted) && locks.get(group.held).iter().any(|(lock, _)| wanted.contains(lock))
-        });
+        let wanted: FxHashSet<Thing> = groups.iter().map(|group| group.wanted).collect();
+        let held: FxHashSet<Thing> = groups.iter().flat_map(|group| group.has(locks)).collect();
+        groups.retain(|group| held.contains(&group.wanted) && group.has(locks).any(|thing| wanted.contains(&thing)));
         if groups.len() == before {
             return;
         }
@@ -107,8 +137,8 @@ fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
 struct Finder<'a> {
     locks: &'a LockSets,
     groups: &'a [Group],
-    /// Groups by the locks that they hold.
-    holding: &'a FxHashMap<u32, Vec<usize>>,
+    /// Groups by what they have.
+    holding: &'a FxHashMap<Thing, Vec<usize>>,
     path: Vec<usize>,
     /// Groups that may still be put onto a path.
     steps: usize,
@@ -118,16 +148,22 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// True when a thread of the second group holds what one of the first wants.
+    /// True when a thread of the second group has what one of the first wants.
     fn waits(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.groups[first], &self.groups[second]);
-        self.locks.get(second.held).iter().any(|&(lock, shared)| lock == first.wanted && !(shared && first.shared))
+        match first.wanted {
+            Thing::End(thread) => thread == second.thread,
+            Thing::Lock(wanted) => {
+                let held = self.locks.get(second.held);
+                held.iter().any(|&(lock, shared)| lock == wanted && !(shared && first.shared))
+            }
+        }
     }
 
     /// How many groups after each one, itself included, it takes to wait for the first again, if only groups with larger
     /// numbers than that are used; 0 when there is no such way.
     fn ways_back(&self, first: usize) -> Vec<usize> {
-        let mut wanting: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        let mut wanting: FxHashMap<Thing, Vec<usize>> = FxHashMap::default();
         for (number, group) in self.groups.iter().enumerate().skip(first + 1) {
             wanting.entry(group.wanted).or_default().push(number);
         }
@@ -136,8 +172,8 @@ impl Finder<'_> {
         for length in 1..LONGEST {
             let mut before = Vec::new();
             for second in reached {
-                for (lock, _) in self.locks.get(self.groups[second].held) {
-                    for &group in wanting.get(lock).into_iter().flatten() {
+                for thing in self.groups[second].has(self.locks) {
+                    for &group in wanting.get(&thing).into_iter().flatten() {
                         if back[group] == 0 && self.waits(group, second) {
                             back[group] = length;
                             before.push(group);

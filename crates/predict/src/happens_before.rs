@@ -5,29 +5,18 @@
 //! each other without changing what anything before them saw. So each is a race under every policy; most races that need
 //! a reordering are missed.
 
+//!
+//! The pass is as fast as memory is, so it asks for little of it. Most accesses are to locations that no race can be on: one
+//! bit tells. Of the others most come after all that was done to their location, as under a lock, and then one clock is to be
+//! compared, that of the last access; what all threads did is noted, but not looked at.
+
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Op, Subject};
-use rustc_hash::FxHashMap;
 
 /// Pairs of accesses that the trace shows to race: each access with the last conflicting one of each other thread.
 #[must_use]
 pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
-    let threads = index.threads();
-    let mut shared = 0;
-    let slot = (0..index.trace.objects().len() as u32)
-        .map(|object| {
-            shared += usize::from(index.is_shared(object));
-            if index.is_shared(object) { shared as u32 - 1 } else { NONE }
-        })
-        .collect();
-    let mut pass = Pass {
-        index,
-        clocks: vec![vec![0; threads]; threads],
-        objects: FxHashMap::default(),
-        slot,
-        locations: vec![0; shared * ROWS * threads],
-        races: Vec::new(),
-    };
+    let mut pass = Pass::new(index);
     for event in 0..index.trace.len() as EventId {
         pass.event(event);
     }
@@ -38,120 +27,183 @@ pub fn happens_before(index: &Index<'_>) -> Vec<(EventId, EventId)> {
 /// the last write.
 const ROWS: usize = 5;
 const PLAIN_READ: usize = 0;
-const ATOMIC_READ: usize = 1;
-const PLAIN_WRITE: usize = 2;
-const ATOMIC_WRITE: usize = 3;
-const LAST_WRITE: usize = 4;
+const PLAIN_WRITE: usize = 1;
+const LAST_WRITE: usize = 2;
+const ATOMIC_READ: usize = 3;
+const ATOMIC_WRITE: usize = 4;
 
-/// What an object of synchronisation passes on.
-struct Passed {
-    /// From those who changed it for themselves.
-    exclusive: Vec<u32>,
-    /// From everybody.
-    all: Vec<u32>,
-    /// From those who took it.
-    taken: Vec<u32>,
+/// Rows of each object of synchronisation: what it passes on from those who changed it for themselves, from everybody, and
+/// from those who took it.
+const PASSED: usize = 3;
+const EXCLUSIVE: usize = 0;
+const ALL: usize = 1;
+const TAKEN: usize = 2;
+
+/// An event of a thread, as one more than its position. Who knows it knows all that happened before it.
+#[derive(Clone, Copy)]
+struct Epoch {
+    thread: u32,
+    time: u32,
+}
+
+impl Epoch {
+    /// What nobody can know.
+    const NEVER: Self = Self { thread: 0, time: NONE };
+    /// What everybody knows.
+    const START: Self = Self { thread: 0, time: 0 };
+
+    fn is_known(self, clock: &[u32]) -> bool {
+        self.time <= clock[self.thread as usize]
+    }
 }
 
 /// A clock says of each thread how many of its events happened before.
 struct Pass<'a, 't> {
     index: &'a Index<'t>,
-    clocks: Vec<Vec<u32>>,
-    objects: FxHashMap<u32, Passed>,
+    threads: usize,
+    /// A row for each thread.
+    clocks: Vec<u32>,
+    /// A bit for each object: whether it is a shared location.
+    shared: Vec<u64>,
+    /// The number of each object among the shared locations, or among the objects of synchronisation.
     slot: Vec<u32>,
+    /// For each shared location its last access, if all others happened before that; otherwise [`Epoch::NEVER`].
+    last: Vec<Epoch>,
     locations: Vec<u32>,
+    passed: Vec<u32>,
     races: Vec<(EventId, EventId)>,
 }
 
+/// Takes in what another clock knows.
 fn join(into: &mut [u32], from: &[u32]) {
     for (into, &from) in into.iter_mut().zip(from) {
         *into = from.max(*into);
     }
 }
 
-impl Pass<'_, '_> {
-    fn event(&mut self, event: EventId) {
-        let index = self.index;
-        let (thread, position) = index.place(event);
-        let op = index.trace.op(event);
-        let object = index.trace.object(event);
-        self.clocks[thread][thread] = position + 1;
-        match op.subject() {
-            Subject::Memory => {
-                let slot = self.slot[object as usize];
-                if slot != NONE {
-                    self.access(thread, op, event, slot as usize);
-                }
-            }
-            Subject::Thread => {
-                let (from, to) = if op == Op::Fork { (thread, object as usize) } else { (object as usize, thread) };
-                let clock = std::mem::take(&mut self.clocks[from]);
-                join(&mut self.clocks[to], &clock);
-                self.clocks[from] = clock;
-            }
-            Subject::Nothing => {}
-            Subject::Lock if op != Op::TryFailed && !index.is_outermost(event) => {}
-            _ => self.synchronise(thread, op, object),
+impl<'a, 't> Pass<'a, 't> {
+    fn new(index: &'a Index<'t>) -> Self {
+        let threads = index.threads();
+        let objects = index.trace.objects();
+        let mut shared = vec![0; objects.len().div_ceil(64)];
+        let (mut locations, mut others) = (0, 0);
+        let number = |(object, kind): (usize, Subject)| {
+            let count = if kind != Subject::Memory {
+                &mut others
+            } else if index.is_shared(object as u32) {
+                shared[object / 64] |= 1 << (object % 64);
+                &mut locations
+            } else {
+                return NONE;
+            };
+            *count += 1;
+            *count - 1
+        };
+        let slot = objects.iter().map(|object| object.subject).enumerate().map(number).collect();
+        Self {
+            index,
+            threads,
+            clocks: vec![0; threads * threads],
+            shared,
+            slot,
+            last: vec![Epoch::START; locations as usize],
+            locations: vec![0; locations as usize * ROWS * threads],
+            passed: vec![0; others as usize * PASSED * threads],
+            races: Vec::new(),
         }
     }
 
-    fn synchronise(&mut self, thread: usize, op: Op, object: u32) {
-        let threads = self.index.threads();
-        let clock = &mut self.clocks[thread];
-        let passed = self.objects.entry(object).or_insert_with(|| Passed {
-            exclusive: vec![0; threads],
-            all: vec![0; threads],
-            taken: vec![0; threads],
-        });
+    fn event(&mut self, event: EventId) {
+        let trace = self.index.trace;
+        let (thread, op, object) = (usize::from(trace.thread(event)), trace.op(event), trace.object(event) as usize);
+        self.clocks[thread * self.threads + thread] += 1;
+        if op.is_access() {
+            if self.shared[object / 64] >> (object % 64) & 1 == 1 {
+                self.access(thread, op, event, self.slot[object] as usize);
+            }
+            return;
+        }
+        match op.subject() {
+            Subject::Thread => {
+                let (from, to) = if op == Op::Fork { (thread, object) } else { (object, thread) };
+                let clock = self.clocks[from * self.threads..][..self.threads].to_vec();
+                join(&mut self.clocks[to * self.threads..][..self.threads], &clock);
+            }
+            Subject::Memory | Subject::Nothing => {}
+            Subject::Lock if op != Op::TryFailed && !self.index.is_outermost(event) => {}
+            _ => self.synchronise(thread, op, self.slot[object] as usize),
+        }
+    }
+
+    fn synchronise(&mut self, thread: usize, op: Op, slot: usize) {
+        let threads = self.threads;
+        let clock = &mut self.clocks[thread * threads..][..threads];
+        let passed = &mut self.passed[slot * PASSED * threads..][..PASSED * threads];
+        let (exclusive, rest) = passed.split_at_mut((ALL - EXCLUSIVE) * threads);
+        let (all, taken) = rest.split_at_mut((TAKEN - ALL) * threads);
         match op {
             Op::Acquire | Op::TryAcquire => {
-                join(clock, &passed.all);
-                join(&mut passed.taken, clock);
+                join(clock, all);
+                // All who took it before have given it back, and that is known now.
+                taken.copy_from_slice(clock);
             }
             Op::AcquireShared | Op::TryAcquireShared => {
-                join(clock, &passed.exclusive);
-                join(&mut passed.taken, clock);
+                join(clock, exclusive);
+                join(taken, clock);
             }
-            Op::ReleaseShared => join(&mut passed.all, clock),
-            Op::TryFailed => join(clock, &passed.taken),
-            Op::Depart => join(clock, &passed.all),
+            Op::Release => {
+                // Nobody has passed anything on since this thread took it.
+                all.copy_from_slice(clock);
+                exclusive.copy_from_slice(clock);
+            }
+            Op::ReleaseShared => join(all, clock),
+            Op::TryFailed => join(clock, taken),
+            Op::Depart => join(clock, all),
             _ => {
-                join(clock, &passed.all);
-                join(&mut passed.all, clock);
-                join(&mut passed.exclusive, clock);
+                join(clock, all);
+                all.copy_from_slice(clock);
             }
         }
     }
 
     fn access(&mut self, thread: usize, op: Op, event: EventId, slot: usize) {
-        let index = self.index;
-        let threads = index.threads();
+        let threads = self.threads;
         let rows = &mut self.locations[slot * ROWS * threads..][..ROWS * threads];
-        let clock = &mut self.clocks[thread];
-        let conflicting: &[usize] = match op {
-            Op::Read => &[PLAIN_WRITE, ATOMIC_WRITE],
-            Op::AtomicRead => &[PLAIN_WRITE],
-            Op::Write => &[PLAIN_READ, ATOMIC_READ, PLAIN_WRITE, ATOMIC_WRITE],
-            _ => &[PLAIN_READ, PLAIN_WRITE],
-        };
-        for &row in conflicting {
-            let last = &rows[row * threads..][..threads];
-            for (other, (&last, &known)) in last.iter().zip(clock.iter()).enumerate() {
-                if last > known {
-                    self.races.push((index.events[other][last as usize - 1], event));
+        let clock = &mut self.clocks[thread * threads..][..threads];
+        let last = &mut self.last[slot];
+        let comes_after_all = last.is_known(clock) || {
+            for &row in conflicting(op) {
+                for (other, (&last, &known)) in rows[row * threads..][..threads].iter().zip(&*clock).enumerate() {
+                    if last > known {
+                        self.races.push((self.index.events[other][last as usize - 1], event));
+                    }
                 }
             }
-        }
+            if op.reads() {
+                join(clock, &rows[LAST_WRITE * threads..][..threads]);
+            }
+            let known =
+                |row: usize| rows[row * threads..][..threads].iter().zip(&*clock).all(|(last, known)| last <= known);
+            [PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE].into_iter().all(known)
+        };
+        let time = clock[thread];
+        *last = if comes_after_all { Epoch { thread: thread as u32, time } } else { Epoch::NEVER };
         if op.reads() {
-            join(clock, &rows[LAST_WRITE * threads..][..threads]);
-        }
-        let now = clock[thread];
-        if op.reads() {
-            rows[if op == Op::Read { PLAIN_READ } else { ATOMIC_READ } * threads + thread] = now;
+            rows[if op == Op::Read { PLAIN_READ } else { ATOMIC_READ } * threads + thread] = time;
         }
         if op.writes() {
-            rows[if op == Op::Write { PLAIN_WRITE } else { ATOMIC_WRITE } * threads + thread] = now;
+            rows[if op == Op::Write { PLAIN_WRITE } else { ATOMIC_WRITE } * threads + thread] = time;
             rows[LAST_WRITE * threads..][..threads].copy_from_slice(clock);
         }
+    }
+}
+
+/// The rows of the accesses that an operation conflicts with.
+fn conflicting(op: Op) -> &'static [usize] {
+    match op {
+        Op::Read => &[PLAIN_WRITE, ATOMIC_WRITE],
+        Op::AtomicRead => &[PLAIN_WRITE],
+        Op::Write => &[PLAIN_READ, ATOMIC_READ, PLAIN_WRITE, ATOMIC_WRITE],
+        _ => &[PLAIN_READ, PLAIN_WRITE],
     }
 }

@@ -254,7 +254,7 @@ impl Pass<'_> {
                 self.index.forker[child] = event;
                 NONE
             }
-            Op::Join => {
+            Op::Join | Op::TryJoin => {
                 let child = object as usize;
                 if child == own {
                     return Err("a thread cannot join itself");

@@ -44,7 +44,7 @@ mod sync_preserving;
 mod validate;
 mod writes;
 
-pub use check::{Checker, Effort, Stage};
+pub use check::{Answer, Checker, Effort, Stage};
 pub use error::Error;
 pub use happens_before::happens_before;
 pub use index::Index;

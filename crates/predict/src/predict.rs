@@ -1,7 +1,7 @@
 //! All predictions of a trace.
 
 use crate::candidates::Candidates;
-use crate::check::{Checker, Effort, Stage};
+use crate::check::{Answer, Checker, Effort, Stage};
 use crate::index::Index;
 use crate::policy::Policy;
 use crate::{Question, Witness, atomicity, deadlocks};
@@ -69,7 +69,7 @@ pub struct Report {
     pub cases: usize,
     /// Questions that were asked.
     pub questions: usize,
-    /// Cases without a prediction whose questions were not all asked.
+    /// Cases without a prediction whose questions were not all asked, or not all answered.
     pub unfinished: usize,
 }
 
@@ -91,9 +91,9 @@ pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + 
     let races = candidates.cases.len();
     let cases = races + others.len();
 
-    let answer = |number: usize| -> Answer {
+    let answer = |number: usize| -> Told {
         if stop() {
-            return Answer { predictions: Vec::new(), questions: 0, unfinished: true };
+            return Told { predictions: Vec::new(), questions: 0, unfinished: true };
         }
         if number >= races {
             return answer(&checker, &others[number - races], options);
@@ -133,23 +133,28 @@ pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + 
     Report { predictions: predictions.into_iter().map(|(_, prediction)| prediction).collect(), ..report }
 }
 
-struct Answer {
+/// What came out of one case.
+struct Told {
     predictions: Vec<Prediction>,
     questions: usize,
     unfinished: bool,
 }
 
-fn answer(checker: &Checker<'_, '_>, case: &Case, options: &Options) -> Answer {
-    let mut answer = Answer { predictions: Vec::new(), questions: 0, unfinished: !case.complete };
+fn answer(checker: &Checker<'_, '_>, case: &Case, options: &Options) -> Told {
+    let mut told = Told { predictions: Vec::new(), questions: 0, unfinished: !case.complete };
     for (events, question) in &case.tries {
-        answer.questions += 1;
-        if let Some((witness, stage)) = checker.check(question, &options.effort) {
-            let (events, question) = (events.clone(), question.clone());
-            answer.predictions.push(Prediction { kind: case.kind, events, question, witness, stage });
-            if !options.every_pair {
-                break;
+        told.questions += 1;
+        match checker.answer(question, &options.effort) {
+            Answer::Yes(witness, stage) => {
+                let (events, question) = (events.clone(), question.clone());
+                told.predictions.push(Prediction { kind: case.kind, events, question, witness, stage });
+                if !options.every_pair {
+                    break;
+                }
             }
+            Answer::No => {}
+            Answer::Unknown => told.unfinished = true,
         }
     }
-    answer
+    told
 }

@@ -293,7 +293,7 @@ impl Run<'_, '_, '_> {
                     return Err(Invalid::Lock(id));
                 }
             }
-            Op::Join => {
+            Op::Join | Op::TryJoin => {
                 let child = event.object as usize;
                 let forked = original.forker[child].is_none_or(|fork| self.has_happened(fork));
                 if !forked || (self.done[child] as usize) < original.events[child].len() {

@@ -1,5 +1,5 @@
 /*
- * racehunter.h: many executions of one test in one process.
+ * racehunter.h: many executions of one test in one process, and blocks that are meant to be atomic.
  *
  * RaceHunter runs unmodified programs; each execution is then a process of its own. A test that is short can be run
  * far more often when the program calls it in a loop, and this header is how the loop talks to RaceHunter. There are
@@ -25,6 +25,18 @@
  * A program built with an ordinary compiler, without RaceHunter's runtime, runs the body of the loop exactly once. So
  * the same source is an ordinary test too.
  *
+ * A block of statements that other threads should see as a whole, although it consists of several critical sections or
+ * atomic operations, can be marked:
+ *
+ *     racehunter_begin_block();
+ *     old = atomic_load(&n);
+ *     atomic_store(&n, old + 1);                   // what others did in between is overwritten
+ *     racehunter_end_block();
+ *
+ * `racehunter record` keeps the marks, and `racehunter predict` says whether an access of another thread can come between two
+ * of the block in such a way that no order of whole blocks explains it. Marks are per thread, may be nested (the outermost
+ * counts), and cost nothing to speak of. They change nothing about what is explored.
+ *
  * The header is for C99 and C++11 or later, with GCC or Clang. Define RACEHUNTER_NO_SHORT_NAMES before including it
  * if OnStart and OnRestart mean something else in your program.
  */
@@ -47,6 +59,13 @@ void racehunter_on_start(void) __attribute__((weak));
  */
 int racehunter_on_restart(void) __attribute__((weak));
 
+/*
+ * A block that is meant to be atomic begins and ends. Provided by the runtime; weak like the others. Call them through
+ * racehunter_begin_block and racehunter_end_block.
+ */
+void racehunter_atomic_begin(void) __attribute__((weak));
+void racehunter_atomic_end(void) __attribute__((weak));
+
 #ifdef __cplusplus
 }
 #endif
@@ -64,6 +83,18 @@ static inline int racehunter_loop(void (*test)(void), void (*reset)(void)) {
         test();
     } while (racehunter_on_restart && racehunter_on_restart());
     return 0;
+}
+
+/* The calling thread begins a block that is meant to be atomic. */
+static inline void racehunter_begin_block(void) {
+    if (racehunter_atomic_begin)
+        racehunter_atomic_begin();
+}
+
+/* It ends the innermost block that it has begun. */
+static inline void racehunter_end_block(void) {
+    if (racehunter_atomic_end)
+        racehunter_atomic_end();
 }
 
 #ifndef RACEHUNTER_NO_SHORT_NAMES

@@ -30,6 +30,7 @@ mod afterlife;
 mod annotations;
 mod arena;
 mod atomics;
+mod blocks;
 mod clock;
 mod debug;
 mod escapes;

@@ -62,6 +62,8 @@ pub enum Op {
     TryAcquire = 27,
     /// As [`Op::AcquireShared`], by an attempt that would not have waited for ever.
     TryAcquireShared = 28,
+    /// As [`Op::Join`], by an attempt that would not have waited for ever.
+    TryJoin = 29,
 }
 
 /// What kind of thing an event is about. Objects of different kinds are different, whatever their names.
@@ -87,7 +89,7 @@ pub enum Subject {
 
 impl Op {
     /// All operations, by their number.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Read,
         Self::Write,
         Self::AtomicRead,
@@ -117,6 +119,7 @@ impl Op {
         Self::Local,
         Self::TryAcquire,
         Self::TryAcquireShared,
+        Self::TryJoin,
     ];
 
     /// The operation with this number, if there is one.
@@ -158,6 +161,7 @@ impl Op {
             Self::Local => "local",
             Self::TryAcquire => "tacq",
             Self::TryAcquireShared => "tracq",
+            Self::TryJoin => "tjoin",
         }
     }
 
@@ -179,7 +183,7 @@ impl Op {
             | Self::TryAcquireShared
             | Self::ReleaseShared
             | Self::TryFailed => Subject::Lock,
-            Self::Fork | Self::Join => Subject::Thread,
+            Self::Fork | Self::Join | Self::TryJoin => Subject::Thread,
             Self::Branch | Self::Enter | Self::Exit | Self::Begin | Self::End | Self::Local => Subject::Nothing,
             Self::Wait | Self::Wake | Self::Signal | Self::Broadcast => Subject::Condition,
             Self::Post | Self::Down => Subject::Semaphore,
@@ -234,6 +238,12 @@ impl Op {
     #[must_use]
     pub const fn insists(self) -> bool {
         matches!(self, Self::Acquire | Self::AcquireShared)
+    }
+
+    /// True when it waits for the end of a thread.
+    #[must_use]
+    pub const fn joins(self) -> bool {
+        matches!(self, Self::Join | Self::TryJoin)
     }
 
     /// True when it gives a lock back.

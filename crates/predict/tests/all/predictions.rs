@@ -5,7 +5,7 @@ use crate::support::{Random, Shape, shown, trace};
 use racehunter_predict::{
     Checker, Effort, Index, Kind, Options, Policy, Question, Witness, happens_before, predict, validate,
 };
-use racehunter_trace::{EventId, Op, Trace, text};
+use racehunter_trace::{EventId, Op, Subject, Trace, text};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -57,6 +57,7 @@ fn races_are_all_races() {
 #[test]
 fn deadlocks_are_all_deadlocks() {
     let mut total = [0; 5];
+    let mut joins = 0;
     for_each(|name, trace, index| {
         for policy in Policy::ALL {
             let deadlocks = Oracle::new(trace).deadlocks(&Rules::new(trace, policy));
@@ -72,10 +73,13 @@ fn deadlocks_are_all_deadlocks() {
                 })
                 .collect();
             assert_eq!(predicted, deadlocks, "{policy:?} {name}");
-            deadlocks.iter().for_each(|deadlock| total[deadlock.len()] += 1);
+            for deadlock in deadlocks {
+                total[deadlock.len()] += 1;
+                joins += usize::from(deadlock.iter().any(|&event| trace.op(event) == Op::Join));
+            }
         }
     });
-    assert!(total[2] > 0, "{total:?}");
+    assert!(total[2] > 0 && joins > 0, "{total:?}, {joins} with joins");
 }
 
 /// Philosophers who eat one after the other, several times, taking the fork on their left first; with `first_right` the
@@ -208,6 +212,104 @@ fn what_the_trace_shows_is_predicted() {
         }
     });
     assert!(total > 0);
+}
+
+/// What `happens_before` says is what its definition does, pair by pair.
+#[test]
+fn what_the_trace_shows_is_by_definition() {
+    let mut total = 0;
+    for_each(|name, trace, index| {
+        let mut found = happens_before(index);
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found, unordered(trace), "{name}");
+        total += found.len();
+    });
+    assert!(total > 0);
+}
+
+/// Each access with the last conflicting one of each kind and other thread before it, unless that happens before it. By
+/// plain reachability.
+fn unordered(trace: &Trace) -> Vec<(EventId, EventId)> {
+    let len = trace.len();
+    let ids = || 0..len as EventId;
+    let outermost = outermost(trace);
+    // Whether an event hands over to a later one, reads apart.
+    let hands_over = |first: EventId, second: EventId| {
+        let (a, b) = (trace.event(first), trace.event(second));
+        let same = a.op.subject() == b.op.subject() && a.object == b.object;
+        if a.thread == b.thread {
+            return true;
+        }
+        match (a.op, b.op) {
+            (Op::Fork, _) if a.object == u32::from(b.thread) => true,
+            (_, Op::Join | Op::TryJoin) if b.object == u32::from(a.thread) => true,
+            _ if !same || !outermost[first as usize] || !outermost[second as usize] => false,
+            (a, Op::TryFailed) => a.acquires(),
+            (a, b) if a.releases() && b.acquires() => a == Op::Release || b.excludes(),
+            (Op::Arrive, Op::Arrive | Op::Depart) => true,
+            (a, b) => a.subject() == Subject::Order && b.subject() == Subject::Order,
+        }
+    };
+    let mut before = vec![vec![false; len]; len];
+    let mut races = Vec::new();
+    let mut written = std::collections::BTreeMap::new();
+    for event in ids() {
+        let follow = |before: &mut Vec<Vec<bool>>, other: EventId| {
+            let known = before[other as usize].clone();
+            before[event as usize].iter_mut().zip(known).for_each(|(now, known)| *now |= known);
+            before[event as usize][other as usize] = true;
+        };
+        (0..event).filter(|&other| hands_over(other, event)).for_each(|other| follow(&mut before, other));
+        let now = trace.event(event);
+        if !now.op.is_access() {
+            continue;
+        }
+        for thread in (0..trace.threads().len() as u16).filter(|&thread| thread != now.thread) {
+            // An update is a read and a write.
+            for (writes, atomic) in [(false, false), (false, true), (true, false), (true, true)] {
+                if !(writes || now.op.writes()) || (atomic && now.op.is_atomic()) {
+                    continue;
+                }
+                let last = (0..event).rev().find(|&other| {
+                    let other = trace.event(other);
+                    let is_kind = if writes { other.op.writes() } else { other.op.reads() };
+                    (other.thread, other.object) == (thread, now.object) && is_kind && other.op.is_atomic() == atomic
+                });
+                if let Some(last) = last.filter(|&last| !before[event as usize][last as usize]) {
+                    races.push((last, event));
+                }
+            }
+        }
+        if now.op.reads()
+            && let Some(&write) = written.get(&now.object)
+        {
+            follow(&mut before, write);
+        }
+        if now.op.writes() {
+            written.insert(now.object, event);
+        }
+    }
+    races.sort_unstable();
+    races.dedup();
+    races
+}
+
+/// Whether each event is more than the inner part of a recursive lock.
+fn outermost(trace: &Trace) -> Vec<bool> {
+    let mut depth = std::collections::BTreeMap::new();
+    trace
+        .events()
+        .map(|event| {
+            let depth: &mut u32 = depth.entry((event.thread, event.op.subject(), event.object)).or_default();
+            if event.op.acquires() {
+                *depth += 1;
+                return *depth == 1;
+            }
+            *depth -= u32::from(event.op.releases());
+            !event.op.releases() || *depth == 0
+        })
+        .collect()
 }
 
 #[test]

@@ -107,7 +107,9 @@ fn place(name: &CStr) -> To {
         b"thrd_create" => To::Here(threads::create_c11 as *const () as usize),
         b"thrd_join" => To::Here(threads::join_c11 as *const () as usize),
         b"racehunter_loop" => To::Here(once as *const () as usize),
-        b"racehunter_on_start" | b"racehunter_on_restart" => To::Here(nothing as *const () as usize),
+        b"racehunter_on_start" | b"racehunter_on_restart" | b"racehunter_atomic_begin" | b"racehunter_atomic_end" => {
+            To::Here(nothing as *const () as usize)
+        }
         // The stricter one of two functions that are one here.
         b"__libc_start_main" | b"__longjmp_chk" => To::Stay,
         name => annotations::place(name).unwrap_or(To::Next),

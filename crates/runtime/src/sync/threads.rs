@@ -112,6 +112,8 @@ pub(super) unsafe extern "C" fn create(
     (*t).created_at = code;
     (*t).detached = detached != 0;
     (*t).signal_mask = (*current()).signal_mask;
+    // Allocations of the C library may have been noted meanwhile.
+    (*current()).code = code;
     log::event(Kind::Create, n, (*t).number as usize, log::relative(start), 0);
     log_stack(t);
     make_ready(t);
@@ -151,12 +153,25 @@ unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
         (_, false) => Misuse::JoinDetached,
     };
     let n = point(code);
-    log::event(kind, n, number, 0, 0);
+    log::event(kind, n, number, NOT_JOINED, 0);
     misuse::report(what, number, 0);
     if (*t).joined { ESRCH } else { EINVAL }
 }
 
-unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, code: usize) -> i32 {
+/// How long somebody waits for the end of a thread.
+#[derive(Clone, Copy)]
+enum Patience {
+    ForEver,
+    Until(u64),
+    /// It is over already.
+    None,
+}
+
+/// In records of joins: an attempt that would not have waited for ever, and one of what must not be waited for.
+const ATTEMPT: u64 = 1;
+const NOT_JOINED: u64 = 2;
+
+unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code: usize) -> i32 {
     let code = cxx::place(code);
     let Some(t) = by_handle(handle) else { return not_joinable(handle, Kind::Join, code) };
     if (*t).detached {
@@ -166,6 +181,11 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
         return EDEADLK;
     }
     let number = (*t).number as usize;
+    let (deadline, how) = match patience {
+        Patience::ForEver => (None, 0),
+        Patience::Until(deadline) => (Some(deadline), ATTEMPT),
+        Patience::None => (None, ATTEMPT),
+    };
     let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
     match end {
         End::Done => {}
@@ -176,13 +196,13 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
         End::TimedOut | End::Interrupted => return ETIMEDOUT,
     }
     if (*t).joined {
-        log::event(Kind::Join, n, number, 0, 0);
+        log::event(Kind::Join, n, number, NOT_JOINED, 0);
         misuse::report(Misuse::JoinTwice, number, 0);
         return EINVAL;
     }
     clock::join_thread(t);
     (*t).joined = true;
-    log::event(Kind::Join, n, number, 0, 1);
+    log::event(Kind::Join, n, number, how, 1);
     if !result.is_null() {
         *result = (*t).result;
     }
@@ -190,11 +210,11 @@ unsafe fn join_until(handle: usize, result: *mut usize, deadline: Option<u64>, c
 }
 
 pub(super) unsafe extern "C" fn join(handle: usize, result: *mut usize, code: usize) -> i32 {
-    join_until(handle, result, None, code)
+    join_with(handle, result, Patience::ForEver, code)
 }
 
 unsafe extern "C" fn timed_join(handle: usize, result: *mut usize, until: *const [i64; 2], code: usize) -> i32 {
-    join_until(handle, result, Some(time::deadline(time::REALTIME, until)), code)
+    join_with(handle, result, Patience::Until(time::deadline(time::REALTIME, until)), code)
 }
 
 unsafe extern "C" fn clock_join(
@@ -204,7 +224,7 @@ unsafe extern "C" fn clock_join(
     until: *const [i64; 2],
     code: usize,
 ) -> i32 {
-    join_until(handle, result, Some(time::deadline(clock, until)), code)
+    join_with(handle, result, Patience::Until(time::deadline(clock, until)), code)
 }
 
 unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) -> i32 {
@@ -212,7 +232,7 @@ unsafe extern "C" fn try_join(handle: usize, result: *mut usize, code: usize) ->
         point(code);
         return EBUSY;
     }
-    join_until(handle, result, None, code)
+    join_with(handle, result, Patience::None, code)
 }
 
 pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {

@@ -90,6 +90,9 @@ pub struct Converter<'n, S> {
     is_late: bool,
 }
 
+/// Of a [`Kind::Join`] record: the thread would not have waited for ever.
+const ATTEMPT: u64 = 1;
+
 /// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
 const INITIALISED: u8 = 2;
 
@@ -169,6 +172,8 @@ impl<'n, S: Sink> Converter<'n, S> {
                     let object = self.object(Subject::Order, record.object)?;
                     self.push(record.thread, record.code, Op::Order, object, Some(0))?;
                 }
+                Kind::Began => self.push(record.thread, record.code, Op::Begin, NO_OBJECT, Some(0))?,
+                Kind::Ended => self.push(record.thread, record.code, Op::End, NO_OBJECT, Some(0))?,
                 Kind::Entered | Kind::Left | Kind::Branched | Kind::Called => {
                     if let Some(dependences) = &mut self.dependences {
                         dependences.pass(record);
@@ -252,7 +257,11 @@ impl<'n, S: Sink> Converter<'n, S> {
             Kind::AtomicWrite => return self.access(record, Op::AtomicWrite),
             Kind::AtomicUpdate => return self.access(record, Op::Update),
             Kind::Create => Op::Fork,
-            Kind::Join => Op::Join,
+            Kind::Join => match record.extra {
+                0 => Op::Join,
+                ATTEMPT => Op::TryJoin,
+                _ => Op::Local,
+            },
             Kind::Lock | Kind::WriteLock => Op::Acquire,
             Kind::Unlock => Op::Release,
             Kind::TryLock | Kind::TryWriteLock => tried(Op::TryAcquire),

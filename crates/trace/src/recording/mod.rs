@@ -19,6 +19,7 @@
 //!   of the arrival.
 //! * **Annotations.** Accesses that race detectors are told not to look at are atomic: such do not race with each other.
 //!   What annotations pass on is passed on in the order of the log.
+//! * **Blocks** that the program marks as meant to be atomic are marked, as parts of what their thread did before.
 //! * **The rest.** What the predictor has no finer model of (once-only initialisation, futexes, input and output,
 //!   signals) is [`Op::Order`]: it stays in order with all else on the same object.
 //!
@@ -107,7 +108,7 @@ impl Sink for Columns {
 
 /// After these a thread may be suspended although it goes on next.
 fn may_suspend(op: Op) -> bool {
-    !op.is_access() && !op.acquires() && !op.releases()
+    !op.is_access() && !op.acquires() && !op.releases() && !matches!(op, Op::Begin | Op::End)
 }
 
 /// The code address in the name of a site that a recording gave it.

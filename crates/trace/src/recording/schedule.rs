@@ -23,6 +23,18 @@ impl Schedule {
         self.operations.get(at).map(|&(_, event)| event)
     }
 
+    /// The number, in the execution, of the operation that an event of the trace is or is a part of; if it happens.
+    #[must_use]
+    pub fn number_of(&self, recording: &Recording, event: EventId) -> Option<u64> {
+        let trace = &recording.trace;
+        let thread = trace.thread(event);
+        let mut own = (0..=event).rev().filter(|&id| trace.thread(id) == thread);
+        let operation = own.find(|&id| !trace.event(id).part)?;
+        // The last event of a schedule can be a part whose operation is not there as a whole.
+        let is_it = |&&(_, id): &&(u64, EventId)| id == event || id == operation;
+        self.operations.iter().rev().find(is_it).map(|&(number, _)| number)
+    }
+
     /// The thread that performs each event, the first event first.
     #[must_use]
     pub fn threads(&self) -> Vec<u32> {

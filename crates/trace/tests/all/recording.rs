@@ -349,3 +349,32 @@ fn names_of_sites_tell_the_code() {
     assert_eq!(code_of("a@b.c:1:2@0x1f"), Some(0x1f));
     assert_eq!(code_of("a.c:1:2"), None);
 }
+
+#[test]
+fn blocks_are_marked_and_joins_are_told_apart() {
+    let mark = |thread, kind| Record { index: 2, thread, kind, ..Record::default() };
+    let log = [
+        record(1, 0, Kind::Create, 1, 0),
+        record(2, 1, Kind::Switch, 0, 0),
+        mark(1, Kind::Began),
+        record(2, 1, Kind::Write, 0x1000, 8),
+        mark(1, Kind::Ended),
+        record(3, 0, Kind::Switch, 0, 0),
+        // It would not have waited for ever; then it asks again, which is a mistake.
+        Record { extra: 1, detail: 1, ..record(3, 0, Kind::Join, 1, 0) },
+        Record { extra: 2, ..record(4, 0, Kind::Join, 1, 0) },
+    ];
+    assert_eq!(
+        text_of(&log),
+        "main|fork(main/1)|0x101\n\
+         main/1|+begin|0x0\n\
+         main/1|w(0x1000)|0x102\n\
+         main/1|+end|0x0\n\
+         main|tjoin(main/1)|0x103\n\
+         main|local|0x104\n"
+    );
+    // A mark is nothing that a thread could be suspended in.
+    let recording = Recording::of(&log).unwrap();
+    let switches = recording.schedule([0, 1, 2, 3], &[]).switches;
+    assert_eq!(switches.iter().map(|switch| (switch.at, switch.to)).collect::<Vec<_>>(), [(2, 1)]);
+}

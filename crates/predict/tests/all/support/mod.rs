@@ -131,7 +131,8 @@ impl Generator<'_> {
                     self.push(thread, Op::Fork, child);
                 } else if !self.joined[child] && self.held[child].is_empty() && self.random.one_in(2) {
                     self.joined[child] = true;
-                    self.push(thread, Op::Join, child);
+                    let tries = self.random.one_in(5);
+                    self.push(thread, if tries { Op::TryJoin } else { Op::Join }, child);
                 }
             }
             20 => self.push(thread, Op::AtomicRead, location),

@@ -195,7 +195,7 @@ impl<'t> Oracle<'t> {
                 // The one who was there, of several readers the last, is there again.
                 others(&then).into_iter().max().is_none_or(|holder| others(state).contains(&holder))
             }
-            Op::Join => {
+            Op::Join | Op::TryJoin => {
                 let child = event.object as usize;
                 state.done[child] == self.threads[child].len() && self.forked(state, event.object)
             }
@@ -296,7 +296,8 @@ impl Oracle<'_> {
                 .iter()
                 .enumerate()
                 .filter_map(|(thread, events)| events.get(state.done[thread]).copied())
-                .filter(|&id| self.trace.op(id).insists() && self.is_next(state, id))
+                .filter(|&id| self.trace.op(id).insists() || self.trace.op(id) == Op::Join)
+                .filter(|&id| self.is_next(state, id))
                 .collect();
             for mask in 1_u32..1 << next.len() {
                 let set: Vec<EventId> =
@@ -324,6 +325,9 @@ impl Oracle<'_> {
     /// True when each waits for one of the others, and following that leads through all of them.
     fn is_cycle(&self, state: &State, set: &[EventId]) -> bool {
         let waits = |one: EventId, other: EventId| {
+            if self.trace.op(one) == Op::Join {
+                return self.trace.object(one) == u32::from(self.trace.thread(other));
+            }
             self.holders(state, self.trace.object(one)).into_iter().any(|holder| {
                 self.trace.thread(holder) == self.trace.thread(other)
                     && self.trace.thread(one) != self.trace.thread(other)
