@@ -242,7 +242,7 @@ fn what_does_not_belong_together_is_not_merged() {
 /// Leaving out what shows nothing new leaves out no finding, on programs of all kinds.
 #[test]
 fn reduction_loses_no_finding() {
-    let (mut reduced, mut all) = (0, 0);
+    let (mut reduced, mut all) = ([0; 2], 0);
     for target in racehunter_e2e::annotations::targets().into_iter().step_by(30) {
         let bound = target.bug.as_ref().map_or(1, |bug| bug.preemptions.min(2)).to_string();
         let mut options = target.options();
@@ -251,24 +251,25 @@ fn reduction_loses_no_finding() {
         let workshop = Workshop::new();
         let more = workshop.hunt(&root().join(&target.path), &options);
         let Some(more_summary) = more.summary.as_ref().filter(|summary| summary.complete) else { continue };
-        options.push("--reduction");
-        let less = workshop.hunt(&root().join(&target.path), &options);
-        let Some(less_summary) = &less.summary else { panic!("{}", target.path) };
         let ids = |hunted: &Hunted| {
             let mut ids: Vec<String> = hunted.findings.iter().map(|finding| finding.id.clone()).collect();
             ids.sort();
             ids
         };
-        assert_eq!(ids(&less), ids(&more), "{}", target.path);
-        assert!(less_summary.complete, "{}: {less_summary:?}", target.path);
-        // A search that has to start again without the rules has taken a few executions for nothing.
-        let started_again = less_summary.left_out == 0;
-        assert!(started_again || less_summary.executions <= more_summary.executions, "{}", target.path);
-        reduced += less_summary.executions;
+        for (kind, reduced) in ["--reduction", "--reduction=dynamic"].into_iter().zip(&mut reduced) {
+            let less = workshop.hunt(&root().join(&target.path), &[&options[..], &[kind]].concat());
+            let Some(less_summary) = &less.summary else { panic!("{}", target.path) };
+            assert_eq!(ids(&less), ids(&more), "{} {kind}", target.path);
+            assert!(less_summary.complete, "{} {kind}: {less_summary:?}", target.path);
+            // A search that has to start again without the rules has taken a few executions for nothing.
+            let started_again = less_summary.left_out == 0;
+            assert!(started_again || less_summary.executions <= more_summary.executions, "{} {kind}", target.path);
+            *reduced += less_summary.executions;
+        }
         all += more_summary.executions;
     }
-    println!("{reduced} of {all}");
-    assert!(reduced < all, "{reduced} of {all}");
+    println!("{reduced:?} of {all}");
+    assert!(reduced.iter().all(|&reduced| reduced < all), "{reduced:?} of {all}");
 }
 
 /// Two threads whose accesses are ordered by an annotation, unless the second one makes its own before the first: then they

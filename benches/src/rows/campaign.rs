@@ -6,7 +6,7 @@ use crate::measure::{own_cpu, resident};
 use crate::programs::{Build, Programs, source};
 use crate::table::{Goal, Row, Value, thousands};
 use anyhow::{Result, ensure};
-use racehunter_analyses::{BoundKind, ContextBound, Options, Strategy, Technique};
+use racehunter_analyses::{BoundKind, ContextBound, Options, Reduction, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Program};
 use racehunter_explore::{Budget, Campaign, Executor, Points, Portfolio, Progress, Stop};
 use std::cell::Cell;
@@ -44,7 +44,8 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
         }
     };
     // What the first bound opens up for the second waits at once when that begins: with n events in all some 5 n^2.
-    let analysis = ContextBound::iterative(2, BoundKind::Preemptions, Strategy::MinSwitches, 1).reduced(true);
+    let analysis =
+        ContextBound::iterative(2, BoundKind::Preemptions, Strategy::MinSwitches, 1).reduced(Some(Reduction::Caching));
     let operations = (wanted as f64 / 5.1).sqrt() / 3.0 * 1.02;
     let budget = Budget { points: Points::All, ..Budget::default() };
     let mut campaign = Campaign::new(Portfolio::of(analysis), budget, &mut progress);

@@ -12,9 +12,12 @@
 //! A divided search: the schedules without a preemption are common to all parts. Where a schedule has its first one, its
 //! past and the thread that goes on say whose it is, with everything behind it.
 
+mod dynamic;
+
 use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
 use crate::visited::Visited;
+use dynamic::Tried;
 use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
     Unusable, decisions,
@@ -29,6 +32,15 @@ pub enum BoundKind {
     Preemptions,
     /// Switches of any kind.
     Switches,
+}
+
+/// How schedules are found that show nothing new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// What lies behind a moment that was reached before is known. See [`crate::reduction`].
+    Caching,
+    /// Only what an execution shows to matter is tried the other way round. See [`crate::races`].
+    Dynamic,
 }
 
 /// Who runs where the target leaves it open.
@@ -72,6 +84,18 @@ impl FromStr for BoundKind {
     }
 }
 
+impl FromStr for Reduction {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "caching" => Ok(Self::Caching),
+            "dynamic" => Ok(Self::Dynamic),
+            _ => Err(UnknownWord { word: word.to_owned(), expected: "caching, dynamic" }),
+        }
+    }
+}
+
 impl FromStr for Strategy {
     type Err = UnknownWord;
 
@@ -98,9 +122,11 @@ pub struct ContextBound {
     last_bound: u32,
     part: Part,
     /// Schedules that show nothing new are to be left out.
-    reduce: bool,
+    reduction: Option<Reduction>,
     /// Where the search has been, while it leaves something out.
     visited: Option<Visited>,
+    /// What was tried where, while only what matters is tried.
+    tried: Tried,
     bound: u32,
     trie: Trie,
     /// Targets of later stages, by their cost.
@@ -139,8 +165,9 @@ impl ContextBound {
             first_bound: 0,
             last_bound,
             part: Part::WHOLE,
-            reduce: false,
+            reduction: None,
             visited: None,
+            tried: Tried::default(),
             bound: 0,
             trie: Trie::new(),
             later: Vec::new(),
@@ -154,8 +181,8 @@ impl ContextBound {
     /// Leaves out schedules that differ from others only in the order of operations that have nothing to do with each
     /// other. For executors that log every access to memory that threads share.
     #[must_use]
-    pub fn reduced(self, reduce: bool) -> Self {
-        Self { reduce, ..self }
+    pub fn reduced(self, reduction: Option<Reduction>) -> Self {
+        Self { reduction, ..self }
     }
 
     /// The bounds up to this one in one stage.
@@ -266,7 +293,8 @@ impl Analysis for ContextBound {
     fn initial_targets(&mut self) -> Vec<u32> {
         self.bound = self.first_bound;
         self.trie = Trie::new();
-        self.visited = self.reduce.then(Visited::new);
+        self.visited = (self.reduction == Some(Reduction::Caching)).then(Visited::new);
+        self.tried = Tried::default();
         self.later = Vec::new();
         self.seen = Seen::default();
         self.done = (0, 0.0);
@@ -284,6 +312,13 @@ impl Analysis for ContextBound {
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
+        if self.reduction.is_some() && execution.is_annotated() {
+            // It is not known what depends on what.
+            self.leave_nothing_out();
+        }
+        if self.reduction == Some(Reduction::Dynamic) {
+            return self.dynamic_targets(target, execution);
+        }
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             let share = self.trie.last(target).share;
             let again = self.trie.after_time_out(target, execution);
@@ -291,10 +326,6 @@ impl Analysis for ContextBound {
                 self.finished(share);
             }
             return again.into_iter().collect();
-        }
-        if self.reduce && execution.is_annotated() {
-            // It is not known what depends on what.
-            self.leave_nothing_out();
         }
         let mut targets = Vec::new();
         let start = self.trie.last(target);
@@ -426,13 +457,15 @@ impl Analysis for ContextBound {
     fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
         out.number(self.bound);
         let Seen { cut_off, dropped, unfair, exhausted } = self.seen;
-        [self.reduce, cut_off, dropped, unfair, exhausted].into_iter().for_each(|flag| out.number(flag));
+        let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
+        [reduces, dynamic, cut_off, dropped, unfair, exhausted].into_iter().for_each(|flag| out.number(flag));
         [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
         self.trie.save(out);
         out.count(self.later.len());
         self.later.iter().for_each(|stage| out.numbers(stage.iter().copied()));
         out.number(self.visited.is_some());
         self.visited.iter().for_each(|visited| visited.save(out));
+        self.tried.save(out);
         for &target in targets {
             out.number(u64::from(target) + 1);
         }
@@ -441,7 +474,9 @@ impl Analysis for ContextBound {
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
         self.bound = input.small()?;
-        self.reduce = input.flag()?;
+        let (reduces, dynamic) = (input.flag()?, input.flag()?);
+        let kind = if dynamic { Reduction::Dynamic } else { Reduction::Caching };
+        self.reduction = reduces.then_some(kind);
         let (cut_off, dropped) = (input.flag()?, input.flag()?);
         self.seen = Seen { cut_off, dropped, unfair: input.flag()?, exhausted: input.flag()? };
         self.done = (input.number()?, f64::from_bits(input.number()?));
@@ -449,6 +484,7 @@ impl Analysis for ContextBound {
         self.trie = Trie::load(input)?;
         self.later = (0..input.number()?).map(|_| input.numbers()).collect::<Result<_, _>>()?;
         self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
+        self.tried = Tried::load(input)?;
         let mut targets = Vec::new();
         while let Some(target) = input.number()?.checked_sub(1) {
             targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
@@ -476,8 +512,7 @@ impl ContextBound {
 
     /// From the beginning, without the reduction.
     fn leave_nothing_out(&mut self) {
-        self.again |= self.reduce;
-        self.reduce = false;
+        self.again |= self.reduction.take().is_some();
     }
 }
 

@@ -12,6 +12,7 @@ mod free_running;
 mod past;
 mod predict;
 mod profile;
+mod races;
 mod reads_from;
 mod reduction;
 mod sampling;
@@ -26,7 +27,7 @@ mod watchpoint;
 mod watchpoint_bound;
 mod witness;
 
-pub use context_bound::{BoundKind, ContextBound, Strategy, UnknownWord};
+pub use context_bound::{BoundKind, ContextBound, Reduction, Strategy, UnknownWord};
 pub use coverage::Coverage;
 pub use free_running::FreeRunning;
 pub use predict::Predict;
@@ -109,8 +110,9 @@ pub struct Options {
     pub free_running: bool,
     /// Where a walk is about few variables, care for nothing else.
     pub selective: bool,
-    /// Leave out schedules that show nothing new. Only for executors that log every access to shared memory.
-    pub reduce: bool,
+    /// Whether and how to leave out schedules that show nothing new. Only for executors that log every access to shared
+    /// memory.
+    pub reduction: Option<Reduction>,
 }
 
 impl Default for Options {
@@ -128,7 +130,7 @@ impl Default for Options {
             seed: 1,
             free_running: false,
             selective: false,
-            reduce: true,
+            reduction: Some(Reduction::Caching),
         }
     }
 }
@@ -180,15 +182,15 @@ impl Technique {
     #[must_use]
     pub fn portfolio(self, options: &Options) -> Portfolio {
         let Options { bound, bound_kind, strategy, depth, variables, threads, .. } = *options;
-        let Options { confidence, iterations, seed, selective, reduce, .. } = *options;
+        let Options { confidence, iterations, seed, selective, reduction, .. } = *options;
         let bounds = Bounds { variables, threads, preemptions: bound, iterations };
-        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduce);
+        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduction);
         match self {
             Self::Sampling if options.free_running => Portfolio::of(Sampling::new(seed).free_running()),
             Self::Sampling => Portfolio::of(Sampling::new(seed)),
             Self::Auto | Self::Watchpoint if options.free_running => Portfolio::of(FreeRunning::new()),
             Self::ContextBound => Portfolio::of(context_bound),
-            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed).reduced(reduce)),
+            Self::Dfs => Portfolio::of(ContextBound::unbounded(strategy, seed).reduced(reduction)),
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::WatchpointBound => Portfolio::of(WatchpointBound::new(bound, bound_kind, strategy, seed)),

@@ -91,9 +91,24 @@ impl Footprint {
                 | Wait::Once
                 | Wait::Barrier,
             ) => record.object >> 3,
-            _ => return Self { objects: Vec::new(), everything: true },
+            _ => return Self::everything(),
         };
         Self { objects: vec![(object, false)], everything: false }
+    }
+
+    /// That of something of which nothing is known.
+    pub fn everything() -> Self {
+        Self { objects: Vec::new(), everything: true }
+    }
+
+    /// Whether it may have to do with anything.
+    pub fn is_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// The objects that are touched, and whether they are changed.
+    pub fn objects(&self) -> &[(u64, bool)] {
+        &self.objects
     }
 
     /// Takes whatever it touches to be changed, if so.

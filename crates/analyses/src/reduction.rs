@@ -133,23 +133,31 @@ impl<'e> Way<'e> {
             self.timed = Some(decision.at);
         }
         if decision.step == Step::Preemption && decision.from < SLEEPERS && self.early.contains(&decision.at) {
-            let later = self.records[self.next..].iter();
-            let wanted = later.enumerate().find(|(_, record)| record.kind.is_event() && record.thread == decision.from);
-            // What it will do is seen when it does it. A thread that never gets there does not sleep.
-            if let Some((offset, record)) = wanted {
-                let mut footprint = self.footprint(self.next + offset, false);
-                // Whether an atomic operation changes anything can depend on when it is made.
-                footprint.changes_all(record.kind.is_atomic());
-                self.sleepers.push((decision.from, footprint));
-            }
+            self.sleep(decision.from);
+        }
+    }
+
+    /// A thread that is ready sleeps from here on: what begins with its next operation is explored elsewhere.
+    pub fn sleep(&mut self, thread: u32) {
+        let later = self.records[self.next..].iter();
+        let wanted = later.enumerate().find(|(_, record)| record.kind.is_event() && record.thread == thread);
+        // What it will do is seen when it does it. A thread that never gets there does not sleep.
+        if let Some((offset, record)) = wanted {
+            let mut footprint = self.footprint(self.next + offset, false);
+            // Whether an atomic operation changes anything can depend on when it is made.
+            footprint.changes_all(record.kind.is_atomic());
+            self.sleepers.push((thread, footprint));
         }
     }
 
     /// Whether the running thread made the event that was decided about, and the program went on.
     pub fn went_on(&self, decision: &Decision) -> bool {
+        decision.step == Step::Stay && self.happens(decision)
+    }
+
+    /// Whether the thread that was chosen made the event that was decided about, and the program went on.
+    pub fn happens(&self, decision: &Decision) -> bool {
         let event = self.records.get(self.next).filter(|record| record.index == decision.at);
-        decision.step == Step::Stay
-            && self.end != Some(self.next)
-            && event.is_some_and(|event| event.thread == decision.from)
+        self.end != Some(self.next) && event.is_some_and(|event| event.thread == decision.to)
     }
 }

@@ -191,6 +191,15 @@ impl Trie {
         again
     }
 
+    /// The beginnings of a prefix, the empty one first and itself last, each with the event of its last switch.
+    pub fn path(&self, index: u32) -> Vec<(u64, u32)> {
+        let up = |&index: &u32| (index != ROOT).then(|| self.node(index).parent);
+        let mut path: Vec<_> =
+            std::iter::successors(Some(index), up).map(|index| (u64::from(self.node(index).at), index)).collect();
+        path.reverse();
+        path
+    }
+
     /// The events at which a prefix has an [early](Last::early) preemption, the last one first.
     pub fn early(&self, index: u32) -> Vec<u64> {
         let path = std::iter::successors(Some(index), |&index| Some(self.node(index).parent));

@@ -2,7 +2,7 @@
 
 use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explain::PATIENCE;
 use racehunter_explore::{Part, Points};
 use racehunter_launch::Backend;
@@ -150,9 +150,10 @@ pub struct Hunt {
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
-    /// Leave out schedules that differ from others only in the order of independent operations
-    #[arg(help_heading = SEARCH, long)]
-    pub reduction: bool,
+    /// Leave out schedules that differ from others only in the order of independent operations: `caching` goes no further
+    /// where it has been, `dynamic` branches only where executions show that the order matters
+    #[arg(help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
+    pub reduction: Option<Reduction>,
     /// Seed of all random choices
     #[arg(help_heading = SEARCH, long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
@@ -249,7 +250,7 @@ impl Hunt {
             selective: self.selective,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
-            reduce: self.reduction && !self.check_output && Points::from(self.points) != Points::Sync,
+            reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),
         }
     }
 }

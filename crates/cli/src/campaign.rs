@@ -64,7 +64,7 @@ impl Identity {
             format!("--spurious {spurious}"),
             format!("--seed {seed}"),
             format!("--selective {selective}"),
-            format!("--reduction {reduction}"),
+            format!("--reduction {reduction:?}"),
             format!("--check-output {check_output}"),
             format!("--free-running {free_running}"),
             format!("--detector {detector:?}"),

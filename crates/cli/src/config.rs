@@ -88,19 +88,19 @@ impl Config {
         let command = words.get(1).and_then(|word| word.to_str()).and_then(|name| line.find_subcommand(name));
         let Some(command) = command.filter(|command| COMMANDS.contains(&command.get_name())) else { return Ok(words) };
         let mut added: Vec<OsString> = Vec::new();
-        for (name, takes_value) in options(command) {
+        for (name, takes) in options(command) {
             let own = self.commands.get(command.get_name()).and_then(|table| table.get(&name));
             let in_file = own.or_else(|| self.everywhere.get(&name)).map(|value| (text(value), None));
             let variable = format!("{PREFIX}{}", name.to_uppercase().replace('-', "_"));
             let in_environment = environment(&variable).map(|value| (Some(value), Some(variable)));
             let Some((value, variable)) = in_environment.or(in_file) else { continue };
             let place = variable.unwrap_or_else(|| format!("`{}`: `{name}`", self.path.display()));
-            match (takes_value, value.as_deref()) {
-                (true, Some(value)) => added.push(format!("--{name}={value}").into()),
-                (false, Some("true" | "1")) => added.push(format!("--{name}").into()),
-                (false, Some("false" | "0" | "")) => {}
-                (false, _) => anyhow::bail!("{place} is true or false"),
-                (true, None) => anyhow::bail!("{place} is text or a number"),
+            match (takes, value.as_deref()) {
+                (Takes::Nothing | Takes::Maybe, Some("true" | "1")) => added.push(format!("--{name}").into()),
+                (Takes::Nothing | Takes::Maybe, Some("false" | "0" | "")) => {}
+                (Takes::Value | Takes::Maybe, Some(value)) => added.push(format!("--{name}={value}").into()),
+                (Takes::Nothing, _) => anyhow::bail!("{place} is true or false"),
+                (Takes::Value | Takes::Maybe, None) => anyhow::bail!("{place} is text or a number"),
             }
         }
         let rest = words.iter().skip(2).cloned();
@@ -140,12 +140,27 @@ fn find(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().map(|directory| directory.join(NAME)).find(|path| path.is_file())
 }
 
+/// Whether an option takes a value.
+enum Takes {
+    Nothing,
+    Maybe,
+    Value,
+}
+
 /// The options of a command by their long names, and whether they take a value.
-fn options(command: &clap::Command) -> impl Iterator<Item = (String, bool)> {
-    let takes_value = |action: &ArgAction| matches!(action, ArgAction::Set | ArgAction::Append);
+fn options(command: &clap::Command) -> impl Iterator<Item = (String, Takes)> {
+    let takes = |argument: &clap::Arg| match argument.get_action() {
+        ArgAction::Set | ArgAction::Append
+            if argument.get_num_args().is_some_and(|number| number.min_values() == 0) =>
+        {
+            Takes::Maybe
+        }
+        ArgAction::Set | ArgAction::Append => Takes::Value,
+        _ => Takes::Nothing,
+    };
     // Which hunt to go on with is no setting.
     let listed = command.get_arguments().filter(|argument| argument.get_id() != "resume");
-    listed.filter_map(move |argument| Some((argument.get_long()?.to_owned(), takes_value(argument.get_action()))))
+    listed.filter_map(move |argument| Some((argument.get_long()?.to_owned(), takes(argument))))
 }
 
 fn text(value: &toml::Value) -> Option<String> {
@@ -163,6 +178,7 @@ mod tests {
     use super::*;
     use crate::arguments::{Arguments, Command};
     use clap::{CommandFactory as _, Parser as _};
+    use racehunter_analyses::Reduction;
 
     fn parse(text: &str) -> Result<Config> {
         Config::parse(PathBuf::from("racehunter.toml"), text)
@@ -220,6 +236,15 @@ mod tests {
         assert!(!arguments.stop_on_first);
         assert_eq!(arguments.arguments, ["--bound", "1"]);
         assert!(hunt(file, &[], "racehunter hunt a.c").stop_on_first);
+    }
+
+    #[test]
+    fn what_may_have_a_value_need_not_have_one() {
+        let reduction = |value: &str| hunt(&format!("reduction = {value}"), &[], "racehunter hunt a.c").reduction;
+        let [on, off, named] = ["true", "false", "'dynamic'"].map(reduction);
+        assert_eq!((on, off), (Some(Reduction::Caching), None));
+        assert_eq!(named, Some(Reduction::Dynamic));
+        assert_eq!(hunt("", &[], "racehunter hunt --reduction a.c").reduction, Some(Reduction::Caching));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
 use proptest::prelude::*;
-use racehunter_analyses::{BoundKind, Options, Strategy, Technique, UnknownWord};
+use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique, UnknownWord};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
 use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Points, Progress, Stop, Style,
@@ -78,16 +78,18 @@ proptest! {
     #[test]
     fn the_width_of_a_batch_does_not_matter(seed: u64, batch in 1_usize..50) {
         let program = Program::random(seed, SMALL);
-        let with = |batch: usize, reduce: bool| {
-            let options = Options { bound: 1, reduce, ..Options::default() };
+        let with = |batch: usize, reduction: Option<Reduction>| {
+            let options = Options { bound: 1, reduction, ..Options::default() };
             let budget = Budget { batch, runs: Some(20_000), ..all_points() };
             let hunt = hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget);
             let mut orders = hunt.orders;
             orders.sort();
             ((orders, hunt.stages), (hunt.ends, found(&hunt.summary)))
         };
-        prop_assert_eq!(with(1, false), with(batch, false));
-        prop_assert_eq!(with(1, true).1, with(batch, true).1);
+        prop_assert_eq!(with(1, None), with(batch, None));
+        for kind in [Reduction::Caching, Reduction::Dynamic] {
+            prop_assert_eq!(with(1, Some(kind)).1, with(batch, Some(kind)).1);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{Recorder, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found};
 use proptest::prelude::*;
-use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, order, schedules};
 use racehunter_explore::{
     Analysis, Budget, Campaign, Execution, Part, Plan, Points, Portfolio, Progress, Stop, Summary, Unusable,
@@ -64,6 +64,11 @@ fn interrupted(
     }
 }
 
+/// Without reduction, and with each kind of it.
+fn reductions() -> impl proptest::strategy::Strategy<Value = Option<Reduction>> {
+    prop_oneof![Just(None), Just(Some(Reduction::Caching)), Just(Some(Reduction::Dynamic))]
+}
+
 proptest! {
     #![proptest_config(config(250))]
 
@@ -73,14 +78,15 @@ proptest! {
         shape in 0_usize..3,
         technique in 0..Technique::NAMES.len(),
         every in 1_usize..6,
-        (lazy, reduce, switches, random) in any::<(bool, bool, bool, bool)>(),
+        (lazy, switches, random) in any::<(bool, bool, bool)>(),
+        reduction in reductions(),
         points in 0_usize..3,
     ) {
         let program = Program::random(seed, [SMALL, TIMED, WIDER][shape]);
         let technique = Technique::NAMES[technique].1;
         let bound_kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
-        let options = Options { bound_kind, strategy, seed, reduce, ..Options::default() };
+        let options = Options { bound_kind, strategy, seed, reduction, ..Options::default() };
         let points = [Points::Sync, Points::Shared, Points::All][points];
         let budget = Budget { runs: Some(400), points, batch: 8, ..Budget::default() };
         let whole = whole(&mut executor(&program, lazy), technique, &options, budget);
@@ -96,7 +102,8 @@ proptest! {
         seed: u64,
         shape in 0_usize..3,
         of in 2_u32..=5,
-        (bound, dfs, switches, reduce) in any::<(u32, bool, bool, bool)>(),
+        (bound, dfs, switches) in any::<(u32, bool, bool)>(),
+        reduction in reductions(),
     ) {
         let program = Program::random(seed, [SMALL, TIMED, WIDER][shape]);
         let points: HashSet<u32> = program.access_sites().into_iter().collect();
@@ -106,7 +113,7 @@ proptest! {
         let kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
         let bound = if dfs { u32::MAX } else { bound % 4 };
         let technique = if dfs { Technique::Dfs } else { Technique::ContextBound };
-        let options = Options { bound, bound_kind: kind, reduce, ..Options::default() };
+        let options = Options { bound, bound_kind: kind, reduction, ..Options::default() };
         let (mut bugs, mut ends, mut own) = (BTreeSet::new(), BTreeSet::new(), 0);
         let mut times: BTreeMap<Vec<u32>, u32> = BTreeMap::new();
         let mut common = BTreeSet::new();
@@ -133,7 +140,7 @@ proptest! {
             .collect();
         prop_assert!(bugs.is_superset(&bugs_of(within.iter().copied())));
         prop_assert!(ends.is_superset(&ends_of(within.iter().copied())));
-        if !reduce {
+        if reduction.is_none() {
             prop_assert_eq!(common.len(), 1, "what is common is the same for all");
             for path in &within {
                 let free = path.preemptions + path.unfair == 0;
@@ -221,7 +228,7 @@ fn parts_of_watchpoints_provoke_the_pairs_of_the_whole() {
 #[test]
 fn stopping_at_a_bug_loses_no_target() {
     let program = Program::random(11, WIDER);
-    let options = Options { reduce: false, ..Options::default() };
+    let options = Options { reduction: None, ..Options::default() };
     let budget = Budget { points: Points::All, ..Budget::default() };
     let whole = whole(&mut ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget);
     assert!(!whole.found.is_empty());
@@ -290,7 +297,7 @@ fn estimates_are_of_the_right_size() {
         (0..4).flat_map(|_| [Op::Read(variable, 0), Op::Write(1 - variable, Value::RegPlus(0, 1))]).collect::<Vec<Op>>()
     };
     let program = Program::fork_join(vec![body(0), body(1)], vec![]);
-    let options = Options { bound: 3, reduce: false, ..Options::default() };
+    let options = Options { bound: 3, reduction: None, ..Options::default() };
     let mut estimates: Vec<(u64, u64)> = Vec::new();
     let mut stages: Vec<u64> = Vec::new();
     let mut progress = |progress: Progress<'_>| match progress {

@@ -14,7 +14,7 @@ fn budget(points: Points) -> Budget {
 }
 
 fn options(bound: u32, bound_kind: BoundKind, strategy: Strategy) -> Options {
-    Options { bound, bound_kind, strategy, seed: 7, reduce: false, ..Options::default() }
+    Options { bound, bound_kind, strategy, seed: 7, reduction: None, ..Options::default() }
 }
 
 fn cost(path: &Path, kind: BoundKind) -> u32 {

@@ -89,7 +89,7 @@ proptest! {
     #[test]
     fn all_that_reads_can_see_is_seen(seed: u64, wider: bool) {
         let program = Program::random(seed, if wider { WIDER } else { SMALL });
-        let search = ContextBound::unbounded(Strategy::MinSwitches, 1).reduced(false);
+        let search = ContextBound::unbounded(Strategy::MinSwitches, 1);
         let all = explore(&program, Portfolio::of(search), Some(4_000));
         // Of what is too large the search has not seen everything.
         prop_assume!(all.len() < 4_000);

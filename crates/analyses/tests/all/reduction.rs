@@ -2,15 +2,17 @@
 
 use crate::common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
 use proptest::prelude::*;
-use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
+use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
 use racehunter_explore::{Budget, Campaign, Execution, Executor, ExecutorError, Kind, Plan, Points, Record};
 use std::collections::{BTreeSet, HashSet};
 
 const LIMIT: usize = 600;
 
-fn options(bound: u32, bound_kind: BoundKind, strategy: Strategy) -> Options {
-    Options { bound, bound_kind, strategy, seed: 7, reduce: true, ..Options::default() }
+const KINDS: [Reduction; 2] = [Reduction::Caching, Reduction::Dynamic];
+
+fn options(bound: u32, bound_kind: BoundKind, strategy: Strategy, reduction: Reduction) -> Options {
+    Options { bound, bound_kind, strategy, seed: 7, reduction: Some(reduction), ..Options::default() }
 }
 
 fn everything() -> Budget {
@@ -64,6 +66,10 @@ fn program_of(seed: u64, shape: Shape) -> Program {
     program
 }
 
+fn kinds() -> impl proptest::strategy::Strategy<Value = Reduction> {
+    prop_oneof![Just(Reduction::Caching), Just(Reduction::Dynamic)]
+}
+
 fn shapes() -> BoxedStrategy<Shape> {
     use proptest::strategy::Strategy;
     let more = Shape { threads: 3, statements: 3, timing: true };
@@ -74,49 +80,49 @@ proptest! {
     #![proptest_config(config(200))]
 
     #[test]
-    fn preemption_bound(seed: u64, shape in shapes(), bound in 0_u32..=3) {
+    fn preemption_bound(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3) {
         let program = program_of(seed, shape);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         let kind = BoundKind::Preemptions;
-        let options = options(bound, kind, Strategy::MinSwitches);
+        let options = options(bound, kind, Strategy::MinSwitches, reduction);
         let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
         check(&hunt, &all, bound, kind, false)?;
     }
 
     #[test]
-    fn switch_bound(seed: u64, shape in shapes(), bound in 0_u32..=6) {
+    fn switch_bound(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=6) {
         let program = program_of(seed, shape);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         let kind = BoundKind::Switches;
-        let options = options(bound, kind, Strategy::MinSwitches);
+        let options = options(bound, kind, Strategy::MinSwitches, reduction);
         let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
         check(&hunt, &all, bound, kind, true)?;
     }
 
     #[test]
-    fn random_strategy(seed: u64, shape in shapes(), bound in 0_u32..=3, switches: bool) {
+    fn random_strategy(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3, switches: bool) {
         let program = program_of(seed, shape);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         let kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
-        let options = options(bound, kind, Strategy::Random);
+        let options = options(bound, kind, Strategy::Random, reduction);
         let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, everything());
         check(&hunt, &all, bound, kind, true)?;
     }
 
     #[test]
-    fn without_bound(seed: u64, shape in shapes(), random: bool, lazy: bool) {
+    fn without_bound(seed: u64, reduction in kinds(), shape in shapes(), random: bool, lazy: bool) {
         let program = program_of(seed, shape);
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
-        let options = options(0, BoundKind::Preemptions, strategy);
+        let options = options(0, BoundKind::Preemptions, strategy, reduction);
         // Points that come late and time-outs at random make plans diverge, which is met elsewhere.
         let lazy = lazy && !shape.timing;
         let executor = if lazy { ModelExecutor::lazy(program) } else { ModelExecutor::new(program) };
@@ -126,24 +132,24 @@ proptest! {
 
     /// With points that are found on the way; and what can be seen at these points is all there is.
     #[test]
-    fn shared_points(seed: u64, shape in shapes(), bound in 0_u32..=3, switches: bool, random: bool) {
+    fn shared_points(seed: u64, reduction in kinds(), shape in shapes(), bound in 0_u32..=3, switches: bool, random: bool) {
         let program = program_of(seed, shape);
         let kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
-        let Some((hunt, all)) = shared(&program, &options(bound, kind, strategy)) else {
+        let Some((hunt, all)) = shared(&program, &options(bound, kind, strategy, reduction)) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         check(&hunt, &all, bound, kind, switches || random)?;
     }
 
     #[test]
-    fn threads_that_turn_out_to_be_blocked(seed: u64, wide: bool, bound in 0_u32..=3) {
+    fn threads_that_turn_out_to_be_blocked(seed: u64, reduction in kinds(), wide: bool, bound in 0_u32..=3) {
         let program = program_of(seed, if wide { WIDER } else { SMALL });
         let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
             return Err(TestCaseError::reject("too many schedules"));
         };
         let kind = BoundKind::Preemptions;
-        let options = options(bound, kind, Strategy::MinSwitches);
+        let options = options(bound, kind, Strategy::MinSwitches, reduction);
         let hunt = hunt(ModelExecutor::lazy(program), Technique::ContextBound, &options, everything());
         check(&hunt, &all, bound, kind, false)?;
     }
@@ -159,8 +165,10 @@ fn shared(program: &Program, options: &Options) -> Option<(Hunt, Vec<Path>)> {
 
 fn misses_nothing(program: &Program, bound: u32) {
     let kind = BoundKind::Preemptions;
-    let (hunt, all) = shared(program, &options(bound, kind, Strategy::MinSwitches)).unwrap();
-    check(&hunt, &all, bound, kind, false).unwrap();
+    for reduction in KINDS {
+        let (hunt, all) = shared(program, &options(bound, kind, Strategy::MinSwitches, reduction)).unwrap();
+        check(&hunt, &all, bound, kind, false).unwrap();
+    }
 }
 
 /// The second thread finds a lock taken, and so gives the first one way for nothing. Were the first one preempted after it
@@ -190,6 +198,52 @@ fn what_a_thread_did_for_itself_belongs_to_the_past() {
     misses_nothing(&Program::new(vec![main, vec![Op::Read(0, 0)], fails]), 2);
 }
 
+/// Nor is one that has done so, and waits for ever, the same as one that has not, whatever is chosen when a thread ends.
+#[test]
+fn the_program_may_end_before_what_a_thread_does_for_itself() {
+    let main = vec![Op::Create(1), Op::Create(2), Op::Create(3), Op::Join(0)];
+    let fails = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1)), Op::Read(0, 3), Op::Assert(3, 0)];
+    let waits = vec![Op::Read(1, 1), Op::SemWait(0)];
+    misses_nothing(&Program::new(vec![main, fails, vec![Op::Write(0, Value::Const(1))], waits]), 0);
+}
+
+/// Nobody can come back to `main`, which has yielded, for nothing, unless another thread that it has nothing to do with ran first.
+#[test]
+fn others_spare_a_thread_that_yielded_the_price() {
+    let mut main = vec![Op::Create(1), Op::Create(2), Op::Yield, Op::Write(0, Value::Const(3))];
+    main.extend([Op::Join(0), Op::Join(1), Op::Read(0, 0)]);
+    let program = Program::new(vec![main, vec![Op::Write(0, Value::Const(1))], vec![Op::SemPost(0)]]);
+    misses_nothing(&program, 0);
+}
+
+/// A thread that ends the program where it was tried first must not sleep there: elsewhere what it does may not end it.
+#[test]
+fn who_ends_the_program_does_not_sleep() {
+    let fails = vec![Op::SemPost(0), Op::Read(0, 3), Op::Assert(3, 1)];
+    let changes = vec![Op::Yield, Op::Lock(0), Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1)), Op::Unlock(0)];
+    let program = Program::fork_join(vec![fails, changes], vec![]);
+    let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
+    for reduction in KINDS {
+        let options = options(0, BoundKind::Preemptions, Strategy::MinSwitches, reduction);
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::Dfs, &options, everything());
+        check(&hunt, &all, u32::MAX, BoundKind::Preemptions, false).unwrap();
+    }
+}
+
+/// Every schedule that begins like the first one is beyond the bound; what others would have done next says what to try.
+#[test]
+fn what_comes_next_counts_where_the_bound_is_exceeded() {
+    let fails = vec![Op::Yield, Op::Write(0, Value::Const(3)), Op::Read(0, 3), Op::Assert(3, 1)];
+    let main = vec![Op::Create(1), Op::Create(2), Op::Join(0), Op::Join(1), Op::Read(0, 0)];
+    let program = Program::new(vec![main, fails, vec![Op::Yield]]);
+    let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
+    for seed in 0..50 {
+        let options = Options { seed, ..options(2, BoundKind::Switches, Strategy::Random, Reduction::Dynamic) };
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, everything());
+        check(&hunt, &all, 2, BoundKind::Switches, true).unwrap();
+    }
+}
+
 /// The same where a switch to such a thread, and one away from it, have no event in the log between them.
 #[test]
 fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
@@ -198,14 +252,24 @@ fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
     let sleeps = vec![Op::Write(0, Value::Const(1)), Op::Sleep(1)];
     let program = Program::new(vec![main, fails, sleeps]);
     let kind = BoundKind::Preemptions;
-    let (hunt, all) = shared(&program, &options(1, kind, Strategy::Random)).unwrap();
-    check(&hunt, &all, 1, kind, true).unwrap();
+    for reduction in KINDS {
+        let (hunt, all) = shared(&program, &options(1, kind, Strategy::Random, reduction)).unwrap();
+        check(&hunt, &all, 1, kind, true).unwrap();
+    }
 }
 
-/// Executions of a search over these threads, reduced and not.
-fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 2] {
-    [true, false].map(|reduce| {
-        let options = Options { reduce, ..options(2, BoundKind::Preemptions, Strategy::MinSwitches) };
+/// Options of a search with at most two preemptions.
+fn bounded(bound: u32, strategy: Strategy, reduction: Option<Reduction>) -> Options {
+    Options { reduction, ..options(bound, BoundKind::Preemptions, strategy, Reduction::Caching) }
+}
+
+/// Without reduction, and with each kind of it.
+const ALL: [Option<Reduction>; 3] = [None, Some(Reduction::Caching), Some(Reduction::Dynamic)];
+
+/// Executions of a search over these threads.
+fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 3] {
+    ALL.map(|reduction| {
+        let options = bounded(2, Strategy::MinSwitches, reduction);
         let executor = ModelExecutor::new(Program::fork_join(bodies.clone(), vec![]));
         hunt(executor, technique, &options, everything()).summary.counts.executions
     })
@@ -215,36 +279,40 @@ fn executions(technique: Technique, bodies: Vec<Vec<Op>>) -> [u64; 2] {
 #[test]
 fn what_has_nothing_to_do_with_each_other_is_not_interleaved() {
     let thread = |variable: usize| vec![Op::AtomicAdd(variable, 1, 0); 3];
-    let [reduced, all] = executions(Technique::ContextBound, vec![thread(0), thread(1), thread(2)]);
-    assert!(reduced * 6 < all, "{reduced} of {all}");
+    let [all, caching, dynamic] = executions(Technique::ContextBound, vec![thread(0), thread(1), thread(2)]);
+    println!("{caching} and {dynamic} of {all}");
+    assert!(caching * 6 < all, "{caching} of {all}");
+    assert!(dynamic * 100 < all, "{dynamic} of {all}");
 }
 
 #[test]
 fn what_conflicts_is_interleaved() {
     let thread = vec![Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
-    let [reduced, all] = executions(Technique::ContextBound, vec![thread.clone(), thread]);
-    assert!(reduced < all, "{reduced} of {all}");
+    let [all, caching, dynamic] = executions(Technique::ContextBound, vec![thread.clone(), thread]);
+    println!("{caching} and {dynamic} of {all}");
+    assert!(caching < all && dynamic < all, "{caching} and {dynamic} of {all}");
 }
 
 /// Random programs have little that does not conflict; even so most schedules need not be run.
 #[test]
 fn fewer_schedules_over_many_programs() {
     for (technique, part) in [(Technique::ContextBound, 2), (Technique::Dfs, 4)] {
-        let mut sums = [0, 0];
+        let mut sums = [0; 3];
         for seed in 0..300 {
             let program = Program::random(seed, WIDER);
             if schedules(&program, &all_points(&program), LIMIT).is_none() {
                 continue;
             }
-            for (sum, reduce) in sums.iter_mut().zip([true, false]) {
-                let options = Options { reduce, ..options(2, BoundKind::Preemptions, Strategy::MinSwitches) };
+            for (sum, reduction) in sums.iter_mut().zip(ALL) {
+                let options = bounded(2, Strategy::MinSwitches, reduction);
                 let hunt = hunt(ModelExecutor::new(program.clone()), technique, &options, everything());
                 *sum += hunt.summary.counts.executions;
             }
         }
-        let [reduced, all] = sums;
-        println!("{technique:?}: {reduced} of {all}");
-        assert!(reduced * part < all, "{technique:?}: {reduced} of {all}");
+        let [all, caching, dynamic] = sums;
+        println!("{technique:?}: {caching} and {dynamic} of {all}");
+        assert!(caching * part < all, "{technique:?}: {caching} of {all}");
+        assert!(dynamic * part * 2 < all, "{technique:?}: {dynamic} of {all}");
     }
 }
 
@@ -254,15 +322,16 @@ fn a_thread_that_must_give_way_ends_the_reduction() {
     let wait = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0), Op::AtomicAdd(1, 1, 1)];
     let set = vec![Op::AtomicAdd(1, 1, 1), Op::AtomicWrite(0, Value::Const(1))];
     let program = Program::fork_join(vec![wait, set], vec![]);
-    let hunted = [true, false].map(|reduce| {
-        let options = Options { reduce, ..options(2, BoundKind::Preemptions, Strategy::Fair(6)) };
+    let [all, caching, dynamic] = ALL.map(|reduction| {
+        let options = bounded(2, Strategy::Fair(6), reduction);
         hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, everything())
     });
-    let [reduced, all] = hunted;
     assert!(all.summary.coverage.guarantee.contains("at most 6 events of a thread in a row"));
-    assert_eq!(reduced.summary.coverage.guarantee, all.summary.coverage.guarantee);
-    assert_eq!(reduced.ends, all.ends);
-    assert!(reduced.summary.counts.executions >= all.summary.counts.executions, "it started again");
+    for reduced in [caching, dynamic] {
+        assert_eq!(reduced.summary.coverage.guarantee, all.summary.coverage.guarantee);
+        assert_eq!(reduced.ends, all.ends);
+        assert!(reduced.summary.counts.executions >= all.summary.counts.executions, "it started again");
+    }
 }
 
 /// A program that has told the detector something.
@@ -287,26 +356,28 @@ impl Executor for Annotated {
 fn annotations_end_the_reduction() {
     let thread = |variable: usize| vec![Op::AtomicAdd(variable, 1, 0); 3];
     let program = Program::fork_join(vec![thread(0), thread(1)], vec![]);
-    let run = |technique: Technique, reduce: bool| {
-        let options = Options { reduce, ..options(1, BoundKind::Preemptions, Strategy::MinSwitches) };
+    let run = |technique: Technique, reduction: Option<Reduction>| {
+        let options = bounded(1, Strategy::MinSwitches, reduction);
         let portfolio = technique.portfolio(&options);
         let mut executor = Annotated(ModelExecutor::new(program.clone()));
         Campaign::new(portfolio, everything(), &mut |_| ()).run(&mut executor, &mut || false)
     };
     for technique in [Technique::ContextBound, Technique::Dfs] {
-        let [reduced, all] = [true, false].map(|reduce| run(technique, reduce));
-        assert!(reduced.coverage.complete && all.coverage.complete);
-        assert_eq!(reduced.coverage.guarantee, all.coverage.guarantee);
-        // What came before the annotation was seen is run again.
-        assert!(reduced.counts.executions > all.counts.executions, "{technique:?}");
-        assert_eq!(reduced.coverage.left_out, 0);
+        let [all, caching, dynamic] = ALL.map(|reduction| run(technique, reduction));
+        for reduced in [caching, dynamic] {
+            assert!(reduced.coverage.complete && all.coverage.complete);
+            assert_eq!(reduced.coverage.guarantee, all.coverage.guarantee);
+            // What came before the annotation was seen is run again.
+            assert!(reduced.counts.executions > all.counts.executions, "{technique:?}");
+            assert_eq!(reduced.coverage.left_out, 0);
+        }
     }
-    let options = options(1, BoundKind::Preemptions, Strategy::MinSwitches);
+    let options = bounded(1, Strategy::MinSwitches, Some(Reduction::Caching));
     let mut pruning = ModelExecutor::new(program.clone());
     let portfolio = Technique::ThreadBound.portfolio(&options);
     let pruned = Campaign::new(portfolio, everything(), &mut |_| ()).run(&mut pruning, &mut || false);
     assert!(pruned.coverage.guarantee.contains("up to the order of independent events"));
-    let all = run(Technique::ThreadBound, true);
+    let all = run(Technique::ThreadBound, Some(Reduction::Caching));
     assert!(all.coverage.guarantee.starts_with("all schedules of"), "{}", all.coverage.guarantee);
     assert!(!all.coverage.guarantee.contains("up to the order"), "{}", all.coverage.guarantee);
     assert!(all.counts.executions > pruned.counts.executions);

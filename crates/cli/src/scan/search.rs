@@ -160,7 +160,7 @@ impl Round<'_> {
         };
         let max_events = if self.words.is_empty() { EVENTS } else { EVENTS_WITH_INPUTS };
         let budget = Budget { max_events, max_threads: THREADS, ..Budget::default() };
-        let options = Options { bound: 3, reduce: false, ..Options::default() };
+        let options = Options { bound: 3, reduction: None, ..Options::default() };
         let suspects = Suspects::new(self.suspected.to_vec(), options.seed);
         let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects);
         let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
