@@ -13,6 +13,8 @@ pub struct Blocks {
     pub block_of: Vec<u32>,
     /// Whether control can come back to a block.
     pub in_cycle: Vec<bool>,
+    /// The cycle that it is in, by a number.
+    pub cycle: Vec<Option<u32>>,
 }
 
 impl Blocks {
@@ -46,15 +48,16 @@ impl Blocks {
                 graph.add_edge(nodes[from], nodes[to as usize], ());
             }
         }
-        let mut in_cycle = vec![false; count];
-        for component in tarjan_scc(&graph) {
+        let mut cycle = vec![None; count];
+        for (number, component) in tarjan_scc(&graph).into_iter().enumerate() {
             if component.len() > 1 || component.iter().any(|&node| graph.contains_edge(node, node)) {
                 for node in component {
-                    in_cycle[node.index()] = true;
+                    cycle[node.index()] = Some(number as u32);
                 }
             }
         }
-        Self { successors, block_of, in_cycle }
+        let in_cycle = cycle.iter().map(Option::is_some).collect();
+        Self { successors, block_of, in_cycle, cycle }
     }
 
     /// Whether an instruction can be executed more than once in one call.

@@ -20,11 +20,13 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod again;
 pub mod backend;
 pub mod beliefs;
 pub mod cells;
 pub mod crews;
 pub mod cycles;
+pub mod effects;
 pub mod escape;
 pub mod flow;
 pub mod fresh;

@@ -6,6 +6,7 @@
 //! with one instance of each function in each thread.
 
 mod calls;
+mod memory;
 mod unify;
 mod values;
 
@@ -13,9 +14,11 @@ use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::cycles::Blocks;
 use crate::models::Models;
 use crate::program::{Entity, FunctionId, Program};
-use racehunter_ir::{Operand, SymbolKind};
-use rustc_hash::FxHashMap;
+use memory::Cells;
+use racehunter_ir::{Function, Operand, SymbolKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Instances that are looked at one by one, before functions are looked at once in each thread.
 const MAX_INSTANCES: usize = 4000;
@@ -28,7 +31,7 @@ const COPY: u32 = u32::MAX;
 /// most are of this kind, and what is followed through them tells nothing.
 const MOST_TARGETS: usize = 8;
 /// And memory in which pointers are at more places can have any of its later ones anywhere.
-const MOST_CELLS: usize = 32;
+const MOST_CELLS: usize = 512;
 /// A program of more instructions is not tried in any other way.
 const LARGE: usize = 100_000;
 /// Size of a pointer, as the plugin's targets have it.
@@ -62,9 +65,11 @@ pub struct Instance {
     parameters: Vec<Addresses>,
     values: Vec<Addresses>,
     result: Addresses,
-    readers_of: BTreeSet<BaseId>,
-    callers: BTreeSet<InstanceId>,
+    callers: BTreeSet<Step>,
 }
+
+/// An instruction of an instance.
+type Step = (InstanceId, u32);
 
 /// A thread, or all that are created at one place.
 #[derive(Clone, Debug)]
@@ -112,21 +117,44 @@ pub struct PointsTo<'a> {
     /// What can lead to more can lead anywhere.
     most_targets: usize,
     base_ids: FxHashMap<Base, BaseId>,
-    memory: FxHashMap<BaseId, BTreeMap<Offset, Cell>>,
-    readers: FxHashMap<BaseId, BTreeSet<InstanceId>>,
+    memory: FxHashMap<BaseId, Cells>,
+    readers: FxHashMap<BaseId, FxHashSet<Step>>,
     contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
-    joiners: BTreeSet<InstanceId>,
-    work: BTreeSet<InstanceId>,
+    joiners: BTreeSet<Step>,
+    /// Instructions whose operands have become more, or that were never looked at.
+    work: BTreeSet<Step>,
+    /// By function: who uses the results of its instructions, and its parameters.
+    users: FxHashMap<FunctionId, Rc<Users>>,
     instructions: usize,
     steps: u64,
     exhausted: bool,
 }
 
-/// What memory at an offset can contain, and who put it there.
-#[derive(Clone, Debug, Default)]
-struct Cell {
-    content: Addresses,
-    writers: BTreeSet<(InstanceId, u32)>,
+/// Instructions of a function that use its values.
+#[derive(Debug, Default)]
+struct Users {
+    of_instructions: Vec<Vec<u32>>,
+    of_parameters: Vec<Vec<u32>>,
+}
+
+impl Users {
+    fn of(function: &Function) -> Self {
+        let mut found = Self {
+            of_instructions: vec![Vec::new(); function.instructions.len()],
+            of_parameters: vec![Vec::new(); function.parameters.len()],
+        };
+        for (at, instruction) in function.instructions.iter().enumerate() {
+            for operand in &instruction.operands {
+                let users = match operand {
+                    Operand::Instruction(used) => found.of_instructions.get_mut(used.0 as usize),
+                    Operand::Parameter(used) => found.of_parameters.get_mut(*used as usize),
+                    _ => None,
+                };
+                users.into_iter().for_each(|users| users.push(at as u32));
+            }
+        }
+        found
+    }
 }
 
 /// The main thread.
@@ -178,6 +206,7 @@ impl<'a> PointsTo<'a> {
             contexts: FxHashMap::default(),
             joiners: BTreeSet::new(),
             work: BTreeSet::new(),
+            users: FxHashMap::default(),
             instructions: 0,
             steps: 0,
             exhausted: false,
@@ -193,13 +222,41 @@ impl<'a> PointsTo<'a> {
         for parameter in &mut this.instances[root.0 as usize].parameters {
             parameter.add_all(&everything);
         }
-        while let Some(next) = this.work.pop_first() {
-            this.visit(next);
-            if this.exhausted {
-                break;
+        this.settle();
+        this
+    }
+
+    /// Looks at instructions until nothing changes.
+    fn settle(&mut self) {
+        loop {
+            while let Some((id, at)) = self.work.pop_first() {
+                self.visit(id, at);
+                if self.exhausted {
+                    return;
+                }
+            }
+            // A last look at everything: if who depends on whom were not known rightly, that would be a false proof.
+            let mut changed = false;
+            for index in 0..self.instances.len() {
+                for at in 0..self.instances[index].values.len() {
+                    changed |= self.visit(InstanceId(index as u32), at as u32);
+                }
+            }
+            if self.exhausted || !(changed || !self.work.is_empty()) {
+                return;
             }
         }
-        this
+    }
+
+    fn users(&mut self, function: FunctionId) -> Rc<Users> {
+        let program = self.program;
+        Rc::clone(self.users.entry(function).or_insert_with(|| Rc::new(Users::of(program.function(function).0))))
+    }
+
+    /// A parameter of an instance has become more.
+    fn parameter_changed(&mut self, id: InstanceId, index: usize) {
+        let users = self.users(self.instances[id.0 as usize].function);
+        self.work.extend(users.of_parameters[index].iter().map(|&at| (id, at)));
     }
 
     /// Pointers in the initialisers of variables.
@@ -272,10 +329,9 @@ impl<'a> PointsTo<'a> {
             parameters: vec![Addresses::default(); code.parameters.len()],
             values: vec![Addresses::default(); code.instructions.len()],
             result: Addresses::default(),
-            readers_of: BTreeSet::new(),
             callers: BTreeSet::new(),
         });
-        self.work.insert(id);
+        self.work.extend((0..code.instructions.len() as u32).map(|at| (id, at)));
         id
     }
 
@@ -301,7 +357,7 @@ impl<'a> PointsTo<'a> {
             None => self.instance(function, thread, Some((caller, at))),
         };
         self.contexts.insert((caller, at, function), id);
-        self.instances[id.0 as usize].callers.insert(caller);
+        self.instances[id.0 as usize].callers.insert((caller, at));
         self.instances[caller.0 as usize].callees.entry(at).or_default().insert(id);
         id
     }
@@ -351,8 +407,8 @@ impl<'a> PointsTo<'a> {
     fn put(&mut self, base: BaseId, at: Offset, content: &Addresses, writer: Option<(InstanceId, u32)>) {
         let (unknown, most) = (self.base(Base::Unknown), self.most_targets);
         let cells = self.memory.entry(base).or_default();
-        let is_full = most < usize::MAX && cells.len() > MOST_CELLS && !cells.contains_key(&at);
-        let cell = cells.entry(if is_full { Offset::ANY } else { at }).or_default();
+        let is_full = most < usize::MAX && cells.len() > MOST_CELLS && !cells.contains(at);
+        let cell = cells.at(if is_full { Offset::ANY } else { at });
         cell.writers.extend(writer);
         if grow(most, unknown, &mut cell.content, content)
             && let Some(readers) = self.readers.get(&base)
@@ -368,10 +424,8 @@ impl<'a> PointsTo<'a> {
             if *self.describe(base) == Base::Unknown {
                 content.add(base, Offset::ANY);
             }
-            for (&at, cell) in self.memory.get(&base).into_iter().flatten() {
-                if at.overlaps(POINTER, offset, bytes) {
-                    content.add_all(&cell.content);
-                }
+            for cell in self.memory.get(&base).into_iter().flat_map(|cells| cells.overlapping(offset, bytes)) {
+                content.add_all(&cell.content);
             }
         }
         content
@@ -384,14 +438,13 @@ impl<'a> PointsTo<'a> {
 
     /// Who writes pointers to an address.
     pub fn writers(&self, base: BaseId, offset: Offset) -> BTreeSet<(InstanceId, u32)> {
-        let cells = self.memory.get(&base).into_iter().flatten();
-        let touched = cells.filter(|(at, _)| at.overlaps(POINTER, offset, POINTER));
-        touched.flat_map(|(_, cell)| cell.writers.iter().copied()).collect()
+        let touched = self.memory.get(&base).into_iter().flat_map(|cells| cells.overlapping(offset, POINTER));
+        touched.flat_map(|cell| cell.writers.iter().copied()).collect()
     }
 
     /// All that the memory of a base leads to.
     pub fn contents(&self, base: BaseId) -> impl Iterator<Item = BaseId> + '_ {
-        self.memory.get(&base).into_iter().flatten().flat_map(|(_, cell)| cell.content.0.keys().copied())
+        self.memory.get(&base).into_iter().flat_map(Cells::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
     }
 
     /// What an instance returns.

@@ -3,6 +3,7 @@
 use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::beliefs::Beliefs;
 use crate::crews::Crews;
+use crate::effects::Lock;
 use crate::flow::{Flow, Follower, Held, Key, Row, State, are_apart};
 use crate::fresh;
 use crate::linear::linear;
@@ -52,6 +53,8 @@ pub struct Candidate<'a> {
     pub first: &'a Access,
     /// The other.
     pub second: &'a Access,
+    /// Whether nothing that is known speaks against it.
+    pub sure: bool,
 }
 
 /// Memory that two accesses have in common: a base, and where in it either of them is.
@@ -95,6 +98,9 @@ pub fn accesses(
             let escaped = follower.escaped;
             let mut states: Vec<(u32, State)> = Vec::new();
             flow.each_state(follower, family, (id, block), &mut scratch, &mut |at, state| {
+                if !touches(&code.instructions[at as usize].operation) {
+                    return;
+                }
                 // Which way it is does not matter any more.
                 let mut state = State { facts: BTreeMap::new(), ..state.clone() };
                 state.cells.retain(|_, value| *value == 0);
@@ -148,6 +154,19 @@ pub fn accesses(
         follower.gaps.add(points_to, id, at, "an address that is not known");
     }
     found
+}
+
+/// Whether an instruction can touch memory.
+fn touches(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Load { .. }
+            | Operation::Store { .. }
+            | Operation::Update { .. }
+            | Operation::CompareExchange { .. }
+            | Operation::Call
+            | Operation::Invoke { .. }
+    )
 }
 
 /// How far from its address the locks are that are held at an access.
@@ -319,7 +338,8 @@ pub fn candidates<'a>(
                 }
                 let function = |access: &Access| points_to.instances[access.instance.0 as usize].function;
                 if told.insert((function(first), first.at, function(second), second.at)) {
-                    let candidate = Candidate { base, first, second };
+                    let sure = is_sure(points_to, family, base, first, second);
+                    let candidate = Candidate { base, first, second, sure };
                     found.total += 1;
                     *found.alike.entry(candidate.common()).or_default() += 1;
                     found.best.push(candidate);
@@ -354,6 +374,28 @@ impl Candidates<'_> {
             rank(points_to, &mut self.best);
         }
     }
+}
+
+/// Whether a pair that may be a race must be one, as far as can be seen: it is one piece of memory, nothing else is touched
+/// there, no lock may be held at both, and both threads surely are there. Values that decide whether control comes there at all
+/// are not looked at, so even this is only suspected.
+fn is_sure(points_to: &PointsTo<'_>, family: &Family, base: BaseId, first: &Access, second: &Access) -> bool {
+    let is_exact = |access: &Access| {
+        let addresses = points_to.operand(access.instance, &access.address);
+        access.offset.only().is_some() && addresses.only().is_some() && !access.atomic
+    };
+    points_to.is_strong(base)
+        && is_exact(first)
+        && is_exact(second)
+        && !may_exclude(first, second)
+        && family.is_surely_parallel((first.thread, &first.state), (second.thread, &second.state))
+}
+
+/// Whether one lock may be held at both places.
+pub(crate) fn may_exclude(first: &Access, second: &Access) -> bool {
+    let (one, other) = (&first.state.may_hold, &second.state.may_hold);
+    let is_any = |locks: &BTreeSet<Lock>, others: &BTreeSet<Lock>| locks.contains(&None) && !others.is_empty();
+    is_any(one, other) || is_any(other, one) || one.iter().any(|lock| other.contains(lock))
 }
 
 /// Whether there is a lock that cannot be held in both places at once.

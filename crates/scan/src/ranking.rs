@@ -2,13 +2,19 @@
 
 use crate::address::Base;
 use crate::points_to::{InstanceId, PointsTo};
-use crate::races::{Access, Candidate};
+use crate::races::{Access, Candidate, may_exclude};
 
 /// What speaks against a candidate, the weightiest first. The least comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
     /// It is not known what memory is touched.
     nowhere: bool,
+    /// Something speaks against it: memory that is not one piece, a lock that may be held, a thread that may not be there.
+    unsure: bool,
+    /// One lock may be held at both.
+    guarded: bool,
+    /// It is a local variable, and both are threads of one place: each call of its function has one of its own.
+    local: bool,
     /// How many of the accesses are to memory that may be elsewhere: any element of an array, any node of a list.
     vague: u8,
     /// One of them is atomic: whoever wrote that has thought of other threads.
@@ -43,7 +49,9 @@ fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
         let known = access.offset.only().is_some() && points_to.operand(access.instance, &access.address).0.len() == 1;
         u8::from(!known)
     };
-    let locked = |access: &Access| access.state.locks.iter().any(|held| held.if_zero.is_none());
+    let locked = |access: &Access| {
+        !access.state.may_hold.is_empty() || access.state.locks.iter().any(|held| held.if_zero.is_none())
+    };
     let locks = match (locked(first), locked(second)) {
         (false, false) => Locks::None,
         (true, true) => Locks::Different,
@@ -55,6 +63,9 @@ fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
     };
     Doubt {
         nowhere: matches!(points_to.describe(candidate.base), Base::Unknown),
+        unsure: !candidate.sure,
+        guarded: may_exclude(first, second),
+        local: matches!(points_to.describe(candidate.base), Base::Local(..)) && first.thread == second.thread,
         vague: is_vague(first) + is_vague(second),
         atomic: first.atomic || second.atomic,
         locks,
@@ -65,8 +76,17 @@ fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
 
 impl Doubt {
     #[cfg(test)]
-    const NONE: Self =
-        Self { nowhere: false, vague: 0, atomic: false, locks: Locks::OneSided, one_reads: false, depth: 0 };
+    const NONE: Self = Self {
+        nowhere: false,
+        unsure: false,
+        guarded: false,
+        local: false,
+        vague: 0,
+        atomic: false,
+        locks: Locks::OneSided,
+        one_reads: false,
+        depth: 0,
+    };
 }
 
 #[cfg(test)]
@@ -80,8 +100,11 @@ mod tests {
         let unlocked = Doubt { locks: Locks::None, ..Doubt::NONE };
         let different = Doubt { locks: Locks::Different, ..Doubt::NONE };
         let vague = Doubt { vague: 1, ..Doubt::NONE };
+        let local = Doubt { local: true, ..Doubt::NONE };
+        let guarded = Doubt { guarded: true, ..Doubt::NONE };
+        let unsure = Doubt { unsure: true, ..Doubt::NONE };
         let nowhere = Doubt { nowhere: true, ..Doubt::NONE };
-        let order = [Doubt::NONE, far, reads, unlocked, different, vague, nowhere];
+        let order = [Doubt::NONE, far, reads, unlocked, different, vague, local, guarded, unsure, nowhere];
         assert!(order.is_sorted_by(|one, next| one < next));
     }
 }

@@ -14,6 +14,8 @@ pub struct Family {
     inherited: Vec<BTreeSet<ThreadId>>,
     left: Vec<BTreeSet<ThreadId>>,
     before_create: Vec<BTreeSet<ThreadId>>,
+    /// Those that surely are running when one begins.
+    running: Vec<BTreeSet<ThreadId>>,
     /// Of each instance, threads that a call of it creates, and their descendants.
     made: Vec<BTreeSet<ThreadId>>,
 }
@@ -50,7 +52,8 @@ impl Family {
             self_parallel,
             inherited: empty.clone(),
             left: empty.clone(),
-            before_create: empty,
+            before_create: empty.clone(),
+            running: empty,
             made: Vec::new(),
         }
         .with_made(points_to)
@@ -122,13 +125,17 @@ impl Family {
             add(&mut self.left[index], flow.left_by(id));
             let Some((creator, _)) = thread.creator else { continue };
             let mut before = BTreeSet::new();
+            let mut running: Option<BTreeSet<ThreadId>> = None;
             for (at, threads) in &points_to.instances[creator.0 as usize].creates {
                 if threads.contains(&id)
                     && let Some(state) = flow.before_create.get(&(creator, *at))
                 {
                     before.extend(&state.active);
+                    running.get_or_insert_with(|| state.running.clone()).retain(|other| state.running.contains(other));
                 }
             }
+            // Nothing is decided by it, so it is no matter that it is not final before the last round.
+            self.running[index] = running.unwrap_or_default();
             add(&mut self.inherited[index], before.intersection(&self.descendants[index]).copied().collect());
             let parent = points_to.instances[creator.0 as usize].thread;
             let parallel = before.contains(&id) || self.self_parallel[parent.0 as usize];
@@ -142,6 +149,18 @@ impl Family {
 
     fn ancestors(&self, thread: ThreadId) -> Vec<ThreadId> {
         std::iter::successors(Some(thread), |thread| self.parents[thread.0 as usize]).collect()
+    }
+
+    /// Whether two threads surely are there at the same time at some moment, if loops have rounds: one is created while the other
+    /// is running, or several are created at one place. It is known that they may be.
+    pub fn is_surely_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
+        let ((first, first_state), (second, second_state)) = (first, second);
+        first == second
+            || first_state.running.contains(&second)
+            || second_state.running.contains(&first)
+            || (self.parents[first.0 as usize] == self.parents[second.0 as usize]
+                && (self.running[first.0 as usize].contains(&second)
+                    || self.running[second.0 as usize].contains(&first)))
     }
 
     /// Whether two threads may be at these points at the same time.

@@ -1,10 +1,12 @@
 //! The analysis as a whole, and what it says.
 
-use crate::address::Base;
+use crate::address::{Base, BaseId};
+use crate::again::Again;
 use crate::backend::Backend;
 use crate::beliefs::Beliefs;
 use crate::cells::Cells;
 use crate::crews::Crews;
+use crate::effects::Effects;
 use crate::escape::escaped;
 use crate::flow::Follower;
 use crate::models::{Model, Models};
@@ -56,6 +58,8 @@ pub struct Side {
     pub calls: Vec<Place>,
     /// Locks that are held.
     pub locks: Vec<String>,
+    /// Others that may be held.
+    pub may_hold: Vec<String>,
     /// Whether it is an instruction of the program, and not a library that accesses memory.
     pub is_instruction: bool,
     /// The number that executions know the instruction by, if they hear of it.
@@ -71,6 +75,8 @@ pub struct Pair {
     pub sides: [Side; 2],
     /// Why they may happen at the same time.
     pub parallel: String,
+    /// Whether nothing that is known speaks against it.
+    pub sure: bool,
     /// How many pairs there are about the same memory, this one included.
     pub alike: usize,
     /// Number of that memory, in no particular order.
@@ -152,6 +158,7 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         gaps.0.insert(too_large());
         return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
     }
+    let (effects, again) = (Effects::of(&points_to), Again::of(&points_to));
     let untold = gaps;
     let mut report = Report::default();
     for most_ways in [1, MOST_WAYS, MOST_WAYS_BY_CELLS] {
@@ -162,6 +169,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             points_to: &points_to,
             escaped: &escaped,
             crews: &crews,
+            effects: &effects,
+            again: &again,
             // What is found at the first look is enough for many.
             ranges: (most_ways > 1).then(|| ranges.get()).flatten(),
             sums: Vec::new(),
@@ -234,7 +243,8 @@ fn pair(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Pair {
     let parallel = parallel::why(points_to, candidate.first, candidate.second);
     let (one, other) = (candidate.first.offset, candidate.second.offset);
     let element = one.element(other).or_else(|| other.element(one));
-    Pair { what: name(points_to, points_to.describe(candidate.base)), sides, parallel, element, alike: 1, memory: 0 }
+    let what = name(points_to, points_to.describe(candidate.base));
+    Pair { what, sides, parallel, sure: candidate.sure, element, alike: 1, memory: 0 }
 }
 
 fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
@@ -254,12 +264,24 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
             crate::flow::Key::Relative(_) => return None,
         })
     });
+    let is_surely_held =
+        |lock: &BaseId| {
+            access.state.locks.iter().any(|held| {
+                held.if_zero.is_none() && matches!(&held.key, crate::flow::Key::At(base, _) if base == lock)
+            })
+        };
+    let may_hold = access.state.may_hold.iter().filter_map(|lock| match lock {
+        None => Some("a lock that is not known".to_owned()),
+        Some(base) if is_surely_held(base) => None,
+        Some(base) => Some(name(points_to, points_to.describe(*base))),
+    });
     Side {
         place: program.place(points_to.instances[access.instance.0 as usize].function, access.at),
         write: access.write,
         atomic: access.atomic,
         thread: program.function_name(points_to.function_of(access.thread)).to_owned(),
         locks: locks.collect(),
+        may_hold: may_hold.collect(),
         is_instruction: is_instruction(points_to, access),
         site: program.site(points_to.instances[access.instance.0 as usize].function, access.at),
         stack,

@@ -166,10 +166,11 @@ fn candidate(pair: &Pair) -> serde_json::Value {
         .map(|side| {
             json!({"file": side.place.file, "line": side.place.line, "column": side.place.column,
                 "function": side.place.function, "access": access(side), "thread": side.thread,
-                "stack": side.stack, "calls": calls(side), "locks": side.locks})
+                "stack": side.stack, "calls": calls(side), "locks": side.locks, "may_hold": side.may_hold})
         })
         .collect();
-    json!({"reason": "candidate", "variable": pair.what, "sites": sides, "parallel": pair.parallel, "alike": pair.alike})
+    json!({"reason": "candidate", "variable": pair.what, "sites": sides, "parallel": pair.parallel, "alike": pair.alike,
+        "certainty": if pair.sure { "must" } else { "may" }})
 }
 
 fn calls(side: &Side) -> Vec<serde_json::Value> {
@@ -177,17 +178,30 @@ fn calls(side: &Side) -> Vec<serde_json::Value> {
     side.calls.iter().map(frame).collect()
 }
 
+/// The locks that are held, and those that may be.
+fn locks(side: &Side) -> String {
+    let quoted = |names: &[String]| format!("`{}`", names.join("`, `"));
+    match (&side.locks[..], &side.may_hold[..]) {
+        ([], []) => "no lock".to_owned(),
+        (surely, []) => quoted(surely),
+        ([], maybe) => format!("perhaps {}", quoted(maybe)),
+        (surely, maybe) => format!("{}, perhaps {}", quoted(surely), quoted(maybe)),
+    }
+}
+
 fn print_candidate(pair: &Pair) {
     println!("suspected: data race on `{}`", pair.what);
     for side in &pair.sides {
-        let locks = if side.locks.is_empty() { "no lock".to_owned() } else { format!("`{}`", side.locks.join("`, `")) };
-        println!("  --> {}: {} in thread `{}`, holding {locks}", side.place, access(side), side.thread);
+        println!("  --> {}: {} in thread `{}`, holding {}", side.place, access(side), side.thread, locks(side));
         let calls: Vec<String> = (side.stack.iter().zip(&side.calls))
             .map(|(function, place)| format!("{function} :{}", place.line))
             .collect();
         println!("      by {}", calls.join(" > "));
     }
     println!("  = {}", pair.parallel);
+    if pair.sure {
+        println!("  = nothing that is known of the code speaks against it");
+    }
     if pair.alike > 1 {
         println!("  = one of {} pairs of accesses to the same memory", pair.alike);
     }

@@ -1,9 +1,10 @@
 //! Calls: into the functions of the program, and what those outside of it do with locks and threads.
 
-use super::{Flow, Follower, Held, Key, Node, State, leave_thread};
+use super::{Flow, Follower, Held, Key, Node, State, held, leave_thread};
 use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::effects;
 use crate::linear::{Linear, linear};
-use crate::models::Model;
+use crate::models::{Lock, Model};
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::threads::Family;
 use racehunter_ir::{Instruction, Operand, Operation};
@@ -39,6 +40,9 @@ impl Follower<'_, '_> {
             after.extend(exits.map(|mut back| {
                 // It comes back from all places that call it; but no thread is running that was not, unless it is new.
                 back.active.retain(|&thread| state.active.contains(&thread) || family.is_made_by(thread, callee));
+                if self.points_to.instances[callee.0 as usize].shared {
+                    self.keep(callee, &state, &mut back);
+                }
                 back
             }));
         }
@@ -81,6 +85,40 @@ impl Follower<'_, '_> {
         after
     }
 
+    /// What the caller of a function that others call too still knows when it returns.
+    fn keep(&self, callee: InstanceId, before: &State, back: &mut State) {
+        let kept = held(before).filter(|lock| self.effects.keeps(self.points_to, callee, &lock.key));
+        back.locks.extend(kept.cloned());
+        back.may_hold.retain(|lock| before.may_hold.contains(lock) || self.effects.takes(callee, lock));
+        let running = before.running.iter().filter(|&&thread| !self.effects.waits_for(callee, thread));
+        back.running.extend(running);
+    }
+
+    /// Takes a lock, for the first time or once more.
+    fn take(&self, key: Key, model: &Lock, if_zero: Option<(InstanceId, u32)>, state: &mut State) {
+        let new = Held { key, shared: model.shared, if_zero };
+        if let Key::At(base, at) = new.key
+            && !model.shared
+            && state.locks.contains(&new)
+            && self.again.counts(self.points_to, base, at)
+        {
+            let times = state.again.entry((base, at)).or_default();
+            *times = times.saturating_add(1);
+        }
+        state.locks.insert(new);
+    }
+
+    /// Whether a lock was taken more often than it has been given back, after it is given back once more.
+    fn is_left(&self, addresses: &Addresses, state: &mut State) -> bool {
+        let Some(Key::At(base, at)) = self.key(addresses) else { return false };
+        let Some(times) = state.again.get_mut(&(base, at)) else { return false };
+        *times -= 1;
+        if *times == 0 {
+            state.again.remove(&(base, at));
+        }
+        true
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn outside(
         &mut self,
@@ -101,8 +139,9 @@ impl Follower<'_, '_> {
             Some(Model::Lock(lock)) => {
                 let addresses = argument(lock.lock);
                 let if_zero = lock.tries.then_some((id, at));
+                state.may_hold.extend(effects::locks(points_to, &addresses));
                 if let Some(key) = self.key(&addresses) {
-                    state.locks.insert(Held { key, shared: lock.shared, if_zero });
+                    self.take(key, lock, if_zero, state);
                 }
                 if let Some(key) =
                     call.operands.get(lock.lock + 1).and_then(|operand| self.relative(id, operand, addresses))
@@ -113,6 +152,11 @@ impl Follower<'_, '_> {
             Some(Model::Unlock(unlock)) => {
                 if let Some(operand) = call.operands.get(unlock.lock + 1) {
                     let addresses = argument(unlock.lock);
+                    if self.is_left(&addresses, state) {
+                        return true;
+                    }
+                    let given = effects::locks(points_to, &addresses);
+                    state.may_hold.retain(|lock| !given.contains(lock));
                     self.given_back(id, state, |key| may_be(points_to, &addresses, key));
                     self.unlock(&linear(points_to, id, operand), &argument(unlock.lock), state);
                 }
@@ -140,14 +184,20 @@ impl Follower<'_, '_> {
                         flow.before_create.insert((id, at), state.clone());
                     }
                 }
-                for &thread in points_to.instances[id.0 as usize].creates.get(&at).into_iter().flatten() {
+                let created = points_to.instances[id.0 as usize].creates.get(&at);
+                for &thread in created.into_iter().flatten() {
                     state.may_be_alone = false;
                     state.active.insert(thread);
                     state.active.extend(family.descendants(thread));
                 }
+                if let Some(only) = created.filter(|created| created.len() == 1) {
+                    state.running.extend(only);
+                }
             }
             Some(Model::Join(join)) => {
                 let handle = argument(join.handle);
+                let ended = effects::waited_for(points_to, &handle);
+                state.running.retain(|&thread| !ended.contains(&None) && !ended.contains(&Some(thread)));
                 if let Some(thread) = self.joined(id, call.operands.get(join.handle + 1), &handle, family) {
                     self.end(thread, state, family);
                 }
@@ -157,7 +207,7 @@ impl Follower<'_, '_> {
                     let content: BTreeSet<BaseId> = points_to.contents(base).collect();
                     state.owned.retain(|owned| !content.contains(owned));
                 }
-                state.owned.extend(points_to.find_base(&Base::Heap(id, at)));
+                self.own_new(id, &Base::Heap(id, at), state);
             }
             // What is copied from memory to memory is not followed.
             Some(Model::Access(access)) if access.copies => {
@@ -183,6 +233,7 @@ impl Follower<'_, '_> {
     /// A thread is over, and those of its descendants that it does not leave behind.
     pub(super) fn end(&self, thread: ThreadId, state: &mut State, family: &Family) {
         state.active.remove(&thread);
+        state.running.remove(&thread);
         for &descendant in family.descendants(thread) {
             if !family.left_by(thread).contains(&descendant) {
                 state.active.remove(&descendant);
@@ -240,6 +291,7 @@ impl Follower<'_, '_> {
             }
             _ => !may_be(self.points_to, addresses, &held.key),
         });
+        state.again.retain(|&(base, at), _| !may_be(self.points_to, addresses, &Key::At(base, at)));
     }
 
     /// The thread whose end was surely waited for.

@@ -3,6 +3,7 @@
 use super::calls::may_be;
 use super::{Event, Follower, Held, State};
 use crate::address::Offset;
+use crate::effects;
 use crate::linear::linear;
 use crate::models::{Barrier, Does, Model, Semaphore};
 use crate::points_to::InstanceId;
@@ -20,6 +21,11 @@ impl Follower<'_, '_> {
     ) {
         let operand = |index: usize| call.operands.get(index + 1);
         let addresses = operand(model.semaphore).map(|operand| self.points_to.operand(id, operand)).unwrap_or_default();
+        let locks = effects::locks(self.points_to, &addresses);
+        match model.does {
+            Does::Lower => state.may_hold.extend(locks),
+            _ => state.may_hold.retain(|lock| !locks.contains(lock)),
+        }
         let Some(key) = self.key(&addresses) else {
             if model.does != Does::Lower {
                 self.beliefs.raised_unknown();

@@ -8,10 +8,12 @@ mod memory;
 mod tickets;
 
 use crate::address::{Addresses, Base, BaseId, Offset};
+use crate::again::Again;
 use crate::beliefs::Beliefs;
 use crate::cells::{CellId, Cells};
 use crate::crews::Crews;
 use crate::cycles::range;
+use crate::effects::{Effects, Lock};
 use crate::linear::Linear;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::Ranges;
@@ -64,8 +66,14 @@ pub struct Held {
 pub struct State {
     /// Locks that are surely held.
     pub locks: BTreeSet<Held>,
+    /// Of locks that are held, how many times more they were taken.
+    pub again: BTreeMap<(BaseId, i64), u8>,
+    /// Locks that may be held, surely or not: what makes a pair less convincing, and never decides.
+    pub may_hold: BTreeSet<Lock>,
     /// Threads, descendants of this one, that may be running.
     pub active: BTreeSet<ThreadId>,
+    /// Those that surely are, as far as loops are passed at all and threads do not end by themselves: this never decides, either.
+    pub running: BTreeSet<ThreadId>,
     /// Bases whose latest piece of memory surely nobody else has yet.
     pub owned: BTreeSet<BaseId>,
     /// Values that are known on this way through the program.
@@ -114,10 +122,18 @@ impl State {
             let order = (state.seen.len(), state.done.len(), state.inside.len());
             let current: usize = state.current.values().map(BTreeSet::len).sum();
             let values = (state.facts.len(), state.cells.len(), state.may_be_alone, current, state.tickets.len());
-            (state.locks.len(), state.active.len(), state.owned.len(), values, order)
+            let again: u64 = state.again.values().copied().map(u64::from).sum();
+            let guesses = (again, state.may_hold.len(), state.running.len());
+            (state.locks.len(), state.active.len(), state.owned.len(), values, order, guesses)
         };
         let before = size(self);
         self.locks.retain(|held| other.locks.contains(held));
+        self.again.retain(|lock, times| {
+            *times = (*times).min(other.again.get(lock).copied().unwrap_or(0));
+            *times > 0
+        });
+        self.may_hold.extend(&other.may_hold);
+        self.running.retain(|thread| other.running.contains(thread));
         self.active.extend(&other.active);
         self.owned.retain(|base| other.owned.contains(base));
         self.facts.retain(|name, value| other.facts.get(name) == Some(value));
@@ -195,6 +211,10 @@ pub struct Follower<'a, 'p> {
     pub escaped: &'a FxHashSet<BaseId>,
     /// Threads that loops create.
     pub crews: &'a Crews,
+    /// What calls do all in all.
+    pub effects: &'a Effects,
+    /// Locks that are counted.
+    pub again: &'a Again,
     /// What numbers can be, where that is looked at.
     pub ranges: Option<&'a Ranges<'a, 'p>>,
     /// Addresses of locks of which only the form is known, and where they can lead.
@@ -237,11 +257,22 @@ impl Follower<'_, '_> {
             work.insert((root, 0));
         }
         while self.steps_left > 0
-            && let Some(node) = work.pop_first()
+            && let Some(node) = self.next(&work)
         {
+            work.remove(&node);
             self.block(node, &mut flow, &mut work, family);
         }
         flow
+    }
+
+    /// What to look at next. A function of a large program has many callers: it comes before them, so that they hear of what
+    /// it does when that is known, and not each time it changes.
+    fn next(&self, work: &BTreeSet<Node>) -> Option<Node> {
+        if !self.points_to.merged {
+            return work.first().copied();
+        }
+        let (deepest, _) = work.last()?;
+        work.range((*deepest, 0)..).next().copied()
     }
 
     /// What entering a function does.
@@ -340,6 +371,7 @@ impl Follower<'_, '_> {
             for &thread in self.crews.waited_for.get(&(id, block, next)).into_iter().flatten() {
                 self.end(thread, &mut state, family);
             }
+            self.leave_loop(id, block, next, &mut state);
             if let Some(last) = code.instructions.get(end.wrapping_sub(1))
                 && !self.decide(id, last, next, &mut state)
             {
@@ -350,11 +382,27 @@ impl Follower<'_, '_> {
         }
     }
 
+    /// A loop that creates threads is taken to have done so when control leaves it, although it may have had no round at all.
+    fn leave_loop(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
+        let instance = &self.points_to.instances[id.0 as usize];
+        let blocks = &self.points_to.blocks[instance.function.0 as usize];
+        let around = blocks.cycle[block as usize];
+        if around.is_none() || blocks.cycle[next as usize] == around {
+            return;
+        }
+        for (&at, threads) in &instance.creates {
+            if blocks.cycle[blocks.block_of[at as usize] as usize] == around && threads.len() == 1 {
+                let left = threads.iter().filter(|thread| state.active.contains(thread));
+                state.running.extend(left);
+            }
+        }
+    }
+
     /// What an instruction makes, and what it gives away.
     fn own(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
         let value = match instruction.operation {
             Operation::Local { .. } => {
-                state.owned.extend(self.points_to.find_base(&Base::Local(id, at)));
+                self.own_new(id, &Base::Local(id, at), state);
                 return;
             }
             Operation::Store { .. } => 0,
@@ -368,6 +416,14 @@ impl Follower<'_, '_> {
             && let Some(value) = instruction.operands.get(value)
         {
             self.give(&self.points_to.operand(id, value), state);
+        }
+    }
+
+    /// The latest piece of some memory belongs to this thread alone. What nobody else ever gets at needs no such note, and
+    /// neither does what has no name of its own: to carry them along would be for nothing.
+    fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
+        if !self.points_to.instances[id.0 as usize].shared {
+            state.owned.extend(self.points_to.find_base(base).filter(|base| self.escaped.contains(base)));
         }
     }
 
@@ -428,6 +484,9 @@ impl Follower<'_, '_> {
 
 /// Joins ways that there are too many of.
 fn fewer(states: Vec<State>, most: usize) -> Vec<State> {
+    if states.len() < 2 {
+        return states;
+    }
     let mut ways = Ways::default();
     for state in &states {
         ways.add(state, most);

@@ -1,5 +1,6 @@
 //! What calls do with pointers: those of the program's functions, and those of functions outside of it.
 
+use super::memory::Cells;
 use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
 use crate::address::{Addresses, Base, Offset};
 use crate::models::Model;
@@ -73,7 +74,7 @@ impl PointsTo<'_> {
             if let Some(parameter) = self.instances[callee.0 as usize].parameters.get_mut(index)
                 && grow(self.most_targets, unknown, parameter, &value)
             {
-                self.work.insert(callee);
+                self.parameter_changed(callee, index);
             }
         }
     }
@@ -105,7 +106,7 @@ impl PointsTo<'_> {
                         && let Some(parameter) = self.instances[root.0 as usize].parameters.first_mut()
                         && parameter.add_all(&passed)
                     {
-                        self.work.insert(root);
+                        self.parameter_changed(root, 0);
                     }
                 }
                 result
@@ -115,7 +116,7 @@ impl PointsTo<'_> {
                 let new = Addresses::one(heap, Offset::exact(0));
                 if let Some(old) = allocate.copies {
                     let old = argument(self, old);
-                    let content = self.read(id, &old.map(|_| Offset::ANY), POINTER);
+                    let content = self.read(id, at, &old.map(|_| Offset::ANY), POINTER);
                     self.write(id, at, &new.map(|_| Offset::ANY), &content);
                 }
                 match allocate.into {
@@ -146,7 +147,7 @@ impl PointsTo<'_> {
                 Addresses::default()
             }
             Some(Model::Join(join)) => {
-                self.joiners.insert(id);
+                self.joiners.insert((id, at));
                 let mut left = Addresses::default();
                 for (base, _) in argument(self, join.handle).iter() {
                     match *self.describe(base) {
@@ -177,7 +178,7 @@ impl PointsTo<'_> {
             }
             Some(Model::Recall) => {
                 let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
-                self.read(id, &Addresses::one(kept, Offset::ANY), POINTER)
+                self.read(id, at, &Addresses::one(kept, Offset::ANY), POINTER)
             }
             Some(Model::Leave) => {
                 let root = self.threads[self.instances[id.0 as usize].thread.0 as usize].root;
@@ -196,11 +197,12 @@ impl PointsTo<'_> {
             let unknown = self.unknown();
             return self.write(id, at, &to.map(|_| Offset::ANY), &unknown);
         }
-        self.read(id, from, POINTER);
+        self.read(id, at, from, POINTER);
         for (source, begin) in from.iter() {
-            let cells: Vec<(Offset, Addresses)> = (self.memory.get(&source).into_iter().flatten())
-                .map(|(&offset, cell)| (offset, cell.content.clone()))
+            let cells: Vec<(Offset, Addresses)> = (self.memory.get(&source).into_iter().flat_map(Cells::iter))
+                .map(|(offset, cell)| (offset, cell.content.clone()))
                 .collect();
+            self.steps += (cells.len() * to.0.len()) as u64;
             for (offset, content) in cells {
                 for (base, target) in to.iter() {
                     let moved = match (begin.only(), target.only(), offset.only()) {

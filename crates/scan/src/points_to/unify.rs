@@ -1,10 +1,10 @@
 //! The simpler answers of the backend `alias`.
 
 use super::PointsTo;
+use super::memory::Cells;
 use crate::address::{Addresses, Base, BaseId, Offset};
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 impl PointsTo<'_> {
     /// Takes for one what one pointer can point to.
@@ -15,7 +15,7 @@ impl PointsTo<'_> {
         let values = self.instances.iter().flat_map(|instance| {
             instance.values.iter().chain(&instance.parameters).chain(std::iter::once(&instance.result))
         });
-        let cells = self.memory.values().flat_map(|cells| cells.values().map(|cell| &cell.content));
+        let cells = self.memory.values().flat_map(|cells| cells.iter().map(|(_, cell)| &cell.content));
         for addresses in values.chain(cells) {
             let mut together = addresses.0.keys().filter(|base| is_memory(&bases[base.0 as usize]));
             if let Some(first) = together.next() {
@@ -43,7 +43,7 @@ impl PointsTo<'_> {
             instance.parameters.iter_mut().for_each(widen);
             widen(&mut instance.result);
         }
-        for cell in self.memory.values_mut().flat_map(BTreeMap::values_mut) {
+        for cell in self.memory.values_mut().flat_map(Cells::values_mut) {
             widen(&mut cell.content);
         }
         widen(&mut self.passed);

@@ -5,41 +5,33 @@ use crate::address::{Addresses, Base, Offset};
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation};
 
 impl PointsTo<'_> {
-    pub(super) fn visit(&mut self, id: InstanceId) {
+    /// Looks at an instruction, and has those looked at that use its result; whether that is more than before.
+    pub(super) fn visit(&mut self, id: InstanceId, at: u32) -> bool {
         let program = self.program;
         let function = self.instances[id.0 as usize].function;
-        let code = program.function(function).0;
-        // Blocks are in no particular order; a second round sees what the first put into later values.
-        loop {
-            let mut changed = false;
-            for (at, instruction) in code.instructions.iter().enumerate() {
-                let value = self.value(id, at as u32, instruction);
-                let unknown = self.base(Base::Unknown);
-                changed |= grow(self.most_targets, unknown, &mut self.instances[id.0 as usize].values[at], &value);
-                self.steps += 1 + value.0.len() as u64;
-                self.exhausted |= self.steps > MAX_STEPS;
-                if self.exhausted {
-                    return;
-                }
-            }
-            if !changed {
-                break;
-            }
+        let instruction = &program.function(function).0.instructions[at as usize];
+        let value = self.value(id, at, instruction);
+        let unknown = self.base(Base::Unknown);
+        self.steps += 1 + value.0.len() as u64;
+        self.exhausted |= self.steps > MAX_STEPS;
+        if !grow(self.most_targets, unknown, &mut self.instances[id.0 as usize].values[at as usize], &value) {
+            return false;
         }
+        let users = self.users(function);
+        self.work.extend(users.of_instructions[at as usize].iter().map(|&user| (id, user)));
+        true
     }
 
-    pub(super) fn read(&mut self, id: InstanceId, addresses: &Addresses, bytes: u64) -> Addresses {
+    pub(super) fn read(&mut self, id: InstanceId, at: u32, addresses: &Addresses, bytes: u64) -> Addresses {
         if self.is_anywhere(addresses) {
             return self.unknown();
         }
         for (base, _) in addresses.iter() {
-            if self.instances[id.0 as usize].readers_of.insert(base) {
-                self.readers.entry(base).or_default().insert(id);
-            }
-            let cells = self.memory.get(&base).into_iter().flatten();
-            self.steps += cells.map(|(_, cell)| 1 + cell.content.0.len() as u64).sum::<u64>();
+            self.readers.entry(base).or_default().insert((id, at));
         }
-        self.get(addresses, bytes)
+        let content = self.get(addresses, bytes);
+        self.steps += (addresses.0.len() + content.0.len()) as u64;
+        content
     }
 
     pub(super) fn write(&mut self, id: InstanceId, at: u32, addresses: &Addresses, content: &Addresses) {
@@ -69,7 +61,11 @@ impl PointsTo<'_> {
         match &instruction.operation {
             Operation::Load { bytes, .. } => {
                 let address = operand(self, 0);
-                if self.precision == Precision::Names { Addresses::default() } else { self.read(id, &address, *bytes) }
+                if self.precision == Precision::Names {
+                    Addresses::default()
+                } else {
+                    self.read(id, at, &address, *bytes)
+                }
             }
             Operation::Store { bytes, .. } => {
                 let (value, address) = (operand(self, 0), operand(self, 1));
@@ -86,12 +82,12 @@ impl PointsTo<'_> {
                 let (address, value) = (operand(self, 0), operand(self, 1));
                 self.write(id, at, &address, &value.map(|_| Offset::ANY));
                 self.write(id, at, &address, &value);
-                self.read(id, &address, *bytes)
+                self.read(id, at, &address, *bytes)
             }
             Operation::CompareExchange { bytes, .. } => {
                 let (address, value) = (operand(self, 0), operand(self, 2));
                 self.write(id, at, &address, &value);
-                self.read(id, &address, *bytes)
+                self.read(id, at, &address, *bytes)
             }
             Operation::Local { .. } => Addresses::one(self.base(Base::Local(id, at)), Offset::exact(0)),
             Operation::Offset { constant, scales } => {

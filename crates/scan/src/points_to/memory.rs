@@ -1,0 +1,58 @@
+//! What is in the memory of a base, by offset.
+
+use super::{POINTER, Step};
+use crate::address::{Addresses, Offset};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What memory at an offset can contain, and who put it there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) content: Addresses,
+    pub(super) writers: BTreeSet<Step>,
+}
+
+/// Pointers in the memory of a base. Most are at exact offsets, and most reads are of one: they do not look at all others.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cells {
+    exact: BTreeMap<i64, Cell>,
+    strided: BTreeMap<Offset, Cell>,
+}
+
+impl Cells {
+    pub(super) fn len(&self) -> usize {
+        self.exact.len() + self.strided.len()
+    }
+
+    pub(super) fn contains(&self, at: Offset) -> bool {
+        at.only().map_or_else(|| self.strided.contains_key(&at), |at| self.exact.contains_key(&at))
+    }
+
+    /// The cell at an offset, a new one if there is none.
+    pub(super) fn at(&mut self, at: Offset) -> &mut Cell {
+        match at.only() {
+            Some(at) => self.exact.entry(at).or_default(),
+            None => self.strided.entry(at).or_default(),
+        }
+    }
+
+    /// Cells that may have a byte in common with so many bytes at an offset.
+    pub(super) fn overlapping(&self, at: Offset, bytes: u64) -> impl Iterator<Item = &Cell> {
+        let width = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let (first, end) = match at.only() {
+            Some(at) => (at.saturating_sub(POINTER as i64), at.saturating_add(width)),
+            None => (i64::MIN, i64::MAX),
+        };
+        let exact = self.exact.range(first..=end).map(|(&at, cell)| (Offset::exact(at), cell));
+        let strided = self.strided.iter().map(|(&at, cell)| (at, cell));
+        exact.chain(strided).filter(move |(cell, _)| cell.overlaps(POINTER, at, bytes)).map(|(_, cell)| cell)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Offset, &Cell)> {
+        let exact = self.exact.iter().map(|(&at, cell)| (Offset::exact(at), cell));
+        exact.chain(self.strided.iter().map(|(&at, cell)| (at, cell)))
+    }
+
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Cell> {
+        self.exact.values_mut().chain(self.strided.values_mut())
+    }
+}
