@@ -55,7 +55,7 @@ pub struct Target {
     /// What was known when it was planned.
     generation: Cell<u64>,
     /// The variables that were drawn, if it cares for nothing else.
-    selected: RefCell<Vec<Tracked>>,
+    selected: RefCell<Option<Vec<Tracked>>>,
 }
 
 impl Target {
@@ -168,7 +168,7 @@ impl Analysis for Walks {
             Kind::PctVariables { depth, variables } => {
                 let (track, length) = self.profile.draw(variables, seed);
                 let select = self.is_selective(target.number).then(|| self.profile.sites(&track));
-                *target.selected.borrow_mut() = if select.is_some() { track.clone() } else { Vec::new() };
+                *target.selected.borrow_mut() = select.is_some().then(|| track.clone());
                 Plan { track, select, allocations: true, ..walk(Style::PctVariables { depth, length }) }
             }
             Kind::Pos => walk(Style::Pos),
@@ -181,12 +181,13 @@ impl Analysis for Walks {
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         let selected = target.selected.borrow();
-        let is_whole = selected.is_empty();
         let grew = match self.kind {
             Kind::Random | Kind::Pos => false,
             Kind::Pct { .. } => self.profile.note_choices(execution),
-            Kind::PctVariables { .. } | Kind::Uniform if is_whole => self.profile.note_variables(execution),
-            Kind::PctVariables { .. } | Kind::Uniform => self.profile.note_selected(execution, &selected),
+            Kind::PctVariables { .. } | Kind::Uniform => match &*selected {
+                Some(selected) => self.profile.note_selected(execution, selected),
+                None => self.profile.note_variables(execution),
+            },
         };
         if grew {
             // Walks that knew less may have had less of a chance.
@@ -194,7 +195,7 @@ impl Analysis for Walks {
             self.made = 0;
         }
         self.made += u64::from(target.generation.get() == self.generation);
-        self.whole += u64::from(is_whole);
+        self.whole += u64::from(selected.is_none());
         self.targets((self.next + 1).max(AHEAD))
     }
 
