@@ -51,6 +51,14 @@ fn main() -> ExitCode {
         models();
         Ok(())
     }));
+    trials.push(Trial::test("guesses", || {
+        guesses();
+        Ok(())
+    }));
+    trials.push(Trial::test("calls_keep_locks", || {
+        calls_keep_locks();
+        Ok(())
+    }));
     trials.push(Trial::test("figures", || {
         figures();
         Ok(())
@@ -345,6 +353,39 @@ fn linux() {
     }
     let words = ["scan", "--models", "hurd", "driver.c"];
     workshop.run(&mut tool::racehunter(words)).expect(2).says("hurd");
+}
+
+/// A pair that nothing speaks against must be a race; one whose accesses may have a lock in common may be one.
+fn guesses() {
+    let choice = "#include <pthread.h>\nint x; pthread_mutex_t a, b, *p;\nvoid *f(void *u) { pthread_mutex_lock(p); x++; \
+        pthread_mutex_unlock(p); return 0; }\nint main(int n, char **v) { pthread_t s, t; p = n > 1 ? &a : &b; \
+        pthread_create(&s, 0, f, 0); pthread_create(&t, 0, f, 0); pthread_join(s, 0); pthread_join(t, 0); return 0; }\n";
+    for (text, certainty, locks) in [(RACE, "must", 0), (choice, "may", 2)] {
+        let workshop = Workshop::new();
+        workshop.write("program.c", text);
+        let words = ["scan", "--approx", "over", "--message-format", "json", "program.c"];
+        let ended = workshop.run(&mut tool::racehunter(words)).expect(0);
+        let line = ended.stdout.lines().find(|line| line.contains("\"candidate\"")).expect("something is suspected");
+        let first: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(first["certainty"], certainty, "{first}");
+        assert_eq!(first["sites"][0]["may_hold"].as_array().map(Vec::len), Some(locks), "{first}");
+    }
+}
+
+/// A function that is looked at once for all who call it does not take their locks from them, unless it gives them back.
+fn calls_keep_locks() {
+    for (body, expected) in [("", "race-free"), ("if (n > 5) pthread_mutex_unlock(&m);", "unknown")] {
+        let workshop = Workshop::new();
+        let text = format!(
+            "#include <pthread.h>\nint x; pthread_mutex_t m;\nstatic int twice(int n) {{ {body} return 2 * n; }}\n\
+             void *f(void *u) {{ pthread_mutex_lock(&m); x += twice(x); x++; pthread_mutex_unlock(&m); twice(1); return 0; }}\n\
+             int main(void) {{ pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, f, 0); \
+             pthread_join(s, 0); pthread_join(t, 0); return 0; }}\n"
+        );
+        let source = workshop.write("program.c", &text);
+        let said = verdict(&workshop, &[&source], &["--approx", "over", "--backend", "alias"]);
+        assert_eq!(said["verdict"], expected, "{said}");
+    }
 }
 
 /// The programs of the paper's figures: what each backend says, and whether it suspects anything; what executions say.

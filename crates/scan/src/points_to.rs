@@ -242,7 +242,7 @@ impl<'a> PointsTo<'a> {
                     changed |= self.visit(InstanceId(index as u32), at as u32);
                 }
             }
-            if self.exhausted || !(changed || !self.work.is_empty()) {
+            if self.exhausted || (!changed && self.work.is_empty()) {
                 return;
             }
         }
