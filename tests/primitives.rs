@@ -8,7 +8,8 @@ use racehunter_e2e::{Workshop, root, tool};
 use std::process::Command;
 
 /// Programs whose assertions are about results.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
+    "targets/clean/condition_errors.c",
     "targets/clean/mutex_errors.c",
     "targets/clean/robust_mutex.c",
     "targets/clean/rwlock_errors.c",

@@ -1,10 +1,11 @@
 // Says what only its author can know, by the annotations that race detectors have agreed upon: a lock that is made of
-// volatile accesses, a hand-over by a plain flag, a counter that need not be right. Where there is no detector, the
+// volatile accesses, a hand-over by a plain flag, a counter that need not be right, memory that is freed when a plain flag
+// says that nobody uses it. Where there is no detector, the
 // annotations do nothing.
 
 #include <pthread.h>
 #include <sched.h>
-#include <stddef.h>
+#include <stdlib.h>
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -18,6 +19,8 @@ void AnnotateHappensAfter(const char *file, int line, const volatile void *at);
 void AnnotateBenignRaceSized(const char *file, int line, const volatile void *at, long size, const char *why);
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);
+void AnnotateIgnoreWritesBegin(const char *file, int line);
+void AnnotateIgnoreWritesEnd(const char *file, int line);
 void __tsan_acquire(void *at);
 void __tsan_release(void *at);
 void __tsan_mutex_create(void *at, unsigned flags);
@@ -32,6 +35,8 @@ void __tsan_mutex_destroy(void *at, unsigned flags);
 #define AnnotateBenignRaceSized(file, line, at, size, why)
 #define AnnotateIgnoreReadsBegin(file, line)
 #define AnnotateIgnoreReadsEnd(file, line)
+#define AnnotateIgnoreWritesBegin(file, line)
+#define AnnotateIgnoreWritesEnd(file, line)
 #define __tsan_acquire(at)
 #define __tsan_release(at)
 #define __tsan_mutex_create(at, flags)
@@ -43,7 +48,7 @@ void __tsan_mutex_destroy(void *at, unsigned flags);
 #endif
 
 static volatile int word;
-static volatile int is_ready, was_released;
+static volatile int is_ready, was_released, was_noted;
 int protected_by_own_lock, handed_over, released, hits;
 
 static void lock(void) {
@@ -66,8 +71,9 @@ static int look(volatile int *flag) {
     return value;
 }
 
-static void *work(void *unused) {
-    (void)unused;
+static void *work(void *note) {
+    *(int *)note = 1;
+    was_noted = 1;
     lock();
     protected_by_own_lock++;
     unlock();
@@ -90,7 +96,14 @@ int main(void) {
     // The flags are told about by the annotations beside them.
     AnnotateBenignRaceSized(__FILE__, __LINE__, &is_ready, sizeof is_ready, "annotated");
     AnnotateBenignRaceSized(__FILE__, __LINE__, &was_released, sizeof was_released, "annotated");
-    pthread_create(&worker, NULL, work, NULL);
+    AnnotateBenignRaceSized(__FILE__, __LINE__, &was_noted, sizeof was_noted, "looked at without an annotation");
+    int *note = malloc(sizeof *note);
+    pthread_create(&worker, NULL, work, note);
+    while (!look(&was_noted))
+        sched_yield();
+    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    free(note);
+    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
     lock();
     protected_by_own_lock++;
     unlock();
