@@ -417,18 +417,21 @@ impl<'a> PointsTo<'a> {
         }
     }
 
-    /// What memory can contain.
-    fn get(&self, addresses: &Addresses, bytes: u64) -> Addresses {
-        let mut content = Addresses::default();
+    /// What memory can contain, and how much had to be looked at for it.
+    fn get(&self, addresses: &Addresses, bytes: u64) -> (Addresses, u64) {
+        let (mut content, mut looked_at) = (Addresses::default(), addresses.0.len() as u64);
         for (base, offset) in addresses.iter() {
             if *self.describe(base) == Base::Unknown {
                 content.add(base, Offset::ANY);
             }
-            for cell in self.memory.get(&base).into_iter().flat_map(|cells| cells.overlapping(offset, bytes)) {
+            let Some(cells) = self.memory.get(&base) else { continue };
+            looked_at += cells.searched(offset) as u64;
+            for cell in cells.overlapping(offset, bytes) {
+                looked_at += cell.content.0.len() as u64;
                 content.add_all(&cell.content);
             }
         }
-        content
+        (content, looked_at)
     }
 
     /// Whether a pointer can lead anywhere. To use it is a gap, so nothing needs to be followed through it.

@@ -47,6 +47,11 @@ impl Cells {
         exact.chain(strided).filter(move |(cell, _)| cell.overlaps(POINTER, at, bytes)).map(|(_, cell)| cell)
     }
 
+    /// How many cells it takes to look at for those at an offset, about.
+    pub(super) fn searched(&self, at: Offset) -> usize {
+        self.strided.len() + if at.only().is_some() { 1 } else { self.exact.len() }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (Offset, &Cell)> {
         let exact = self.exact.iter().map(|(&at, cell)| (Offset::exact(at), cell));
         exact.chain(self.strided.iter().map(|(&at, cell)| (at, cell)))

@@ -29,8 +29,8 @@ impl PointsTo<'_> {
         for (base, _) in addresses.iter() {
             self.readers.entry(base).or_default().insert((id, at));
         }
-        let content = self.get(addresses, bytes);
-        self.steps += (addresses.0.len() + content.0.len()) as u64;
+        let (content, looked_at) = self.get(addresses, bytes);
+        self.steps += looked_at;
         content
     }
 
