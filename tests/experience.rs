@@ -1,6 +1,6 @@
 //! From a finding to something that others can act on: logs for services, the page, gdb, settings and suppressions.
 //!
-//! One program is compiled and hunted once; all tests look at what that left behind.
+//! One program is compiled and hunted once; all tests look at what that left behind, and write elsewhere.
 
 use racehunter_e2e::{Ended, Hunted, Workshop, racehunter, root, schema};
 use serde_json::Value;
@@ -91,7 +91,8 @@ fn lines(text: &str) -> Vec<Value> {
 fn json_lines_of_every_command_are_as_in_the_schema() {
     let json = ["--message-format", "json"];
     let hunt = ["hunt", "--quiet", "--runs", "40", "./queue", "--out", "other"];
-    let commands: [&[&str]; 3] = [&hunt, &["replay", HUNTED.id.as_str()], &["predict", "./queue"]];
+    let predict = ["predict", "./queue", "--out", "other"];
+    let commands: [&[&str]; 3] = [&hunt, &["replay", HUNTED.id.as_str()], &predict];
     for command in commands {
         let ended = there(&[command, &json].concat());
         assert!(!ended.stdout.is_empty(), "{}", ended.stderr);
@@ -312,10 +313,10 @@ fn every_command_says_what_it_does() {
         (&["report", "-o", "said.txt"], &["        Read "]),
         (&["record", "-o", "said.rht", "./queue"], &["    Executed ", "   Following "]),
         (
-            &["predict", "./queue"],
+            &["predict", "--out", "said", "./queue"],
             &["    Executed ", "  Predicting from ", "   Predicted ", "       Tried prediction 1 of "],
         ),
-        (&["scan", "--time", "2s", "queue.c"], &["     Reading 1 module", "        Read "]),
+        (&["scan", "--out", "said", "--time", "2s", "queue.c"], &["     Reading 1 module", "        Read "]),
         (&["merge", ".racehunter", "--out", "merged"], &["        Part 1 of 1 ", "        Kept "]),
     ];
     for (words, parts) in cases {

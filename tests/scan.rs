@@ -31,6 +31,10 @@ fn main() -> ExitCode {
         several_sources();
         Ok(())
     }));
+    trials.push(Trial::test("at_the_same_time", || {
+        at_the_same_time();
+        Ok(())
+    }));
     trials.push(Trial::test("mutants", || {
         mutants();
         Ok(())
@@ -170,6 +174,20 @@ fn contract() {
     let finding = ended.stdout.lines().find(|line| line.contains("\"finding\"")).expect("the race is told").to_owned();
     let finding: Value = serde_json::from_str(&finding).expect("JSON");
     workshop.replay(finding["id"].as_str().expect("it has an id")).expect(0);
+}
+
+/// Scans of one file in one directory do not take each other's program away while it is made.
+fn at_the_same_time() {
+    let workshop = Workshop::new();
+    let source = workshop.write("program.c", RACE);
+    std::thread::scope(|scope| {
+        let scans: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| verdict(&workshop, &[&source], &["--time", "20s"]))).collect();
+        for scan in scans {
+            let said = scan.join().expect("it ends");
+            assert_eq!(said["verdict"], "race", "{said}");
+        }
+    });
 }
 
 /// The threads are in one file and the variable in another.

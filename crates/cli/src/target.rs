@@ -64,11 +64,35 @@ fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path, sh
     let program = directory.join(format!("{name}-{:08x}", hasher.finish() as u32));
     let mut arguments: Vec<OsString> = vec!["-O0".into(), "-g".into(), "-pthread".into()];
     arguments.extend(cflags.unwrap_or_default().split_ascii_whitespace().map(OsString::from));
-    arguments.extend([source.into(), "-o".into(), program.clone().into(), "-lm".into()]);
+    arguments.extend([source.into(), "-lm".into()]);
     let environment: &[_] = if shortcuts { &[("RACEHUNTER_SHORTCUTS", "1")] } else { &[] };
-    let status = racehunter_compile::run_with(language, arguments, &toolkit, environment)?;
-    if !status.success() {
+    if !compile(language, arguments, &program, &toolkit, environment)? {
         bail!("`{}` does not compile", source.display());
     }
     Ok(program)
+}
+
+/// Runs the compiler for `output`.
+pub fn compile(
+    language: Language,
+    mut arguments: Vec<OsString>,
+    output: &Path,
+    toolkit: &Toolkit,
+    environment: &[(&str, &str)],
+) -> Result<bool> {
+    in_place(output, |unfinished| {
+        arguments.extend(["-o".into(), unfinished.into()]);
+        Ok(racehunter_compile::run_with(language, arguments, toolkit, environment)?.success())
+    })
+}
+
+/// Makes a file that has its name only when it is whole: another command may be using the one before.
+pub fn in_place(path: &Path, make: impl FnOnce(&Path) -> Result<bool>) -> Result<bool> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let unfinished = path.with_file_name(format!(".{}.{name}", std::process::id()));
+    if !make(&unfinished)? {
+        return Ok(false);
+    }
+    std::fs::rename(&unfinished, path).with_context(|| format!("cannot write `{}`", path.display()))?;
+    Ok(true)
 }

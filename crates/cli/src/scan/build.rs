@@ -2,9 +2,9 @@
 
 use super::inputs;
 use crate::arguments::Scan;
-use crate::target::language;
+use crate::target;
 use anyhow::{Context as _, Result, bail};
-use racehunter_compile::{Language, Toolkit, run_with};
+use racehunter_compile::{Language, Toolkit};
 use racehunter_ir::{IrError, Module, read_program};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -62,7 +62,7 @@ pub fn build(arguments: &Scan) -> Result<Built> {
             bail!("`{}` does not exist", file.display());
         }
         let mut is_source = false;
-        let path = match language(file) {
+        let path = match target::language(file) {
             Some(language) => {
                 is_source = true;
                 if language == Language::Cxx {
@@ -105,9 +105,8 @@ fn compile(arguments: &Scan, source: &Path, language: Language, object: &Path) -
     let mut words = options(arguments);
     // Last, so that nothing else counts.
     words.extend(["-O0".into(), "-g".into(), "-pthread".into(), "-c".into()]);
-    words.extend([source.into(), "-o".into(), object.into()]);
-    let status = run_with(language, words, &toolkit, &ENVIRONMENT)?;
-    if !status.success() {
+    words.push(source.into());
+    if !target::compile(language, words, object, &toolkit, &ENVIRONMENT)? {
         bail!("`{}` does not compile", source.display());
     }
     Ok(())
@@ -121,24 +120,27 @@ impl Built {
         }
         let toolkit = Toolkit::discover()?;
         let source = self.directory.join("inputs.c");
-        std::fs::write(&source, inputs::SOURCE).with_context(|| format!("cannot write `{}`", source.display()))?;
+        target::in_place(&source, |unfinished| {
+            let written = std::fs::write(unfinished, inputs::SOURCE).map(|()| true);
+            written.with_context(|| format!("cannot write `{}`", source.display()))
+        })?;
         let object = self.directory.join("inputs.o");
         // It is not part of the program: nothing in it is an event.
-        let words: Vec<OsString> = ["-O1", "-w", "-fno-sanitize=thread", "-c"].map(OsString::from).to_vec();
-        let words = words.into_iter().chain([source.into(), "-o".into(), object.clone().into()]).collect();
-        if !run_with(Language::C, words, &toolkit, &[])?.success() {
+        let mut words: Vec<OsString> = ["-O1", "-w", "-fno-sanitize=thread", "-c"].map(OsString::from).to_vec();
+        words.push(source.into());
+        if !target::compile(Language::C, words, &object, &toolkit, &[])? {
             bail!("the inputs do not compile");
         }
         let program = self.directory.join(&self.name);
         let mut words: Vec<OsString> = self.files.iter().map(OsString::from).collect();
-        words.extend([object.into(), "-o".into(), program.clone().into()]);
+        words.push(object.into());
         words.extend(["-pthread", "-lm"].map(OsString::from));
         words.extend(["create", "join", "detach"].map(|name| format!("-Wl,--wrap=pthread_{name}").into()));
         if self.is_task {
             // Tasks name functions of the kernel that are nowhere. An execution that calls one ends there.
             words.push("-Wl,--unresolved-symbols=ignore-all".into());
         }
-        if !run_with(self.language, words, &toolkit, &[])?.success() {
+        if !target::compile(self.language, words, &program, &toolkit, &[])? {
             bail!("the program does not link");
         }
         program.canonicalize().with_context(|| format!("cannot find `{}`", program.display()))
