@@ -51,6 +51,10 @@ static double now(void) {
     return time.tv_sec + time.tv_nsec / 1e9;
 }
 
+__attribute__((noinline)) static void add(void) {
+    shared++;
+}
+
 static void *work(void *argument) {
     unsigned long mixed = (unsigned long)argument + 1;
     double began = now();
@@ -58,7 +62,7 @@ static void *work(void *argument) {
         mixed ^= mixed << 13, mixed ^= mixed >> 7, mixed ^= mixed << 17;
     if (now() - began >= 0.001 || mixed == 0) {
         pthread_barrier_wait(&both);
-        shared++;
+        add();
     }
     return NULL;
 }
@@ -109,6 +113,51 @@ int main(void) {
     return 0;
 }
 "#;
+
+/// Each thread comes to the write by two ways, by the first of them as often as the clock says. At the end of the second
+/// there is no lock.
+const TWO_WAYS: &str = r"
+#include <pthread.h>
+#include <time.h>
+
+static int shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void put(int value) {
+    shared = value;
+}
+
+static void quiet(int value) {
+    pthread_mutex_lock(&lock);
+    put(value);
+    pthread_mutex_unlock(&lock);
+}
+
+static void loud(int value) {
+    put(value);
+}
+
+static void *work(void *unused) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    for (long i = 20 + time.tv_nsec / 7 % 503; i > 0; i--)
+        quiet(1);
+    pthread_barrier_wait(&both);
+    loud(2);
+    return unused;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    pthread_barrier_init(&both, NULL, 2);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return shared != 2;
+}
+";
 
 /// The same with few accesses.
 const FEW: &str = r"
@@ -172,6 +221,23 @@ fn what_control_takes_away_is_told_as_seen() {
         "{:?}",
         free.overview()
     );
+    for site in free.findings.iter().flat_map(|finding| &finding.sites) {
+        let functions: Vec<&str> = site.stack.iter().map(|frame| frame.function.as_str()).collect();
+        assert_eq!(functions, ["add", "work"]);
+    }
+}
+
+/// An access is recognised by the calls that lead to it, however often others made it.
+#[test]
+fn free_threads_have_call_stacks() {
+    for flags in ["-O0", "-O1 -fno-inline"] {
+        let workshop = Workshop::new();
+        let source = workshop.write("ways.c", TWO_WAYS);
+        let options = ["--free-running", "--detector", "none", &format!("--cflags={flags}")];
+        let hunted = workshop.hunt(&source, &options).expect(1);
+        let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
+        assert!(finding.confirmed, "{finding:?}");
+    }
 }
 
 #[test]

@@ -642,7 +642,7 @@ fn provocation(plan: &Plan, bug: &Bug) -> Plan {
 fn outline(execution: &Execution) -> Execution {
     let kept = execution.records.iter().filter(|record| !record.kind.is_access());
     let (outcome, output) = (execution.outcome.clone(), execution.output.clone());
-    let (records, stacks) = (kept.copied().collect(), Vec::new());
+    let (records, stacks) = (kept.copied().collect(), execution.stacks.clone());
     Execution { records, stacks, outcome, output, ..*execution }
 }
 

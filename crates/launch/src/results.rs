@@ -7,6 +7,7 @@ use racehunter_event::control::{
 };
 use racehunter_event::{Kind, Record};
 use racehunter_explore::{Execution, Outcome, THREADS};
+use std::collections::HashMap;
 
 /// Reads the result of a slot.
 pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
@@ -28,11 +29,17 @@ pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u
     }
 }
 
-/// Copies the stacks that the records refer to, and makes the references relative to the copy.
+/// Copies the stacks that the records refer to, and makes the references relative to the copy. Threads that run freely store a
+/// stack once for many records.
 fn take_stacks(region: &Region, records: &mut [Record]) -> Vec<u64> {
     // Offset 0 means "no stack".
     let mut stacks = Vec::new();
+    let mut taken: HashMap<u32, u32> = HashMap::new();
     for record in records.iter_mut().filter(|record| record.stack != 0) {
+        if let Some(&copy) = taken.get(&record.stack) {
+            record.stack = copy;
+            continue;
+        }
         let Some((frames, locks)) = region.read_stack(record.stack) else {
             record.stack = 0;
             continue;
@@ -40,7 +47,8 @@ fn take_stacks(region: &Region, records: &mut [Record]) -> Vec<u64> {
         if stacks.is_empty() {
             stacks.push(0);
         }
-        record.stack = stacks.len() as u32;
+        let copy = stacks.len() as u32;
+        taken.insert(std::mem::replace(&mut record.stack, copy), copy);
         stacks.extend([frames.len() as u64, locks.len() as u64]);
         stacks.extend(frames);
         stacks.extend(locks);

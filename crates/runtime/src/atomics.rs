@@ -30,9 +30,9 @@ unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind
     }
 }
 
-pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize) {
+pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
     if free::is_on() {
-        return free::access(address, (info & 0xff) as usize, Kind::AtomicRead, site, code);
+        return free::access(address, (info & 0xff) as usize, Kind::AtomicRead, site, code, frame);
     }
     let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicRead, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
@@ -54,9 +54,9 @@ unsafe fn take_in(address: usize, order: u32) {
     }
 }
 
-pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize) {
+pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
     if free::is_on() {
-        return free::access(address, (info & 0xff) as usize, Kind::AtomicWrite, site, code);
+        return free::access(address, (info & 0xff) as usize, Kind::AtomicWrite, site, code, frame);
     }
     let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicWrite, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
@@ -85,18 +85,25 @@ unsafe fn pass_on(address: usize, order: u32, update: bool) {
     }
 }
 
-pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize) {
+pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
     if free::is_on() {
-        return free::access(address, (info & 0xff) as usize, Kind::AtomicUpdate, site, code);
+        return free::access(address, (info & 0xff) as usize, Kind::AtomicUpdate, site, code, frame);
     }
     let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicUpdate, site);
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
-pub(crate) unsafe extern "C" fn compare_exchange(address: usize, site: *mut u8, info: u32, expected: u64, code: usize) {
+pub(crate) unsafe extern "C" fn compare_exchange(
+    address: usize,
+    site: *mut u8,
+    info: u32,
+    expected: u64,
+    code: usize,
+    frame: usize,
+) {
     let size = (info & 0xff) as usize;
     if free::is_on() {
-        return free::access(address, size, Kind::AtomicUpdate, site, code);
+        return free::access(address, size, Kind::AtomicUpdate, site, code, frame);
     }
     // Decide first: what the memory holds when the operation happens is what counts.
     let n = access_point(code, address, size, Kind::AtomicUpdate, site);

@@ -27,7 +27,7 @@ pub(crate) const SITE_WATCHED: u8 = 2;
 pub(crate) static __rh_tracing: Global<u8> = Global::new(0);
 
 // Saves what `preserve_most` callers keep in registers, and calls a Rust function with the caller's code address.
-// `address` is the number of the register for it. r11 may carry a value in.
+// `register` is the one for it. r11 may carry a value in. A seventh argument, on the stack, is the caller's frame pointer.
 macro_rules! save_and_call {
     ($name:literal, $register:literal, $prepare:literal, $target:path) => {
         global_asm!(
@@ -36,7 +36,7 @@ macro_rules! save_and_call {
             concat!($name, ":"),
             ".cfi_startproc",
             "push rax", "push rcx", "push rdx", "push rsi", "push rdi", "push r8", "push r9", "push r10",
-            "sub rsp, 8",
+            "push rbp",
             ".cfi_adjust_cfa_offset 72",
             $prepare,
             concat!("mov ", $register, ", [rsp + 72]"),
@@ -52,16 +52,16 @@ macro_rules! save_and_call {
     };
 }
 
-save_and_call!("rh_access_slow", "rcx", "mov edx, r11d", access_at_site);
+save_and_call!("rh_access_slow", "rcx", "mov edx, r11d\nmov r8, rbp", access_at_site);
 save_and_call!("rh_access_counted", "rcx", "mov edx, r11d", access_counted);
-save_and_call!("__rh_read_range", "rcx", "", read_range);
-save_and_call!("__rh_write_range", "rcx", "", write_range);
-save_and_call!("__rh_atomic_load", "rcx", "", atomics::atomic_load);
-save_and_call!("__rh_atomic_store", "rcx", "", atomics::atomic_store);
-save_and_call!("__rh_atomic_rmw", "rcx", "", atomics::atomic_update);
-save_and_call!("__rh_cmpxchg", "r8", "", atomics::compare_exchange);
+save_and_call!("__rh_read_range", "rcx", "mov r8, rbp", read_range);
+save_and_call!("__rh_write_range", "rcx", "mov r8, rbp", write_range);
+save_and_call!("__rh_atomic_load", "rcx", "mov r8, rbp", atomics::atomic_load);
+save_and_call!("__rh_atomic_store", "rcx", "mov r8, rbp", atomics::atomic_store);
+save_and_call!("__rh_atomic_rmw", "rcx", "mov r8, rbp", atomics::atomic_update);
+save_and_call!("__rh_cmpxchg", "r8", "mov r9, rbp", atomics::compare_exchange);
 save_and_call!("__rh_fence", "rdx", "", atomics::fence);
-save_and_call!("__rh_vptr_update", "rcx", "", vptr_update);
+save_and_call!("__rh_vptr_update", "rcx", "mov r8, rbp", vptr_update);
 save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);
 save_and_call!("__rh_branch", "rdx", "", branched);
 save_and_call!("__rh_enter", "rsi", "", entered);
@@ -402,8 +402,8 @@ const fn kind_of(info: u32) -> Kind {
 }
 
 /// A plain access whose site has a flag.
-unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, code: usize) {
-    access(address, (info & 0xff) as usize, site, kind_of(info), code);
+unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
+    announced(address, (info & 0xff) as usize, site, kind_of(info), code, frame);
 }
 
 /// A plain access that is counted already, but needs a decision or a closer look.
@@ -414,11 +414,17 @@ unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, co
     shadow::check_plain(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
 }
 
+/// A plain access of a function that has a frame pointer.
+#[inline(always)]
+pub(crate) unsafe fn announced(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize, frame: usize) {
+    if free::is_on() {
+        return free::access(address, size, kind, site, code, frame);
+    }
+    access(address, size, site, kind, code);
+}
+
 /// Any plain access: counts it, decides if it is a point, logs, checks.
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
-    if free::is_on() {
-        return free::access(address, size, kind, site, code);
-    }
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 && (!server::is_selective() || track::has(address)) {
@@ -470,22 +476,22 @@ pub(crate) unsafe fn log_access(
     }
 }
 
-unsafe extern "C" fn read_range(address: usize, len: usize, site: *mut u8, code: usize) {
+unsafe extern "C" fn read_range(address: usize, len: usize, site: *mut u8, code: usize, frame: usize) {
     if len > 0 {
-        access(address, len, site, Kind::ReadRange, code);
+        announced(address, len, site, Kind::ReadRange, code, frame);
     }
 }
 
-unsafe extern "C" fn write_range(address: usize, len: usize, site: *mut u8, code: usize) {
+unsafe extern "C" fn write_range(address: usize, len: usize, site: *mut u8, code: usize, frame: usize) {
     if len > 0 {
-        access(address, len, site, Kind::WriteRange, code);
+        announced(address, len, site, Kind::WriteRange, code, frame);
     }
 }
 
 /// Setting a vtable pointer to what it is already, as destructors of base classes do, is not a write.
-unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code: usize) {
+unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code: usize, frame: usize) {
     let kind = if *(address as *const usize) == new { Kind::Read } else { Kind::Write };
-    access(address, 8, site, kind, code);
+    announced(address, 8, site, kind, code, frame);
 }
 
 /// The rounds of a loop without accesses have used up the budget.

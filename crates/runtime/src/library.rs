@@ -1,6 +1,6 @@
 //! Memory that the C library's string functions touch on behalf of instrumented code.
 
-use crate::hooks::access;
+use crate::hooks::announced;
 use racehunter_event::Kind;
 
 unsafe extern "C" {
@@ -30,15 +30,16 @@ pub(crate) unsafe extern "C" fn string_call(
     site: *mut u8,
     which: u32,
     code: usize,
+    frame: usize,
 ) {
     let reads = |text: *const u8, len: usize| {
         if len > 0 {
-            access(text as usize, len, site, Kind::ReadRange, code);
+            announced(text as usize, len, site, Kind::ReadRange, code, frame);
         }
     };
     let writes = |text: *const u8, len: usize| {
         if len > 0 {
-            access(text as usize, len, site, Kind::WriteRange, code);
+            announced(text as usize, len, site, Kind::WriteRange, code, frame);
         }
     };
     if a.is_null() {

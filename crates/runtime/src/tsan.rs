@@ -2,12 +2,15 @@
 //! `-fsanitize=thread`. Sites are known by code address only.
 
 use crate::atomics::{atomic_load, atomic_store, atomic_update, compare_exchange, fence};
-use crate::hooks::access;
+use crate::hooks::announced;
 use crate::modules::{PLAIN_SITE_COUNT, PLAIN_SITES};
 use crate::thread::{__rh_stack, Frame};
 use crate::{Global, free, server};
 use core::arch::{global_asm, naked_asm};
 use racehunter_event::Kind;
+
+/// Nothing is known of frame pointers in code that others have compiled.
+const NO_FRAME: usize = 0;
 
 #[unsafe(link_section = ".data.racehunter")]
 static INITIALISED: Global<bool> = Global::new(false);
@@ -100,6 +103,10 @@ forward! {
     __tsan_atomic_thread_fence => thread_fence, "rsi";
 }
 
+unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
+    announced(address, size, site, kind, code, NO_FRAME);
+}
+
 unsafe extern "C" fn read16(address: usize, code: usize) {
     access(address, 16, site_of(code), Kind::ReadRange, code);
 }
@@ -184,12 +191,12 @@ macro_rules! atomics {
         $xor:ident $nand:ident $strong:ident $weak:ident $val:ident;)*) => { $(
         atomics!(@export $load (at: *mut $type, order: u32) -> $type {
             let code = CODE.get();
-            atomic_load(at as usize, site_of(code), $size | order << 8, code);
+            atomic_load(at as usize, site_of(code), $size | order << 8, code, NO_FRAME);
             at.read()
         });
         atomics!(@export $store (at: *mut $type, value: $type, order: u32) -> () {
             let code = CODE.get();
-            atomic_store(at as usize, site_of(code), $size | order << 8, code);
+            atomic_store(at as usize, site_of(code), $size | order << 8, code, NO_FRAME);
             at.write(value);
         });
         atomics!(@update $exchange $type, $size, |_old, value| value);
@@ -202,7 +209,7 @@ macro_rules! atomics {
         atomics!(@export $val (at: *mut $type, expected: $type, new: $type, order: u32, other: u32) -> $type {
             let code = CODE.get();
             let info = $size | order << 8 | other << 16;
-            compare_exchange(at as usize, site_of(code), info, expected as u64, code);
+            compare_exchange(at as usize, site_of(code), info, expected as u64, code, NO_FRAME);
             let found = at.read();
             if found == expected {
                 at.write(new);
@@ -215,7 +222,7 @@ macro_rules! atomics {
     (@update $name:ident $type:ty, $size:literal, $operation:expr) => {
         atomics!(@export $name (at: *mut $type, value: $type, order: u32) -> $type {
             let code = CODE.get();
-            atomic_update(at as usize, site_of(code), $size | order << 8, code);
+            atomic_update(at as usize, site_of(code), $size | order << 8, code, NO_FRAME);
             let old = at.read();
             let operation: fn($type, $type) -> $type = $operation;
             at.write(operation(old, value));
@@ -226,7 +233,7 @@ macro_rules! atomics {
         atomics!(@export $name (at: *mut $type, expected: *mut $type, new: $type, order: u32, other: u32) -> i32 {
             let code = CODE.get();
             let info = $size | order << 8 | other << 16;
-            compare_exchange(at as usize, site_of(code), info, expected.read() as u64, code);
+            compare_exchange(at as usize, site_of(code), info, expected.read() as u64, code, NO_FRAME);
             let found = at.read();
             if found == expected.read() {
                 at.write(new);

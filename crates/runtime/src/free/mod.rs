@@ -7,10 +7,10 @@
 //! Instead of the plan's accesses, some can be drawn at random, as DataCollider and KCSAN do.
 //!
 //! What makes executions controllable is out of the way in such a process ([`detour`]): the C library's functions are its
-//! own, time is real. Of the runtime's state only what is here is used, and what several threads use is atomic. There are
-//! no call stacks: the shadow call stack is one for all.
+//! own, time is real. Of the runtime's state only what is here is used, and what several threads use is atomic.
 
 mod annotations;
+mod calls;
 mod detour;
 mod threads;
 mod watch;
@@ -139,9 +139,9 @@ pub(crate) unsafe fn refuse(why: &CStr) -> ! {
     sys::exit_group(0)
 }
 
-/// An access is about to happen.
+/// An access is about to happen. `frame`: the frame pointer of the function that makes it.
 #[cold]
-pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *const u8, code: usize) {
+pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *const u8, code: usize, frame: usize) {
     // Functions give their frames back, but not in the order in which those of others came: without this they would
     // climb without end.
     __rh_stack.set(STACK.get());
@@ -154,14 +154,16 @@ pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *cons
     if !threads::are_several() || own.ignores.load(Ordering::Relaxed) > 0 || annotations::is_benign(address) {
         return;
     }
-    let access = watch::Access { thread: own.number, code, address, size, kind, site: modules::site_number(site) };
+    let (thread, site) = (own.number, modules::site_number(site));
+    let access = watch::Access { thread, code, frame, address, size, kind, site };
     if task == MONITOR {
         put(&[Record {
             code: log::relative(code),
             object: address as u64,
             extra: size as u64,
-            thread: access.thread,
-            site: access.site,
+            thread,
+            stack: calls::stack(own, code, frame),
+            site,
             kind,
             size: size.min(255) as u8,
             ..Record::default()

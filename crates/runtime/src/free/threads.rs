@@ -1,6 +1,6 @@
 //! Threads that run freely, by the thread control blocks that the C library gives them.
 
-use super::{is_watching, put};
+use super::{calls, is_watching, put};
 use crate::sync::real;
 use crate::{Global, fiber, log, server};
 use core::arch::naked_asm;
@@ -21,6 +21,8 @@ pub(super) struct Thread {
     argument: AtomicUsize,
     /// Which of its accesses are drawn. Nobody else uses it.
     pub sampler: Global<Sampler>,
+    pub memory: calls::Memory,
+    pub stored: calls::Stored,
 }
 
 static THREADS: [Thread; MAX_THREADS] = {
@@ -33,6 +35,8 @@ static THREADS: [Thread; MAX_THREADS] = {
             start: AtomicUsize::new(0),
             argument: AtomicUsize::new(0),
             sampler: Global::new(Sampler::NONE),
+            memory: calls::Memory::new(),
+            stored: [const { AtomicU32::new(0) }; _],
         }
     }; MAX_THREADS];
     let mut i = 0;
@@ -85,7 +89,8 @@ fn place(block: usize) -> Option<usize> {
     })
 }
 
-fn register(number: u32) {
+unsafe fn register(number: u32) {
+    THREADS[number as usize].memory.find();
     if let Some(at) = place(fiber::fs_base()) {
         NUMBERS[at].store(number + 1, Ordering::Relaxed);
     }

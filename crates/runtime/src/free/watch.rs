@@ -4,7 +4,7 @@
 //! (J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010). Whoever
 //! writes what a thread is just about to access plainly, and has not been told to wait for, races with it.
 
-use super::{annotations, put, threads};
+use super::{annotations, calls, put, threads};
 use crate::{Global, log, server, sys};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_event::control::{HOLD_CALLERS, Hold};
@@ -15,6 +15,8 @@ use racehunter_event::{Kind, Record};
 pub(super) struct Access {
     pub thread: u32,
     pub code: usize,
+    /// The frame pointer of the function that makes it.
+    pub frame: usize,
     pub address: usize,
     pub size: usize,
     pub kind: Kind,
@@ -46,9 +48,9 @@ const SET: u32 = 2;
 /// A partner has come.
 const MET: u32 = 3;
 
-/// The access that is watched: whoever has changed [`STATE`] to [`CHANGING`] may change it.
-static WATCHED: Global<Access> =
-    Global::new(Access { thread: 0, code: 0, address: 0, size: 0, kind: Kind::None, site: 0 });
+/// The access that is watched, and its call stack: whoever has changed [`STATE`] to [`CHANGING`] may change it.
+static WATCHED: Global<(Access, u32)> =
+    Global::new((Access { thread: 0, code: 0, frame: 0, address: 0, size: 0, kind: Kind::None, site: 0 }, 0));
 /// Its memory once more, for a first look.
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 static SIZE: AtomicUsize = AtomicUsize::new(0);
@@ -63,10 +65,10 @@ pub(super) unsafe fn before(own: &threads::Thread, access: &Access) {
     if STATE.load(Ordering::Acquire) == SET
         && overlap(access, ADDRESS.load(Ordering::Relaxed), SIZE.load(Ordering::Relaxed))
     {
-        meet(access);
+        meet(own, access);
     }
     if described(own, access) || (*own.sampler.ptr()).draws() {
-        hold(access);
+        hold(own, access);
     }
 }
 
@@ -82,11 +84,12 @@ fn conflict(a: &Access, b: &Access) -> bool {
 }
 
 /// One of two accesses that race, as the log has it.
-fn side(access: &Access, address: usize, kind: Kind) -> Record {
+fn side(access: &Access, stack: u32, address: usize, kind: Kind) -> Record {
     Record {
         code: if access.code == 0 { 0 } else { log::relative(access.code) },
         object: address as u64,
         thread: access.thread,
+        stack,
         site: access.site,
         kind,
         size: access.size.min(255) as u8,
@@ -96,28 +99,30 @@ fn side(access: &Access, address: usize, kind: Kind) -> Record {
 }
 
 /// Somebody may wait for this access. If so, both are about to happen at this moment.
-unsafe fn meet(access: &Access) {
+unsafe fn meet(own: &threads::Thread, access: &Access) {
     if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
     }
-    let watched = *WATCHED.ptr();
+    let (watched, stack) = *WATCHED.ptr();
     if !conflict(&watched, access) {
         STATE.store(SET, Ordering::Release);
         return;
     }
     let common = watched.address.max(access.address);
-    put(&[side(&watched, common, Kind::RaceFirst), side(access, common, Kind::RaceSecond)]);
+    let here = calls::stack(own, access.code, access.frame);
+    put(&[side(&watched, stack, common, Kind::RaceFirst), side(access, here, common, Kind::RaceSecond)]);
     MET_ONCE.store(true, Ordering::Relaxed);
     STATE.store(MET, Ordering::Release);
     sys::futex_wake(STATE.as_ptr());
 }
 
 /// Waits for a partner at this access, unless another thread does so somewhere.
-unsafe fn hold(access: &Access) {
+unsafe fn hold(own: &threads::Thread, access: &Access) {
     if STATE.compare_exchange(FREE, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
     }
-    *WATCHED.ptr() = *access;
+    let stack = calls::stack(own, access.code, access.frame);
+    *WATCHED.ptr() = (*access, stack);
     ADDRESS.store(access.address, Ordering::Relaxed);
     SIZE.store(access.size, Ordering::Relaxed);
     STATE.store(SET, Ordering::Release);
@@ -139,8 +144,8 @@ unsafe fn hold(access: &Access) {
     };
     if !met && has_changed(access, value) {
         let stranger = Access { thread: access.thread, code: 0, kind: Kind::Write, site: 0, ..*access };
-        let first = side(access, access.address, Kind::RaceFirst);
-        put(&[first, side(&stranger, access.address, Kind::RaceSecond)]);
+        let first = side(access, stack, access.address, Kind::RaceFirst);
+        put(&[first, side(&stranger, 0, access.address, Kind::RaceSecond)]);
     }
     STATE.store(FREE, Ordering::Release);
 }
@@ -161,7 +166,10 @@ unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
     let code = log::relative(access.code);
     let mut found = false;
     for (hold, seen) in (*plan).holds.iter().zip(&SEEN) {
-        if hold.code == code && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed)) {
+        if hold.code == code
+            && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed))
+            && calls::called_from(own, access.frame, &hold.callers)
+        {
             found |= seen.fetch_add(1, Ordering::Relaxed) + 1 == hold.nth;
         }
     }

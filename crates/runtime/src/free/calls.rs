@@ -1,0 +1,103 @@
+//! Call stacks of threads that run freely, by their frame pointers: the shadow call stack is one for all threads.
+//!
+//! Instrumented functions keep frame pointers (`racehunter cc` sees to that), and hooks get that of the function which they
+//! are called by. A stack is followed as long as it leads from one place of the executable to another. Beyond that, behind
+//! functions of the C library, nothing is known of what the register means.
+
+use super::threads::Thread;
+use crate::{log, server};
+use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use racehunter_event::control::{HOLD_CALLERS, STACK_WORDS};
+
+/// Frames of a stack that are stored, at most.
+const MOST: usize = 32;
+
+/// The memory that a thread has for its stack.
+pub(super) struct Memory {
+    low: AtomicUsize,
+    high: AtomicUsize,
+}
+
+/// The stacks that a thread has stored last, to store none of them again.
+pub(super) type Stored = [AtomicU32; STORED];
+const STORED: usize = 16;
+
+unsafe extern "C" {
+    fn pthread_self() -> usize;
+    fn pthread_getattr_np(thread: usize, attributes: *mut u8) -> i32;
+    fn pthread_attr_getstack(attributes: *const u8, low: *mut usize, size: *mut usize) -> i32;
+    fn pthread_attr_destroy(attributes: *mut u8) -> i32;
+}
+
+impl Memory {
+    pub const fn new() -> Self {
+        Self { low: AtomicUsize::new(0), high: AtomicUsize::new(0) }
+    }
+
+    /// Asks for that of the running thread.
+    pub unsafe fn find(&self) {
+        let mut attributes = [0_u64; 16];
+        let attributes = attributes.as_mut_ptr().cast::<u8>();
+        if pthread_getattr_np(pthread_self(), attributes) != 0 {
+            return;
+        }
+        let (mut low, mut size) = (0, 0);
+        if pthread_attr_getstack(attributes, &mut low, &mut size) == 0 {
+            self.low.store(low, Ordering::Relaxed);
+            self.high.store(low + size, Ordering::Relaxed);
+        }
+        pthread_attr_destroy(attributes);
+    }
+
+    /// Whether there are two words at an address.
+    fn has(&self, address: usize) -> bool {
+        let (low, high) = (self.low.load(Ordering::Relaxed), self.high.load(Ordering::Relaxed));
+        address.is_multiple_of(8) && address >= low && address + 16 <= high
+    }
+}
+
+/// Where the functions that are running in a thread were called, innermost first.
+unsafe fn callers(own: &Thread, mut frame: usize) -> impl Iterator<Item = u64> {
+    let (start, end) = server::executable();
+    core::iter::from_fn(move || {
+        // SAFETY: a part of the thread's own stack.
+        let [next, code] = if own.memory.has(frame) { unsafe { *(frame as *const [usize; 2]) } } else { return None };
+        // What was called later lies below.
+        frame = if next > frame { next } else { 0 };
+        (start..end).contains(&code).then(|| log::relative(code))
+    })
+}
+
+/// Whether the innermost callers of a function are these.
+pub(super) unsafe fn called_from(own: &Thread, frame: usize, wanted: &[u64; HOLD_CALLERS]) -> bool {
+    let mut callers = callers(own, frame);
+    wanted.iter().take_while(|&&caller| caller != 0).all(|&caller| callers.next() == Some(caller))
+}
+
+/// Stores the call stack of the running thread, as [`log::stack_of`] does; 0 when there is no room.
+pub(super) unsafe fn stack(own: &Thread, code: usize, frame: usize) -> u32 {
+    // Nothing is known of locks.
+    let mut words = [0; 2 + MOST];
+    let mut count = 2;
+    for (word, caller) in words[2..].iter_mut().zip([log::relative(code)].into_iter().chain(callers(own, frame))) {
+        *word = caller;
+        count += 1;
+    }
+    words[0] = count as u64 - 2;
+    let words = &words[..count];
+    let hash = words.iter().fold(0, |hash: u64, word| (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let stored = &own.stored[(hash >> 60) as usize % STORED];
+    let known = stored.load(Ordering::Relaxed);
+    if known != 0 && core::slice::from_raw_parts(server::stack_area().add(known as usize), count) == words {
+        return known;
+    }
+    let used = AtomicU64::from_ptr(&raw mut (*server::header()).stack_used);
+    let at = used.fetch_add(count as u64, Ordering::Relaxed) as usize;
+    if at + count > STACK_WORDS {
+        used.fetch_sub(count as u64, Ordering::Relaxed);
+        return 0;
+    }
+    core::ptr::copy_nonoverlapping(words.as_ptr(), server::stack_area().add(at), count);
+    stored.store(at as u32, Ordering::Relaxed);
+    at as u32
+}
