@@ -117,6 +117,8 @@ struct Races {
     objects: HashMap<u64, Vec<Touched>, BuildHasherDefault<Spread>>,
     /// Threads that could go on at any time, without a reason.
     waiting: BTreeSet<u32>,
+    /// Threads that wait, and can go on when time passes.
+    suspended: BTreeSet<u32>,
     /// The decision that came last.
     moment: Option<Moment>,
     time_passes: bool,
@@ -134,11 +136,18 @@ impl Races {
                 let mut awaited = Footprint::awaited(record);
                 awaited.changes_all(true);
                 self.conflict(record.thread, &awaited, true);
-                if record.kind == Kind::Blocked && record.size != 0 {
+                if record.kind == Kind::Suspended {
+                    self.suspended.insert(record.thread);
+                } else if record.size != 0 {
                     self.waiting.insert(record.thread);
                 }
             } else if record.kind == Kind::Woken {
                 self.waiting.remove(&record.thread);
+                let waker = self.moment.filter(|&(at, _)| at == record.index);
+                if let (true, Some(moment)) = (self.suspended.remove(&record.thread), waker) {
+                    // It would have gone on by a time-out, had it come before who wakes it.
+                    self.want(moment, Some(record.thread));
+                }
             }
             next += 1;
         }
@@ -169,6 +178,7 @@ impl Races {
     fn happens(&mut self, record: &Record) {
         let thread = record.thread as usize;
         self.waiting.remove(&record.thread);
+        self.suspended.remove(&record.thread);
         let decided = self.moment.filter(|&(at, _)| at == record.index);
         let footprint = self.footprint(record, decided.is_some() && self.time_passes);
         let mut clock = self.conflict(record.thread, &footprint, takes(record.kind));

@@ -243,7 +243,7 @@ impl ContextBound {
         let Trail { decisions, way, moment, .. } = trail;
         // What is common to all parts must not depend on what one of them sees.
         let common = !moment.own && !self.part.is_whole();
-        let all = common || wanted.is_some_and(|wanted| !is_possible(wanted, decision, decisions, self.has_prices()));
+        let all = common || wanted.is_some_and(|wanted| !self.is_possible(wanted, trail, decision));
         let none = match wanted {
             _ if all => false,
             Some(Wanted::Threads(threads)) => threads.iter().all(|&thread| thread == decision.to),
@@ -287,16 +287,19 @@ impl ContextBound {
     fn cheapest(&self, decisions: &Decisions<'_>) -> Option<u32> {
         decisions.others().find(|&(_, step)| self.cost_of(step) == 0).map(|(thread, _)| thread)
     }
-}
 
-/// Whether all who are wanted can be chosen. To ignore a yield, or to let time pass, has a price that others may spare them
-/// by going first: with prices, that does not count.
-fn is_possible(wanted: &Wanted, decision: &Decision, decisions: &Decisions<'_>, prices: bool) -> bool {
-    let can = |(_, step): &(u32, Step)| !prices || *step != Step::Unfair;
-    match wanted {
-        Wanted::Threads(threads) => threads
-            .iter()
-            .all(|&thread| thread == decision.to || decisions.others().filter(can).any(|(other, _)| other == thread)),
-        Wanted::All => false,
+    /// Whether all who are wanted can be chosen. To ignore a yield, or to let time pass, has a price that others may spare
+    /// them by going first: with prices, that does not count. Nor does somebody who sleeps: what begins with its next
+    /// operation is explored elsewhere, but others who are to change what that does are not wanted there.
+    fn is_possible(&self, wanted: &Wanted, trail: &Trail<'_>, decision: &Decision) -> bool {
+        let prices = self.has_prices();
+        let can = |thread: u32| {
+            let mut others = trail.decisions.others().filter(|(_, step)| !prices || *step != Step::Unfair);
+            others.any(|(other, _)| other == thread) && !trail.way.is_asleep(thread)
+        };
+        match wanted {
+            Wanted::Threads(threads) => threads.iter().all(|&thread| thread == decision.to || can(thread)),
+            Wanted::All => false,
+        }
     }
 }

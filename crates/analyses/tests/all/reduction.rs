@@ -258,6 +258,49 @@ fn what_a_thread_does_for_itself_later_does_not_belong_to_the_past_yet() {
     }
 }
 
+/// A search by `dynamic` over all points misses nothing.
+fn reaches_all(program: &Program, technique: Technique, bound: u32, strategy: Strategy) {
+    let all = schedules(program, &all_points(program), LIMIT).unwrap();
+    let options = options(bound, BoundKind::Preemptions, strategy, Reduction::Dynamic);
+    let hunt = hunt(ModelExecutor::new(program.clone()), technique, &options, everything());
+    check(&hunt, &all, bound, BoundKind::Preemptions, strategy == Strategy::Random).unwrap();
+}
+
+/// `main` is wanted while the third thread has the second lock, and sleeps there: it would take the first one. But the
+/// second thread is to take that before it.
+#[test]
+fn who_is_wanted_may_sleep_until_others_went_first() {
+    let mut main = vec![Op::Create(1), Op::Create(2), Op::Lock(0), Op::Lock(1), Op::Unlock(1), Op::Unlock(0)];
+    main.extend([Op::Join(0), Op::Join(1), Op::Read(0, 0)]);
+    let waits = vec![Op::Lock(0), Op::AtomicRead(1, 3), Op::JumpIf(3, 1, 4), Op::Wait(0, 0), Op::Unlock(0)];
+    let mut fails = vec![Op::TryLock(1, 2), Op::JumpIf(2, 0, 4), Op::Write(1, Value::Const(2)), Op::Unlock(1)];
+    fails.extend([Op::Read(1, 3), Op::Assert(3, 1)]);
+    let program = Program::new(vec![main, waits, fails]);
+    reaches_all(&program, Technique::ContextBound, 2, Strategy::MinSwitches);
+}
+
+/// The same without a bound: the second thread is to read what `main` has added.
+#[test]
+fn who_is_wanted_may_sleep_without_a_bound() {
+    let mut main = vec![Op::Create(1), Op::Create(2), Op::AtomicAdd(1, 1, 1), Op::Join(0), Op::Join(1)];
+    main.extend([Op::Read(0, 0), Op::Assert(0, 1)]);
+    let fails = vec![Op::Read(1, 1), Op::Read(0, 3), Op::Assert(3, 1)];
+    let adds = vec![Op::Write(1, Value::Const(1)), Op::Read(0, 0), Op::Write(0, Value::RegPlus(0, 1))];
+    let program = Program::new(vec![main, fails, adds]);
+    reaches_all(&program, Technique::Dfs, u32::MAX, Strategy::Random);
+}
+
+/// The third thread goes on by a time-out after the second one has written, and before that one wakes it.
+#[test]
+fn who_wakes_a_thread_comes_after_its_time_out() {
+    let main = vec![Op::Create(1), Op::Create(2), Op::Join(0), Op::Join(1), Op::Read(0, 0)];
+    let wakes = vec![Op::AtomicWrite(1, Value::Const(1)), Op::Signal(0), Op::Read(0, 3), Op::Assert(3, 1)];
+    let mut waits = vec![Op::Lock(0), Op::TimedWait(0, 0, 5, 2), Op::Unlock(0), Op::Lock(1), Op::AtomicRead(1, 3)];
+    waits.extend([Op::JumpIf(3, 1, 7), Op::Wait(0, 1), Op::Unlock(1)]);
+    let program = Program::new(vec![main, wakes, waits]);
+    reaches_all(&program, Technique::ContextBound, 1, Strategy::Random);
+}
+
 /// Options of a search with at most two preemptions.
 fn bounded(bound: u32, strategy: Strategy, reduction: Option<Reduction>) -> Options {
     Options { reduction, ..options(bound, BoundKind::Preemptions, strategy, Reduction::Caching) }
