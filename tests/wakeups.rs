@@ -99,8 +99,15 @@ fn needs_a_choice(source: &str, kind: &str) {
     let usual = workshop.hunt(&program, &[]).expect(0);
     assert!(usual.findings.is_empty(), "{:#?}", usual.overview());
     assert!(!usual.ended.stdout.contains(CHOICES), "{}", usual.ended.stdout);
-    for analysis in ["context-bound", "random"] {
-        let hunted = workshop.hunt(&program, &["--spurious", "--analysis", analysis, "--runs", "2000"]).expect(1);
+    let analyses: [&[&str]; 4] = [
+        &["context-bound"],
+        &["context-bound", "--reduction=caching"],
+        &["context-bound", "--reduction=dynamic"],
+        &["random"],
+    ];
+    for analysis in analyses {
+        let options = [&["--spurious", "--runs", "2000", "--analysis"], analysis].concat();
+        let hunted = workshop.hunt(&program, &options).expect(1);
         assert_eq!(hunted.findings.len(), 1, "{:#?}", hunted.overview());
         let finding = &hunted.findings[0];
         assert_eq!((finding.kind.as_str(), finding.confirmed), (kind, true), "{finding:#?}");
@@ -122,4 +129,44 @@ fn a_wait_can_end_without_a_signal() {
 #[test]
 fn a_signal_can_wake_any_waiter() {
     needs_a_choice(TWO_KINDS, "lost-wakeup");
+}
+
+/// Nobody ever wakes the thread up, or does anything that has to do with its waiting.
+const FORGOTTEN: &str = r"
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+static atomic_int ready;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static void *work(void *unused) {
+    pthread_mutex_lock(&lock);
+    pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    assert(ready);
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    ready = 1;
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+
+/// A search that branches only where something conflicts tries wake-ups nevertheless.
+#[test]
+fn a_wakeup_needs_no_conflict() {
+    let (workshop, program) = Workshop::with_program(FORGOTTEN);
+    for reduction in ["--reduction=caching", "--reduction=dynamic"] {
+        let options = ["--spurious", "--analysis", "context-bound", reduction];
+        let hunted = workshop.hunt(&program, &options).expect(1);
+        assert!(hunted.findings.iter().any(|finding| finding.kind == "assertion"), "{:#?}", hunted.overview());
+        assert!(hunted.summary().complete, "{:?}", hunted.summary());
+    }
 }

@@ -140,6 +140,8 @@ impl Races {
                     self.suspended.insert(record.thread);
                 } else if record.size != 0 {
                     self.waiting.insert(record.thread);
+                    // It wakes up without a reason only while somebody else can go on: so it is wanted before all others.
+                    self.conflict(record.thread, &Footprint::everything(), false);
                 }
             } else if record.kind == Kind::Woken {
                 self.waiting.remove(&record.thread);
