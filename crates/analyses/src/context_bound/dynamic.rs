@@ -5,7 +5,7 @@
 //! by the prefix that leads to it and the event that is decided about; what is known about it is of no use once no target
 //! stands on that prefix.
 
-use super::{ContextBound, of_part};
+use super::{BoundKind, ContextBound, of_part};
 use crate::races::{Wanted, wants};
 use crate::reduction::Way;
 use crate::trie::{Last, ROOT};
@@ -161,7 +161,8 @@ impl ContextBound {
     /// The targets that an execution shows to be needed.
     pub(super) fn dynamic_targets(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
         let diverged = matches!(execution.outcome, Outcome::Diverged(_));
-        let mut wants = wants(execution, self.strategy.fair_limit(), self.has_prices(), self.end(target, execution));
+        let (end, exceeds) = self.end(target, execution);
+        let mut wants = wants(execution, self.strategy.fair_limit(), self.has_prices(), end);
         let mut trail = Trail::new(self, target, execution);
         let start = trail.start;
         if diverged {
@@ -178,9 +179,11 @@ impl ContextBound {
                 self.exhausted(&decision);
                 self.left_out += trail.decisions.others().count() as u64;
             }
-            // Where a sleeper was chosen, what matters is what others do.
+            // Where a sleeper was chosen, what matters is what others do. If every switch has a price, each turn takes that of
+            // another thread away, which need not conflict with it.
             let sleeper = trail.chose_sleeper(&decision);
-            let wanted = if sleeper { Some(&Wanted::All) } else { wants.get(&decision.at) };
+            let takes = exceeds && self.kind == BoundKind::Switches && decision.step != Step::Stay;
+            let wanted = if sleeper || takes { Some(&Wanted::All) } else { wants.get(&decision.at) };
             self.branch(&trail, wanted, &decision, &mut targets);
             if trail.way.happens(&decision) {
                 self.tried.went_on((trail.moment.prefix, decision.at), decision.to);
@@ -207,15 +210,15 @@ impl ContextBound {
         targets
     }
 
-    /// The event from which on nothing of an execution is to be explored.
-    fn end(&self, target: u32, execution: &Execution) -> u64 {
+    /// The event from which on nothing of an execution is to be explored, and whether that is beyond the bound.
+    fn end(&self, target: u32, execution: &Execution) -> (u64, bool) {
         let mut trail = Trail::new(self, target, execution);
         while let Some(decision) = trail.next() {
             if !trail.pass(&decision, self) {
-                return decision.at;
+                return (decision.at, trail.moment.cost > self.last_bound);
             }
         }
-        u64::MAX
+        (u64::MAX, false)
     }
 
     /// Whether it matters what a schedule costs.

@@ -266,6 +266,20 @@ fn reaches_all(program: &Program, technique: Technique, bound: u32, strategy: St
     check(&hunt, &all, bound, BoundKind::Preemptions, strategy == Strategy::Random).unwrap();
 }
 
+/// With a bound of one switch only one of the two threads comes to run: which one matters, whether they conflict or not.
+#[test]
+fn a_turn_takes_that_of_another_thread_away() {
+    let main = vec![Op::Create(1), Op::Create(2), Op::SemWait(0)];
+    let fails = vec![Op::Lock(1), Op::Unlock(1), Op::Read(1, 3), Op::Assert(3, 1)];
+    let program = Program::new(vec![main, fails, vec![Op::AtomicWrite(1, Value::Const(1))]]);
+    let all = schedules(&program, &all_points(&program), LIMIT).unwrap();
+    for seed in 0..20 {
+        let options = Options { seed, ..options(1, BoundKind::Switches, Strategy::Random, Reduction::Dynamic) };
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, everything());
+        check(&hunt, &all, 1, BoundKind::Switches, true).unwrap();
+    }
+}
+
 /// `main` is wanted while the third thread has the second lock, and sleeps there: it would take the first one. But the
 /// second thread is to take that before it.
 #[test]
