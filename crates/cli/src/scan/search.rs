@@ -67,7 +67,7 @@ fn suspected(report: &Report) -> Vec<[u32; 2]> {
 
 /// Executes the program until it shows a race, or time is up, or there is nothing left.
 pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Report, deadline: Instant) -> Result<Found> {
-    let path = built.program()?;
+    let path = built.executable(program)?;
     let mut symbols = target::symbols(&path)?;
     let has_inputs = inputs::any(program, &Models::default());
     let pool = inputs::pool(program);
