@@ -31,13 +31,17 @@ __attribute__((constructor)) static void take_values(int argc, char **argv) {
     count = 1;
 }
 
-/* The first sets are constant: many programs want all their inputs to be true, or small, or zero. */
+/* The first sets are constant: many programs want all their inputs to be true, or small, or zero. Others want them to be
+   different, or in order. */
 static long long next(void) {
+  static long long up = 0, down = 9;
   switch (mode) {
   case 0: return 1;
   case 1: return 0;
   case 2: return 3;
   case 3: return 10;
+  case 4: return up++;
+  case 5: return down ? down-- : 0;
   }
   state ^= state << 13;
   state ^= state >> 7;
