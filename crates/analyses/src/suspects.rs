@@ -71,7 +71,11 @@ impl Suspects {
                 self.met.extend(pairs.iter().map(|codes| (position, *codes)));
                 let targets = pairs.into_iter().map(|codes| Target::Provoke(codes, self.round));
                 // One instruction can be of several pairs.
-                targets.for_each(|target| if !new.contains(&target) { new.push(target) });
+                targets.for_each(|target| {
+                    if !new.contains(&target) {
+                        new.push(target)
+                    }
+                });
             }
         }
         // The last one is run first.
