@@ -428,6 +428,13 @@ fn tasks() {
         void *f(void *u) { while (1) { __VERIFIER_atomic_take(&m); x++; __VERIFIER_atomic_give(&m);
             __VERIFIER_atomic_take(&m); y++; __VERIFIER_atomic_give(&m); } return 0; }
         int main(void) { pthread_t t; while (1) pthread_create(&t, 0, f, 0); }\n";
+    const SPOILT: &str = "#include <pthread.h>\n#include <stdlib.h>\nint spoilt, x;
+        void assume(int holds) { if (!holds) abort(); }
+        void __VERIFIER_atomic_spoil(void) { spoilt = 1; assume(0); }
+        void __VERIFIER_atomic_look(int *seen) { *seen = spoilt; }
+        void *f(void *u) { int seen; __VERIFIER_atomic_look(&seen); if (seen) x++; return 0; }
+        int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, f, 0);
+            __VERIFIER_atomic_spoil(); return 0; }\n";
     const SMALL: &str = "struct lock { long words[3]; }; typedef unsigned long pthread_t;
         int pthread_mutex_init(struct lock *, const void *); int pthread_mutex_lock(struct lock *);
         int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
@@ -451,6 +458,13 @@ fn tasks() {
         let said = verdict(&workshop, &[&racy], &["--svcomp", "--time", "20s"]);
         assert_eq!(said["verdict"], "race", "{said}");
     }
+    // Nobody sees what was written in a section that comes to no end.
+    let spoilt = workshop.write("spoilt.c", SPOILT);
+    let said = verdict(&workshop, &[&spoilt], &["--svcomp", "--time", "1500ms"]);
+    assert_eq!(said["verdict"], "unknown", "{said}");
+    let shown = workshop.write("shown.c", &SPOILT.replace("assume(0);", ""));
+    let said = verdict(&workshop, &[&shown], &["--svcomp", "--time", "20s"]);
+    assert_eq!(said["verdict"], "race", "{said}");
 }
 
 /// Assembler that wants a constant where there is none without the optimiser: the code can be looked at all the same.
