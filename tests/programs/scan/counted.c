@@ -1,4 +1,4 @@
-// verdict: race
+// verdict: race C
 // The main thread waits until all workers but one have said that they are done, and takes what they have made.
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-// verdict: race
+// verdict: race C
 // The main thread waits until all workers have counted themselves, too early.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,7 +10,6 @@ static atomic_int done;
 
 static void *work(void *argument) {
     long me = (long)argument;
-
     atomic_fetch_add(&done, 1);
     parts[me] = (int)me + 1;
     return 0;
@@ -23,7 +22,7 @@ int main(void) {
         pthread_detach(worker);
     }
     while (atomic_load(&done) != WORKERS)
-        ;;
+        ;
     for (int i = 0; i < WORKERS; i++)
         total += parts[i];
     return total != 6;

@@ -22,7 +22,7 @@ int main(void) {
         pthread_detach(worker);
     }
     while (atomic_load(&done) != WORKERS)
-        ;;
+        ;
     for (int i = 0; i < WORKERS; i++)
         total += parts[i];
     return total != 6;
