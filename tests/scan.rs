@@ -63,6 +63,18 @@ fn main() -> ExitCode {
         calls_keep_locks();
         Ok(())
     }));
+    trials.push(Trial::test("tasks", || {
+        tasks();
+        Ok(())
+    }));
+    trials.push(Trial::test("no_object", || {
+        no_object();
+        Ok(())
+    }));
+    trials.push(Trial::test("wrong_files", || {
+        wrong_files();
+        Ok(())
+    }));
     trials.push(Trial::test("figures", || {
         figures();
         Ok(())
@@ -404,6 +416,93 @@ fn calls_keep_locks() {
         let said = verdict(&workshop, &[&source], &["--approx", "over", "--backend", "alias"]);
         assert_eq!(said["verdict"], expected, "{said}");
     }
+}
+
+/// What executions of verification tasks have to get right: a lock that is an assumption, threads without end, and objects that
+/// are smaller than those of this machine.
+fn tasks() {
+    const ASSUMED: &str = "#include <pthread.h>\n#include <stdlib.h>\nint m, n, x, y;
+        void assume(int holds) { if (!holds) abort(); }
+        void __VERIFIER_atomic_take(int *lock) { assume(*lock == 0); *lock = 1; }
+        void __VERIFIER_atomic_give(int *lock) { assume(*lock == 1); *lock = 0; }
+        void *f(void *u) { while (1) { __VERIFIER_atomic_take(&m); x++; __VERIFIER_atomic_give(&m);
+            __VERIFIER_atomic_take(&m); y++; __VERIFIER_atomic_give(&m); } return 0; }
+        int main(void) { pthread_t t; while (1) pthread_create(&t, 0, f, 0); }\n";
+    const SPOILT: &str = "#include <pthread.h>\n#include <stdlib.h>\nint spoilt, x;
+        void assume(int holds) { if (!holds) abort(); }
+        void __VERIFIER_atomic_spoil(void) { spoilt = 1; assume(0); }
+        void __VERIFIER_atomic_look(int *seen) { *seen = spoilt; }
+        void *f(void *u) { int seen; __VERIFIER_atomic_look(&seen); if (seen) x++; return 0; }
+        int main(void) { pthread_t s, t; pthread_create(&s, 0, f, 0); pthread_create(&t, 0, f, 0);
+            __VERIFIER_atomic_spoil(); return 0; }\n";
+    const SMALL: &str = "struct lock { long words[3]; }; typedef unsigned long pthread_t;
+        int pthread_mutex_init(struct lock *, const void *); int pthread_mutex_lock(struct lock *);
+        int pthread_create(pthread_t *, const void *, void *(*)(void *), void *); int pthread_join(pthread_t, void **);
+        int pthread_mutex_unlock(struct lock *);
+        int x; struct { struct lock lock; int *where; } all = { {{0}}, &x };
+        void *f(void *u) { pthread_mutex_lock(&all.lock); *all.where += 1; pthread_mutex_unlock(&all.lock); return 0; }
+        int main(void) { pthread_t t; pthread_mutex_init(&all.lock, 0); pthread_create(&t, 0, f, 0);
+            pthread_mutex_lock(&all.lock); *all.where += 1; pthread_mutex_unlock(&all.lock); pthread_join(t, 0); return 0; }\n";
+    let workshop = Workshop::new();
+    let other_lock = "__VERIFIER_atomic_take(&m); y++; __VERIFIER_atomic_give(&m);";
+    let unlocked = "pthread_mutex_lock(&all.lock); *all.where += 1; pthread_mutex_unlock(&all.lock); pthread_join";
+    for (text, from, to) in [
+        (ASSUMED, other_lock, other_lock.replace("&m", "&n").replace("y++", "x++")),
+        (SMALL, unlocked, "*all.where += 1; pthread_join".to_owned()),
+    ] {
+        let free = workshop.write("free.c", text);
+        let said = verdict(&workshop, &[&free], &["--svcomp", "--approx", "over"]);
+        assert_eq!(said["verdict"], "race-free", "{said}");
+        assert!(text.contains(from));
+        let racy = workshop.write("racy.c", &text.replace(from, &to));
+        let said = verdict(&workshop, &[&racy], &["--svcomp", "--time", "20s"]);
+        assert_eq!(said["verdict"], "race", "{said}");
+    }
+    // Nobody sees what was written in a section that comes to no end.
+    let spoilt = workshop.write("spoilt.c", SPOILT);
+    let said = verdict(&workshop, &[&spoilt], &["--svcomp", "--time", "1500ms"]);
+    assert_eq!(said["verdict"], "unknown", "{said}");
+    let shown = workshop.write("shown.c", &SPOILT.replace("assume(0);", ""));
+    let said = verdict(&workshop, &[&shown], &["--svcomp", "--time", "20s"]);
+    assert_eq!(said["verdict"], "race", "{said}");
+}
+
+/// Assembler that wants a constant where there is none without the optimiser: the code can be looked at all the same.
+fn no_object() {
+    let text = RACE.replace("int x;", "int x; static void note(int n) { __asm__ volatile(\"# %c0\" :: \"i\"(n)); }");
+    let text = text.replace("{ x++;", "{ note(3); x++;");
+    let workshop = Workshop::new();
+    let racy = workshop.write("racy.c", &text);
+    let said = verdict(&workshop, &[&racy], &["--time", "5s"]);
+    assert_eq!((said["verdict"].as_str(), said["candidates"].as_u64() > Some(0)), (Some("unknown"), true), "{said}");
+    assert!(said["why"].as_str().is_some_and(|why| why.contains("no machine code")), "{said}");
+    let free = workshop.write("free.c", &text.replace("x++; pthread_join", "pthread_join"));
+    assert_eq!(verdict(&workshop, &[&free], &["--time", "5s"])["verdict"], "race-free");
+}
+
+/// What is said about files that are no programs.
+fn wrong_files() {
+    let workshop = Workshop::new();
+    workshop.write("text.txt", "hello\n");
+    workshop.write("broken.c", "int main( {\n");
+    workshop.write("good.c", RACE);
+    workshop.write("library.c", "int f(void) { return 1; }\n");
+    let directory = workshop.out().display().to_string();
+    std::fs::create_dir_all(workshop.out()).expect("can be made");
+    for (files, says) in [
+        (&["absent.c"][..], "`absent.c` does not exist"),
+        (&[&directory], "is a directory"),
+        (&["text.txt"], "text.txt is not an object file"),
+        (&["good.c", "broken.c"], "`broken.c` does not compile"),
+        (&["/bin/true"], "was not compiled by RaceHunter"),
+    ] {
+        let words = ["scan"].iter().chain(files).copied();
+        let ended = workshop.run(&mut tool::racehunter(words)).expect(2);
+        assert!(ended.stderr.contains(says), "{ended:?}");
+    }
+    // Without a beginning nothing is linked, and nothing is proved.
+    let ended = workshop.run(&mut tool::racehunter(["scan", "library.c"])).expect(0);
+    assert!(ended.stdout.contains("there is no function `main`") && !ended.stderr.contains("undefined"), "{ended:?}");
 }
 
 /// The programs of the paper's figures: what each backend says, and whether it suspects anything; what executions say.

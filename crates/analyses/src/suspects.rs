@@ -4,7 +4,8 @@
 //! all that other members of the portfolio run. As soon as both instructions of a pair were executed, a thread that comes to
 //! one of them is held there until another one is about to do something that conflicts, as in [`crate::Watchpoint`]; the pair
 //! need not have touched the same memory before. What does not meet is tried again and again, with other threads first, and at
-//! later ones of the accesses.
+//! later ones of the accesses. As long as only one of the two was executed, threads are held there as well: the others may come
+//! to the other one then, which they do not if the first thread goes on for ever.
 
 use racehunter_explore::{Analysis, Descriptor, Execution, Plan, Tail};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ pub struct Suspects {
     pairs: Vec<[u32; 2]>,
     /// Where the instructions of sites are.
     codes: BTreeMap<u32, BTreeSet<u64>>,
-    /// Pairs of which both instructions were executed.
+    /// Pairs of which both instructions were executed; if it was only one, that one twice.
     met: BTreeSet<Rank>,
     round: u64,
 }
@@ -58,13 +59,23 @@ impl Suspects {
         if !is_new {
             return Vec::new();
         }
-        let mut new = Vec::new();
+        let mut new: Vec<Target> = Vec::new();
         for (position, [first, second]) in self.pairs.iter().enumerate() {
             let at = |site| self.codes.get(site).into_iter().flatten().copied();
-            for codes in at(first).flat_map(|one| at(second).map(move |other| [one, other])) {
-                if self.met.insert((position, codes)) {
-                    new.push(Target::Provoke(codes, self.round));
-                }
+            let pairs: Vec<[u64; 2]> = match (self.codes.contains_key(first), self.codes.contains_key(second)) {
+                (true, true) => at(first).flat_map(|one| at(second).map(move |other| [one, other])).collect(),
+                _ => at(first).chain(at(second)).map(|one| [one, one]).collect(),
+            };
+            if pairs.iter().any(|codes| !self.met.contains(&(position, *codes))) {
+                self.met.retain(|known| known.0 != position);
+                self.met.extend(pairs.iter().map(|codes| (position, *codes)));
+                let targets = pairs.into_iter().map(|codes| Target::Provoke(codes, self.round));
+                // One instruction can be of several pairs.
+                targets.for_each(|target| {
+                    if !new.contains(&target) {
+                        new.push(target)
+                    }
+                });
             }
         }
         // The last one is run first.
@@ -103,8 +114,11 @@ impl Analysis for Suspects {
 
     fn next_stage(&mut self) -> Option<Vec<Target>> {
         self.round += 1;
-        (!self.met.is_empty())
-            .then(|| self.met.iter().rev().map(|&(_, codes)| Target::Provoke(codes, self.round)).collect())
+        let mut told = BTreeSet::new();
+        let targets = self.met.iter().filter(|&&(_, codes)| told.insert(codes));
+        let mut targets: Vec<Target> = targets.map(|&(_, codes)| Target::Provoke(codes, self.round)).collect();
+        targets.reverse();
+        (!targets.is_empty()).then_some(targets)
     }
 }
 
@@ -130,6 +144,18 @@ mod tests {
         // All of them again, the best last in the list, and so first to run.
         let again = suspects.next_stage().unwrap();
         assert_eq!(again, [Target::Provoke([0x30, 0x30], 1), Target::Provoke([0x30, 0x40], 1)]);
+    }
+
+    #[test]
+    fn threads_are_held_where_only_one_of_two_instructions_is_known() {
+        let mut suspects = Suspects::new(vec![[3, 4], [3, 5]], 1);
+        suspects.initial_targets();
+        // For both pairs, and once.
+        assert_eq!(suspects.new_targets(&Target::Look, &execution(&[(3, 0x30)])), [Target::Provoke([0x30, 0x30], 0)]);
+        assert_eq!(suspects.next_stage().unwrap(), [Target::Provoke([0x30, 0x30], 1)]);
+        assert_eq!(suspects.other_targets(&execution(&[(4, 0x40)])), [Target::Provoke([0x30, 0x40], 1)]);
+        let again = suspects.next_stage().unwrap();
+        assert_eq!(again, [Target::Provoke([0x30, 0x30], 2), Target::Provoke([0x30, 0x40], 2)]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `racehunter scan`
 
+mod assumptions;
 mod build;
 mod inputs;
 mod output;
@@ -91,7 +92,7 @@ fn judge(
         }
         (None, None) => String::new(),
     };
-    if arguments.approx == Approximation::Over {
+    if arguments.approx == Approximation::Over || (program.find("main").is_none() && !built.is_program()) {
         return Ok(Verdict::new(Word::Unknown, None, open));
     }
     let found = match search::search(arguments, built, program, report, deadline) {

@@ -24,6 +24,11 @@
 //! With `RACEHUNTER_ATOMIC_SECTIONS=1` in its environment the plugin makes a section between `__VERIFIER_atomic_begin`
 //! and `__VERIFIER_atomic_end` of each function whose name begins with `__VERIFIER_atomic_`, as verification tasks mean it.
 //!
+//! # Code that no machine can run
+//!
+//! With `RACEHUNTER_EXPORT=FILE` in its environment the plugin also writes the code to that file, for those who look at it
+//! even if the compiler cannot make an object of it: assembler that only an optimiser would get right, for example.
+//!
 //! Start reading at [`plan`], then [`emit`].
 
 #[cfg(all(feature = "llvm19", not(feature = "llvm22")))]
@@ -112,6 +117,10 @@ fn instrument(module: Module) -> bool {
         return silence_thread_sanitizer(module, &kinds);
     }
     let exported = racehunter_ir::encode(&export::export(module, &kinds, &plan));
+    if let Some(file) = std::env::var_os("RACEHUNTER_EXPORT") {
+        // Whoever asked sees that it is not there.
+        let _ = std::fs::write(file, &exported.bytes);
+    }
     let mut emitter = Emitter::new(module, &kinds, &plan);
     for function in &plan.functions {
         emitter.function(function);

@@ -69,6 +69,10 @@ pub struct Belief {
     pub step: u64,
     /// Whoever changes it from zero is alone until they change it back.
     pub is_lock: bool,
+    /// While several threads are running each of them adds one, once, and nothing else changes it.
+    pub counts: bool,
+    /// They do so in one step that shows all that was done before.
+    pub is_added_in_one_step: bool,
 }
 
 /// What is believed of a semaphore.
@@ -141,6 +145,8 @@ impl Beliefs {
                 is_flag: initial == Some(0),
                 is_released: true,
                 is_lock: initial == Some(0),
+                counts: true,
+                is_added_in_one_step: true,
                 step: u64::MAX,
             }
         };

@@ -1,12 +1,13 @@
 //! Pairs of accesses that events keep in order: one is over before the event, the other comes after someone saw it.
 
 use crate::address::Offset;
-use crate::beliefs::{Beliefs, Guard};
+use crate::beliefs::{Beliefs, Guard, Values};
 use crate::cells::CellId;
 use crate::crews::Crews;
 use crate::flow::{Event, held};
 use crate::points_to::{PointsTo, ThreadId};
 use crate::races::Access;
+use std::collections::BTreeSet;
 
 /// Whether two accesses cannot be at the same time.
 pub fn is_ordered(points_to: &PointsTo<'_>, crews: &Crews, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
@@ -14,8 +15,8 @@ pub fn is_ordered(points_to: &PointsTo<'_>, crews: &Crews, beliefs: &Beliefs, fi
     first.state.inside.iter().any(|event| second.state.inside.contains(event))
         || is_taken_and_free(beliefs, first, second)
         || is_taken_and_free(beliefs, second, first)
-        || is_before(points_to, beliefs, first, second)
-        || is_before(points_to, beliefs, second, first)
+        || is_before(points_to, crews, beliefs, first, second)
+        || is_before(points_to, crews, beliefs, second, first)
         || are_in_different_rounds(points_to, crews, beliefs, first, second)
 }
 
@@ -29,7 +30,7 @@ fn is_taken_and_free(beliefs: &Beliefs, first: &Access, second: &Access) -> bool
     zero.any(|cell| is_free(cell) && held(&first.state).any(|lock| lock.key == *beliefs.key(*cell)))
 }
 
-fn is_before(points_to: &PointsTo<'_>, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
+fn is_before(points_to: &PointsTo<'_>, crews: &Crews, beliefs: &Beliefs, first: &Access, second: &Access) -> bool {
     second.state.seen.iter().any(|event| match event {
         Event::Once(_) => first.state.inside.contains(event),
         Event::Raised(key) => {
@@ -49,7 +50,28 @@ fn is_before(points_to: &PointsTo<'_>, beliefs: &Beliefs, first: &Access, second
             };
             belief.is_flag && (is_zero || is_before_all(points_to, beliefs, first, event))
         }
+        Event::Counted(cell, count) => {
+            let (belief, adds) = (beliefs.cell(*cell), Event::Adds(*cell));
+            let Some(threads) = beliefs.makers.get(&adds) else { return false };
+            // If it is as much as all of them can make it together, the thread of the access has added its own.
+            belief.counts
+                && belief.start == Values::Some(BTreeSet::from([0]))
+                && threads.contains(&first.thread)
+                && !first.state.done.contains(&adds)
+                && members(points_to, crews, threads)
+                    .is_some_and(|most| i64::try_from(most).is_ok_and(|most| most <= *count))
+        }
+        Event::Adds(_) => false,
     })
+}
+
+/// How many threads there are at most of these places.
+fn members(points_to: &PointsTo<'_>, crews: &Crews, threads: &BTreeSet<ThreadId>) -> Option<u64> {
+    let members = |thread: &ThreadId| {
+        let root = points_to.threads[thread.0 as usize].root;
+        if points_to.is_once(root) { Some(1) } else { crews.members(points_to, *thread) }
+    };
+    threads.iter().map(members).sum()
 }
 
 /// Whether the thread of an access, of which there is one only, is the only one that makes an event happen, and has not
@@ -77,14 +99,12 @@ fn are_in_different_rounds(
             let takes_part = |access: &Access| barrier.threads.contains(&access.thread);
             // Numbers that are never the same; in a loop with two rounds, even ones and odd ones.
             let differ = !rounds(first, key).overlaps(1, rounds(second, key), 1);
-            let members = |thread: &ThreadId| {
-                let root = points_to.threads[thread.0 as usize].root;
-                if points_to.is_once(root) { Some(1) } else { crews.members(points_to, *thread) }
-            };
-            let waiting = || barrier.threads.iter().map(members).sum::<Option<u64>>();
             differ
                 && takes_part(first)
                 && takes_part(second)
-                && barrier.count().zip(waiting()).is_some_and(|(count, waiting)| waiting <= count)
+                && barrier
+                    .count()
+                    .zip(members(points_to, crews, &barrier.threads))
+                    .is_some_and(|(count, waiting)| waiting <= count)
         })
 }

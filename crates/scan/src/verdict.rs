@@ -181,8 +181,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             gaps: &mut gaps,
         };
         let flow = follower.run(&mut family);
-        if follower.steps_left == 0 && report.by_ways {
-            // What is known without looking into memory is enough to say.
+        if follower.steps_left == 0 && most_ways > 1 {
+            // What is known already is enough to say.
             break;
         }
         if follower.steps_left == 0 {

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define WEAK __attribute__((weak))
+/* The call seems to come from the program, so that reports name its line and not one in here. */
+#define TAIL __attribute__((musttail))
 
 static long long values[64] = {0, 1};
 static unsigned count = 2, mode;
@@ -29,13 +31,17 @@ __attribute__((constructor)) static void take_values(int argc, char **argv) {
     count = 1;
 }
 
-/* The first sets are constant: many programs want all their inputs to be true, or small, or zero. */
+/* The first sets are constant: many programs want all their inputs to be true, or small, or zero. Others want them to be
+   different, or in order. */
 static long long next(void) {
+  static long long up = 0, down = 9;
   switch (mode) {
   case 0: return 1;
   case 1: return 0;
   case 2: return 3;
   case 3: return 10;
+  case 4: return up++;
+  case 5: return down ? down-- : 0;
   }
   state ^= state << 13;
   state ^= state >> 7;
@@ -63,23 +69,46 @@ INPUT(float, float)
 INPUT(double, double)
 WEAK void *__VERIFIER_nondet_pointer(void) { return 0; }
 
-/* An execution in which an assumption does not hold is none. */
-WEAK void __VERIFIER_assume(int holds) {
-  if (!holds)
-    exit(0);
+static sem_t never;
+static void wait_for_ever(void) {
+  for (;;)
+    sem_wait(&never);
 }
-WEAK void reach_error(void) { exit(0); }
-WEAK void __VERIFIER_error(void) { exit(0); }
 
 static pthread_mutex_t alone = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-WEAK void __VERIFIER_atomic_begin(void) { pthread_mutex_lock(&alone); }
-WEAK void __VERIFIER_atomic_end(void) { pthread_mutex_unlock(&alone); }
+static pthread_t owner;
+static unsigned depth;
+WEAK void __VERIFIER_atomic_begin(void) {
+  pthread_mutex_lock(&alone);
+  owner = pthread_self();
+  depth++;
+}
+WEAK void __VERIFIER_atomic_end(void) {
+  depth--;
+  pthread_mutex_unlock(&alone);
+}
+
+/* An execution in which an assumption does not hold is none. But whoever is about to find that out may take as long as it
+   likes, and meanwhile the others go on. Where nobody has written anything in its atomic section by then, it may as well not
+   have entered it. */
+static void end_later(void) {
+#ifdef SECTIONS_ARE_CLEAN
+  while (depth && pthread_equal(owner, pthread_self()))
+    __VERIFIER_atomic_end();
+#endif
+  wait_for_ever();
+}
+WEAK void __VERIFIER_assume(int holds) {
+  if (!holds)
+    end_later();
+}
+WEAK void reach_error(void) { end_later(); }
+WEAK void __VERIFIER_error(void) { end_later(); }
 
 /* Programs that create threads by the thousand, or without end: what is beyond the limit is never scheduled. That is the
    beginning of an execution like any other, in which a thread that waits for such a thread waits for ever. */
 #define NOBODY 0x5261636500000000ul
 static unsigned long created;
-static sem_t never;
 
 int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 int __real_pthread_join(pthread_t, void **);
@@ -87,14 +116,9 @@ int __real_pthread_detach(pthread_t);
 
 static int is_nobody(pthread_t thread) { return (thread & ~0xfffffffful) == NOBODY; }
 
-static void wait_for_ever(void) {
-  for (;;)
-    sem_wait(&never);
-}
-
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*entry)(void *), void *argument) {
   if (created++ < most_threads)
-    return __real_pthread_create(thread, attributes, entry, argument);
+    TAIL return __real_pthread_create(thread, attributes, entry, argument);
   if (created > most_threads + 20000)
     wait_for_ever();
   *thread = NOBODY + (created & 0xffffffff);
@@ -104,7 +128,31 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
 int __wrap_pthread_join(pthread_t thread, void **result) {
   if (is_nobody(thread))
     wait_for_ever();
-  return __real_pthread_join(thread, result);
+  TAIL return __real_pthread_join(thread, result);
 }
 
-int __wrap_pthread_detach(pthread_t thread) { return is_nobody(thread) ? 0 : __real_pthread_detach(thread); }
+int __wrap_pthread_detach(pthread_t thread) {
+  if (is_nobody(thread))
+    return 0;
+  TAIL return __real_pthread_detach(thread);
+}
+
+#ifdef IS_TASK
+void __wrap_abort(void) { end_later(); }
+void __wrap___assert_fail(const char *what, const char *file, unsigned line, const char *function) { end_later(); }
+
+/* Tasks are preprocessed for a machine of 32 bits, and have room for its objects only. Those of this machine are larger: what
+   lies behind is something else of the program, and stays as it is. Executions keep nothing there but whether writers go
+   first. */
+#define INIT(name, type, kind, bytes)                                                                                  \
+  int __real_##name(type *, const kind *);                                                                             \
+  int __wrap_##name(type *object, const kind *attributes) {                                                            \
+    char behind[sizeof *object - bytes];                                                                               \
+    memcpy(behind, (char *)object + bytes, sizeof behind);                                                             \
+    int result = __real_##name(object, attributes);                                                                    \
+    memcpy((char *)object + bytes, behind, sizeof behind);                                                             \
+    return result;                                                                                                     \
+  }
+INIT(pthread_mutex_init, pthread_mutex_t, pthread_mutexattr_t, 24)
+INIT(pthread_rwlock_init, pthread_rwlock_t, pthread_rwlockattr_t, 32)
+#endif

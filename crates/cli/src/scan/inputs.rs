@@ -15,7 +15,7 @@ const MOST_WANTED: usize = 4;
 
 /// Values that decide something in the program: the constants that it compares with, and their neighbours.
 pub fn pool(program: &Program) -> Vec<i64> {
-    let mut values: BTreeSet<i64> = BTreeSet::from([0, 1, 2, 3, 5, 10]);
+    let mut values: BTreeSet<i64> = BTreeSet::from([0, 1, 2, 3, 4, 5, 10]);
     for function in program.functions() {
         for instruction in &program.function(function).0.instructions {
             if let Operation::Compare(_) | Operation::Switch = instruction.operation {
@@ -45,8 +45,8 @@ pub fn any(program: &Program, models: &Models) -> bool {
 /// Threads that are created, in turns: few are enough for most races, and some need more.
 const THREADS: [u32; 4] = [4, 2, 8, 24];
 
-/// The first sets of inputs, of which each is one number.
-const CONSTANT: usize = 4;
+/// The first sets of inputs, which do not depend on the program.
+const CONSTANT: usize = 6;
 
 /// Numbers that make suspected accesses meet: the element of an array that one of them touches, where the other may touch any.
 pub fn wanted(report: &Report) -> Vec<i64> {

@@ -47,7 +47,9 @@ const FIRST_SHARE: Duration = Duration::from_millis(250);
 const THREADS: u32 = 40;
 /// Events of one execution, at most; fewer where inputs are tried, because some of them make programs run for ever.
 const EVENTS: u64 = 200_000;
-const EVENTS_WITH_INPUTS: u64 = 20_000;
+/// In turns, after so many sets: most races need few, and programs that run for ever are executed more often then.
+const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
+const SETS_ALIKE: u32 = 4;
 
 /// Pairs of accesses that executions are steered to.
 const SUSPECTS: usize = 64;
@@ -67,17 +69,18 @@ fn suspected(report: &Report) -> Vec<[u32; 2]> {
 
 /// Executes the program until it shows a race, or time is up, or there is nothing left.
 pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Report, deadline: Instant) -> Result<Found> {
-    let path = built.program()?;
+    let path = built.executable(program)?;
     let mut symbols = target::symbols(&path)?;
     let has_inputs = inputs::any(program, &Models::default());
     let pool = inputs::pool(program);
     let (suspected, wanted) = (suspected(report), inputs::wanted(report));
     let mut executions = 0;
     let pace = arguments.voice.progress("Executing");
-    let mut round = |words: Vec<String>, share: Duration| {
+    let mut round = |words: Vec<String>, max_events: u64, share: Duration| {
         let until = deadline.min(Instant::now() + share);
         let inputs = words.join(" ");
-        let result = Round { arguments, path: &path, words, until, suspected: &suspected }.run(&mut symbols)?;
+        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected };
+        let result = round.run(&mut symbols)?;
         executions += result.executions;
         pace.at(|| format!("{}, no race yet", count(executions, "execution")));
         arguments.voice.note("Executed", || {
@@ -89,7 +92,7 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     };
     let left = || deadline.saturating_duration_since(Instant::now());
     if !has_inputs {
-        let result = round(Vec::new(), left() / 2)?;
+        let result = round(Vec::new(), EVENTS, left() / 2)?;
         if let Some(finding) = result.race {
             return Ok(Found::Race(Box::new(finding)));
         }
@@ -105,7 +108,8 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
             if left().is_zero() {
                 break;
             }
-            let result = round(vec![inputs::argument(&pool, &wanted, number)], share)?;
+            let max_events = EVENTS_WITH_INPUTS[(number / SETS_ALIKE) as usize % EVENTS_WITH_INPUTS.len()];
+            let result = round(vec![inputs::argument(&pool, &wanted, number)], max_events, share)?;
             if let Some(finding) = result.race {
                 return Ok(Found::Race(Box::new(finding)));
             }
@@ -124,6 +128,7 @@ struct Round<'a> {
     arguments: &'a Scan,
     path: &'a Path,
     words: Vec<String>,
+    max_events: u64,
     until: Instant,
     suspected: &'a [[u32; 2]],
 }
@@ -145,6 +150,9 @@ impl Round<'_> {
         let limits = Limits { time, memory_kib: 1 << 20, ..Limits::default() };
         let mut processes = Processes::start(executable, limits, jobs)?;
         add_modules(symbols, &processes, self.path);
+        // Threads take turns there from the beginning: one that goes on for ever would not let the others show that it is shared.
+        let points: Vec<u32> = self.suspected.iter().flatten().map(|site| site + 1).collect();
+        processes.add_points(&points);
         let load_address = processes.load_address();
         let symbols = RefCell::new(symbols);
         let race: RefCell<Option<Finding>> = RefCell::new(None);
@@ -158,8 +166,7 @@ impl Round<'_> {
                 done.set(true);
             }
         };
-        let max_events = if self.words.is_empty() { EVENTS } else { EVENTS_WITH_INPUTS };
-        let budget = Budget { max_events, max_threads: THREADS, ..Budget::default() };
+        let budget = Budget { max_events: self.max_events, max_threads: THREADS, ..Budget::default() };
         let options = Options { bound: 3, reduction: None, ..Options::default() };
         let suspects = Suspects::new(self.suspected.to_vec(), options.seed);
         let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects);

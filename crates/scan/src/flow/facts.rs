@@ -117,6 +117,9 @@ impl Follower<'_, '_> {
         match (&last.operation, &last.operands[..]) {
             (Operation::Branch, [condition, Operand::Block(yes), Operand::Block(no)]) if yes != no => {
                 let taken = next == yes.0;
+                if let Operand::Instruction(condition) = condition {
+                    self.count(id, *condition, taken, state);
+                }
                 if let Some(value) = self.known(id, condition, state) {
                     // A known condition is 0 or not.
                     return (value != 0) == taken;

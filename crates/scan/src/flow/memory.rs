@@ -64,7 +64,7 @@ impl Follower<'_, '_> {
     }
 
     /// Whether a lock is held that all who write a cell hold.
-    fn is_guarded(&self, cell: CellId, state: &State) -> bool {
+    pub(super) fn is_guarded(&self, cell: CellId, state: &State) -> bool {
         match &self.beliefs.cell(cell).guard {
             Guard::Settled => false,
             Guard::Locks(locks) => held(state).any(|lock| locks.contains(&lock.key)),
@@ -334,10 +334,10 @@ pub fn held(state: &State) -> impl Iterator<Item = &Held> {
     state.locks.iter().filter(|lock| lock.if_zero.is_none())
 }
 
-fn acquires(order: Order) -> bool {
+pub(super) fn acquires(order: Order) -> bool {
     matches!(order, Order::Acquire | Order::AcquireRelease | Order::SequentiallyConsistent)
 }
 
-fn releases(order: Order) -> bool {
+pub(super) fn releases(order: Order) -> bool {
     matches!(order, Order::Release | Order::AcquireRelease | Order::SequentiallyConsistent)
 }

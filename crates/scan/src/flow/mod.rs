@@ -2,6 +2,7 @@
 //! that it brought into the world may be running then.
 
 mod calls;
+mod counts;
 mod events;
 mod facts;
 mod memory;
@@ -48,6 +49,10 @@ pub enum Event {
     Raised(Key),
     /// What is called once, for this variable, has returned.
     Once(Key),
+    /// A thread adds one to a counter.
+    Adds(CellId),
+    /// A counter is at least so much.
+    Counted(CellId, i64),
 }
 
 /// A lock that is held.
@@ -151,6 +156,9 @@ impl State {
 }
 
 type Node = (InstanceId, u32);
+
+/// Values that may be known for a step to count as one; with so many more it counts as two, and so on.
+const KNOWN_PER_STEP: usize = 16;
 
 /// A value of an instance: the instruction that makes it.
 pub type Name = (InstanceId, u32);
@@ -317,7 +325,6 @@ impl Follower<'_, '_> {
         let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
         let (first, end) = range(code, block as usize);
         let mut states = vec![state];
-        self.steps_left = self.steps_left.saturating_sub((end - first) as u64);
         for at in first..end {
             let instruction = &code.instructions[at];
             let mut after: Vec<State> = Vec::new();
@@ -352,6 +359,10 @@ impl Follower<'_, '_> {
                 }
                 after.push(state);
             }
+            // What is known is copied and compared on each way.
+            let known = after.first().map_or(0, |state| state.facts.len() + state.cells.len());
+            let steps = after.len() * (1 + known / KNOWN_PER_STEP);
+            self.steps_left = self.steps_left.saturating_sub(steps.max(1) as u64);
             states = fewer(after, self.most_ways);
         }
         states

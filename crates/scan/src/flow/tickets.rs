@@ -61,6 +61,7 @@ impl Follower<'_, '_> {
             }
             _ => None,
         };
+        self.write_count(id, write, cell, step, state);
         let thread = self.points_to.instances[id.0 as usize].thread;
         if !self.is_alone(thread, state) {
             self.beliefs.increased(cell, step.and_then(|step| u64::try_from(step).ok()).unwrap_or(0));

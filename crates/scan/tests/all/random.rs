@@ -362,6 +362,20 @@ impl Generator<'_> {
                 let (yes, no) = if self.random.one_in(2) { (access, Vec::new()) } else { (Vec::new(), access) };
                 body.push(Statement::Below(Number::Register(1), bound, yes, no));
             }
+            // One more thread that is done.
+            11 if self.random.one_in(2) => {
+                let access = self.access(Address::Variable(Object::X, 0));
+                body.extend(access);
+                let adds = vec![Statement::Increment(Address::Variable(Object::Y, 0))];
+                body.extend(if self.random.one_in(4) { adds } else { locked(adds, FIRST) });
+            }
+            // So many are done.
+            11 => {
+                let most = Number::Constant(1 + self.random.below(3) as i64);
+                let access = self.access(Address::Variable(Object::X, 0));
+                let below = Statement::Below(Number::Register(1), most, Vec::new(), access);
+                body.extend(locked(vec![Statement::Read(1, Address::Variable(Object::Y, 0)), below], FIRST));
+            }
             _ => self.disciplined(body),
         }
     }
