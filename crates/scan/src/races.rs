@@ -13,7 +13,7 @@ use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::LazyRanges;
 use crate::ranking::rank;
 use crate::threads::Family;
-use racehunter_ir::{Operand, Operation};
+use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,7 +98,8 @@ pub fn accesses(
             let escaped = follower.escaped;
             let mut states: Vec<(u32, State)> = Vec::new();
             flow.each_state(follower, family, (id, block), &mut scratch, &mut |at, state| {
-                if !touches(&code.instructions[at as usize].operation) {
+                let operation = &code.instructions[at as usize].operation;
+                if !touches(operation) && !ends(operation) {
                     return;
                 }
                 // Which way it is does not matter any more.
@@ -109,7 +110,8 @@ pub fn accesses(
                 }
             });
             for (at, state) in states {
-                for Touch { address, addresses, bytes, write, atomic } in touched(points_to, id, at) {
+                let touched = touched(points_to, id, at).into_iter().chain(ended(points_to, id, at));
+                for Touch { address, addresses, bytes, write, atomic } in touched {
                     if addresses.is_empty() {
                         missing.push((id, at));
                     }
@@ -167,6 +169,25 @@ fn touches(operation: &Operation) -> bool {
             | Operation::Call
             | Operation::Invoke { .. }
     )
+}
+
+/// Whether a function is over with an instruction.
+fn ends(operation: &Operation) -> bool {
+    matches!(operation, Operation::Return | Operation::Resume)
+}
+
+/// The locals of a function that is over: somebody else will use their memory. As with `free` that is a write.
+fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
+    let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+    if !ends(&code.instructions[at as usize].operation) {
+        return Vec::new();
+    }
+    let locals = (0..).zip(&code.instructions).filter(|(_, local)| matches!(local.operation, Operation::Local { .. }));
+    let touch = |local: u32| {
+        let address = Operand::Instruction(InstructionId(local));
+        Touch { addresses: points_to.operand(id, &address), address, bytes: ALL, write: true, atomic: false }
+    };
+    locals.map(|(local, _)| touch(local)).collect()
 }
 
 /// How far from its address the locks are that are held at an access.
