@@ -5,7 +5,7 @@
 //! functions of the C library, nothing is known of what the register means.
 
 use super::threads::Thread;
-use crate::{log, server};
+use crate::{fiber, log, server};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_event::control::{HOLD_CALLERS, STACK_WORDS};
 
@@ -23,7 +23,6 @@ pub(super) type Stored = [AtomicU32; STORED];
 const STORED: usize = 16;
 
 unsafe extern "C" {
-    fn pthread_self() -> usize;
     fn pthread_getattr_np(thread: usize, attributes: *mut u8) -> i32;
     fn pthread_attr_getstack(attributes: *const u8, low: *mut usize, size: *mut usize) -> i32;
     fn pthread_attr_destroy(attributes: *mut u8) -> i32;
@@ -38,7 +37,8 @@ impl Memory {
     pub unsafe fn find(&self) {
         let mut attributes = [0_u64; 16];
         let attributes = attributes.as_mut_ptr().cast::<u8>();
-        if pthread_getattr_np(pthread_self(), attributes) != 0 {
+        // Its handle is the address of its control block.
+        if pthread_getattr_np(fiber::fs_base(), attributes) != 0 {
             return;
         }
         let (mut low, mut size) = (0, 0);
