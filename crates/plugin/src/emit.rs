@@ -227,8 +227,12 @@ impl<'a> Emitter<'a> {
                 self.call(hook, &[address, site, self.i32(info)]);
             }
             Operation::CompareExchange(address, info, expected) => {
-                let expected = self.as_i64(expected);
-                self.call(c"__rh_cmpxchg", &[address, site, self.i32(info), expected]);
+                let low = self.as_i64(expected);
+                if let Some(high) = self.upper_half(expected) {
+                    self.call(c"__rh_cmpxchg16", &[address, site, self.i32(info), low, high]);
+                } else {
+                    self.call(c"__rh_cmpxchg", &[address, site, self.i32(info), low]);
+                }
             }
             Operation::Fence(order) => self.call(c"__rh_fence", &[site, self.i32(order)]),
             Operation::LibraryString(string) => self.string(site, string),
@@ -485,6 +489,16 @@ impl<'a> Emitter<'a> {
         } else {
             Value(llvm!(LLVMBuildIntCast2(self.builder, value.0, self.types.i64.0, 0, UNNAMED)))
         }
+    }
+
+    /// The bits of a wide integer that [`Self::as_i64`] leaves out.
+    fn upper_half(&self, value: Value) -> Option<Value> {
+        let ty = value.ty();
+        if !ty.is_integer() || ty.integer_bits() <= 64 {
+            return None;
+        }
+        let shift = llvm!(LLVMConstInt(ty.0, 64, 0));
+        Some(self.as_i64(Value(llvm!(LLVMBuildLShr(self.builder, value.0, shift, UNNAMED)))))
     }
 
     /// A pointer, some bytes further.

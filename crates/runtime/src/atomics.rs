@@ -93,11 +93,61 @@ pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, inf
     atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
+/// A compare-exchange of up to eight bytes.
 pub(crate) unsafe extern "C" fn compare_exchange(
     address: usize,
     site: *mut u8,
     info: u32,
     expected: u64,
+    code: usize,
+    frame: usize,
+) {
+    compare_exchange_of(address, site, info, u128::from(expected), code, frame);
+}
+
+/// A compare-exchange of sixteen bytes: the expected value comes in two halves.
+pub(crate) unsafe extern "C" fn compare_exchange_wide(
+    address: usize,
+    site: *mut u8,
+    info: u32,
+    low: u64,
+    high: u64,
+    code: usize,
+    frame: usize,
+) {
+    compare_exchange_of(address, site, info, u128::from(high) << 64 | u128::from(low), code, frame);
+}
+
+/// A compare-exchange of up to sixteen bytes. All of them are compared.
+pub(crate) unsafe fn compare_exchange_of(
+    address: usize,
+    site: *mut u8,
+    info: u32,
+    expected: u128,
+    code: usize,
+    frame: usize,
+) {
+    let size = (info & 0xff) as usize;
+    let bits = if size >= 16 { u128::MAX } else { (1 << (size * 8)) - 1 };
+    let is_equal = || {
+        let found = match size {
+            1 => u128::from(*(address as *const u8)),
+            2 => u128::from(*(address as *const u16)),
+            4 => u128::from(*(address as *const u32)),
+            8 => u128::from(*(address as *const u64)),
+            _ => (address as *const u128).read_unaligned(),
+        };
+        found == expected & bits
+    };
+    compare_exchange_if(address, site, info, is_equal, code, frame);
+}
+
+/// A compare-exchange of any size. Whether it succeeds decides which of its two memory orders applies.
+pub(crate) unsafe fn compare_exchange_if(
+    address: usize,
+    site: *mut u8,
+    info: u32,
+    succeeds: impl Fn() -> bool,
     code: usize,
     frame: usize,
 ) {
@@ -107,16 +157,8 @@ pub(crate) unsafe extern "C" fn compare_exchange(
     }
     // Decide first: what the memory holds when the operation happens is what counts.
     let n = access_point(code, address, size, Kind::AtomicUpdate, site);
-    let found = match size {
-        1 => u64::from(*(address as *const u8)),
-        2 => u64::from(*(address as *const u16)),
-        4 => u64::from(*(address as *const u32)),
-        _ => *(address as *const u64),
-    };
-    let bits = if size >= 8 { u64::MAX } else { (1 << (size * 8)) - 1 };
-    let succeeds = found == expected & bits;
-    let kind = if succeeds { Kind::AtomicUpdate } else { Kind::AtomicRead };
-    let order = if succeeds { info >> 8 & 0xff } else { info >> 16 & 0xff };
+    let (kind, order) =
+        if succeeds() { (Kind::AtomicUpdate, info >> 8 & 0xff) } else { (Kind::AtomicRead, info >> 16 & 0xff) };
     atomic_access(n, address, size, site, kind, order, code);
 }
 

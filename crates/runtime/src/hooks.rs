@@ -60,6 +60,7 @@ save_and_call!("__rh_atomic_load", "rcx", "mov r8, rbp", atomics::atomic_load);
 save_and_call!("__rh_atomic_store", "rcx", "mov r8, rbp", atomics::atomic_store);
 save_and_call!("__rh_atomic_rmw", "rcx", "mov r8, rbp", atomics::atomic_update);
 save_and_call!("__rh_cmpxchg", "r8", "mov r9, rbp", atomics::compare_exchange);
+save_and_call!("__rh_cmpxchg16", "r9", "", atomics::compare_exchange_wide);
 save_and_call!("__rh_fence", "rdx", "", atomics::fence);
 save_and_call!("__rh_vptr_update", "rcx", "mov r8, rbp", vptr_update);
 save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);

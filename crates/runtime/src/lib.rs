@@ -41,6 +41,7 @@ mod hooks;
 mod in_process;
 mod io;
 mod kernel;
+mod libatomic;
 mod library;
 mod log;
 mod mappings;

@@ -1,7 +1,7 @@
 //! The interface of ThreadSanitizer's own instrumentation, for objects compiled by `gcc` or `clang` with
 //! `-fsanitize=thread`. Sites are known by code address only.
 
-use crate::atomics::{atomic_load, atomic_store, atomic_update, compare_exchange, fence};
+use crate::atomics::{atomic_load, atomic_store, atomic_update, compare_exchange_of, fence};
 use crate::hooks::announced;
 use crate::modules::{PLAIN_SITE_COUNT, PLAIN_SITES};
 use crate::thread::{__rh_stack, Frame};
@@ -10,7 +10,7 @@ use core::arch::{global_asm, naked_asm};
 use racehunter_event::Kind;
 
 /// Nothing is known of frame pointers in code that others have compiled.
-const NO_FRAME: usize = 0;
+pub(crate) const NO_FRAME: usize = 0;
 
 #[unsafe(link_section = ".data.racehunter")]
 static INITIALISED: Global<bool> = Global::new(false);
@@ -209,7 +209,7 @@ macro_rules! atomics {
         atomics!(@export $val (at: *mut $type, expected: $type, new: $type, order: u32, other: u32) -> $type {
             let code = CODE.get();
             let info = $size | order << 8 | other << 16;
-            compare_exchange(at as usize, site_of(code), info, expected as u64, code, NO_FRAME);
+            compare_exchange_of(at as usize, site_of(code), info, u128::from(expected), code, NO_FRAME);
             let found = at.read();
             if found == expected {
                 at.write(new);
@@ -233,7 +233,7 @@ macro_rules! atomics {
         atomics!(@export $name (at: *mut $type, expected: *mut $type, new: $type, order: u32, other: u32) -> i32 {
             let code = CODE.get();
             let info = $size | order << 8 | other << 16;
-            compare_exchange(at as usize, site_of(code), info, expected.read() as u64, code, NO_FRAME);
+            compare_exchange_of(at as usize, site_of(code), info, u128::from(expected.read()), code, NO_FRAME);
             let found = at.read();
             if found == expected.read() {
                 at.write(new);

@@ -82,6 +82,9 @@ ATOMIC(atomic_load) ATOMIC(atomic_store) ATOMIC(atomic_rmw)
 HOOK __rh_cmpxchg(void *address, const uint8_t *site, uint32_t info, uint64_t expected) {
   note("cmpxchg", site, info, expected);
 }
+HOOK __rh_cmpxchg16(void *address, const uint8_t *site, uint32_t info, uint64_t low, uint64_t high) {
+  note("cmpxchg16", site, info, low ^ high);
+}
 HOOK __rh_fence(const uint8_t *site, uint32_t order) { note("fence", site, order, 0); }
 HOOK __rh_lib_string(void *a, void *b, uint64_t n, const uint8_t *site, uint32_t which) {
   note("lib_string", site, which, n);
