@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod escapes;
+mod meeting;
 mod memory;
 mod misuse;
 mod place;
@@ -57,6 +58,10 @@ impl Explainer<'_> {
         repeat: &Plan,
         execution: u64,
     ) -> Result<Finding, ExecutorError> {
+        let seen = run_one(executor, repeat)?;
+        if meeting::is_needed(&seen, bug) {
+            return self.meeting(executor, &seen, bug, repeat, execution);
+        }
         let began = Instant::now();
         let effort = Effort { runs: MINIMISATION, goes_on: &|| began.elapsed() < self.patience };
         let minimised = simplify(executor, repeat, bug, effort)?;
@@ -77,6 +82,30 @@ impl Explainer<'_> {
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
         finding.schedule = schedule(&plan);
+        Ok(finding)
+    }
+
+    /// A race of a program that may synchronise by what is not seen: confirmed only if both accesses meet.
+    fn meeting(
+        &self,
+        executor: &mut dyn Executor,
+        seen: &Execution,
+        bug: &Bug,
+        repeat: &Plan,
+        execution: u64,
+    ) -> Result<Finding, ExecutorError> {
+        let met = meeting::find(executor, seen, repeat, bug)?;
+        let (plan, bug) = met.as_ref().map_or((repeat, bug), |met| (&met.plan, &met.bug));
+        let explained = self.replay(executor, plan, bug)?;
+        let mut finding = self.describe(&explained, bug);
+        let shown = met.as_ref().map_or(0, |met| met.shown);
+        finding.notes.push(if met.is_some() { messages::both_stood() } else { messages::never_met() });
+        finding.replayed = [shown, REPLAYS];
+        finding.confirmed = shown == REPLAYS;
+        finding.execution = execution;
+        let preemptions = met.as_ref().map_or(0, |met| met.preemptions);
+        finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
+        finding.schedule = schedule(plan);
         Ok(finding)
     }
 

@@ -74,6 +74,20 @@ pub fn exit_status(status: i32) -> String {
     format!("the program ends with status {status}, which depends on the schedule")
 }
 
+/// A race of a program with synchronisation that is not seen, shown without inferring anything.
+#[must_use]
+pub fn both_stood() -> String {
+    "both threads stood right before these accesses at the same time".to_owned()
+}
+
+/// A race that only the known synchronisation does not rule out.
+#[must_use]
+pub fn never_met() -> String {
+    "no known synchronisation orders the accesses, but the program also uses means that are not seen (`Outside` in the \
+     summary), and the accesses were never about to happen at the same time"
+        .to_owned()
+}
+
 /// A bug that nothing repeats.
 #[must_use]
 pub fn seen_freely() -> String {

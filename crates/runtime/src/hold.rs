@@ -109,6 +109,16 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
     Some(held.thread)
 }
 
+/// The running thread is blocked or busy where nothing is counted, perhaps because of what the held thread has: that one
+/// goes on. Returns whether there was one.
+pub(crate) unsafe fn abandon() -> bool {
+    let is_holding = is_active() && (*WATCH.ptr()).held.is_some();
+    if is_holding {
+        release();
+    }
+    is_holding
+}
+
 /// The plan chooses this thread. If it is held here, it waited in vain in the execution that the plan repeats, too.
 pub(crate) unsafe fn let_go(number: u32) -> bool {
     let is_held = is_active() && (*WATCH.ptr()).held.is_some_and(|held| held.thread == number);

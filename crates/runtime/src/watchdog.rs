@@ -16,7 +16,7 @@
 
 use crate::schedule::{self, decide_and_switch, now};
 use crate::thread::{COUNT, CURRENT, READY_COUNT, State, Thread, current, make_unready, next_ticket, thread};
-use crate::{Global, fiber, kernel, log, outcome, sys, time};
+use crate::{Global, fiber, hold, kernel, log, outcome, sys, time};
 use racehunter_event::{Cause, Escape, Kind, Wait};
 
 /// Milliseconds between two looks.
@@ -175,7 +175,7 @@ unsafe extern "C" fn on_tick(_signal: i32, _info: *const usize, context: *const 
     } else {
         return;
     };
-    if others_can_go_on() {
+    if others_can_go_on() || hold::abandon() {
         tell(what, outcome::place(interrupted.rip, interrupted.rsp), milliseconds);
         give_way();
         look_anew(cpu_time());

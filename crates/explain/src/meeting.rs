@@ -1,0 +1,107 @@
+//! Races of programs whose synchronisation is not wholly seen.
+//!
+//! The detector infers a race from the synchronisation that it knows. A program that also synchronises by something else
+//! (a lock in assembler or in a plain library, a lock file, a System V semaphore) may be correct all the same. There, a
+//! race counts only when both threads were seen to stand right before their accesses at the same time: whatever the
+//! program synchronises with did not keep them apart.
+
+use crate::{REPLAYS, run_one};
+use racehunter_explore::{
+    Bug, Descriptor, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Pair, Plan, Tail, confirm,
+    conflicts, decisions,
+};
+
+/// Random schedules that are tried for a pair when the plainest one does not make it meet.
+const WALKS: u64 = 6;
+/// Pairs of accesses that are tried for one race.
+const PAIRS: usize = 8;
+/// Events that an execution may take: all of its accesses are logged.
+const LONGEST: u64 = 4_000_000;
+/// Rounds of a loop that are tried where nothing better is known of an access.
+const ROUNDS: u64 = 3;
+
+/// A schedule in which both accesses were about to happen at the same time.
+pub(crate) struct Meeting {
+    /// The race that was shown: of the two accesses that were looked for, or of one of them with another access to the same
+    /// memory, which came first.
+    pub bug: Bug,
+    pub plan: Plan,
+    pub preemptions: u64,
+    /// Replays in which they met again.
+    pub shown: u32,
+}
+
+/// Whether something that was not seen in this execution may have ordered the two accesses of a race.
+pub(crate) fn is_needed(execution: &Execution, bug: &Bug) -> bool {
+    let Bug::Race(first, second) = *bug else { return false };
+    let may_order = execution.escapes().iter().any(|&(what, ..)| may_synchronise(what));
+    // Memory that was freed and is used afterwards: this order was seen, nothing is inferred.
+    let used_after_free = execution
+        .races()
+        .iter()
+        .any(|race| race.first.kind == Kind::Free && sorted(race.first.code, race.second.code) == (first, second));
+    may_order && !used_after_free
+}
+
+/// Whether threads may be ordered by what escaped control there.
+const fn may_synchronise(what: Escape) -> bool {
+    !matches!(what, Escape::None | Escape::Fork | Escape::Exec)
+}
+
+/// Looks for a schedule in which the two accesses of a race meet.
+pub(crate) fn find(
+    executor: &mut dyn Executor,
+    seen: &Execution,
+    repeat: &Plan,
+    bug: &Bug,
+) -> Result<Option<Meeting>, ExecutorError> {
+    let Bug::Race(first, second) = *bug else { return Ok(None) };
+    for pair in pairs(seen, first, second) {
+        for walk in 0..=WALKS {
+            let tail = if walk == 0 { Tail::MinSwitches } else { Tail::random(walk) };
+            let provoke = Some(Box::new(pair.clone()));
+            // Without the detector, only what meets is logged as a race.
+            let provoked = watched(Plan {
+                provoke,
+                tail,
+                max_events: LONGEST.min(repeat.max_events),
+                spurious: repeat.spurious,
+                max_threads: repeat.max_threads,
+                ..Plan::default()
+            });
+            let execution = run_one(executor, &provoked)?;
+            if matches!(execution.outcome, Outcome::Limit(_)) {
+                // Another thread waits for what the held one has, in a way that cannot be seen. So will the others.
+                return Ok(None);
+            }
+            let is_race = |bug: &Bug| matches!(bug, Bug::Race(..));
+            let Some(bug) = execution.bugs().into_iter().find(is_race) else { continue };
+            let met = Plan { provoke: provoked.provoke.clone(), ..watched(execution.repeat_to(&bug)) };
+            let shown = confirm(executor, &met, &bug, REPLAYS)?;
+            if shown == REPLAYS {
+                let last = decisions(&execution, provoked.fair_limit).last();
+                let plan = Plan { provoke: None, detect_races: true, observe: Observe::Points, ..met };
+                return Ok(Some(Meeting { bug, plan, preemptions: last.map_or(0, |last| last.preemptions), shown }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Without the detector, and with every access looked at: the places of a race that was just found need not be points yet.
+fn watched(plan: Plan) -> Plan {
+    Plan { detect_races: false, observe: Observe::Everything, ..plan }
+}
+
+/// Descriptions of the two accesses, the most exact first.
+fn pairs(seen: &Execution, first: u64, second: u64) -> Vec<Pair> {
+    let is_it = |pair: &Pair| sorted(pair[0].code, pair[1].code) == (first, second);
+    let mut pairs: Vec<Pair> = conflicts(seen).into_iter().filter(is_it).take(PAIRS).collect();
+    let at = |code: u64, nth: u64| Descriptor { code, path: None, callers: Vec::new(), nth };
+    pairs.extend((1..=ROUNDS).map(|nth| [at(first, nth), at(second, nth)]));
+    pairs
+}
+
+fn sorted(first: u64, second: u64) -> (u64, u64) {
+    (first.min(second), first.max(second))
+}
