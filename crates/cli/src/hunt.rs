@@ -2,6 +2,7 @@
 
 use crate::arguments::{Detector, Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
+use crate::ending::{self, Interrupts};
 use crate::exit::{Exit, advise};
 use crate::progress::Meter;
 use crate::store::{self, Stored};
@@ -10,10 +11,10 @@ use crate::target as targets;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
-use racehunter_explore::{Budget, Campaign, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary};
+use racehunter_explore::{Budget, Bug, Campaign, Endings, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary};
 use racehunter_finding::{Coverage, Finding};
 use racehunter_launch::{Limits, Processes, Program};
-use racehunter_report::{Bound, ColorChoice, Reporter};
+use racehunter_report::{Bound, ColorChoice, Reporter, messages};
 use racehunter_symbols::Symbols;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -21,7 +22,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal as _, Stdout, Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Executions of a hunt that nothing else would end.
@@ -42,7 +43,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
     meter.note("Program", || path.display().to_string());
     let mut symbols = targets::symbols(&path)?;
-    let interrupted = catch_interrupts()?;
+    let interrupts = Interrupts::catch()?;
+    let interrupted = interrupts.flag();
     let program =
         Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -79,6 +81,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         trouble: None,
         suppressions,
         counted: 0,
+        late: Vec::new(),
+        complained: false,
         executions: 0,
     });
     let deadline = arguments.time.map(|time| began + time);
@@ -114,6 +118,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     drop(campaign);
     let mut hunter = hunter.into_inner();
     hunter.meter.finish();
+    hunter.tell_late(&summary.endings);
     let counted = hunter.counted;
     hunter.tell_unconfirmed();
     hunter.meter.note("Kept", || format!("findings and the state of the hunt in {}", arguments.out.display()));
@@ -127,13 +132,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         return Err(error.into());
     }
     hunter.reporter.summary(&coverage, keeper.elapsed()).context("cannot write the results")?;
-    Ok(if counted > 0 {
-        Exit::Findings
-    } else if arguments.require_complete && !coverage.complete {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    })
+    Ok(ending::exit(counted, &coverage, arguments.require_complete, interrupts.signal()))
 }
 
 /// How schedules are chosen, and what an execution may take.
@@ -180,17 +179,6 @@ pub fn words(arguments: &[String]) -> Vec<OsString> {
     arguments.iter().map(OsString::from).collect()
 }
 
-/// A first Ctrl-C asks to stop; a second one ends the process at once.
-fn catch_interrupts() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
-            .context("cannot catch interrupts")?;
-    }
-    Ok(interrupted)
-}
-
 fn budget(arguments: &Hunt) -> Budget {
     let ends = matches!(
         arguments.analysis,
@@ -209,6 +197,7 @@ fn budget(arguments: &Hunt) -> Budget {
         detect_races: matches!(arguments.detector, Detector::HappensBefore),
         spurious: arguments.spurious,
         check_output: arguments.check_output,
+        allowed: arguments.allow_exit_status.allowed(),
         part: arguments.partition,
         ..Budget::default()
     }
@@ -296,6 +285,10 @@ struct Hunter<'a> {
     suppressions: &'a Suppressions,
     /// Findings that count: confirmed and not suppressed.
     counted: usize,
+    /// Statuses of failure whose findings are told in the end.
+    late: Vec<(i32, Stored)>,
+    /// That findings cannot be stored was told.
+    complained: bool,
     /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
     executions: u64,
 }
@@ -351,6 +344,12 @@ impl Hunter<'_> {
         self.told.unconfirmed.retain(|known| known.id != finding.id);
         if finding.confirmed {
             self.told.findings.push(finding.id.clone());
+            // Whether all schedules end like that is known in the end.
+            if let (Bug::ExitStatus(status), 0) = (&found.bug, finding.preemptions) {
+                let stored = self.keep(finding);
+                self.late.push((*status, stored));
+                return Ok(());
+            }
             return self.print(finding);
         }
         // It is told at the end, unless a later execution confirms it.
@@ -373,7 +372,16 @@ impl Hunter<'_> {
             self.reporter.bound(&bound).context("cannot write the results")?;
         }
         for id in kept.findings {
-            let mut stored = store::load(&self.arguments.out, &id)?;
+            let mut stored = match store::load(&self.arguments.out, &id) {
+                Ok(stored) => stored,
+                Err(error) => {
+                    // It was confirmed when it was found, and counts.
+                    eprintln!("warning: finding `{id}` of this campaign cannot be told again: {error:#}");
+                    self.counted += 1;
+                    self.told.findings.push(id);
+                    continue;
+                }
+            };
             self.suppressions.apply(&mut stored.finding);
             self.counted += usize::from(stored.finding.counts());
             self.reporter.finding(&stored.finding).context("cannot write the results")?;
@@ -393,14 +401,28 @@ impl Hunter<'_> {
         if interrupted {
             coverage.missed.insert(0, "interrupted before the end".to_owned());
         }
+        let limits = ending::Limits { time: self.arguments.timeout(), memory_mib: self.arguments.memory };
+        let mut seen = self.told.unconfirmed.clone();
+        seen.iter_mut().for_each(|finding| self.suppressions.apply(finding));
+        let seen = seen.iter().filter(|finding| finding.suppressed.is_none()).count();
+        if self.counted == 0 {
+            coverage.unclear = ending::unclear(summary, limits, seen);
+        }
+        coverage.complete &= coverage.unclear.is_empty();
         coverage
     }
 
-    fn print(&mut self, mut finding: Finding) -> Result<()> {
+    fn print(&mut self, finding: Finding) -> Result<()> {
+        let stored = self.keep(finding);
+        self.show(&stored)
+    }
+
+    /// Counts and stores a finding. One that cannot be stored is a finding all the same.
+    fn keep(&mut self, mut finding: Finding) -> Stored {
         self.ids.insert(finding.id.clone());
         self.suppressions.apply(&mut finding);
         self.counted += usize::from(finding.counts());
-        let stored = Stored {
+        let mut stored = Stored {
             version: store::VERSION,
             program: self.program.path.clone(),
             identity: self.symbols.binary().identity.clone(),
@@ -408,12 +430,37 @@ impl Hunter<'_> {
             input: self.program.input.clone(),
             finding,
         };
-        store::save(&self.arguments.out, &stored)?;
+        self.save(&mut stored);
+        stored
+    }
+
+    fn save(&mut self, stored: &mut Stored) {
+        let Err(error) = store::save(&self.arguments.out, stored) else { return };
+        stored.finding.notes.push(messages::not_kept(&stored.finding.id));
+        if !std::mem::replace(&mut self.complained, true) {
+            self.meter.suspend(|| eprintln!("warning: findings cannot be kept: {error:#}"));
+        }
+    }
+
+    fn show(&mut self, stored: &Stored) -> Result<()> {
         self.meter.note("Found", || {
             let Finding { id, execution, replayed: [again, tried], steps, .. } = &stored.finding;
             format!("{id} in execution {execution}, replayed {again}/{tried}, {} steps", steps.len())
         });
         self.meter.suspend(|| self.reporter.finding(&stored.finding)).context("cannot write the results")
+    }
+
+    /// Tells what had to wait for the end, when it is known whether all schedules are like that.
+    fn tell_late(&mut self, endings: &Endings) {
+        for (status, mut stored) in std::mem::take(&mut self.late) {
+            if endings.always(status) {
+                stored.finding.notes.push(messages::every_schedule(status, endings.completed));
+                self.save(&mut stored);
+            }
+            if let Err(error) = self.show(&stored) {
+                self.trouble.get_or_insert(error);
+            }
+        }
     }
 }
 

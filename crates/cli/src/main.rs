@@ -10,6 +10,7 @@ mod campaign;
 mod config;
 mod confirm;
 mod doctor;
+mod ending;
 mod exit;
 mod gdb;
 mod generate;

@@ -70,7 +70,7 @@ impl Explainer<'_> {
         let explained = self.replay(executor, &plan, bug)?;
         let mut finding = self.describe(&explained, bug);
         if let Bug::ExitStatus(_) | Bug::Output(_) = bug {
-            compare(&explained, &reference(executor, &plan)?, &mut finding);
+            compare(&explained, &reference(executor, &plan)?, bug, &mut finding);
         }
         finding.replayed = [shown, REPLAYS];
         finding.confirmed = shown == REPLAYS;
@@ -101,6 +101,9 @@ impl Explainer<'_> {
         let mut bugs = execution.bugs();
         if matches!(known.kind, racehunter_finding::Kind::ExitStatus | racehunter_finding::Kind::Output) {
             bugs.extend(execution.difference(&reference(executor, plan)?));
+            if let Outcome::Exited(status) = execution.outcome {
+                bugs.push(Bug::ExitStatus(status));
+            }
         }
         for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
@@ -170,8 +173,11 @@ impl Explainer<'_> {
         }
         // The name of a file without its directory: how a path is written depends on where the hunt was started.
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
-        let identity: Vec<String> =
+        let mut identity: Vec<String> =
             finding.sites.iter().map(|site| format!("{}:{}:{}", name(&site.file), site.line, site.function)).collect();
+        if let Bug::ExitStatus(status) = bug {
+            identity.push(format!("status {status}"));
+        }
         finding.id = fingerprint(finding.kind, &identity);
         finding
     }
@@ -352,24 +358,29 @@ fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Exec
 fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = kind;
     finding.message = match (kind, &places.execution.outcome) {
-        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status),
+        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status, false),
         _ => messages::output(),
     };
     let mut events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
     if let Some(last) = events.next_back() {
         let mut site = places.site(last, last.kind, 0);
-        site.access = "exit".to_owned();
+        (site.access, site.value, site.size) = ("exit".to_owned(), None, 0);
         finding.sites.push(site);
     }
     None
 }
 
 /// Says how the end of an execution differs from that without preemptions.
-fn compare(execution: &Execution, reference: &Execution, finding: &mut Finding) {
+fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mut Finding) {
     if let (Outcome::Exited(status), Outcome::Exited(other)) = (&execution.outcome, &reference.outcome)
         && status != other
     {
+        finding.message = messages::exit_status(*status, true);
         finding.notes.push(messages::other_status(*other));
+    }
+    if let Bug::ExitStatus(_) = bug {
+        finding.notes.extend(last_lines(&execution.output).into_iter().map(|line| messages::wrote(&line)));
+        return;
     }
     let [here, there] = [execution, reference].map(|of| String::from_utf8_lossy(&of.output).into_owned());
     let (mut here, mut there) = (here.lines(), there.lines());
@@ -384,6 +395,18 @@ fn compare(execution: &Execution, reference: &Execution, finding: &mut Finding) 
             _ => {}
         }
     }
+}
+
+/// The end of what the program wrote: where a test says what failed.
+fn last_lines(output: &[u8]) -> Vec<String> {
+    const LINES: usize = 8;
+    const LETTERS: usize = 200;
+    let output = String::from_utf8_lossy(output);
+    let mut lines: Vec<String> = (output.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES))
+        .map(|line| line.trim_end().chars().take(LETTERS).collect())
+        .collect();
+    lines.reverse();
+    lines
 }
 
 /// Memory that nothing is known about.
