@@ -2,8 +2,8 @@
 
 use crate::{BoundKind, ContextBound, Strategy};
 use racehunter_explore::{
-    Allowed, Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress, Stop,
-    minimise, room,
+    Allowed, Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress,
+    Stop, minimise, room,
 };
 use std::cell::RefCell;
 

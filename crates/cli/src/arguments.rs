@@ -3,7 +3,6 @@
 use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
-use racehunter_explain::PATIENCE;
 use racehunter_explore::{Allowed, Part, Points};
 use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
@@ -226,11 +225,6 @@ impl Hunt {
         const LEAST: Duration = Duration::from_millis(500);
         let share = self.time.map_or(USUAL, |time| (time / 8).clamp(LEAST, USUAL));
         self.timeout.unwrap_or(share)
-    }
-
-    /// Time that it may take to find a simple schedule for a finding: a tenth of all.
-    pub fn patience(&self) -> Duration {
-        self.time.map_or(PATIENCE, |time| (time / 10).min(PATIENCE))
     }
 
     /// What concerns the analyses.

@@ -20,8 +20,12 @@ impl Interrupts {
     pub fn catch() -> Result<Self> {
         let interrupts = Self::default();
         let catch = |signal, code: Signal| {
-            signal_hook::flag::register_conditional_shutdown(signal, i32::from(code.status()), Arc::clone(&interrupts.any))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupts.any)))
+            signal_hook::flag::register_conditional_shutdown(
+                signal,
+                i32::from(code.status()),
+                Arc::clone(&interrupts.any),
+            )
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupts.any)))
         };
         catch(signal_hook::consts::SIGINT, Signal::Interrupt)
             .and_then(|_| signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&interrupts.terminated)))

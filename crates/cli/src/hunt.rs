@@ -4,6 +4,7 @@ use crate::arguments::{Detector, Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
 use crate::ending::{self, Interrupts};
 use crate::exit::{Exit, advise};
+use crate::pace::Pace;
 use crate::progress::Meter;
 use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
@@ -11,9 +12,12 @@ use crate::target as targets;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
-use racehunter_explore::{Budget, Bug, Campaign, Endings, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Endings, Executor, ExecutorError, Found, Objects, Outcome, Plan, Points, Progress, Stop,
+    Summary,
+};
 use racehunter_finding::{Coverage, Finding};
-use racehunter_launch::{Limits, Processes, Program};
+use racehunter_launch::{Limits, Processes, Program, StopSign};
 use racehunter_report::{Bound, ColorChoice, Reporter, messages};
 use racehunter_symbols::Symbols;
 use std::cell::RefCell;
@@ -51,7 +55,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
-    processes.stop_when(Arc::clone(&interrupted));
+    let stop = StopSign::new(Arc::clone(&interrupted));
+    processes.stop_when(stop.clone());
     add_modules(&mut symbols, &processes, &path);
     if arguments.points.is_all() {
         processes.make_all_points();
@@ -82,13 +87,14 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         suppressions,
         counted: 0,
         late: Vec::new(),
+        waiting: Vec::new(),
+        pace: Pace::new(began, arguments.time, stop),
         complained: false,
         executions: 0,
     });
-    let deadline = arguments.time.map(|time| began + time);
     let mut should_stop = || {
         interrupted.load(Ordering::Relaxed)
-            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || hunter.borrow().is_over()
             || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().has_first()
     };
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
@@ -114,6 +120,13 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
             break stop;
         }
     };
+    let waiting = std::mem::take(&mut hunter.borrow_mut().waiting);
+    for (number, found) in waiting.iter().enumerate() {
+        let later = waiting.len() - 1 - number;
+        if interrupted.load(Ordering::Relaxed) || !hunter.borrow_mut().report_late(found, later, &mut processes) {
+            campaign.forget(&found.bug);
+        }
+    }
     let (summary, coverage, _) = keep(&campaign, stop, &processes);
     drop(campaign);
     let mut hunter = hunter.into_inner();
@@ -287,6 +300,9 @@ struct Hunter<'a> {
     counted: usize,
     /// Statuses of failure whose findings are told in the end.
     late: Vec<(i32, Stored)>,
+    /// Bugs that are explained in the end, because explaining has had its share of the time.
+    waiting: Vec<Found>,
+    pace: Pace,
     /// That findings cannot be stored was told.
     complained: bool,
     /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
@@ -301,8 +317,12 @@ impl Hunter<'_> {
                 self.meter.execution(number, waiting, remaining, self.ids.len());
             }
             Progress::Bug { found, executor } => {
-                if let Err(error) = self.report(found, executor) {
-                    self.trouble.get_or_insert(error);
+                if !self.pace.explains_now() {
+                    self.waiting.push(found.clone());
+                    return;
+                }
+                if !self.report_late(found, self.waiting.len(), executor) {
+                    self.waiting.push(found.clone());
                 }
             }
             Progress::Stage { bound, rank, executions, complete } => {
@@ -329,15 +349,42 @@ impl Hunter<'_> {
         self.counted > 0 && self.executions > 0
     }
 
-    /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
-    fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
-        add_libraries(&mut self.symbols, executor);
-        let explainer =
-            Explainer { symbols: &self.symbols, load_address: self.load_address, patience: self.arguments.patience() };
-        let mut finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
-        if let (false, Some(glimpse)) = (finding.confirmed, &found.glimpse) {
-            finding = explainer.seen(glimpse, &found.bug, found.execution);
+    /// Whether it is time to stop exploring.
+    fn is_over(&self) -> bool {
+        self.pace.is_over(self.waiting.len())
+    }
+
+    /// Explains, stores and prints a bug, while so many others wait. False when there was no time for it.
+    fn report_late(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> bool {
+        if self.pace.is_at_its_end() {
+            return false;
         }
+        self.report(found, waiting, executor).unwrap_or_else(|error| {
+            self.trouble.get_or_insert(error);
+            true
+        })
+    }
+
+    /// The same; one that looks like another in the source is not told again.
+    fn report(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> Result<bool> {
+        add_libraries(&mut self.symbols, executor);
+        let (symbols, load_address) = (&self.symbols, self.load_address);
+        let finding = self.pace.explain(waiting, |patience| {
+            let explainer = Explainer { symbols, load_address, patience };
+            let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
+            Ok::<_, ExecutorError>(match (&finding, &found.glimpse) {
+                (None, Some(glimpse)) | (Some(Finding { confirmed: false, .. }), Some(glimpse)) => {
+                    Some(explainer.seen(glimpse, &found.bug, found.execution))
+                }
+                _ => finding,
+            })
+        })?;
+        let Some(finding) = finding else { return Ok(false) };
+        self.tell_finding(found, finding)?;
+        Ok(true)
+    }
+
+    fn tell_finding(&mut self, found: &Found, finding: Finding) -> Result<()> {
         if self.ids.contains(&finding.id) {
             return Ok(());
         }

@@ -17,6 +17,7 @@ mod generate;
 mod hunt;
 mod lessons;
 mod merge;
+mod pace;
 mod predict;
 mod predictions;
 mod progress;

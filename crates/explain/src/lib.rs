@@ -19,12 +19,11 @@ mod values;
 pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{
-    Bug, Effort, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait, confirm,
-};
+use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait};
 use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 use threads::Threads;
 
@@ -43,13 +42,19 @@ pub struct Explainer<'a> {
     pub patience: Duration,
 }
 
-/// What minimisation may take when nothing else presses.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+/// What minimisation may take when nothing presses: then the executions alone are counted, and how long they are, so that
+/// the result does not depend on the clock.
+pub const PATIENCE: Duration = Duration::MAX;
+/// Events of the executions of a minimisation, at most.
+const EVENTS: u64 = 300_000_000;
+/// Events that an execution counts for that did not come to its end, nor to count them: it has used up another limit.
+const UNFINISHED: u64 = 20_000_000;
 
 impl Explainer<'_> {
-    /// Minimises, confirms and explains a bug. `repeat` is the plan of the execution number `execution` that showed it.
+    /// As [`Explainer::look_into`], where there is no clock to stop it.
     ///
-    /// A bug that cannot be shown again is returned all the same, as not confirmed.
+    /// # Errors
+    /// When nothing more can be run, or there is no time left after all.
     pub fn finding(
         &self,
         executor: &mut dyn Executor,
@@ -57,27 +62,55 @@ impl Explainer<'_> {
         repeat: &Plan,
         execution: u64,
     ) -> Result<Finding, ExecutorError> {
+        let finding = self.look_into(executor, bug, repeat, execution)?;
+        finding.ok_or_else(|| ExecutorError("there was no time left to replay what was found".to_owned()))
+    }
+
+    /// Minimises, confirms and explains a bug. `repeat` is the plan of the execution number `execution` that showed it.
+    ///
+    /// A bug that cannot be shown again is returned all the same, as not confirmed. Nothing is returned when executions
+    /// are stopped before the bug could be seen once more.
+    ///
+    /// # Errors
+    /// When nothing more can be run.
+    pub fn look_into(
+        &self,
+        executor: &mut dyn Executor,
+        bug: &Bug,
+        repeat: &Plan,
+        execution: u64,
+    ) -> Result<Option<Finding>, ExecutorError> {
         let began = Instant::now();
-        let effort = Effort { runs: MINIMISATION, goes_on: &|| began.elapsed() < self.patience };
+        let events = Cell::new(0);
+        let executor = &mut Metered { executor, events: &events, stopped: false };
+        let goes_on = || events.get() < EVENTS && (self.patience == PATIENCE || began.elapsed() < self.patience);
+        let effort = Effort { runs: MINIMISATION, goes_on: &goes_on };
         let minimised = simplify(executor, repeat, bug, effort)?;
-        let (plan, preemptions, shown) = match minimised {
+        let (plan, preemptions, [shown, tried]) = match minimised {
             Some(minimised) => {
-                let shown = confirm(executor, &minimised.plan, bug, REPLAYS)?;
-                (minimised.plan, minimised.preemptions, shown)
+                let replayed = confirm(executor, &minimised.plan, bug)?;
+                (minimised.plan, minimised.preemptions, replayed)
             }
-            None => (repeat.clone(), 0, 0),
+            None if executor.stopped => return Ok(None),
+            None => (repeat.clone(), 0, [0, REPLAYS]),
         };
         let explained = self.replay(executor, &plan, bug)?;
+        if explained.was_stopped() {
+            return Ok(None);
+        }
         let mut finding = self.describe(&explained, bug);
         if let Bug::ExitStatus(_) | Bug::Output(_) = bug {
             compare(&explained, &reference(executor, &plan)?, bug, &mut finding);
         }
-        finding.replayed = [shown, REPLAYS];
+        finding.replayed = [shown, tried];
         finding.confirmed = shown == REPLAYS;
+        if tried < REPLAYS {
+            finding.notes.push(messages::not_replayed());
+        }
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
         finding.schedule = schedule(&plan);
-        Ok(finding)
+        Ok(Some(finding))
     }
 
     /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
@@ -180,6 +213,42 @@ impl Explainer<'_> {
         }
         finding.id = fingerprint(finding.kind, &identity);
         finding
+    }
+}
+
+/// Replays a schedule as often as it takes: how often it showed the bug, and how often that could be seen.
+fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug) -> Result<[u32; 2], ExecutorError> {
+    let executions = executor.run(&vec![plan.clone(); REPLAYS as usize])?;
+    let count = |is: &dyn Fn(&&Execution) -> bool| executions.iter().filter(is).count() as u32;
+    Ok([count(&|execution| execution.shows(bug)), count(&|execution| !execution.was_stopped())])
+}
+
+/// Counts what executions cost.
+struct Metered<'e> {
+    executor: &'e mut dyn Executor,
+    events: &'e Cell<u64>,
+    /// One was stopped from outside.
+    stopped: bool,
+}
+
+impl Executor for Metered<'_> {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        let executions = self.executor.run(plans)?;
+        for execution in &executions {
+            self.stopped |= execution.was_stopped();
+            let unfinished = matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_)) && execution.events == 0;
+            let cost = if unfinished { UNFINISHED } else { execution.events };
+            self.events.set(self.events.get().saturating_add(cost));
+        }
+        Ok(executions)
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.executor.add_points(sites)
+    }
+
+    fn libraries(&self) -> Vec<(u64, std::path::PathBuf)> {
+        self.executor.libraries()
     }
 }
 

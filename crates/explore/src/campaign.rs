@@ -6,8 +6,8 @@ mod keep;
 use crate::patience::{Patience, Worth};
 use crate::portfolio::{Fate, Taken};
 use crate::{
-    Allowed, Bug, Descriptor, Endings, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio,
-    Rank, Record, Switch, decisions, reported_sites, shared_sites,
+    Allowed, Bug, Descriptor, Endings, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan,
+    Points, Portfolio, Rank, Record, Switch, decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
