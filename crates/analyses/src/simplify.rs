@@ -2,8 +2,8 @@
 
 use crate::{BoundKind, ContextBound, Strategy};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress, Stop,
-    minimise, room,
+    Allowed, Budget, Bug, Campaign, Effort, Executor, ExecutorError, Minimised, Plan, Points, Portfolio, Progress,
+    Stop, minimise, room,
 };
 use std::cell::RefCell;
 
@@ -36,6 +36,8 @@ pub fn simplify(
         spurious: plan.spurious,
         max_events: room(plan),
         max_threads: plan.max_threads,
+        // Where the bug is a status, it is one of failure.
+        allowed: Allowed::default(),
         ..Budget::default()
     };
     let mut is_done = || better.borrow().is_some() || !(effort.goes_on)();

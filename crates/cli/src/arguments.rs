@@ -3,8 +3,7 @@
 use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
-use racehunter_explain::PATIENCE;
-use racehunter_explore::{Part, Points};
+use racehunter_explore::{Allowed, Part, Points};
 use racehunter_launch::Backend;
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
@@ -150,6 +149,9 @@ pub struct Hunt {
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
+    /// Take these exit statuses of the program for success, besides 0; without a list any status
+    #[arg(help_heading = SEARCH, long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
+    pub allow_exit_status: Statuses,
     /// Leave out schedules that differ from others only in the order of independent operations: `caching` goes no further
     /// where it has been, `dynamic` branches only where executions show that the order matters
     #[arg(help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
@@ -225,11 +227,6 @@ impl Hunt {
         self.timeout.unwrap_or(share)
     }
 
-    /// Time that it may take to find a simple schedule for a finding: a tenth of all.
-    pub fn patience(&self) -> Duration {
-        self.time.map_or(PATIENCE, |time| (time / 10).min(PATIENCE))
-    }
-
     /// What concerns the analyses.
     pub fn options(&self) -> Options {
         Options {
@@ -251,6 +248,54 @@ impl Hunt {
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),
+        }
+    }
+}
+
+/// Exit statuses that are no failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Statuses {
+    /// Any.
+    Any,
+    /// These, besides 0.
+    These(Vec<u8>),
+}
+
+impl Statuses {
+    /// As the campaign wants it.
+    pub fn allowed(&self) -> Allowed {
+        match self {
+            Self::Any => Allowed::ANY,
+            Self::These(statuses) => statuses.iter().fold(Allowed::default(), |all, &status| all.with(status)),
+        }
+    }
+}
+
+impl std::str::FromStr for Statuses {
+    type Err = String;
+
+    fn from_str(words: &str) -> Result<Self, String> {
+        if words == "any" {
+            return Ok(Self::Any);
+        }
+        let statuses = words.split(',').map(|word| word.trim().parse::<u8>());
+        let statuses: Result<Vec<u8>, _> = statuses.collect();
+        statuses.map(Self::These).map_err(|_| "numbers from 0 to 255, with commas between them, or `any`".to_owned())
+    }
+}
+
+impl std::fmt::Display for Statuses {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Any => out.write_str("any"),
+            Self::These(statuses) => {
+                let mut statuses = statuses.clone();
+                statuses.push(0);
+                statuses.sort_unstable();
+                statuses.dedup();
+                let words: Vec<String> = statuses.iter().map(u8::to_string).collect();
+                out.write_str(&words.join(","))
+            }
         }
     }
 }

@@ -45,6 +45,7 @@ impl Identity {
             selective,
             reduction,
             check_output,
+            allow_exit_status,
             free_running,
             detector,
             ..
@@ -66,6 +67,7 @@ impl Identity {
             format!("--selective {selective}"),
             format!("--reduction {reduction:?}"),
             format!("--check-output {check_output}"),
+            format!("--allow-exit-status={allow_exit_status}"),
             format!("--free-running {free_running}"),
             format!("--detector {detector:?}"),
         ];

@@ -12,12 +12,33 @@ pub enum Exit {
     Findings,
     /// Usage or internal error.
     Error,
-    /// `--require-complete`, and it was not.
+    /// Nothing was found, and that means nothing; or `--require-complete`, and it was not.
     Incomplete,
     /// The program has nothing to explore.
     Nothing,
+    /// A signal has ended it before it was done.
+    Interrupted(Signal),
     /// The status of another program, passed through.
     Status(u8),
+}
+
+/// What a user or a script ends commands with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Ctrl-C.
+    Interrupt,
+    /// As `kill` and `timeout` do.
+    Terminate,
+}
+
+impl Signal {
+    /// The exit code of a command that it has ended, as shells have it.
+    pub const fn status(self) -> u8 {
+        match self {
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -28,6 +49,7 @@ impl From<Exit> for ExitCode {
             Exit::Error => 2,
             Exit::Incomplete => 3,
             Exit::Nothing => 4,
+            Exit::Interrupted(signal) => signal.status(),
             Exit::Status(status) => status,
         })
     }

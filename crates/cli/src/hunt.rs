@@ -2,7 +2,9 @@
 
 use crate::arguments::{Detector, Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
+use crate::ending::{self, Interrupts};
 use crate::exit::{Exit, advise};
+use crate::pace::Pace;
 use crate::progress::Meter;
 use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
@@ -10,10 +12,13 @@ use crate::target as targets;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
-use racehunter_explore::{Budget, Campaign, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Endings, Executor, ExecutorError, Found, Objects, Outcome, Plan, Points, Progress, Stop,
+    Summary,
+};
 use racehunter_finding::{Coverage, Finding};
-use racehunter_launch::{Limits, Processes, Program};
-use racehunter_report::{Bound, ColorChoice, Reporter};
+use racehunter_launch::{Limits, Processes, Program, StopSign};
+use racehunter_report::{Bound, ColorChoice, Reporter, messages};
 use racehunter_symbols::Symbols;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -21,7 +26,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal as _, Stdout, Write, stdout};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Executions of a hunt that nothing else would end.
@@ -42,14 +47,16 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
     meter.note("Program", || path.display().to_string());
     let mut symbols = targets::symbols(&path)?;
-    let interrupted = catch_interrupts()?;
+    let interrupts = Interrupts::catch()?;
+    let interrupted = interrupts.flag();
     let program =
         Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
     let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
-    processes.stop_when(Arc::clone(&interrupted));
+    let stop = StopSign::new(Arc::clone(&interrupted));
+    processes.stop_when(stop.clone());
     add_modules(&mut symbols, &processes, &path);
     if arguments.points.is_all() {
         processes.make_all_points();
@@ -79,12 +86,15 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         trouble: None,
         suppressions,
         counted: 0,
+        late: Vec::new(),
+        waiting: Vec::new(),
+        pace: Pace::new(began, arguments.time, stop),
+        complained: false,
         executions: 0,
     });
-    let deadline = arguments.time.map(|time| began + time);
     let mut should_stop = || {
         interrupted.load(Ordering::Relaxed)
-            || deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || hunter.borrow().is_over()
             || arguments.stop_on_first && !suppressions.is_empty() && hunter.borrow().has_first()
     };
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
@@ -110,10 +120,18 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
             break stop;
         }
     };
+    let waiting = std::mem::take(&mut hunter.borrow_mut().waiting);
+    for (number, found) in waiting.iter().enumerate() {
+        let later = waiting.len() - 1 - number;
+        if interrupted.load(Ordering::Relaxed) || !hunter.borrow_mut().report_late(found, later, &mut processes) {
+            campaign.forget(&found.bug);
+        }
+    }
     let (summary, coverage, _) = keep(&campaign, stop, &processes);
     drop(campaign);
     let mut hunter = hunter.into_inner();
     hunter.meter.finish();
+    hunter.tell_late(&summary.endings);
     let counted = hunter.counted;
     hunter.tell_unconfirmed();
     hunter.meter.note("Kept", || format!("findings and the state of the hunt in {}", arguments.out.display()));
@@ -127,13 +145,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         return Err(error.into());
     }
     hunter.reporter.summary(&coverage, keeper.elapsed()).context("cannot write the results")?;
-    Ok(if counted > 0 {
-        Exit::Findings
-    } else if arguments.require_complete && !coverage.complete {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    })
+    Ok(ending::exit(counted, &coverage, arguments.require_complete, interrupts.signal()))
 }
 
 /// How schedules are chosen, and what an execution may take.
@@ -180,17 +192,6 @@ pub fn words(arguments: &[String]) -> Vec<OsString> {
     arguments.iter().map(OsString::from).collect()
 }
 
-/// A first Ctrl-C asks to stop; a second one ends the process at once.
-fn catch_interrupts() -> Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&interrupted))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&interrupted)))
-            .context("cannot catch interrupts")?;
-    }
-    Ok(interrupted)
-}
-
 fn budget(arguments: &Hunt) -> Budget {
     let ends = matches!(
         arguments.analysis,
@@ -209,6 +210,7 @@ fn budget(arguments: &Hunt) -> Budget {
         detect_races: matches!(arguments.detector, Detector::HappensBefore),
         spurious: arguments.spurious,
         check_output: arguments.check_output,
+        allowed: arguments.allow_exit_status.allowed(),
         part: arguments.partition,
         ..Budget::default()
     }
@@ -296,6 +298,13 @@ struct Hunter<'a> {
     suppressions: &'a Suppressions,
     /// Findings that count: confirmed and not suppressed.
     counted: usize,
+    /// Statuses of failure whose findings are told in the end.
+    late: Vec<(i32, Stored)>,
+    /// Bugs that are explained in the end, because explaining has had its share of the time.
+    waiting: Vec<Found>,
+    pace: Pace,
+    /// That findings cannot be stored was told.
+    complained: bool,
     /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
     executions: u64,
 }
@@ -308,8 +317,12 @@ impl Hunter<'_> {
                 self.meter.execution(number, waiting, remaining, self.ids.len());
             }
             Progress::Bug { found, executor } => {
-                if let Err(error) = self.report(found, executor) {
-                    self.trouble.get_or_insert(error);
+                if !self.pace.explains_now() {
+                    self.waiting.push(found.clone());
+                    return;
+                }
+                if !self.report_late(found, self.waiting.len(), executor) {
+                    self.waiting.push(found.clone());
                 }
             }
             Progress::Stage { bound, rank, executions, complete } => {
@@ -336,21 +349,54 @@ impl Hunter<'_> {
         self.counted > 0 && self.executions > 0
     }
 
-    /// Explains, stores and prints a bug; one that looks the same in the source is not told again.
-    fn report(&mut self, found: &Found, executor: &mut dyn Executor) -> Result<()> {
-        add_libraries(&mut self.symbols, executor);
-        let explainer =
-            Explainer { symbols: &self.symbols, load_address: self.load_address, patience: self.arguments.patience() };
-        let mut finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution)?;
-        if let (false, Some(glimpse)) = (finding.confirmed, &found.glimpse) {
-            finding = explainer.seen(glimpse, &found.bug, found.execution);
+    /// Whether it is time to stop exploring.
+    fn is_over(&self) -> bool {
+        self.pace.is_over(self.waiting.len())
+    }
+
+    /// Explains, stores and prints a bug, while so many others wait. False when there was no time for it.
+    fn report_late(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> bool {
+        if self.pace.is_at_its_end() {
+            return false;
         }
+        self.report(found, waiting, executor).unwrap_or_else(|error| {
+            self.trouble.get_or_insert(error);
+            true
+        })
+    }
+
+    /// The same; one that looks like another in the source is not told again.
+    fn report(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> Result<bool> {
+        add_libraries(&mut self.symbols, executor);
+        let (symbols, load_address) = (&self.symbols, self.load_address);
+        let finding = self.pace.explain(waiting, |patience| {
+            let explainer = Explainer { symbols, load_address, patience };
+            let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
+            Ok::<_, ExecutorError>(match (&finding, &found.glimpse) {
+                (None, Some(glimpse)) | (Some(Finding { confirmed: false, .. }), Some(glimpse)) => {
+                    Some(explainer.seen(glimpse, &found.bug, found.execution))
+                }
+                _ => finding,
+            })
+        })?;
+        let Some(finding) = finding else { return Ok(false) };
+        self.tell_finding(found, finding)?;
+        Ok(true)
+    }
+
+    fn tell_finding(&mut self, found: &Found, finding: Finding) -> Result<()> {
         if self.ids.contains(&finding.id) {
             return Ok(());
         }
         self.told.unconfirmed.retain(|known| known.id != finding.id);
         if finding.confirmed {
             self.told.findings.push(finding.id.clone());
+            // Whether all schedules end like that is known in the end.
+            if let (Bug::ExitStatus(status), 0) = (&found.bug, finding.preemptions) {
+                let stored = self.keep(finding);
+                self.late.push((*status, stored));
+                return Ok(());
+            }
             return self.print(finding);
         }
         // It is told at the end, unless a later execution confirms it.
@@ -373,7 +419,16 @@ impl Hunter<'_> {
             self.reporter.bound(&bound).context("cannot write the results")?;
         }
         for id in kept.findings {
-            let mut stored = store::load(&self.arguments.out, &id)?;
+            let mut stored = match store::load(&self.arguments.out, &id) {
+                Ok(stored) => stored,
+                Err(error) => {
+                    // It was confirmed when it was found, and counts.
+                    eprintln!("warning: finding `{id}` of this campaign cannot be told again: {error:#}");
+                    self.counted += 1;
+                    self.told.findings.push(id);
+                    continue;
+                }
+            };
             self.suppressions.apply(&mut stored.finding);
             self.counted += usize::from(stored.finding.counts());
             self.reporter.finding(&stored.finding).context("cannot write the results")?;
@@ -393,14 +448,28 @@ impl Hunter<'_> {
         if interrupted {
             coverage.missed.insert(0, "interrupted before the end".to_owned());
         }
+        let limits = ending::Limits { time: self.arguments.timeout(), memory_mib: self.arguments.memory };
+        let mut seen = self.told.unconfirmed.clone();
+        seen.iter_mut().for_each(|finding| self.suppressions.apply(finding));
+        let seen = seen.iter().filter(|finding| finding.suppressed.is_none()).count();
+        if self.counted == 0 {
+            coverage.unclear = ending::unclear(summary, limits, seen);
+        }
+        coverage.complete &= coverage.unclear.is_empty();
         coverage
     }
 
-    fn print(&mut self, mut finding: Finding) -> Result<()> {
+    fn print(&mut self, finding: Finding) -> Result<()> {
+        let stored = self.keep(finding);
+        self.show(&stored)
+    }
+
+    /// Counts and stores a finding. One that cannot be stored is a finding all the same.
+    fn keep(&mut self, mut finding: Finding) -> Stored {
         self.ids.insert(finding.id.clone());
         self.suppressions.apply(&mut finding);
         self.counted += usize::from(finding.counts());
-        let stored = Stored {
+        let mut stored = Stored {
             version: store::VERSION,
             program: self.program.path.clone(),
             identity: self.symbols.binary().identity.clone(),
@@ -408,12 +477,37 @@ impl Hunter<'_> {
             input: self.program.input.clone(),
             finding,
         };
-        store::save(&self.arguments.out, &stored)?;
+        self.save(&mut stored);
+        stored
+    }
+
+    fn save(&mut self, stored: &mut Stored) {
+        let Err(error) = store::save(&self.arguments.out, stored) else { return };
+        stored.finding.notes.push(messages::not_kept(&stored.finding.id));
+        if !std::mem::replace(&mut self.complained, true) {
+            self.meter.suspend(|| eprintln!("warning: findings cannot be kept: {error:#}"));
+        }
+    }
+
+    fn show(&mut self, stored: &Stored) -> Result<()> {
         self.meter.note("Found", || {
             let Finding { id, execution, replayed: [again, tried], steps, .. } = &stored.finding;
             format!("{id} in execution {execution}, replayed {again}/{tried}, {} steps", steps.len())
         });
         self.meter.suspend(|| self.reporter.finding(&stored.finding)).context("cannot write the results")
+    }
+
+    /// Tells what had to wait for the end, when it is known whether all schedules are like that.
+    fn tell_late(&mut self, endings: &Endings) {
+        for (status, mut stored) in std::mem::take(&mut self.late) {
+            if endings.always(status) {
+                stored.finding.notes.push(messages::every_schedule(status, endings.completed));
+                self.save(&mut stored);
+            }
+            if let Err(error) = self.show(&stored) {
+                self.trouble.get_or_insert(error);
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::arguments::Merge;
 use crate::campaign::{self, Kept};
+use crate::ending;
 use crate::exit::{Exit, advise};
 use crate::hunt::reporter;
 use crate::store::{self, Stored};
@@ -48,13 +49,8 @@ pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
     let coverage = coverage(&kept, of);
     let elapsed = kept.iter().map(|kept| kept.elapsed).max().unwrap_or_default();
     reporter.summary(&coverage, elapsed).context("cannot write the results")?;
-    Ok(if findings.iter().any(|stored| stored.finding.counts()) {
-        Exit::Findings
-    } else if arguments.require_complete && !coverage.complete {
-        Exit::Incomplete
-    } else {
-        Exit::Clean
-    })
+    let counted = findings.iter().filter(|stored| stored.finding.counts()).count();
+    Ok(ending::exit(counted, &coverage, arguments.require_complete, None))
 }
 
 /// What is known of a bug twice becomes one: what was confirmed rather than what was not, and what came earlier.
@@ -146,6 +142,8 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
         executions: common + own,
         diverged: sum(|coverage| coverage.diverged),
         timed_out: sum(|coverage| coverage.timed_out),
+        completed: sum(|coverage| coverage.completed),
+        unclear: unclear(parts, of),
         complete: claim.is_some() && parts.iter().all(|part| part.coverage.complete),
         guarantee: match claim {
             Some(words) => format!("{words} over {points} {}", if points == 1 { "point" } else { "points" }),
@@ -161,6 +159,16 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
         left_out: sum(|coverage| coverage.left_out),
         uncontrolled: uncontrolled(parts),
     }
+}
+
+/// What is unclear in any part is unclear in the whole.
+fn unclear(parts: &[&Kept], of: u32) -> Vec<String> {
+    let of_part = |part: &&Kept| {
+        let number = part.part().number();
+        let line = move |line: &String| if of == 1 { line.clone() } else { format!("part {number} of {of}: {line}") };
+        part.coverage.unclear.iter().map(line).collect::<Vec<_>>()
+    };
+    parts.iter().flat_map(of_part).collect()
 }
 
 /// What all parts together guarantee: the last bound that each of them has finished.

@@ -94,13 +94,18 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
     let hunted = |kept: &Kept| {
         let of = |id: &String| findings.iter().map(|stored| &stored.finding).find(|finding| finding.id == *id);
         let told: Vec<&Finding> = kept.findings.iter().filter_map(of).chain(&kept.unconfirmed).collect();
-        let suppressed = told.iter().filter(|finding| finding.suppressed.is_some()).count() as u64;
+        let number = |is: fn(&Finding) -> bool| told.iter().filter(|finding| is(finding)).count() as u64;
+        let findings = [
+            number(Finding::counts),
+            number(|finding| finding.suppressed.is_some()),
+            number(|finding| finding.suppressed.is_none() && !finding.confirmed),
+        ];
         let command = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(kept.words.iter().cloned());
         Hunted {
             command: words::join(&command.collect::<Vec<_>>()),
             coverage: kept.coverage.clone(),
             bounds: kept.bounds.clone(),
-            findings: [told.len() as u64 - suppressed, suppressed],
+            findings,
             elapsed: kept.elapsed,
         }
     };

@@ -196,7 +196,10 @@ pub struct Slot {
     pub snapshot_slots: u32,
     /// Bits of `FLAG_`.
     pub flags: u32,
+    /// Which writing of a plan this is: part of the [`Slot::seal_of`] its result.
+    pub nonce: u64,
 
+    // What comes before is the controller's, and stays as it wrote it; what follows is the result.
     /// One of the `STATE_` constants: how far the slot got.
     pub state: u32,
     /// One of the `OUTCOME_` constants.
@@ -239,6 +242,82 @@ pub struct Slot {
     pub message: [u8; MESSAGE],
     /// File of a failed assertion, zero-terminated.
     pub file: [u8; MESSAGE],
+    /// The [`Checksum`] of the log.
+    pub checksum: u64,
+    /// What [`Slot::seal_of`] was when the runtime wrote the result.
+    pub seal: u64,
+    /// What [`Slot::end_seal_of`] was when the server noted how the process ended.
+    pub end_seal: u64,
+}
+
+/// Multiplier of all checksums: odd, with bits everywhere.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Bytes of a plan, the part of a [`Slot`] that the controller writes.
+pub const PLAN_BYTES: usize = core::mem::offset_of!(Slot, state);
+
+impl Slot {
+    /// A number that the result has when it is as the runtime wrote it. A program that writes where it must not would have
+    /// to guess it.
+    #[must_use]
+    pub fn seal_of(&self) -> u64 {
+        let numbers = [
+            self.nonce,
+            u64::from(self.outcome),
+            u64::from(self.signal),
+            self.fault,
+            self.events,
+            self.switch_total,
+            self.log,
+            self.log_count,
+            u64::from(self.threads),
+            u64::from(self.current),
+            u64::from(self.notes),
+            u64::from(self.line),
+            self.diverged_at,
+            self.checksum,
+        ];
+        let text = |text: &[u8; MESSAGE]| text.iter().fold(0, |sum, &byte| mix(sum, u64::from(byte)));
+        // Most executions have no text.
+        let texts = if self.outcome == OUTCOME_ASSERTION { [text(&self.message), text(&self.file)] } else { [0, 0] };
+        numbers.iter().chain(&texts).fold(MIX, |sum, &number| mix(sum, number))
+    }
+
+    /// The same for how the process ended.
+    #[must_use]
+    pub fn end_seal_of(&self) -> u64 {
+        [self.nonce, u64::from(self.status.cast_unsigned())].iter().fold(!MIX, |sum, &number| mix(sum, number))
+    }
+}
+
+const fn mix(sum: u64, number: u64) -> u64 {
+    (sum.rotate_left(25) ^ number).wrapping_mul(MIX)
+}
+
+/// A running checksum of a log: what the runtime has logged, and what the controller finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checksum(pub u64);
+
+impl Checksum {
+    /// One more record. Values are left out: what a write leaves is filled in later.
+    #[inline]
+    #[must_use]
+    pub fn with(self, record: &crate::Record) -> Self {
+        if matches!(record.kind, crate::Kind::Value) {
+            return self;
+        }
+        let small = u64::from(record.thread) | u64::from(record.stack) << 32;
+        let bytes = [record.kind as u8, record.size, record.detail, record.reserved];
+        let last = u64::from(record.site) | u64::from(u32::from_le_bytes(bytes)) << 32;
+        // Independent of each other, so that they take little time.
+        let sum = record.index.wrapping_mul(MIX)
+            ^ record.code.wrapping_mul(MIX.rotate_left(9))
+            ^ record.object.wrapping_mul(MIX.rotate_left(21) | 1)
+            ^ record.extra.wrapping_mul(MIX.rotate_left(33) | 1)
+            ^ small.wrapping_mul(MIX.rotate_left(45) | 1)
+            ^ last.wrapping_mul(MIX.rotate_left(57) | 1);
+        Self(mix(self.0, sum))
+    }
 }
 
 /// Describes one access of an execution, so that it can be met again in another one: which instruction, by which thread,

@@ -20,12 +20,11 @@ mod values;
 pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{
-    Bug, Effort, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait, confirm,
-};
+use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait};
 use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 use threads::Threads;
 
@@ -44,13 +43,19 @@ pub struct Explainer<'a> {
     pub patience: Duration,
 }
 
-/// What minimisation may take when nothing else presses.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+/// What minimisation may take when nothing presses: then the executions alone are counted, and how long they are, so that
+/// the result does not depend on the clock.
+pub const PATIENCE: Duration = Duration::MAX;
+/// Events of the executions of a minimisation, at most.
+const EVENTS: u64 = 300_000_000;
+/// Events that an execution counts for that did not come to its end, nor to count them: it has used up another limit.
+const UNFINISHED: u64 = 20_000_000;
 
 impl Explainer<'_> {
-    /// Minimises, confirms and explains a bug. `repeat` is the plan of the execution number `execution` that showed it.
+    /// As [`Explainer::look_into`], where there is no clock to stop it.
     ///
-    /// A bug that cannot be shown again is returned all the same, as not confirmed.
+    /// # Errors
+    /// When nothing more can be run, or there is no time left after all.
     pub fn finding(
         &self,
         executor: &mut dyn Executor,
@@ -58,31 +63,63 @@ impl Explainer<'_> {
         repeat: &Plan,
         execution: u64,
     ) -> Result<Finding, ExecutorError> {
-        let seen = run_one(executor, repeat)?;
-        if meeting::is_needed(&seen, bug) {
-            return self.meeting(executor, &seen, bug, repeat, execution);
-        }
+        let finding = self.look_into(executor, bug, repeat, execution)?;
+        finding.ok_or_else(|| ExecutorError("there was no time left to replay what was found".to_owned()))
+    }
+
+    /// Minimises, confirms and explains a bug. `repeat` is the plan of the execution number `execution` that showed it.
+    ///
+    /// A bug that cannot be shown again is returned all the same, as not confirmed. Nothing is returned when executions
+    /// are stopped before the bug could be seen once more.
+    ///
+    /// # Errors
+    /// When nothing more can be run.
+    pub fn look_into(
+        &self,
+        executor: &mut dyn Executor,
+        bug: &Bug,
+        repeat: &Plan,
+        execution: u64,
+    ) -> Result<Option<Finding>, ExecutorError> {
         let began = Instant::now();
-        let effort = Effort { runs: MINIMISATION, goes_on: &|| began.elapsed() < self.patience };
+        let events = Cell::new(0);
+        let executor = &mut Metered { executor, events: &events, stopped: false };
+        let seen = run_one(executor, repeat)?;
+        if seen.was_stopped() {
+            return Ok(None);
+        }
+        if meeting::is_needed(&seen, bug) {
+            let finding = self.meeting(executor, &seen, bug, repeat, execution)?;
+            return Ok(finding.filter(|finding| finding.confirmed || !executor.stopped));
+        }
+        let goes_on = || events.get() < EVENTS && (self.patience == PATIENCE || began.elapsed() < self.patience);
+        let effort = Effort { runs: MINIMISATION, goes_on: &goes_on };
         let minimised = simplify(executor, repeat, bug, effort)?;
-        let (plan, preemptions, shown) = match minimised {
+        let (plan, preemptions, [shown, tried]) = match minimised {
             Some(minimised) => {
-                let shown = confirm(executor, &minimised.plan, bug, REPLAYS)?;
-                (minimised.plan, minimised.preemptions, shown)
+                let replayed = confirm(executor, &minimised.plan, bug)?;
+                (minimised.plan, minimised.preemptions, replayed)
             }
-            None => (repeat.clone(), 0, 0),
+            None if executor.stopped => return Ok(None),
+            None => (repeat.clone(), 0, [0, REPLAYS]),
         };
         let explained = self.replay(executor, &plan, bug)?;
+        if explained.was_stopped() {
+            return Ok(None);
+        }
         let mut finding = self.describe(&explained, bug);
         if let Bug::ExitStatus(_) | Bug::Output(_) = bug {
-            compare(&explained, &reference(executor, &plan)?, &mut finding);
+            compare(&explained, &reference(executor, &plan)?, bug, &mut finding);
         }
-        finding.replayed = [shown, REPLAYS];
+        finding.replayed = [shown, tried];
         finding.confirmed = shown == REPLAYS;
+        if tried < REPLAYS {
+            finding.notes.push(messages::not_replayed());
+        }
         finding.execution = execution;
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
         finding.schedule = schedule(&plan);
-        Ok(finding)
+        Ok(Some(finding))
     }
 
     /// A race of a program that may synchronise by what is not seen: confirmed only if both accesses meet.
@@ -93,20 +130,22 @@ impl Explainer<'_> {
         bug: &Bug,
         repeat: &Plan,
         execution: u64,
-    ) -> Result<Finding, ExecutorError> {
+    ) -> Result<Option<Finding>, ExecutorError> {
         let met = meeting::find(executor, seen, repeat, bug)?;
         let (plan, bug) = met.as_ref().map_or((repeat, bug), |met| (&met.plan, &met.bug));
         let explained = self.replay(executor, plan, bug)?;
+        if explained.was_stopped() {
+            return Ok(None);
+        }
         let mut finding = self.describe(&explained, bug);
-        let shown = met.as_ref().map_or(0, |met| met.shown);
         finding.notes.push(if met.is_some() { messages::both_stood() } else { messages::never_met() });
-        finding.replayed = [shown, REPLAYS];
-        finding.confirmed = shown == REPLAYS;
+        finding.replayed = [if met.is_some() { REPLAYS } else { 0 }, REPLAYS];
+        finding.confirmed = met.is_some();
         finding.execution = execution;
         let preemptions = met.as_ref().map_or(0, |met| met.preemptions);
         finding.preemptions = u32::try_from(preemptions).unwrap_or(u32::MAX);
         finding.schedule = schedule(plan);
-        Ok(finding)
+        Ok(Some(finding))
     }
 
     /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
@@ -130,6 +169,9 @@ impl Explainer<'_> {
         let mut bugs = execution.bugs();
         if matches!(known.kind, racehunter_finding::Kind::ExitStatus | racehunter_finding::Kind::Output) {
             bugs.extend(execution.difference(&reference(executor, plan)?));
+            if let Outcome::Exited(status) = execution.outcome {
+                bugs.push(Bug::ExitStatus(status));
+            }
         }
         for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
@@ -199,10 +241,49 @@ impl Explainer<'_> {
         }
         // The name of a file without its directory: how a path is written depends on where the hunt was started.
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
-        let identity: Vec<String> =
+        let mut identity: Vec<String> =
             finding.sites.iter().map(|site| format!("{}:{}:{}", name(&site.file), site.line, site.function)).collect();
+        if let Bug::ExitStatus(status) = bug {
+            identity.push(format!("status {status}"));
+        }
         finding.id = fingerprint(finding.kind, &identity);
         finding
+    }
+}
+
+/// Replays a schedule as often as it takes: how often it showed the bug, and how often that could be seen.
+fn confirm(executor: &mut dyn Executor, plan: &Plan, bug: &Bug) -> Result<[u32; 2], ExecutorError> {
+    let executions = executor.run(&vec![plan.clone(); REPLAYS as usize])?;
+    let count = |is: &dyn Fn(&&Execution) -> bool| executions.iter().filter(is).count() as u32;
+    Ok([count(&|execution| execution.shows(bug)), count(&|execution| !execution.was_stopped())])
+}
+
+/// Counts what executions cost.
+struct Metered<'e> {
+    executor: &'e mut dyn Executor,
+    events: &'e Cell<u64>,
+    /// One was stopped from outside.
+    stopped: bool,
+}
+
+impl Executor for Metered<'_> {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        let executions = self.executor.run(plans)?;
+        for execution in &executions {
+            self.stopped |= execution.was_stopped();
+            let unfinished = matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_)) && execution.events == 0;
+            let cost = if unfinished { UNFINISHED } else { execution.events };
+            self.events.set(self.events.get().saturating_add(cost));
+        }
+        Ok(executions)
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.executor.add_points(sites)
+    }
+
+    fn libraries(&self) -> Vec<(u64, std::path::PathBuf)> {
+        self.executor.libraries()
     }
 }
 
@@ -381,24 +462,29 @@ fn reference(executor: &mut dyn Executor, plan: &Plan) -> Result<Execution, Exec
 fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = kind;
     finding.message = match (kind, &places.execution.outcome) {
-        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status),
+        (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status, false),
         _ => messages::output(),
     };
     let mut events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
     if let Some(last) = events.next_back() {
         let mut site = places.site(last, last.kind, 0);
-        site.access = "exit".to_owned();
+        (site.access, site.value, site.size) = ("exit".to_owned(), None, 0);
         finding.sites.push(site);
     }
     None
 }
 
 /// Says how the end of an execution differs from that without preemptions.
-fn compare(execution: &Execution, reference: &Execution, finding: &mut Finding) {
+fn compare(execution: &Execution, reference: &Execution, bug: &Bug, finding: &mut Finding) {
     if let (Outcome::Exited(status), Outcome::Exited(other)) = (&execution.outcome, &reference.outcome)
         && status != other
     {
+        finding.message = messages::exit_status(*status, true);
         finding.notes.push(messages::other_status(*other));
+    }
+    if let Bug::ExitStatus(_) = bug {
+        finding.notes.extend(last_lines(&execution.output).into_iter().map(|line| messages::wrote(&line)));
+        return;
     }
     let [here, there] = [execution, reference].map(|of| String::from_utf8_lossy(&of.output).into_owned());
     let (mut here, mut there) = (here.lines(), there.lines());
@@ -413,6 +499,18 @@ fn compare(execution: &Execution, reference: &Execution, finding: &mut Finding) 
             _ => {}
         }
     }
+}
+
+/// The end of what the program wrote: where a test says what failed.
+fn last_lines(output: &[u8]) -> Vec<String> {
+    const LINES: usize = 8;
+    const LETTERS: usize = 200;
+    let output = String::from_utf8_lossy(output);
+    let mut lines: Vec<String> = (output.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES))
+        .map(|line| line.trim_end().chars().take(LETTERS).collect())
+        .collect();
+    lines.reverse();
+    lines
 }
 
 /// Memory that nothing is known about.

@@ -5,10 +5,10 @@
 //! race counts only when both threads were seen to stand right before their accesses at the same time: whatever the
 //! program synchronises with did not keep them apart.
 
-use crate::{REPLAYS, run_one};
+use crate::{REPLAYS, confirm, run_one};
 use racehunter_explore::{
-    Bug, Descriptor, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Pair, Plan, Tail, confirm,
-    conflicts, decisions,
+    Bug, Descriptor, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Pair, Plan, Tail, conflicts,
+    decisions,
 };
 
 /// Random schedules that are tried for a pair when the plainest one does not make it meet.
@@ -25,10 +25,9 @@ pub(crate) struct Meeting {
     /// The race that was shown: of the two accesses that were looked for, or of one of them with another access to the same
     /// memory, which came first.
     pub bug: Bug,
+    /// Replayed as often as a finding must be.
     pub plan: Plan,
     pub preemptions: u64,
-    /// Replays in which they met again.
-    pub shown: u32,
 }
 
 /// Whether something that was not seen in this execution may have ordered the two accesses of a race.
@@ -77,11 +76,11 @@ pub(crate) fn find(
             let is_race = |bug: &Bug| matches!(bug, Bug::Race(..));
             let Some(bug) = execution.bugs().into_iter().find(is_race) else { continue };
             let met = Plan { provoke: provoked.provoke.clone(), ..watched(execution.repeat_to(&bug)) };
-            let shown = confirm(executor, &met, &bug, REPLAYS)?;
+            let [shown, _] = confirm(executor, &met, &bug)?;
             if shown == REPLAYS {
                 let last = decisions(&execution, provoked.fair_limit).last();
                 let plan = Plan { provoke: None, detect_races: true, observe: Observe::Points, ..met };
-                return Ok(Some(Meeting { bug, plan, preemptions: last.map_or(0, |last| last.preemptions), shown }));
+                return Ok(Some(Meeting { bug, plan, preemptions: last.map_or(0, |last| last.preemptions) }));
             }
         }
     }

@@ -6,8 +6,8 @@ mod keep;
 use crate::patience::{Patience, Worth};
 use crate::portfolio::{Fate, Taken};
 use crate::{
-    Bug, Descriptor, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan, Points, Portfolio,
-    Rank, Record, Switch, decisions, reported_sites, shared_sites,
+    Allowed, Bug, Descriptor, Endings, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan,
+    Points, Portfolio, Rank, Record, Switch, decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
 use rustc_hash::FxHashSet;
@@ -28,6 +28,8 @@ pub struct Budget {
     pub spurious: bool,
     /// Whether a status or output that depends on the schedule is a bug.
     pub check_output: bool,
+    /// Exit statuses that are no failure.
+    pub allowed: Allowed,
     /// Which part of the work is done, where it can be divided.
     pub part: Part,
     /// Targets that are handed to the executor at once. Does not depend on how many it can run in parallel, so that
@@ -48,6 +50,7 @@ impl Default for Budget {
             detect_races: true,
             spurious: false,
             check_output: false,
+            allowed: Allowed::ANY,
             part: Part::WHOLE,
             batch: 32,
             max_events: u64::MAX,
@@ -58,6 +61,9 @@ impl Default for Budget {
 
 /// How often a target is tried again whose plan could not be followed.
 const RETRIES: u32 = 2;
+
+/// Statuses of failure that are told, each as a bug of its own, at most. A program may count what went wrong in its status.
+const MOST_STATUSES: usize = 4;
 
 /// Events of a run that looks for shared accesses, at most: each takes a record. What it does not get to is reported by
 /// the executions that do.
@@ -196,6 +202,12 @@ pub struct Summary {
     pub coverage: Coverage,
     /// The same in numbers.
     pub counts: Counts,
+    /// How the executions ended.
+    pub endings: Endings,
+    /// Some analysis had executions, and not one of them completed.
+    pub fruitless: bool,
+    /// Bugs that were seen, and that nothing was told about for want of time.
+    pub untold: u64,
     /// What was not under control, each once.
     pub escaped: Vec<Escaped>,
     /// What the finished stages of the analysis guarantee that says most. Empty when anything went wrong.
@@ -217,6 +229,7 @@ pub struct Campaign<'a> {
     started: bool,
     progress: &'a mut dyn FnMut(Progress<'_>),
     counts: Counts,
+    endings: Endings,
     found: Vec<Found>,
     /// How many of them were told about.
     told: usize,
@@ -243,6 +256,8 @@ pub struct Campaign<'a> {
 struct Member {
     /// Executions since it started.
     executions: u64,
+    /// Those of them that came to an end of their own, or whose target turned out to be no schedule.
+    completed: u64,
     /// What the finished stages guarantee.
     claims: Vec<Claim>,
     finished: bool,
@@ -271,6 +286,7 @@ impl<'a> Campaign<'a> {
             started: false,
             progress,
             counts: Counts::default(),
+            endings: Endings::default(),
             found: Vec::new(),
             told: 0,
             untold: 0,
@@ -318,8 +334,10 @@ impl<'a> Campaign<'a> {
         sites.sort_unstable();
         let mut places: Vec<u64> = self.places.iter().copied().collect();
         places.sort_unstable();
-        let (claims, found) = (self.claims(), self.found.clone());
-        Summary { stop, found, coverage, counts: self.counts, escaped, claims, sites, places }
+        let (claims, found, endings) = (self.claims(), self.found.clone(), self.endings.clone());
+        let fruitless = self.members.iter().any(|member| member.executions > 0 && member.completed == 0);
+        let (counts, untold) = (self.counts, self.untold);
+        Summary { stop, found, coverage, counts, endings, fruitless, untold, escaped, claims, sites, places }
     }
 
     fn start(
@@ -376,6 +394,10 @@ impl<'a> Campaign<'a> {
         }
         let mut unknown_sharing = Vec::new();
         for ((running, plan), execution) in running.iter().zip(&plans).zip(&executions) {
+            if execution.was_stopped() {
+                // What it would have shown is not known: its target waits again.
+                return Ok(Some(Stop::Asked));
+            }
             self.fold(running, plan, execution);
             self.tell_bugs(executor, should_stop);
             if self.untold > 0 {
@@ -472,6 +494,7 @@ impl<'a> Campaign<'a> {
             return;
         }
         self.counts.executions += 1;
+        self.endings.count(execution);
         self.counts.stable_for += 1;
         self.counts.partial += u64::from(execution.partial);
         self.counts.common += u64::from(running.common);
@@ -482,6 +505,7 @@ impl<'a> Campaign<'a> {
         let is_point = |record: &&Record| !plan.free && record.kind.is_event() && record.code != 0;
         let points = execution.records.iter().filter(is_point);
         self.places.extend(points.map(|record| record.code));
+        let impossible = self.counts.impossible;
         let fate = match execution.outcome {
             Outcome::Diverged(at) if chose_a_waiting_thread(plan, execution, at) => {
                 self.counts.impossible += 1;
@@ -512,6 +536,8 @@ impl<'a> Campaign<'a> {
                 Fate::Explored(execution)
             }
         };
+        let completes = !matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_) | Outcome::Diverged(_));
+        self.members[running.member].completed += u64::from(completes || self.counts.impossible > impossible);
         self.portfolio.charge(running.member, execution.events);
         if self.portfolio.member(running.member).tell(running.tries, fate) {
             self.members[running.member] = Member::default();
@@ -537,7 +563,12 @@ impl<'a> Campaign<'a> {
         }
         let mut bugs = execution.bugs();
         let known = |known: &Bug| matches!(known, Bug::ExitStatus(_) | Bug::Output(_));
-        if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
+        if let Outcome::Exited(status) = execution.outcome
+            && !self.budget.allowed.contains(status)
+            && self.known.iter().filter(|bug| known(bug)).count() < MOST_STATUSES
+        {
+            bugs.push(Bug::ExitStatus(status));
+        } else if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
             && !self.known.iter().any(known)
         {
             // Once it is known to depend on the schedule, further values say nothing new.
@@ -586,6 +617,15 @@ impl<'a> Campaign<'a> {
         }
     }
 
+    /// Forgets a bug that was told about, and that nobody had the time to look into: a campaign that goes on finds it
+    /// again.
+    pub fn forget(&mut self, bug: &Bug) {
+        self.known.remove(bug);
+        self.found.retain(|found| found.bug != *bug);
+        self.told = self.found.len();
+        self.untold += 1;
+    }
+
     /// Runs a plan with every access observed, and makes those points that turn out to be shared. Returns how many.
     fn monitor(
         &mut self,
@@ -599,7 +639,7 @@ impl<'a> Campaign<'a> {
         let detect_races = self.budget.detect_races;
         let plan = Plan { observe: Observe::Everything, select: None, detect_races, max_events, ..plan };
         let mut sites = reported.to_vec();
-        if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first() {
+        if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first().filter(|run| !run.was_stopped()) {
             self.note_escapes(execution, 0);
             self.note_bugs(&plan, execution);
             sites.extend(shared_sites(execution));

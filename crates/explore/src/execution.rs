@@ -54,6 +54,12 @@ pub enum Outcome {
     Lost(String),
 }
 
+impl Outcome {
+    /// The limit of an execution that was stopped, or not even begun, because there is no time left or the user wants to
+    /// end. That says nothing about the program.
+    pub const STOPPED: &str = "interruption";
+}
+
 /// A data race of an execution, or a use of memory after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Race {
@@ -94,7 +100,7 @@ pub enum Bug {
     Assertion(String, String, u32),
     /// A fatal signal at a place.
     Crash(u32, u64),
-    /// The program ends with this status, and with another one when nothing is preempted.
+    /// The program ends with this status, which is one of failure, or another one than when nothing is preempted.
     ExitStatus(i32),
     /// The program writes what has this hash, and something else when nothing is preempted.
     Output(u64),
@@ -114,6 +120,12 @@ impl Execution {
             partial: true,
             output: Vec::new(),
         }
+    }
+
+    /// The campaign was over before the execution was, and it says nothing: see [`Outcome::STOPPED`].
+    #[must_use]
+    pub fn was_stopped(&self) -> bool {
+        matches!(&self.outcome, Outcome::Limit(what) if what == Outcome::STOPPED)
     }
 
     /// The switches that were made: the schedule of the execution.

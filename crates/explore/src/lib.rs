@@ -13,6 +13,7 @@ mod campaign;
 mod causes;
 mod conflicts;
 mod decisions;
+mod endings;
 mod execution;
 mod executor;
 mod minimise;
@@ -31,6 +32,7 @@ pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, Progress, St
 pub use causes::Causes;
 pub use conflicts::{Descriptor, Pair, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
+pub use endings::{Allowed, Endings};
 pub use execution::{Bug, Execution, Outcome, Race, RacingAccess};
 pub use executor::{Executor, ExecutorError};
 pub use minimise::{Effort, Minimised, confirm, minimise, room};

@@ -11,6 +11,13 @@ pub struct Coverage {
     pub diverged: u64,
     /// Executions that were stopped by a limit.
     pub timed_out: u64,
+    /// Executions that came to an end of their own.
+    #[serde(default)]
+    pub completed: u64,
+    /// Why it means nothing that nothing was found, one line each. Whoever finds nothing and has any of these has not
+    /// shown that the program is well.
+    #[serde(default)]
+    pub unclear: Vec<String>,
     /// Everything that was asked for was explored, and nothing of it diverged or timed out or ran uncontrolled.
     pub complete: bool,
     /// What that means in words: `all schedules with <= 2 preemptions over 14 points`.

@@ -27,15 +27,11 @@ pub fn debug(plan: &Plan, backend: Backend, debugger: &mut Command) -> Result<Ex
     if !region.has_room(plan.switches.len()) {
         return Err(LaunchError::PlanTooLong(plan.switches.len()));
     }
-    let header = region.header();
-    // SAFETY: the header is mapped, and there is no server yet.
-    unsafe {
-        (*header).backend = match backend {
-            Backend::Fibers => BACKEND_FIBERS,
-            Backend::Threads => BACKEND_THREADS,
-        };
-        (*header).preparatory = crate::processes::PREPARATORY;
-    }
+    let backend = match backend {
+        Backend::Fibers => BACKEND_FIBERS,
+        Backend::Threads => BACKEND_THREADS,
+    };
+    region.begin_request(backend, 0, crate::processes::PREPARATORY);
     region.write_plan(0, plan, None);
     region.debug(0);
     let (request_read, request_write) = pipe().map_err(failed)?;

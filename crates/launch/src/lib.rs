@@ -8,15 +8,19 @@
 
 mod batch;
 mod debug;
+mod family;
 mod memory;
 mod orphans;
+mod output;
 mod processes;
 mod record;
 mod region;
 mod results;
+mod stop;
 mod worker;
 
 pub use debug::debug;
 pub use processes::{Backend, Processes};
 pub use record::Log;
+pub use stop::StopSign;
 pub use worker::{LaunchError, Limits, Mapping, Program};

@@ -4,11 +4,12 @@
 //! nearest ancestor that asks for orphans, which is this process. They are ended when no execution is under way, so
 //! that nothing that an execution still needs is taken from it.
 
+use crate::family;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The fork servers of this process. They are its own children, everything else in a group of its own is an orphan.
 static SERVERS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -33,33 +34,33 @@ pub(crate) fn forget(server: u32) {
     servers().remove(&server);
 }
 
+/// For how long the end of an orphan is waited for. It should not take any time, but what runs with the rights of somebody
+/// else cannot be ended at all.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Ends all orphans, and what those leave behind. No execution may be under way.
 pub(crate) fn end_all() {
     let servers = servers();
+    let deadline = Instant::now() + PATIENCE;
     loop {
-        let orphans: Vec<u32> =
-            children().into_iter().filter(|pid| !servers.contains(pid) && is_in_another_group(*pid)).collect();
-        if orphans.is_empty() {
+        let mut orphans = family::children(std::process::id());
+        orphans.retain(|pid| !servers.contains(pid) && is_in_another_group(*pid));
+        if orphans.is_empty() || Instant::now() > deadline {
             return;
         }
+        let mut waited_for = 0;
         for pid in orphans {
-            // SAFETY: sends a signal to a child of this process and waits for its end; it cannot be another process
+            // SAFETY: sends a signal to a child of this process and looks for its end; it cannot be another process
             // before it was waited for.
             unsafe {
                 libc::kill(pid as i32, libc::SIGKILL);
-                libc::waitpid(pid as i32, std::ptr::null_mut(), 0);
+                waited_for += i32::from(libc::waitpid(pid as i32, std::ptr::null_mut(), libc::WNOHANG) != 0);
             }
         }
+        if waited_for == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
-}
-
-/// The children of all threads of this process.
-fn children() -> Vec<u32> {
-    let Ok(threads) = fs::read_dir("/proc/self/task") else { return Vec::new() };
-    let lists = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok());
-    lists
-        .flat_map(|list| list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
-        .collect()
 }
 
 /// Executions are in process groups of their own, and so are their children; those of this process are not.

@@ -1,6 +1,7 @@
 //! Several fork servers as one executor.
 
 use crate::batch::{self, Step};
+use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
@@ -9,8 +10,6 @@ use racehunter_event::control::{
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Runs plans on real processes, in several fork servers at once.
@@ -32,7 +31,7 @@ pub struct Processes {
     deaths: u32,
     /// Processor time of each execution of the last run.
     cpu: Vec<Duration>,
-    interrupted: Arc<AtomicBool>,
+    stop: StopSign,
 }
 
 /// What the threads of the program are while it is under control.
@@ -81,7 +80,7 @@ impl Processes {
             preparatory: PREPARATORY,
             deaths: 0,
             cpu: Vec::new(),
-            interrupted: Arc::default(),
+            stop: StopSign::default(),
         };
         for _ in 0..jobs.max(1) {
             let worker = processes.start_worker()?;
@@ -93,7 +92,7 @@ impl Processes {
     }
 
     fn start_worker(&self) -> Result<Worker, LaunchError> {
-        let mut worker = Worker::start(&self.program, self.limits, self.log_in.as_deref())?;
+        let mut worker = Worker::start(&self.program, self.limits, self.log_in.as_deref(), &self.stop)?;
         worker.region.patience = self.longest_patience();
         if !self.flags.is_empty() {
             worker.region.write_flags(&self.flags);
@@ -106,9 +105,10 @@ impl Processes {
         self.backend = backend;
     }
 
-    /// When the flag is set, running executions are stopped instead of waited for.
-    pub fn stop_when(&mut self, interrupted: Arc<AtomicBool>) {
-        self.interrupted = interrupted;
+    /// When the sign is up, running executions are stopped instead of waited for, and others are not begun: their outcome
+    /// is [`Outcome::STOPPED`].
+    pub fn stop_when(&mut self, stop: StopSign) {
+        self.stop = stop;
     }
 
     /// Makes every site a point (`--points all`).
@@ -120,7 +120,8 @@ impl Processes {
 
     /// Libraries that are loaded late bring sites that were not there at the start.
     fn take_new_sites(&mut self) {
-        let known = self.workers.iter().map(|worker| worker.region.read_header().sites as usize).max().unwrap_or(0);
+        let workers = self.workers.iter().filter(|worker| !worker.has_ended());
+        let known = workers.map(|worker| worker.region.read_header().sites as usize).max().unwrap_or(0);
         if known > self.flags.len() {
             self.flags.resize(known.min(SITES), self.new_flag);
             self.publish_flags();
@@ -172,8 +173,8 @@ impl Processes {
         &mut self.workers[0]
     }
 
-    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.interrupted)
+    pub(crate) fn stop_sign(&self) -> &StopSign {
+        &self.stop
     }
 
     /// Writes a plan that is to run alone.
@@ -182,35 +183,38 @@ impl Processes {
         Request::write(&mut self.workers[0], std::slice::from_ref(plan), backend, pool, preparatory)
     }
 
-    /// Runs a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
+    /// Waits for a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
     /// `None`.
-    fn run_chunk(
-        worker: &mut Worker,
-        chunk: &[Plan],
-        request: &Request,
-        interrupted: &AtomicBool,
-    ) -> (Vec<Option<(Execution, Duration)>>, bool) {
+    fn finish_chunk(worker: &mut Worker, chunk: &[Plan], request: &Request, stop: &StopSign) -> (Ran, Answer) {
         let mut stopped: Stopped = Vec::new();
-        let answer = worker.wait(&mut stopped, interrupted);
-        let (ran, alive) = match answer {
-            Answer::Ran(count) => (count, true),
-            Answer::Died(count) => (count, false),
-        };
-        let mut results: Vec<Option<(Execution, Duration)>> = chunk.iter().map(|_| None).collect();
+        let answer = worker.wait(request.slots.len() as u32, &mut stopped, stop);
+        if answer == Answer::Damaged || !worker.region.is_intact() {
+            worker.kill();
+            return (request.all_lost(chunk), Answer::Damaged);
+        }
+        let begun = (worker.region.read_header().running as usize + 1).min(request.slots.len());
+        let ran = if let Answer::Ran(count) = answer { count as usize } else { begun };
+        let mut results: Ran = chunk.iter().map(|_| None).collect();
         let end = worker.output_end();
-        for (index, owner) in request.slots.iter().enumerate().take(ran as usize) {
+        for (index, owner) in request.slots.iter().enumerate().take(ran) {
             let slot = worker.region.read_slot(index);
             let Some(plan) = owner else { continue };
             if matches!(slot.state, STATE_EMPTY | STATE_NO_ROOM) || slot.outcome == OUTCOME_SNAPSHOT {
                 continue;
             }
-            let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);
-            let next = if index + 1 < ran as usize { worker.region.output_of(index + 1) } else { end };
-            let output = worker.read_output(slot.output, next.max(slot.output));
-            let mut execution = results::read(&worker.region, &slot, limit, output);
             // Those before the last one had ended, and the server has noted how.
-            let was_running = slot.state == STATE_RUNNING && index + 1 == ran as usize;
-            if !alive && was_running && limit.is_none() {
+            let was_running = slot.state == STATE_RUNNING && index + 1 == ran;
+            if was_running && answer == Answer::Interrupted {
+                continue;
+            }
+            let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);
+            let next = if index + 1 < ran { worker.region.output_of(index + 1) } else { end };
+            let output = worker.read_output(slot.output, next.max(slot.output));
+            let Some(mut execution) = results::read(&worker.region, &slot, limit, output) else {
+                worker.kill();
+                return (request.all_lost(chunk), Answer::Damaged);
+            };
+            if answer == Answer::Died && was_running && limit.is_none() {
                 execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
             }
             if chunk[*plan].free && chunk[*plan].observe == Observe::Everything {
@@ -219,7 +223,7 @@ impl Processes {
             results[*plan] = Some((execution, Duration::from_micros(slot.cpu_us)));
         }
         worker.region.trim();
-        (results, alive)
+        (results, answer)
     }
 
     /// Runs plans until all have a result.
@@ -230,6 +234,19 @@ impl Processes {
             let missing: Vec<usize> = (0..plans.len()).filter(|&i| results[i].is_none()).collect();
             if missing.is_empty() {
                 return Ok(results.into_iter().flatten().collect());
+            }
+            if self.stop.is_up() {
+                return Ok(results.into_iter().map(|result| result.unwrap_or_else(stopped)).collect());
+            }
+            for number in 0..self.workers.len() {
+                if self.workers[number].has_ended() {
+                    self.workers[number] = match self.start_worker() {
+                        Err(_) if self.stop.is_up() => {
+                            return Ok(results.into_iter().map(|result| result.unwrap_or_else(stopped)).collect());
+                        }
+                        worker => worker?,
+                    };
+                }
             }
             let per_worker = missing.len().div_ceil(self.workers.len()).min(SLOTS / 2);
             let mut under_way = Vec::new();
@@ -244,10 +261,14 @@ impl Processes {
                 worker.request(request.slots.len() as u32);
                 under_way.push((number, indices.to_vec(), chunk, request));
             }
-            let mut dead = Vec::new();
+            let mut deaths = 0;
             for (number, indices, chunk, request) in under_way {
-                let (executions, alive) =
-                    Self::run_chunk(&mut self.workers[number], &chunk, &request, &self.interrupted);
+                let (mut executions, answer) =
+                    Self::finish_chunk(&mut self.workers[number], &chunk, &request, &self.stop);
+                if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) {
+                    // Nothing would ever come of it.
+                    executions[0] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
+                }
                 let lost = |ran: &Option<(Execution, Duration)>| {
                     ran.as_ref().is_none_or(|(execution, _)| matches!(execution.outcome, Outcome::Lost(_)))
                 };
@@ -258,27 +279,34 @@ impl Processes {
                     results[index] = Some(execution);
                     self.cpu[index] = cpu;
                 }
-                if alive || ended_by_itself {
-                    self.deaths = 0;
-                }
-                if !alive {
-                    dead.push(number);
+                match answer {
+                    Answer::Ran(_) => self.deaths = 0,
+                    Answer::Died => {
+                        self.deaths = if ended_by_itself { 0 } else { self.deaths };
+                        deaths += 1;
+                    }
+                    Answer::Damaged | Answer::Interrupted => {}
                 }
             }
             orphans::end_all();
             self.take_new_sites();
             self.share_patience();
-            for number in dead {
-                self.deaths += 1;
-                if self.deaths > DEATHS {
-                    return Err(LaunchError::Dies(self.program.path.display().to_string(), self.deaths));
-                }
-                self.workers[number] = self.start_worker()?;
+            self.deaths += deaths;
+            if self.deaths > DEATHS {
+                return Err(LaunchError::Dies(self.program.path.display().to_string(), self.deaths));
             }
             let threads = results.iter().flatten().map(results::threads_created).max().unwrap_or(0);
             self.pool = self.pool.max(threads.min(POOL));
         }
     }
+}
+
+/// What came of each plan of a chunk, and the processor time that it took.
+type Ran = Vec<Option<(Execution, Duration)>>;
+
+/// An execution that there was no time for.
+fn stopped() -> Execution {
+    Execution { outcome: Outcome::Limit(Outcome::STOPPED.to_owned()), ..Execution::lost(String::new()) }
 }
 
 /// For how long a thread is held in an execution that runs freely, when one that observed everything took so long: a little
@@ -303,7 +331,8 @@ impl Executor for Processes {
     }
 
     fn libraries(&self) -> Vec<(u64, PathBuf)> {
-        let mut libraries: Vec<_> = self.workers.iter().flat_map(|worker| worker.region.libraries()).collect();
+        let workers = self.workers.iter().filter(|worker| !worker.has_ended());
+        let mut libraries: Vec<_> = workers.flat_map(|worker| worker.region.libraries()).collect();
         libraries.sort();
         libraries.dedup();
         libraries
@@ -335,19 +364,22 @@ impl Request {
         self.slots.len()
     }
 
+    /// Nothing that these plans have left behind can be believed.
+    fn all_lost(&self, chunk: &[Plan]) -> Ran {
+        let mut results: Ran = chunk.iter().map(|_| None).collect();
+        for &plan in self.slots.iter().flatten() {
+            results[plan] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
+        }
+        results
+    }
+
     /// Writes as many plans as fit.
     fn write(worker: &mut Worker, chunk: &[Plan], backend: Backend, pool: u32, preparatory: u32) -> Self {
-        let header = worker.region.header();
-        // SAFETY: the header is mapped; the server reads these fields only after the request.
-        unsafe {
-            (*header).backend = match backend {
-                Backend::Fibers => BACKEND_FIBERS,
-                Backend::Threads => BACKEND_THREADS,
-            };
-            (*header).pool = pool;
-            (*header).preparatory = preparatory;
-        }
-        worker.region.clear();
+        let backend = match backend {
+            Backend::Fibers => BACKEND_FIBERS,
+            Backend::Threads => BACKEND_THREADS,
+        };
+        worker.region.begin_request(backend, pool, preparatory);
         if chunk.iter().any(|plan| plan.free) {
             worker.region.wipe_log();
         }

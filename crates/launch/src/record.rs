@@ -67,29 +67,36 @@ impl Processes {
         if request.is_empty() {
             return Err(LaunchError::PlanTooLong(plan.switches.len()));
         }
-        let interrupted = self.interrupted();
+        let stop = self.stop_sign().clone();
         let worker = self.first_worker();
         // What a program that is killed leaves behind can be told from what was there before.
         worker.region.wipe_log();
         worker.request(request.len() as u32);
         let mut stopped: Stopped = Vec::new();
-        let alive = matches!(worker.wait(&mut stopped, &interrupted), Answer::Ran(_));
+        let answer = worker.wait(request.len() as u32, &mut stopped, &stop);
+        if let Answer::Interrupted = answer {
+            stopped.push((0, Outcome::STOPPED));
+        }
         let limit = stopped.first().map(|&(_, limit)| limit);
         let slot = worker.region.read_slot(0);
         let end = worker.output_end();
         let output = worker.read_output(slot.output, end.max(slot.output));
-        let mut execution = results::read_without_log(&slot, limit, output);
-        if !alive && slot.state == STATE_RUNNING && limit.is_none() {
+        let whole = !matches!(answer, Answer::Damaged) && worker.region.is_intact();
+        let execution = results::read_without_log(&slot, limit, output).filter(|_| whole);
+        let damaged = execution.is_none();
+        let mut execution = execution.unwrap_or_else(|| Execution::lost(results::DAMAGED.to_owned()));
+        if matches!(answer, Answer::Died) && slot.state == STATE_RUNNING && limit.is_none() {
             execution.outcome = Outcome::Lost("it ended together with its fork server".to_owned());
         }
         orphans::end_all();
-        let (first, mut count) = (slot.log, slot.log_count);
+        let (first, mut count) = if damaged { (0, 0) } else { (slot.log, slot.log_count) };
         let worker = self.first_worker();
-        if slot.state == STATE_RUNNING {
+        let is_cut = slot.state == STATE_RUNNING && !damaged;
+        if is_cut {
             count = worker.region.count_log(first);
         }
         let log = Log { worker, first, count };
-        if slot.state == STATE_RUNNING {
+        if is_cut {
             // Nobody was left to say it.
             for record in log.pieces().flatten() {
                 execution.events = execution.events.max(record.index);

@@ -1,12 +1,12 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use racehunter_event::control::{
-    FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES,
-    Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED,
-    MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, REGION_SIZE, SELECTED, SELECTED_OFFSET,
-    SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot,
-    TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
-    Tracked, Weight, Wish,
+    Checksum, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
+    FLAG_VALUES, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED,
+    MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, PLAN_BYTES, REGION_SIZE,
+    SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY,
+    SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES,
+    TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Trouble, Weight, Wish,
 };
 use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
@@ -26,10 +26,10 @@ use std::ptr;
 pub(crate) struct Region {
     base: *mut u8,
     file: File,
-    switches_used: u32,
+    /// What was written, to be compared with what is there afterwards.
+    written: Written,
     /// Nanoseconds for which threads are held in executions that run freely.
     pub(crate) patience: u64,
-    selected_used: u32,
 }
 
 // SAFETY: the mapping belongs to the region and can be used from any one thread at a time.
@@ -45,6 +45,69 @@ struct RawRecord {
 }
 
 const _: () = assert!(size_of::<RawRecord>() == size_of::<Record>());
+
+impl RawRecord {
+    fn checked(self) -> Option<Record> {
+        let [index, code, object, extra] = self.words;
+        let [thread, stack, site] = self.halves;
+        let [kind, size, detail, reserved] = self.bytes;
+        let kind = Kind::from_byte(kind)?;
+        let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
+        record.is_plausible().then_some(record)
+    }
+}
+
+/// What the controller has written into a region.
+#[derive(Default)]
+struct Written {
+    /// The header, once the server has filled in its part.
+    header: Option<Header>,
+    /// The plans of the request, one for each slot.
+    plans: Vec<Box<[u8]>>,
+    switches: Vec<Switch>,
+    selected: Vec<u32>,
+    flags: Vec<u8>,
+    /// Plans so far.
+    nonce: u64,
+}
+
+impl Written {
+    fn forget_plans(&mut self) {
+        self.plans.clear();
+        self.switches.clear();
+        self.selected.clear();
+    }
+
+    fn next_nonce(&mut self) -> u64 {
+        self.nonce += 1;
+        self.nonce
+    }
+}
+
+/// Whether a header can have become another one by what the server and executions do.
+fn is_plausible(written: &Header, found: &Header) -> bool {
+    let fixed = |of: &Header| {
+        let Header { magic, version, runtime_version, executable, sites_epoch, pool, preparatory, .. } = *of;
+        let Header { backend, shadow, shadow_size, .. } = *of;
+        (magic, version, runtime_version, executable, sites_epoch, pool, preparatory, backend, shadow, shadow_size)
+    };
+    fixed(written) == fixed(found)
+        && (written.sites..=SITES as u32).contains(&found.sites)
+        && found.loops <= 1
+        && found.running < SLOTS as u32
+        && found.requested <= SLOTS as u32
+        && found.next <= SLOTS as u32
+        && found.trouble <= Trouble::Region as u32
+        && found.log_used <= LOG_RECORDS as u64
+        && found.stack_used <= STACK_WORDS as u64
+        && found.libraries as usize <= LIBRARIES
+}
+
+/// Plain numbers without gaps between them, as bytes.
+fn as_bytes<T: Copy>(numbers: &[T]) -> &[u8] {
+    // SAFETY: used for `u32` and `Switch` only, which have no padding.
+    unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast(), size_of_val(numbers)) }
+}
 
 impl Region {
     /// A region in memory; or, if there is room in a directory, in a file without a name there, so that a long log need not
@@ -68,7 +131,7 @@ impl Region {
             if base == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
-            let region = Self { base: base.cast(), file, switches_used: 0, patience: 0, selected_used: 0 };
+            let region = Self { base: base.cast(), file, written: Written::default(), patience: 0 };
             (*region.header()).magic = MAGIC;
             (*region.header()).version = FORMAT_VERSION;
             Ok(region)
@@ -101,6 +164,43 @@ impl Region {
         unsafe { ptr::read_volatile(self.slot(index)) }
     }
 
+    /// What the server has said about itself must stay as it is from now on.
+    pub(crate) fn remember_server(&mut self) {
+        self.written.header = Some(self.read_header());
+    }
+
+    /// Writes what a request needs besides its plans, and forgets the plans of the last one.
+    pub(crate) fn begin_request(&mut self, backend: u32, pool: u32, preparatory: u32) {
+        self.written.forget_plans();
+        let header = self.header();
+        // SAFETY: the header is mapped; the server reads these fields only after the request.
+        unsafe {
+            (*header).backend = backend;
+            (*header).pool = pool;
+            (*header).preparatory = preparatory;
+            // The server sets these too. What the last request has left there is not of this one.
+            ((*header).running, (*header).next) = (0, 0);
+        }
+        if let Some(written) = &mut self.written.header {
+            (written.backend, written.pool, written.preparatory) = (backend, pool, preparatory);
+        }
+    }
+
+    /// Whether everything that the controller has written is still there, and the rest can be true.
+    pub(crate) fn is_intact(&self) -> bool {
+        let Written { header, plans, switches, selected, flags, .. } = &self.written;
+        let bytes = |offset: usize, len: usize| {
+            // SAFETY: within the mapping. The program may still be writing there; any bytes will do.
+            unsafe { std::slice::from_raw_parts(self.at(offset).cast_const(), len) }
+        };
+        let is_same = |offset: usize, written: &[u8]| bytes(offset, written.len()) == written;
+        header.as_ref().is_none_or(|written| is_plausible(written, &self.read_header()))
+            && plans.iter().enumerate().all(|(index, plan)| is_same(SLOTS_OFFSET + index * size_of::<Slot>(), plan))
+            && is_same(SWITCHES_OFFSET, as_bytes(switches))
+            && is_same(SELECTED_OFFSET, as_bytes(selected))
+            && is_same(SITES_OFFSET, flags)
+    }
+
     /// Where the output of a slot begins.
     pub(crate) fn output_of(&self, index: usize) -> u64 {
         // SAFETY: as above.
@@ -122,43 +222,38 @@ impl Region {
                 let path = library.path.split(|&byte| byte == 0).next().unwrap_or_default();
                 (library.base, PathBuf::from(OsStr::from_bytes(path)))
             })
+            // Whatever else a path may lead to (a pipe, a device) is not to be opened.
+            .filter(|(_, path)| path.is_absolute() && path.is_file())
             .collect()
-    }
-
-    /// Forgets the plans of the last request.
-    pub(crate) fn clear(&mut self) {
-        self.switches_used = 0;
-        self.selected_used = 0;
     }
 
     /// Whether so many more switches fit.
     pub(crate) fn has_room(&self, switches: usize) -> bool {
-        self.switches_used as usize + switches <= SWITCHES
+        self.written.switches.len() + switches <= SWITCHES
     }
 
     /// Writes down the sites that a plan cares for; where, if there was room. Without it the plan cares for all.
     fn write_selected(&mut self, plan: &Plan) -> Option<(u32, u32)> {
         let looks_closer = plan.observe == Observe::Everything || plan.explain.is_some();
         let selected = plan.select.as_ref().filter(|_| !looks_closer)?;
-        let (first, count) = (self.selected_used, selected.len());
-        if first as usize + count > SELECTED {
+        let (first, count) = (self.written.selected.len(), selected.len());
+        if first + count > SELECTED {
             return None;
         }
-        self.selected_used += count as u32;
         // SAFETY: the area has room for them.
         unsafe {
             let area = self.at(SELECTED_OFFSET).cast::<u32>();
-            ptr::copy_nonoverlapping(selected.as_ptr(), area.add(first as usize), count);
+            ptr::copy_nonoverlapping(selected.as_ptr(), area.add(first), count);
         }
-        Some((first, count as u32))
+        self.written.selected.extend_from_slice(selected);
+        Some((first as u32, count as u32))
     }
 
-    /// Writes a plan into a slot. There must be room for its switches.
+    /// Writes a plan into a slot, the next one of the request. There must be room for its switches.
     pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(u64, u32)>) {
         let count = plan.switches.len();
-        let first = self.switches_used as usize;
+        let first = self.written.switches.len();
         assert!(self.has_room(count));
-        self.switches_used += count as u32;
         let (tail, seed) = match plan.tail {
             Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
             Tail::Walk { style: Style::Even, seed } => (TAIL_RANDOM, seed),
@@ -256,8 +351,13 @@ impl Region {
             (*slot).holds = holds;
             (*slot).sample = sample;
             (*slot).patience = self.patience;
+            (*slot).nonce = self.written.next_nonce();
             (*slot).state = STATE_EMPTY;
+            let plan_bytes = std::slice::from_raw_parts(slot.cast::<u8>().cast_const(), PLAN_BYTES);
+            self.written.plans.truncate(index);
+            self.written.plans.push(plan_bytes.into());
         }
+        self.written.switches.extend_from_slice(&plan.switches);
     }
 
     /// Empties the log. Processes that run freely can end in the middle of a record, and what was there before is not to
@@ -279,6 +379,11 @@ impl Region {
             ptr::copy_nonoverlapping(flags.as_ptr(), self.at(SITES_OFFSET), flags.len().min(SITES));
             (*self.header()).sites_epoch += 1;
         }
+        self.written.flags.clear();
+        self.written.flags.extend_from_slice(&flags[..flags.len().min(SITES)]);
+        if let Some(header) = &mut self.written.header {
+            header.sites_epoch += 1;
+        }
     }
 
     /// How many records there are from one on, in a log that was empty before and whose writer was ended in its midst. The
@@ -289,7 +394,7 @@ impl Region {
             // SAFETY: `i` is within the log area.
             i < LOG_RECORDS && unsafe { ptr::read_volatile(area.add(i)) }.bytes[0] != 0
         };
-        let first = first as usize;
+        let first = (first as usize).min(LOG_RECORDS);
         let mut step = 1;
         while is_there(first + step - 1) {
             step *= 2;
@@ -304,21 +409,30 @@ impl Region {
 
     /// Records `first .. first + count`, without those that are not records.
     pub(crate) fn read_log(&self, first: u64, count: u64) -> Vec<Record> {
-        let first = (first as usize).min(LOG_RECORDS);
-        let count = (count as usize).min(LOG_RECORDS - first);
+        self.raw_log(first, count).filter_map(RawRecord::checked).collect()
+    }
+
+    /// The same, if they are what was logged: all of them are records, and have the checksum.
+    pub(crate) fn read_sealed_log(&self, first: u64, count: u64, checksum: u64) -> Option<Vec<Record>> {
+        if first.checked_add(count).is_none_or(|end| end > LOG_RECORDS as u64) {
+            return None;
+        }
+        let mut found = Checksum::default();
+        let mut records = Vec::with_capacity(count as usize);
+        for raw in self.raw_log(first, count) {
+            let record = raw.checked()?;
+            found = found.with(&record);
+            records.push(record);
+        }
+        (found.0 == checksum).then_some(records)
+    }
+
+    fn raw_log(&self, first: u64, count: u64) -> impl Iterator<Item = RawRecord> {
+        let first = usize::try_from(first).unwrap_or(LOG_RECORDS).min(LOG_RECORDS);
+        let count = usize::try_from(count).unwrap_or(LOG_RECORDS).min(LOG_RECORDS - first);
         let area = self.at(LOG_OFFSET).cast::<RawRecord>();
-        (first..first + count)
-            .filter_map(|i| {
-                // SAFETY: `i` is within the log area.
-                let raw = unsafe { ptr::read_volatile(area.add(i)) };
-                let [index, code, object, extra] = raw.words;
-                let [thread, stack, site] = raw.halves;
-                let [kind, size, detail, reserved] = raw.bytes;
-                let kind = Kind::from_byte(kind)?;
-                let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
-                record.is_plausible().then_some(record)
-            })
-            .collect()
+        // SAFETY: within the log area.
+        (first..first + count).map(move |i| unsafe { ptr::read_volatile(area.add(i)) })
     }
 
     /// The stack at a word offset: its frames and locks, as the runtime wrote them.
@@ -357,8 +471,8 @@ impl Region {
     /// Gives back the memory of a log that has become large.
     pub(crate) fn trim(&mut self) {
         const KEEP: usize = 64 << 20;
-        let used = LOG_OFFSET + self.read_header().log_used as usize * size_of::<Record>();
-        if used > LOG_OFFSET + KEEP {
+        let used = (self.read_header().log_used as usize).min(LOG_RECORDS) * size_of::<Record>();
+        if used > KEEP {
             self.punch(LOG_OFFSET + KEEP, LOG_OFFSET + LOG_RECORDS * size_of::<Record>());
         }
     }

@@ -3,30 +3,55 @@
 use crate::region::Region;
 use racehunter_event::control::{
     FLAG_FREE, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
-    OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_NOT_FREE, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, Slot,
+    OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_NOT_FREE, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, STATE_RUNNING,
+    Slot,
 };
 use racehunter_event::{Kind, Record};
 use racehunter_explore::{Execution, Outcome, THREADS};
 use std::collections::HashMap;
 
-/// Reads the result of a slot.
-pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
-    let mut records = region.read_log(slot.log, slot.log_count);
-    let stacks = take_stacks(region, &mut records);
-    Execution { records, stacks, ..read_without_log(slot, stopped, output) }
+/// What an execution that has overwritten the region is said to have done.
+pub(crate) const DAMAGED: &str = "it has overwritten what it shares with RaceHunter";
+
+/// Records of an execution that ran freely, at most. It logs no more.
+const MOST_FREE: u64 = 1 << 23;
+
+/// Reads the result of a slot; nothing if it is not as the runtime wrote it.
+pub(crate) fn read(region: &Region, slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Option<Execution> {
+    if slot.flags & FLAG_FREE != 0 {
+        // Several threads write the log, and the process ends when it likes: nothing is claimed from it.
+        let mut records = region.read_log(slot.log, slot.log_count.min(MOST_FREE));
+        let stacks = take_stacks(region, &mut records);
+        return Some(Execution { records, stacks, ..read_without_log(slot, stopped, output)? });
+    }
+    let mut execution = read_without_log(slot, stopped, output)?;
+    if slot.state == STATE_DONE {
+        execution.records = region.read_sealed_log(slot.log, slot.log_count, slot.checksum)?;
+        execution.stacks = take_stacks(region, &mut execution.records);
+    }
+    Some(execution)
 }
 
 /// Reads all but the log.
-pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Execution {
-    Execution {
+pub(crate) fn read_without_log(slot: &Slot, stopped: Option<&str>, output: Vec<u8>) -> Option<Execution> {
+    let is_free = slot.flags & FLAG_FREE != 0;
+    let is_whole = slot.state == STATE_DONE && (is_free || slot.seal == slot.seal_of());
+    // Executions of an in-process loop share one end.
+    let is_ended = slot.end_seal == slot.end_seal_of() || (slot.status, slot.end_seal) == (0, 0);
+    if !matches!(slot.state, STATE_RUNNING | STATE_DONE) || slot.state == STATE_DONE && !is_whole || !is_ended {
+        return None;
+    }
+    // Nobody vouches for the numbers of one that did not come to its end.
+    let (events, threads) = if is_whole || is_free { (slot.events, slot.threads) } else { (0, 0) };
+    Some(Execution {
         records: Vec::new(),
         stacks: Vec::new(),
         outcome: outcome(slot, stopped),
-        events: slot.events,
-        threads: slot.threads,
+        events,
+        threads,
         partial: slot.notes & (NOTE_LOG_FULL | NOTE_UNCONTROLLED) != 0,
         output,
-    }
+    })
 }
 
 /// Copies the stacks that the records refer to, and makes the references relative to the copy. Threads that run freely store a

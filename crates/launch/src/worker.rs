@@ -1,20 +1,20 @@
 //! One fork server.
 
 use crate::memory::Gauge;
-use crate::orphans;
+use crate::output::Output;
 use crate::region::Region;
+use crate::stop::StopSign;
+use crate::{family, orphans};
 use racehunter_event::FORMAT_VERSION;
 use racehunter_event::control::{ANSWER_FD, Header, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What to run.
@@ -35,13 +35,13 @@ pub struct Limits {
     pub time: Duration,
     /// Resident memory of the program itself in KiB: without what is shared, and without the detector's shadow.
     pub memory_kib: u64,
-    /// Bytes of output that are kept; more cannot be written.
+    /// Bytes of output that are kept of each execution, from its end. It can write as much as it likes.
     pub output: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { time: Duration::from_secs(10), memory_kib: 4 << 20, output: 8 << 20 }
+        Self { time: Duration::from_secs(10), memory_kib: 4 << 20, output: 1 << 20 }
     }
 }
 
@@ -99,11 +99,16 @@ pub enum LaunchError {
 }
 
 /// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// So many slots were run.
     Ran(u32),
-    /// The server is gone; so many slots were begun.
-    Died(u32),
+    /// The server is gone.
+    Died,
+    /// The server was ended, because what it shares with the controller makes no sense any more.
+    Damaged,
+    /// The server was ended, because there is no time left.
+    Interrupted,
 }
 
 /// Executions that were stopped by a limit: slot and limit.
@@ -115,21 +120,33 @@ pub(crate) struct Worker {
     child: Child,
     requests: File,
     answers: File,
-    output: File,
+    output: Output,
     limits: Limits,
+    /// The server has ended, and was waited for: its number may be that of another process by now.
+    ended: bool,
 }
 
+/// How often a running execution is looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// Time in which a program has to come to `main`.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Time in which an execution that was killed has to be gone, and a server to do what is between two of them.
+const GRACE: Duration = Duration::from_secs(3);
 
 impl Worker {
     /// Starts the program up to `main`.
-    pub(crate) fn start(program: &Program, limits: Limits, log_in: Option<&Path>) -> Result<Self, LaunchError> {
+    pub(crate) fn start(
+        program: &Program,
+        limits: Limits,
+        log_in: Option<&Path>,
+        stop: &StopSign,
+    ) -> Result<Self, LaunchError> {
         let name = program.path.display().to_string();
         let failed = |source| LaunchError::Start { program: name.clone(), source };
         let region = Region::new(log_in).map_err(failed)?;
         let (request_read, request_write) = pipe().map_err(failed)?;
         let (answer_read, answer_write) = pipe().map_err(failed)?;
-        let output = output_file(limits.output).map_err(failed)?;
+        let output = Output::new(limits.output).map_err(failed)?;
         let input = match &program.input {
             Some(path) => Stdio::from(File::open(path).map_err(failed)?),
             None => Stdio::null(),
@@ -143,23 +160,29 @@ impl Worker {
             // Otherwise every child would look up the same symbols again.
             .env("LD_BIND_NOW", "1")
             .stdin(input)
-            .stdout(output.try_clone().map_err(failed)?)
-            .stderr(output.try_clone().map_err(failed)?);
+            .stdout(output.file().map_err(failed)?)
+            .stderr(output.file().map_err(failed)?);
         let parent = std::process::id();
         // SAFETY: between fork and exec only async-signal-safe calls are made.
         unsafe { command.pre_exec(move || before_exec(parent, inherited)) };
         let child = orphans::spawn(&mut command).map_err(failed)?;
         drop((request_read, answer_write));
-        let mut worker =
-            Self { region, child, requests: request_write.into(), answers: answer_read.into(), output, limits };
-        worker.greet(&name)?;
+        let (requests, answers) = (request_write.into(), answer_read.into());
+        let mut worker = Self { region, child, requests, answers, output, limits, ended: false };
+        worker.greet(&name, stop)?;
+        worker.region.remember_server();
         Ok(worker)
     }
 
-    fn greet(&mut self, name: &str) -> Result<(), LaunchError> {
-        if !poll(&self.answers, PATIENCE) {
-            self.kill();
-            return Err(LaunchError::Silent { program: name.to_owned(), seconds: PATIENCE.as_secs() });
+    fn greet(&mut self, name: &str, stop: &StopSign) -> Result<(), LaunchError> {
+        let began = Instant::now();
+        while !poll(&self.answers, TICK) {
+            if began.elapsed() > PATIENCE || stop.is_up() {
+                self.kill();
+                let seconds = began.elapsed().as_secs();
+                return Err(LaunchError::Silent { program: name.to_owned(), seconds });
+            }
+            self.wake();
         }
         if self.read_answer().is_none() {
             let status = match self.child.wait() {
@@ -169,7 +192,9 @@ impl Worker {
                 },
                 Err(error) => error.to_string(),
             };
-            let output = self.take_output(0);
+            self.ended = true;
+            orphans::forget(self.child.id());
+            let output = self.output.read(0, self.output.position());
             let output = if output.is_empty() {
                 String::new()
             } else {
@@ -193,74 +218,98 @@ impl Worker {
         Err(LaunchError::Trouble(trouble))
     }
 
+    /// The next answer; nothing when the server is gone, or says what is none.
     fn read_answer(&mut self) -> Option<u32> {
         let mut bytes = [0; 4];
-        self.answers.read_exact(&mut bytes).ok()?;
-        Some(u32::from_le_bytes(bytes))
+        // Whole, because that is how the server writes it. It is not waited for: whoever writes less is not the server.
+        let read = self.answers.read(&mut bytes).ok()?;
+        (read == 4).then(|| u32::from_le_bytes(bytes))
     }
 
     /// Sends a request for the first `count` slots.
     pub(crate) fn request(&mut self, count: u32) -> bool {
-        self.output.seek(SeekFrom::Start(0)).is_ok() && self.requests.write_all(&count.to_le_bytes()).is_ok()
+        self.output.begin();
+        self.requests.write_all(&count.to_le_bytes()).is_ok()
+    }
+
+    /// Whether the server was ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// A program may stop its server, which would then never answer.
+    fn wake(&self) {
+        // SAFETY: a signal to a child of this process that was not waited for, so the number is its.
+        unsafe { libc::kill(self.child.id() as i32, libc::SIGCONT) };
     }
 
     /// Waits for the answer to a request of `count` slots, and stops what exceeds its limits.
-    pub(crate) fn wait(&mut self, stopped: &mut Stopped, interrupted: &AtomicBool) -> Answer {
-        const TICK: Duration = Duration::from_millis(20);
+    pub(crate) fn wait(&mut self, count: u32, stopped: &mut Stopped, stop: &StopSign) -> Answer {
         let mut running = u32::MAX;
         let mut since = Instant::now();
+        let mut killed: Option<Instant> = None;
         let mut gauge = Gauge::default();
         loop {
-            if poll(&self.answers, TICK) {
+            if poll(&self.answers, self.output.tick(TICK)) {
                 return match self.read_answer() {
-                    Some(count) => Answer::Ran(count),
-                    None => Answer::Died(self.region.read_header().running + 1),
+                    Some(ran) if ran <= count => Answer::Ran(ran),
+                    Some(_) => self.give_up(Answer::Damaged),
+                    None => self.give_up(Answer::Died),
                 };
             }
+            if stop.is_up() {
+                return self.give_up(Answer::Interrupted);
+            }
             let header = self.region.read_header();
+            if header.running >= count || header.requested > count || header.next > count {
+                return self.give_up(Answer::Damaged);
+            }
+            self.output.follow(header.running as usize, |slot| self.region.output_of(slot));
             if header.running != running {
                 running = header.running;
                 gauge = Gauge::default();
-                since = Instant::now();
-            }
-            if header.child == 0 {
+                (since, killed) = (Instant::now(), None);
                 continue;
             }
-            let limit = if interrupted.load(Ordering::Relaxed) {
-                "interruption"
-            } else if since.elapsed() > self.limits.time {
+            self.wake();
+            if killed.is_some_and(|killed| killed.elapsed() > GRACE) {
+                return self.give_up(Answer::Died);
+            }
+            let server = self.child.id();
+            let child = Some(header.child).filter(|&child| family::descends(child, server));
+            let limit = if since.elapsed() > self.limits.time {
                 "time"
-            } else if gauge.exceeds(header.child, self.limits.memory_kib, &shadow(&header)) {
+            } else if child.is_some_and(|child| gauge.exceeds(child, self.limits.memory_kib, &shadow(&header))) {
                 "memory"
             } else {
                 continue;
             };
+            if killed.is_some() {
+                continue;
+            }
             stopped.push((running, limit));
-            kill_group(header.child);
-            // Should it not die at once, give it another period before the next attempt.
-            since = Instant::now();
+            killed = Some(Instant::now());
+            match child {
+                Some(child) => family::end(child, server),
+                // The number was overwritten, or this is between two executions.
+                None => family::end_descendants(server),
+            }
         }
     }
 
-    /// What was written to the output file from an offset on.
-    pub(crate) fn take_output(&mut self, from: u64) -> Vec<u8> {
-        let end = self.output.stream_position().unwrap_or(0);
-        self.read_output(from, end)
+    fn give_up(&mut self, why: Answer) -> Answer {
+        self.kill();
+        why
     }
 
-    /// What was written between two offsets.
+    /// What an execution wrote that began and ended there.
     pub(crate) fn read_output(&self, from: u64, to: u64) -> Vec<u8> {
-        let len = to.saturating_sub(from).min(self.limits.output) as usize;
-        let mut bytes = vec![0; len];
-        match self.output.read_exact_at(&mut bytes, from) {
-            Ok(()) => bytes,
-            Err(_) => Vec::new(),
-        }
+        self.output.read(from, to)
     }
 
     /// Where the output ends now.
     pub(crate) fn output_end(&mut self) -> u64 {
-        self.output.stream_position().unwrap_or(0)
+        self.output.position()
     }
 
     /// Files that are mapped as code in the target.
@@ -271,14 +320,17 @@ impl Worker {
 
     /// Ends the server and everything that belongs to it.
     pub(crate) fn kill(&mut self) {
-        let child = self.region.read_header().child;
-        if child != 0 {
-            kill_group(child);
+        if std::mem::replace(&mut self.ended, true) {
+            return;
         }
-        kill_group(self.child.id());
+        let server = self.child.id();
+        family::end_descendants(server);
+        // SAFETY: the server is a child of this process that was not waited for, and leads a group since before it was
+        // this program.
+        unsafe { libc::kill(-(server as i32), libc::SIGKILL) };
         let _ = self.child.kill();
         let _ = self.child.wait();
-        orphans::forget(self.child.id());
+        orphans::forget(server);
     }
 }
 
@@ -361,34 +413,11 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     }
 }
 
-/// A memory file of a fixed size: output beyond it is refused to the program, and costs nobody memory.
-fn output_file(size: u64) -> io::Result<File> {
-    // SAFETY: plain system calls on a file of our own.
-    unsafe {
-        let fd = libc::memfd_create(c"output".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let file = File::from_raw_fd(fd);
-        file.set_len(size)?;
-        libc::fcntl(fd, libc::F_ADD_SEALS, libc::F_SEAL_GROW | libc::F_SEAL_SHRINK);
-        Ok(file)
-    }
-}
-
 /// True when there is something to read, or the other end is gone.
 fn poll(file: &File, timeout: Duration) -> bool {
     let mut entry = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one valid entry.
     unsafe { libc::poll(&mut entry, 1, timeout.as_millis() as i32) > 0 }
-}
-
-fn kill_group(pid: u32) {
-    // SAFETY: sends signals; a process that is gone is no error.
-    unsafe {
-        libc::kill(-(pid as i32), libc::SIGKILL);
-        libc::kill(pid as i32, libc::SIGKILL);
-    }
 }
 
 fn shadow(header: &Header) -> Range<u64> {

@@ -2,7 +2,7 @@
 
 use racehunter_finding::{Coverage, Finding, Uncontrolled};
 
-use crate::short::{explored, found, place, sentence, severity};
+use crate::short::{explored, found, place, sentence, severity, unclear};
 use crate::text::clean;
 use crate::threads::Threads;
 use crate::{Told, Verdict};
@@ -45,8 +45,11 @@ pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
         command("notice", Some((&what.file, what.line, 0)), "RaceHunter: not under control", &sentence(what))
     };
     let outside: String = coverage.uncontrolled.iter().map(notice).collect();
-    let message = format!("{}; {}", found(told), explored(coverage, told));
-    outside + &command("notice", None, "RaceHunter", &message)
+    let mut message = format!("{}; {}", found(told), explored(coverage, told));
+    let why = unclear(coverage);
+    let severity = if why.is_some() { "warning" } else { "notice" };
+    message.extend(why.map(|why| format!("; {why}")));
+    outside + &command(severity, None, "RaceHunter", &message)
 }
 
 /// A notice without a place, and one for each thing that is not modelled.

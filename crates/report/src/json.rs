@@ -78,6 +78,11 @@ struct SummaryLine<'a> {
     left_out: u64,
     #[serde(skip_serializing_if = "is_zero")]
     suppressed: u64,
+    completed: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    unconfirmed: u64,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unclear: &'a [String],
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -155,6 +160,9 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io:
         uncontrolled: coverage.uncontrolled.iter().map(uncontrolled).collect(),
         left_out: coverage.left_out,
         suppressed: told.suppressed,
+        completed: coverage.completed,
+        unconfirmed: told.unconfirmed,
+        unclear: &coverage.unclear,
     })
 }
 

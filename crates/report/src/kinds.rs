@@ -131,9 +131,10 @@ lock(&m); n = old + 1; unlock(&m);        // what others did in between is overw
 );
 
 const EXIT_STATUS: Parts = (
-    "the exit status depends on the schedule",
-    "Under `--check-output`: the program ends with another status than without preemptions. The same input should lead \
-     to the same result.",
+    "the program ends with a status of failure",
+    "The program ends with a status that is not 0, as a test does that fails: in this schedule, or in all of them, which \
+     the finding says. `--allow-exit-status=LIST` names statuses that are no failure. Under `--check-output` also: another \
+     status than without preemptions.",
     "return queue.is_empty ? 0 : 1;            // before or after the consumer?",
     "Wait for what the result depends on before it is computed.",
 );

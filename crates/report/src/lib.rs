@@ -103,6 +103,25 @@ pub(crate) struct Told {
     pub(crate) findings: u64,
     /// Those that the user does not want to hear of.
     pub(crate) suppressed: u64,
+    /// Those that were seen, and not confirmed by replay.
+    pub(crate) unconfirmed: u64,
+}
+
+impl Told {
+    /// Counts findings.
+    pub(crate) fn of<'f>(findings: impl Iterator<Item = &'f Finding>) -> Self {
+        let mut told = Self::default();
+        findings.for_each(|finding| told.add(finding));
+        told
+    }
+
+    fn add(&mut self, finding: &Finding) {
+        *(match (&finding.suppressed, finding.confirmed) {
+            (Some(_), _) => &mut self.suppressed,
+            (None, true) => &mut self.findings,
+            (None, false) => &mut self.unconfirmed,
+        }) += 1;
+    }
 }
 
 /// Columns when nothing else is known.
@@ -116,8 +135,7 @@ pub struct Reporter<W> {
     width: usize,
     root: PathBuf,
     sources: Sources,
-    findings: u64,
-    suppressed: u64,
+    told: Told,
     /// The kinds of those that count.
     kinds: BTreeSet<Kind>,
     /// Findings that are written at the end, all at once.
@@ -129,7 +147,8 @@ impl<W: Write> Reporter<W> {
     pub fn new(out: W, format: Format) -> Self {
         let (root, sources) = (PathBuf::new(), Sources::default());
         let (kinds, kept) = (BTreeSet::new(), Vec::new());
-        Self { out, format, color: false, width: WIDTH, root, sources, findings: 0, suppressed: 0, kinds, kept }
+        let told = Told::default();
+        Self { out, format, color: false, width: WIDTH, root, sources, told, kinds, kept }
     }
 
     /// With colours or without; see [`ColorChoice::resolve`].
@@ -155,10 +174,10 @@ impl<W: Write> Reporter<W> {
         self
     }
 
-    /// Findings written so far, without those that are suppressed.
+    /// Findings written so far, without those that are suppressed or not confirmed.
     #[must_use]
     pub fn findings(&self) -> u64 {
-        self.findings
+        self.told.findings
     }
 
     /// Gives back what it writes to.
@@ -171,12 +190,9 @@ impl<W: Write> Reporter<W> {
     /// # Errors
     /// When writing fails.
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
-        match finding.suppressed {
-            Some(_) => self.suppressed += 1,
-            None => {
-                self.findings += 1;
-                self.kinds.insert(finding.kind);
-            }
+        self.told.add(finding);
+        if finding.suppressed.is_none() {
+            self.kinds.insert(finding.kind);
         }
         let text = match self.format {
             Format::Human => human::finding(finding, &mut self.sources, self.width),
@@ -218,7 +234,7 @@ impl<W: Write> Reporter<W> {
     /// # Errors
     /// When writing fails.
     pub fn summary(&mut self, coverage: &Coverage, elapsed: Duration) -> io::Result<()> {
-        let told = Told { findings: self.findings, suppressed: self.suppressed };
+        let told = self.told;
         let text = match self.format {
             Format::Human => {
                 human::summary(coverage, told, elapsed, self.width) + &human::lessons(&self.kinds, self.width)

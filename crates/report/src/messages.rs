@@ -68,10 +68,35 @@ pub fn assertion(expression: &str) -> String {
     if expression.is_empty() { "assertion failed".to_owned() } else { format!("assertion `{expression}` failed") }
 }
 
-/// A status that depends on the schedule.
+/// A status of failure, or one that is another without preemptions.
 #[must_use]
-pub fn exit_status(status: i32) -> String {
-    format!("the program ends with status {status}, which depends on the schedule")
+pub fn exit_status(status: i32, depends: bool) -> String {
+    let depends = if depends { ", which depends on the schedule" } else { "" };
+    format!("the program ends with status {status}{depends}")
+}
+
+/// A status that has nothing to do with the schedule, as far as so many executions tell.
+#[must_use]
+pub fn every_schedule(status: i32, executions: u64) -> String {
+    format!("every schedule ends with status {status}: {executions} of {executions} executions")
+}
+
+/// A line of what the program wrote last.
+#[must_use]
+pub fn wrote(line: &str) -> String {
+    format!("it wrote: {line}")
+}
+
+/// A finding for which there is no place on the disk.
+#[must_use]
+pub fn not_kept(id: &str) -> String {
+    format!("it could not be kept, so `racehunter replay {id}` will not find it")
+}
+
+/// A bug for which there was no time.
+#[must_use]
+pub fn not_replayed() -> String {
+    "seen once; there was no time to replay it".to_owned()
 }
 
 /// A race of a program with synchronisation that is not seen, shown without inferring anything.

@@ -25,10 +25,10 @@ const ROOT: &str = "SRCROOT";
 
 /// The log of a campaign.
 pub(crate) fn log(findings: &[Finding], coverage: Option<(&Coverage, Duration)>, root: &Path) -> String {
-    let suppressed = findings.iter().filter(|finding| finding.suppressed.is_some()).count() as u64;
-    let told = Told { findings: findings.len() as u64 - suppressed, suppressed };
+    let told = Told::of(findings.iter());
     let Some((coverage, elapsed)) = coverage else { return whole(findings, None, None, root) };
-    let outside = coverage.uncontrolled.iter().map(sentence).chain(coverage.missed.iter().map(|line| clean(line)));
+    let lines = coverage.unclear.iter().chain(&coverage.missed).map(|line| clean(line));
+    let outside = coverage.uncontrolled.iter().map(sentence).chain(lines);
     let summary = format!("{}; {}", found(told), explored(coverage, told));
     let notices = notices(summary, outside);
     let properties = json!({

@@ -52,7 +52,8 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let outside = coverage.uncontrolled.iter().map(|what| format!("note[uncontrolled]: {}\n", sentence(what)));
     let outside: String = outside.collect();
-    format!("{outside}summary: {}; {}\n", found(told), explored(coverage, told))
+    let unclear = unclear(coverage).map_or_else(String::new, |why| format!("; {why}"));
+    format!("{outside}summary: {}; {}{unclear}\n", found(told), explored(coverage, told))
 }
 
 /// What is not under control, where, and what that means.
@@ -61,10 +62,21 @@ pub(crate) fn sentence(what: &Uncontrolled) -> String {
     messages::uncontrolled(&what.what, &clean(&what.detail), place.as_deref())
 }
 
-/// `no finding`, `2 findings, 1 suppressed`.
+/// `no finding`, `2 findings, 1 not confirmed, 1 suppressed`.
 pub(crate) fn found(told: Told) -> String {
-    let found = if told.findings == 0 { "no finding".to_owned() } else { count(told.findings, "finding") };
-    if told.suppressed == 0 { found } else { format!("{found}, {} suppressed", told.suppressed) }
+    let mut found = if told.findings == 0 { "no finding".to_owned() } else { count(told.findings, "finding") };
+    if told.unconfirmed > 0 {
+        found += &format!(", {} not confirmed", told.unconfirmed);
+    }
+    if told.suppressed > 0 {
+        found += &format!(", {} suppressed", told.suppressed);
+    }
+    found
+}
+
+/// Why finding nothing means nothing, if so.
+pub(crate) fn unclear(coverage: &Coverage) -> Option<String> {
+    (!coverage.unclear.is_empty()).then(|| clean(&coverage.unclear.join("; ")))
 }
 
 /// What was explored, with the word that it deserves.
@@ -75,7 +87,7 @@ pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
 
 /// Nothing was found and nothing was left out. What is suppressed was found.
 pub(crate) fn is_proof(coverage: &Coverage, told: Told) -> bool {
-    coverage.complete && told == Told::default()
+    coverage.complete && coverage.unclear.is_empty() && told == Told::default()
 }
 
 /// The guarantee and the work it took.

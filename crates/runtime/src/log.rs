@@ -3,7 +3,7 @@
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
 use crate::{Global, schedule, server, sys, track, values};
 use racehunter_event::control::{
-    FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
+    Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
 };
 use racehunter_event::{Escape, Kind, Record};
 
@@ -13,6 +13,16 @@ const MAX_FRAMES: usize = 64;
 /// Where the next record goes, null when nothing is logged.
 #[unsafe(link_section = ".data.racehunter")]
 static NEXT: Global<*mut Record> = Global::new(core::ptr::null_mut());
+/// Where the log of this execution begins, as an index. What is in the region the program can overwrite; this it would have
+/// to find.
+#[unsafe(link_section = ".data.racehunter")]
+static FROM: Global<u64> = Global::new(0);
+/// The checksum of what was logged, by which the controller knows whether that is still there.
+#[unsafe(link_section = ".data.racehunter")]
+static CHECKSUM: Global<Checksum> = Global::new(Checksum(0));
+/// Bits of `NOTE_` that the end of the execution must not miss.
+#[unsafe(link_section = ".data.racehunter")]
+static NOTES: Global<u32> = Global::new(0);
 /// Before it goes beyond this, [`make_room`] has its say.
 #[unsafe(link_section = ".data.racehunter")]
 static END: Global<*mut Record> = Global::new(core::ptr::null_mut());
@@ -28,9 +38,13 @@ pub(crate) unsafe fn begin() {
         return;
     }
     let slot = server::slot();
-    (*slot).log = (*header).log_used;
+    // The region may have been overwritten by the execution before. What comes of that, the controller sees.
+    FROM.set((*header).log_used.min(LOG_RECORDS as u64));
+    CHECKSUM.set(Checksum::default());
+    NOTES.set(0);
+    (*slot).log = FROM.get();
     (*slot).log_count = 0;
-    NEXT.set(server::log_area().add((*header).log_used as usize));
+    NEXT.set(server::log_area().add(FROM.get() as usize));
     END.set(NEXT.get().add(FIRST).min(server::log_area().add(LOG_RECORDS)));
     values::begin();
 }
@@ -47,15 +61,35 @@ pub(crate) unsafe fn flush() {
     }
     let slot = server::slot();
     let used = NEXT.get().offset_from(server::log_area()) as u64;
-    (*slot).log_count = used - (*slot).log;
+    (*slot).log = FROM.get();
+    (*slot).log_count = used - FROM.get();
+    (*slot).checksum = CHECKSUM.get().0;
+    (*slot).notes |= NOTES.get();
     (*server::header()).log_used = used;
+}
+
+/// The records so far: index of the first one, and how many there are.
+pub(crate) unsafe fn extent() -> (u64, u64) {
+    (FROM.get(), NEXT.get().offset_from(server::log_area()) as u64 - FROM.get())
 }
 
 /// Continues, as another slot, from a snapshot: the records so far are copied to that slot's own part of the log.
 pub(crate) unsafe fn fork_from(first: u64, count: u64) {
+    let (checksum, notes) = (CHECKSUM.get(), NOTES.get());
     begin();
+    CHECKSUM.set(checksum);
+    NOTES.set(notes);
+    if FROM.get() + count > LOG_RECORDS as u64 {
+        return note(NOTE_LOG_FULL);
+    }
     core::ptr::copy_nonoverlapping(server::log_area().add(first as usize), NEXT.get(), count as usize);
     NEXT.set(NEXT.get().add(count as usize));
+}
+
+/// Something that the controller must know about the execution.
+unsafe fn note(bits: u32) {
+    NOTES.set(NOTES.get() | bits);
+    (*server::slot()).notes |= bits;
 }
 
 /// Where the next record goes.
@@ -75,6 +109,7 @@ pub(crate) unsafe fn put(record: Record) {
     }
     *next = record;
     NEXT.set(next.add(1));
+    CHECKSUM.set(CHECKSUM.get().with(&record));
     if track::is_active() && record.kind.is_event() {
         track::note(&record);
     }
@@ -98,10 +133,10 @@ pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
 unsafe fn make_room(next: *mut Record) -> bool {
     let last = server::log_area().add(LOG_RECORDS);
     if next >= last {
-        (*server::slot()).notes |= NOTE_LOG_FULL;
+        note(NOTE_LOG_FULL);
         return false;
     }
-    let own = next.offset_from(server::log_area()) as usize - (*server::slot()).log as usize;
+    let own = next.offset_from(server::log_area()) as usize - FROM.get() as usize;
     let end = next.add((own / 2).clamp(FIRST, MOST_AT_ONCE)).min(last);
     sys::prepare(next as usize, end as usize);
     END.set(end);
@@ -131,7 +166,7 @@ pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, de
 
 /// Something that is not under control happened in the running thread, at `code`.
 pub(crate) unsafe fn escape(what: Escape, code: usize, object: usize, extra: u64) {
-    (*server::slot()).notes |= NOTE_UNCONTROLLED;
+    note(NOTE_UNCONTROLLED);
     put(Record {
         index: schedule::now(),
         code: relative(code),
@@ -158,7 +193,7 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     }
     let held = ((*t).held_count as usize).min(MAX_HELD);
     let at = (*header).stack_used as usize;
-    if at + 2 + MAX_FRAMES + held >= STACK_WORDS {
+    if at >= STACK_WORDS - (2 + MAX_FRAMES + MAX_HELD) {
         return 0;
     }
     let words = server::stack_area().add(at);

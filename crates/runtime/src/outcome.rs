@@ -59,6 +59,7 @@ unsafe fn write(outcome: u32) {
         log::put(Record { index, object, thread: CURRENT.get(), kind: Kind::Counted, ..Record::default() });
     }
     log::flush();
+    (*slot).seal = (*slot).seal_of();
     (*slot).state = STATE_DONE;
 }
 

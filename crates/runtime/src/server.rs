@@ -14,7 +14,7 @@ use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
     LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
-    REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS_OFFSET,
+    REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET,
     STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
@@ -45,6 +45,9 @@ static ACCEPTS: Global<bool> = Global::new(true);
 static WATCH: Global<(usize, usize)> = Global::new((0, 0));
 /// Stands in for the slot of a program that runs without a controller.
 static NO_SLOT: Global<core::mem::MaybeUninit<Slot>> = Global::new(core::mem::MaybeUninit::zeroed());
+
+/// Threads that are kept ready, at most, whatever the region says.
+const MOST_READY: u32 = 256;
 
 type Main = unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) -> i32;
 #[unsafe(link_section = ".data.racehunter")]
@@ -223,7 +226,7 @@ unsafe fn accept() -> bool {
         return false;
     }
     let header = header();
-    (*header).requested = requested;
+    (*header).requested = requested.min(SLOTS as u32);
     (*header).next = 0;
     (*header).log_used = 0;
     (*header).stack_used = 1;
@@ -260,13 +263,17 @@ unsafe fn serve() {
             sys::exit_group(0);
         }
         load_flags();
-        if !fiber::fill_pool((*header).pool) {
+        if !fiber::fill_pool((*header).pool.min(MOST_READY)) {
             (*header).trouble = Trouble::Threads as u32;
             answer_request();
             continue;
         }
         while (*header).next < (*header).requested {
             let next = (*header).next;
+            if next >= SLOTS as u32 {
+                // An execution has overwritten what is shared. There is no use in going on.
+                sys::exit_group(1);
+            }
             if !has_room() {
                 (next..(*header).requested).for_each(|i| (*slot_at(i)).state = STATE_NO_ROOM);
                 break;
@@ -328,8 +335,9 @@ unsafe fn reap(pid: i32) {
     let mut usage = [0_u64; 18];
     const EINTR: isize = -4;
     while sys::call(sys::WAIT4, pid as usize, &raw mut status as usize, 0, usage.as_mut_ptr() as usize) == EINTR {}
-    let slot = slot_at((*header()).running);
+    let slot = slot_at((*header()).running.min(SLOTS as u32 - 1));
     (*slot).status = status;
+    (*slot).end_seal = (*slot).end_seal_of();
     (*slot).cpu_us = (usage[0] + usage[2]) * 1_000_000 + usage[1] + usage[3];
     (*slot).max_rss_kib = usage[4];
 }
@@ -473,9 +481,9 @@ pub(crate) unsafe fn leave() {
 /// ends.
 pub(crate) unsafe fn fan_out() -> bool {
     log::flush();
-    let own = slot();
-    let (first, count, copies) = ((*own).log, (*own).log_count, (*own).snapshot_slots);
     let index = SLOT.get();
+    let (first, count) = log::extent();
+    let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
     for copy in 1..=copies {
         set_input(input);

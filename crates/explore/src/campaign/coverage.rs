@@ -22,6 +22,8 @@ impl Campaign<'_> {
             executions: counts.executions,
             diverged: counts.diverged,
             timed_out: counts.limited,
+            completed: self.endings.completed,
+            unclear: Vec::new(),
             complete,
             guarantee: match guarantee {
                 Some(claim) => {

@@ -2,11 +2,11 @@
 
 use super::{Campaign, Claim, Counts, Found, Member};
 use crate::patience::Patience;
-use crate::{Escape, Executor, Loader, Plan, Saver, Unusable};
+use crate::{Endings, Escape, Executor, Loader, Plan, Saver, Unusable};
 use std::io::{self, Read, Write};
 
 /// The first number of a state: changes with its form.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 impl Campaign<'_> {
     /// Writes everything that is needed to go on later. To be called between two calls of [`Campaign::advance`].
@@ -39,8 +39,10 @@ impl Campaign<'_> {
             out.numbers([u64::from(what as u8), code, object, executions].into_iter());
         }
         self.patience.save(&mut out);
-        for Member { executions, claims, finished } in &self.members {
+        save_endings(&self.endings, &mut out);
+        for Member { executions, completed, claims, finished } in &self.members {
             out.number(*executions);
+            out.number(*completed);
             out.number(*finished);
             out.count(claims.len());
             for Claim { bound, words, everything, divided } in claims {
@@ -91,8 +93,10 @@ impl Campaign<'_> {
             self.escaped.insert((what, code, object), executions);
         }
         self.patience = Patience::load(&mut input)?;
+        self.endings = load_endings(&mut input)?;
         for member in &mut self.members {
             member.executions = input.number()?;
+            member.completed = input.number()?;
             member.finished = input.flag()?;
             for _ in 0..input.number()? {
                 let bound = input.optional()?.map(u32::try_from).transpose().map_err(|_| Unusable::Damaged)?;
@@ -139,4 +143,34 @@ fn counts(numbers: &[u64]) -> Option<Counts> {
         stable_for,
         common,
     })
+}
+
+fn save_endings(endings: &Endings, out: &mut Saver<'_>) {
+    let Endings { completed, statuses, limits, lost } = endings;
+    out.number(*completed);
+    out.count(statuses.len());
+    for (&status, &executions) in statuses {
+        out.number(status.cast_unsigned());
+        out.number(executions);
+    }
+    for counts in [limits, lost] {
+        out.count(counts.len());
+        for (what, &executions) in counts {
+            out.text(what);
+            out.number(executions);
+        }
+    }
+}
+
+fn load_endings(input: &mut Loader<'_>) -> Result<Endings, Unusable> {
+    let mut endings = Endings { completed: input.number()?, ..Endings::default() };
+    for _ in 0..input.number()? {
+        endings.statuses.insert(input.small::<u32>()?.cast_signed(), input.number()?);
+    }
+    for counts in [&mut endings.limits, &mut endings.lost] {
+        for _ in 0..input.number()? {
+            counts.insert(input.text()?, input.number()?);
+        }
+    }
+    Ok(endings)
 }

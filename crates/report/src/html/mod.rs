@@ -39,8 +39,8 @@ pub struct Hunted {
     pub coverage: Coverage,
     /// The bounds that are finished.
     pub bounds: Vec<Bound>,
-    /// Findings of this campaign that count, and that are suppressed.
-    pub findings: [u64; 2],
+    /// Findings of this campaign that count, that are suppressed, and that are not confirmed.
+    pub findings: [u64; 3],
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -60,8 +60,7 @@ pub struct Shown {
 #[must_use]
 pub fn page(page: &Page, root: &Path) -> String {
     let mut sources = Sources::below(root.to_path_buf());
-    let suppressed = page.findings.iter().filter(|shown| shown.finding.suppressed.is_some()).count() as u64;
-    let told = Told { findings: page.findings.len() as u64 - suppressed, suppressed };
+    let told = Told::of(page.findings.iter().map(|shown| &shown.finding));
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -117,13 +116,17 @@ fn contents(out: &mut String, page: &Page) {
 /// What a campaign explored, and what it did not.
 fn covered(out: &mut String, campaign: &Hunted) {
     let Hunted { command, coverage, bounds, findings, elapsed } = campaign;
-    let told = Told { findings: findings[0], suppressed: findings[1] };
+    let &[findings, suppressed, unconfirmed] = findings;
+    let told = Told { findings, suppressed, unconfirmed };
     let word = if is_proof(coverage, told) { "Proved" } else { "Explored" };
     let _ = write!(
         out,
         "<section class=\"campaign\">\n<h2>What was covered</h2>\n<pre class=\"command\">{}</pre>\n<dl>\n",
         escape(command)
     );
+    if !coverage.unclear.is_empty() {
+        row(out, "Unclear", &list(coverage.unclear.iter().map(String::as_str)));
+    }
     row(out, word, &prose(&extent(coverage)));
     if let Some(chance) = &coverage.chance {
         row(out, "Chance", &prose(chance));

@@ -8,7 +8,7 @@ use racehunter_finding::{Coverage, Kind};
 
 use crate::Told;
 use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
-use crate::short::{extent, found, is_proof, sentence};
+use crate::short::{extent, found, is_proof, sentence, unclear};
 use crate::text::{clean, count, wrap};
 
 /// Column at which the text of each part starts.
@@ -25,9 +25,16 @@ pub(crate) fn lessons(kinds: &BTreeSet<Kind>, columns: usize) -> String {
 
 /// What was found, what that means, and what it does not mean.
 pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, columns: usize) -> String {
-    let style = if told.findings == 0 { GOOD } else { ERROR };
+    let style = match told.findings {
+        0 if coverage.unclear.is_empty() => GOOD,
+        0 => WARNING,
+        _ => ERROR,
+    };
     let mut out = format!("   {} [{}] {}\n", paint(style, "Summary"), time(elapsed), found(told));
     let part = |name, style, text: &str| part(name, style, text, columns);
+    if let Some(why) = unclear(coverage) {
+        out += &part("Unclear", WARNING, &why);
+    }
     if is_proof(coverage, told) {
         out += &part("Proved", GOOD, &extent(coverage));
     } else {

@@ -201,6 +201,8 @@ pub fn coverage() -> Coverage {
         executions: 312,
         diverged: 0,
         timed_out: 0,
+        completed: 312,
+        unclear: Vec::new(),
         complete: true,
         guarantee: "all schedules with <= 2 preemptions over 14 points".to_owned(),
         chance: None,

@@ -144,6 +144,8 @@ fn proved_is_said_only_of_complete_campaigns_without_findings() {
         assert!(says(&coverage(), 0, format));
         assert!(!says(&coverage(), 1, format));
         assert!(!says(&Coverage { complete: false, ..coverage() }, 0, format));
+        let unclear = vec!["no execution completed".to_owned()];
+        assert!(!says(&Coverage { unclear, ..coverage() }, 0, format));
     }
 }
 

@@ -16,7 +16,7 @@ fn render(findings: Vec<Finding>) -> String {
         command: "racehunter hunt ./queue_test -- --size 4".to_owned(),
         coverage: Coverage { uncontrolled: uncontrolled(), ..coverage() },
         bounds: Vec::new(),
-        findings: [findings.len() as u64, 0],
+        findings: [findings.len() as u64, 0, 0],
         elapsed: Duration::from_millis(840),
     };
     let findings = findings.into_iter().map(shown).collect();

@@ -1,0 +1,103 @@
+//! How the executions of a campaign ended.
+
+use crate::{Execution, Outcome};
+use std::collections::BTreeMap;
+
+/// Exit statuses of the program that are no failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed([u64; 4]);
+
+impl Default for Allowed {
+    /// Only 0 says that all went well.
+    fn default() -> Self {
+        Self([1, 0, 0, 0])
+    }
+}
+
+impl Allowed {
+    /// Whatever the program ends with.
+    pub const ANY: Self = Self([u64::MAX; 4]);
+
+    /// These too.
+    #[must_use]
+    pub fn with(mut self, status: u8) -> Self {
+        self.0[usize::from(status / 64)] |= 1 << (status % 64);
+        self
+    }
+
+    /// Whether a program that ends with this status has not failed.
+    #[must_use]
+    pub fn contains(&self, status: i32) -> bool {
+        u8::try_from(status).is_ok_and(|status| self.0[usize::from(status / 64)] & 1 << (status % 64) != 0)
+    }
+}
+
+/// Counts of how executions ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Endings {
+    /// Those that came to an end of their own: an exit, a deadlock, a crash, a failed assertion.
+    pub completed: u64,
+    /// Exit statuses, and how many executions ended with each.
+    pub statuses: BTreeMap<i32, u64>,
+    /// Limits that have stopped executions, and how many.
+    pub limits: BTreeMap<String, u64>,
+    /// Why executions were lost, and how many.
+    pub lost: BTreeMap<String, u64>,
+}
+
+/// Different reasons that are kept apart, at most: some have numbers in them.
+const MOST: usize = 16;
+
+impl Endings {
+    /// One more execution.
+    pub(crate) fn count(&mut self, execution: &Execution) {
+        let add = |counts: &mut BTreeMap<String, u64>, what: &String| {
+            if counts.len() < MOST || counts.contains_key(what) {
+                *counts.entry(what.clone()).or_default() += 1;
+            }
+        };
+        match &execution.outcome {
+            Outcome::Exited(status) => {
+                self.completed += 1;
+                *self.statuses.entry(*status).or_default() += 1;
+            }
+            Outcome::Deadlock | Outcome::Crashed { .. } | Outcome::Asserted { .. } => self.completed += 1,
+            Outcome::Limit(what) => add(&mut self.limits, what),
+            Outcome::Lost(why) => add(&mut self.lost, why),
+            Outcome::Diverged(_) => {}
+        }
+    }
+
+    /// Whether every execution that completed ended with this status.
+    #[must_use]
+    pub fn always(&self, status: i32) -> bool {
+        self.completed > 0 && self.statuses.get(&status) == Some(&self.completed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_allowed_is_no_failure() {
+        let allowed = Allowed::default().with(77).with(255);
+        for (status, is_allowed) in [(0, true), (1, false), (77, true), (255, true), (256, false), (-1, false)] {
+            assert_eq!(allowed.contains(status), is_allowed, "{status}");
+        }
+        assert!((0..256).all(|status| Allowed::ANY.contains(status)));
+    }
+
+    #[test]
+    fn a_status_is_always_the_same_or_not() {
+        let mut endings = Endings::default();
+        assert!(!endings.always(1));
+        let with = |outcome: Outcome| Execution { outcome, ..Execution::lost(String::new()) };
+        endings.count(&with(Outcome::Exited(1)));
+        endings.count(&with(Outcome::Limit("time".to_owned())));
+        assert!(endings.always(1) && !endings.always(0));
+        endings.count(&with(Outcome::Deadlock));
+        assert!(!endings.always(1));
+        assert_eq!((endings.completed, endings.limits["time"]), (2, 1));
+    }
+}

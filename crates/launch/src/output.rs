@@ -1,0 +1,162 @@
+//! What executions write.
+//!
+//! Standard output and error go to one file in memory, one execution behind the other. A program can write as much as it
+//! likes, as it could to any other file: only the end of what an execution writes is kept, and the memory of the rest is
+//! given back while it runs.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+/// Between two looks at most this much should be written.
+const BETWEEN: u64 = 16 << 20;
+/// Looks are at least so far apart.
+const SHORTEST: Duration = Duration::from_millis(1);
+const PAGE: u64 = 4096;
+
+/// The output file of one server.
+pub(crate) struct Output {
+    file: File,
+    /// Bytes of an execution that are kept.
+    keep: u64,
+    /// Where the executions of this request begin, as far as they were seen.
+    begins: Vec<u64>,
+    /// Everything before was kept or given back.
+    given_back: u64,
+    /// The end, when it was last looked at.
+    seen: u64,
+    /// It grows fast.
+    hurries: bool,
+}
+
+impl Output {
+    pub(crate) fn new(keep: u64) -> io::Result<Self> {
+        // SAFETY: a plain system call that makes a file of our own.
+        let file = unsafe {
+            let fd = libc::memfd_create(c"output".as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            File::from_raw_fd(fd)
+        };
+        Ok(Self { file, keep, begins: Vec::new(), given_back: 0, seen: 0, hurries: false })
+    }
+
+    /// The same file, for the program.
+    pub(crate) fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// A request begins. What the last one has left is forgotten.
+    pub(crate) fn begin(&mut self) {
+        (self.given_back, self.seen, self.hurries) = (0, 0, false);
+        self.begins.clear();
+        // Best effort: at worst there is something behind what is written next.
+        let _ = self.file.set_len(0);
+        let _ = self.file.seek(SeekFrom::Start(0));
+    }
+
+    /// Where the program writes next.
+    pub(crate) fn position(&self) -> u64 {
+        (&self.file).stream_position().unwrap_or(0)
+    }
+
+    /// How long to wait until the next look.
+    pub(crate) fn tick(&self, usual: Duration) -> Duration {
+        if self.hurries { SHORTEST } else { usual }
+    }
+
+    /// The execution in slot `running` is running: gives back memory. `begin` says where the output of a slot begins, and is
+    /// not to be believed.
+    pub(crate) fn follow(&mut self, running: usize, begin: impl Fn(usize) -> u64) {
+        let end = self.position();
+        self.hurries = end.saturating_sub(self.seen) > BETWEEN;
+        self.seen = end;
+        if end <= self.given_back + self.keep {
+            return;
+        }
+        while self.begins.len() <= running {
+            let least = self.begins.last().copied().unwrap_or(0);
+            self.begins.push(begin(self.begins.len()).clamp(least, end.max(least)));
+        }
+        for slot in 0..=running {
+            let next = if slot < running { self.begins[slot + 1] } else { end };
+            let (from, to) = (self.begins[slot].max(self.given_back), next.saturating_sub(self.keep));
+            if to > from {
+                self.give_back(from, to);
+            }
+        }
+        // Of what ends here nothing more will be given back.
+        self.given_back = self.begins[running].max(end.saturating_sub(self.keep)).min(end);
+    }
+
+    fn give_back(&self, from: u64, to: u64) {
+        let (from, to) = (from.div_ceil(PAGE) * PAGE, to / PAGE * PAGE);
+        if from < to {
+            let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: the file is ours. Best effort: what is not given back takes memory, and nothing else.
+            unsafe { libc::fallocate(self.file.as_raw_fd(), mode, from as i64, (to - from) as i64) };
+        }
+    }
+
+    /// What was written between two places, the end of it if it is long.
+    pub(crate) fn read(&self, from: u64, to: u64) -> Vec<u8> {
+        let to = to.min(self.file.metadata().map_or(0, |file| file.len()));
+        let written = to.saturating_sub(from);
+        let mut bytes = Vec::new();
+        if written > self.keep {
+            bytes.extend_from_slice(format!("[{} bytes left out]\n", written - self.keep).as_bytes());
+        }
+        let kept = written.min(self.keep);
+        let start = bytes.len();
+        bytes.resize(start + kept as usize, 0);
+        match self.file.read_exact_at(&mut bytes[start..], to - kept) {
+            Ok(()) => bytes,
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn of_much_the_end_is_kept_and_the_rest_takes_no_memory() {
+        let mut output = Output::new(8192).expect("memory");
+        output.begin();
+        let mut program = output.file().expect("a file");
+        let begins = [0_u64, 6, 1_000_006];
+        program.write_all(b"first\n").expect("room");
+        program.write_all(&vec![b'2'; 1_000_000]).expect("room");
+        output.follow(1, |slot| begins[slot]);
+        for _ in 0..100 {
+            program.write_all(&[b'3'; 100_000]).expect("room");
+            output.follow(2, |slot| begins[slot]);
+        }
+        let end = output.position();
+        assert_eq!(output.read(0, 6), b"first\n");
+        let second = String::from_utf8(output.read(6, begins[2])).expect("text");
+        assert_eq!(second, format!("[991808 bytes left out]\n{}", "2".repeat(8192)));
+        let third = String::from_utf8(output.read(begins[2], end)).expect("text");
+        assert_eq!(third, format!("[9991808 bytes left out]\n{}", "3".repeat(8192)));
+        use std::os::unix::fs::MetadataExt as _;
+        let taken = output.file.metadata().expect("known").blocks() * 512;
+        assert!(taken < 64 << 10, "{taken} bytes");
+    }
+
+    #[test]
+    fn no_number_from_the_program_is_believed() {
+        let mut output = Output::new(100).expect("memory");
+        output.begin();
+        output.file().expect("a file").write_all(&[b'x'; 50_000]).expect("room");
+        for wrong in [u64::MAX, 1 << 40, 49_999] {
+            output.follow(3, |_| wrong);
+            assert!(output.read(0, u64::MAX).len() <= 150);
+            assert!(output.read(wrong, 10).is_empty());
+        }
+    }
+}
