@@ -10,6 +10,7 @@ use racehunter_e2e::{Workshop, processes, racehunter};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -191,7 +192,9 @@ impl Cage {
     fn around(&self, command: &Command) -> Option<Command> {
         let way = self.0.as_ref()?;
         let mut caged = Command::new(way[0]);
-        caged.args(&way[1..]).arg(command.get_program()).args(command.get_args());
+        // The first process of a namespace is deaf to most signals: the command must not be that one.
+        caged.args(&way[1..]).args(["sh", "-c", "\"$@\"; exit $?", "sh"]);
+        caged.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
                 Some(value) => caged.env(name, value),
@@ -289,6 +292,8 @@ fn command(probe: &Probe, request: &Request, workshop: &Workshop) -> Result<(Com
 
 /// Runs a command to its end, or ends it.
 fn run(command: &mut Command, mark: &str) -> Answer {
+    // A program that signals its process group must not reach this one, which a PID namespace does not prevent.
+    command.process_group(0);
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = match spawned {
         Ok(child) => child,

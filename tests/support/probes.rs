@@ -113,6 +113,8 @@ pub struct Probe {
     pub unless_assumes: Vec<String>,
     /// Whether the command may refuse the program (exit code 2).
     pub may_refuse: bool,
+    /// Whether the command may be killed by the program.
+    pub may_die: bool,
     /// The best answer, where it is not the obvious one.
     pub want: Want,
     /// Code without instrumentation.
@@ -152,6 +154,7 @@ impl Probe {
             must_not: BTreeSet::new(),
             unless_assumes: Vec::new(),
             may_refuse: false,
+            may_die: false,
             want: Want::Found,
             with: Vec::new(),
             isolate: false,
@@ -187,6 +190,7 @@ impl Probe {
                 }
                 ("says", value) => probe.says = value.to_owned(),
                 ("may", "refuse") => probe.may_refuse = true,
+                ("may", "die") => probe.may_die = true,
                 ("want", "found") => want = Some(Want::Found),
                 ("want", "no-claim") => want = Some(Want::NoClaim),
                 ("want", "proved") => want = Some(Want::Proved),
@@ -522,6 +526,9 @@ pub fn judge(probe: &Probe, answer: &Answer) -> Outcome {
 
 fn how_it_ended(probe: &Probe, answer: &Answer) -> Vec<String> {
     let mut wrong = Vec::new();
+    if probe.may_die && !matches!(answer.status, Some(0..=4)) {
+        return wrong;
+    }
     if answer.hung {
         wrong.push("does not end".to_owned());
     } else {
