@@ -8,6 +8,7 @@ mod chaos;
 mod hunt;
 mod long;
 mod predict;
+mod probes;
 mod real;
 mod scan;
 mod table;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
         ["targets", rest @ ..] => targets::show(rest),
+        ["probes", rest @ ..] => probes::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
         ["tables", rest @ ..] => tables::show(rest),

@@ -13,6 +13,7 @@
 //! - [`mutants`] takes away what keeps threads apart.
 //! - [`real`] builds libraries that everybody uses, with and without a bug of ours.
 //! - [`pair`] runs a program on both backends and compares.
+//! - [`probes`] reads what a program below `probes/` says about itself, and compares that with an answer.
 //! - [`processes`] looks for what a hunt may have left running.
 //!
 //! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
@@ -21,6 +22,7 @@
 pub mod annotations;
 pub mod mutants;
 pub mod pair;
+pub mod probes;
 pub mod processes;
 pub mod real;
 pub mod results;

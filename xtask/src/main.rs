@@ -1,4 +1,4 @@
-//! What a developer types: `cargo xtask build|install|demo|test|browser|targets|chaos|real|oracle|bench`.
+//! What a developer types: `cargo xtask build|install|demo|test|browser|targets|probes|chaos|real|oracle|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
@@ -23,6 +23,8 @@ usage: cargo xtask COMMAND
   test      everything that CI runs: formatting, lints, documentation, unit and end-to-end tests
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`
+  probes    programs whose truth is known, one by one: is every answer true? `cargo xtask probes [NAME...] [--dir DIR]
+            [--jobs N] [--busy N] [--time T] [--cross] [--list] [--results FILE]`
   chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
@@ -60,7 +62,7 @@ fn run() -> Result<()> {
             Ok(())
         }
         ["install"] => install(),
-        ["targets" | "chaos" | "real", ..] => show(&words),
+        ["targets" | "chaos" | "real" | "probes", ..] => show(&words),
         ["oracle", options @ ..] => oracle(options),
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
         ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),

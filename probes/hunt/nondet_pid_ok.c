@@ -1,0 +1,38 @@
+//~ about: a correct program whose length depends on the number of the process
+//~ truth: clean
+//~ want: no-claim
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static atomic_int n, noise;
+static unsigned chance(void)
+{
+    return (unsigned)getpid();
+}
+static void *add(void *arg)
+{
+    for (unsigned i = chance() % 5; i > 0; i--)
+        noise++;
+    atomic_fetch_add(&n, 1);
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, add, 0);
+    pthread_create(&b, 0, add, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(n == 2);
+    return 0;
+}

@@ -1,0 +1,34 @@
+//~ about: a wait on a condition variable may end without a signal
+//~ revisions: bug fixed
+//~[bug] truth: assertion
+//~[bug] unless-assumes: spurious wake
+//~[fixed] truth: clean
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void *give(void *arg)
+{
+    pthread_mutex_lock(&m);
+    ready = 1;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+int main(void)
+{
+    pthread_t a;
+    pthread_create(&a, 0, give, 0);
+    pthread_mutex_lock(&m);
+#ifdef BUG
+    if (!ready)
+#else
+    while (!ready)
+#endif
+        pthread_cond_wait(&c, &m);
+    assert(ready);
+    pthread_mutex_unlock(&m);
+    pthread_join(a, 0);
+    return 0;
+}

@@ -1,0 +1,22 @@
+//~ about: shares overlap by one element
+//~ truth: race
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+static int cell[70000];
+static void *work(void *arg)
+{
+    long id = (long)arg;
+    for (long i = id * 10; i <= (id + 1) * 10; i++)
+        cell[i]++;
+    return arg;
+}
+int main(void)
+{
+    pthread_t t[3];
+    for (long i = 0; i < 3; i++)
+        pthread_create(&t[i], 0, work, (void *)i);
+    for (int i = 0; i < 3; i++)
+        pthread_join(t[i], 0);
+    return 0;
+}

@@ -1,0 +1,34 @@
+//~ about: what strstr returns leads into the text
+//~ truth: race
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <search.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/uio.h>
+static int n;
+static char text[32] = "key=value";
+static void *one(void *arg)
+{
+    (void)text;
+    char *p = strstr(text, "val"); if (p) p[0] = 86;
+    return arg;
+}
+static void *two(void *arg)
+{
+    volatile char v = text[4]; (void)v;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

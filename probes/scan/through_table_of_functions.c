@@ -1,0 +1,36 @@
+//~ about: a function from a table
+//~ truth: race
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <search.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/uio.h>
+static void zero(int *p) { }
+static void set(int *p) { *p = 1; }
+static int n;
+static char text[32] = "key=value";
+static void *one(void *arg)
+{
+    (void)text;
+    static void (*const table[2])(int *) = {zero, set}; table[1](&n);
+    return arg;
+}
+static void *two(void *arg)
+{
+    n = 2;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
