@@ -61,7 +61,9 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     let request = request(words)?;
     let mut all = probes::probes()?;
     if let Some(directory) = &request.directory {
-        let (external, strangers) = probes::external(directory)?;
+        // Commands run in directories of their own.
+        let directory = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
+        let (external, strangers) = probes::external(&directory)?;
         for stranger in strangers {
             println!("not in probes/external.toml: {stranger}");
         }
