@@ -17,6 +17,7 @@ mod options;
 mod outside;
 mod predict;
 mod primitives;
+mod probes;
 mod real;
 mod reports;
 mod scale;

@@ -9,7 +9,7 @@ void bump(void)
 }
 static void *add(void *arg)
 {
-    __asm__ volatile("subq $136, %%rsp\n\tcall bump\n\taddq $136, %%rsp"
+    __asm__ volatile("subq $256, %%rsp\n\tcall bump\n\taddq $256, %%rsp"
                      : : : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
     return arg;
 }

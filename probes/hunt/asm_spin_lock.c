@@ -1,6 +1,6 @@
 //~ about: a lock in assembler, correct or released too early
 //~ revisions: bug fixed
-//~[bug] truth: assertion race
+//~[bug] truth: assertion
 //~[fixed] truth: clean
 #include <assert.h>
 #include <pthread.h>

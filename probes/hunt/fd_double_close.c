@@ -1,6 +1,6 @@
 //~ about: closed twice: the second time it is what another thread has opened meanwhile
 //~ revisions: bug fixed
-//~[bug] truth: assertion
+//~[bug] truth: assertion race
 //~[bug] preemptions: 1
 //~[fixed] truth: clean
 #include <assert.h>

@@ -1,4 +1,4 @@
-//~ about: three looks with a nap in between, and then it must have happened
+//~ about: two looks with a nap in between, and then it must have happened
 //~ truth: assertion
 #include <assert.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ int main(void)
 {
     pthread_t a;
     pthread_create(&a, 0, set, 0);
-    for (int i = 0; i < 3 && !flag; i++)
+    for (int i = 0; i < 2 && !flag; i++)
         usleep(1000);
     assert(flag);
     pthread_join(a, 0);

@@ -24,5 +24,5 @@ int main(void)
         pthread_create(&t[i], 0, work, (void *)i);
     for (int i = 0; i < 4; i++)
         pthread_join(t[i], 0);
-    return total + own[0];
+    return 0;
 }

@@ -19,13 +19,15 @@ static void *work(void *arg)
     pthread_mutex_unlock(&locks[key % LOCKS]);
     return 0;
 }
-int main(void)
+int main(int argc, char **argv)
 {
     pthread_t a, b;
+    if (argc < 3)
+        return 1;
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&locks[i], 0);
-    pthread_create(&a, 0, work, (void *)(long)rand());
-    pthread_create(&b, 0, work, (void *)(long)rand());
+    pthread_create(&a, 0, work, (void *)(long)atoi(argv[1]));
+    pthread_create(&b, 0, work, (void *)(long)atoi(argv[2]));
     pthread_join(a, 0);
     pthread_join(b, 0);
     return 0;

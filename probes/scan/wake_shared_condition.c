@@ -39,5 +39,5 @@ int main(void)
     data = 2;
     pthread_join(a, 0);
     pthread_join(b, 0);
-    return red;
+    return 0;
 }
