@@ -147,6 +147,7 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
         diverged: sum(|coverage| coverage.diverged),
         timed_out: sum(|coverage| coverage.timed_out),
         complete: claim.is_some() && parts.iter().all(|part| part.coverage.complete),
+        finished: claim.is_some() && parts.iter().all(|part| part.coverage.finished),
         guarantee: match claim {
             Some(words) => format!("{words} over {points} {}", if points == 1 { "point" } else { "points" }),
             None => "some schedules; no claim about the others".to_owned(),

@@ -35,7 +35,7 @@ pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use record::{Cause, Escape, Kind, Misuse, Record, UNMODELLED, UNMODELLED_FUNCTION, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 8;
+pub const FORMAT_VERSION: u32 = 9;
 
 /// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
 /// from 1. `main` has 1.
