@@ -26,7 +26,6 @@ impl Kit {
         let versions = packages::need_llvm()?;
         let kit = Self { directory: target().join("racehunter") };
         fs::create_dir_all(kit.bin())?;
-        fs::create_dir_all(kit.lib().join("include"))?;
 
         cargo(&["build", "--quiet", "--release", "--package", "racehunter"]).done()?;
         replace(&target().join("release/racehunter"), &kit.program())?;
@@ -38,7 +37,7 @@ impl Kit {
 
         cargo(&["build", "--quiet", "--profile", "runtime", "--package", "racehunter-runtime"]).done()?;
         kit.pack_runtime(&target().join("runtime/libracehunter_rt.a"))?;
-        replace(&root().join("crates/runtime/include/racehunter.h"), &kit.lib().join("include/racehunter.h"))?;
+        copy_headers(&root().join("crates/runtime/include"), &kit.lib().join("include"))?;
         for version in versions {
             kit.build_plugin(version)?;
         }
@@ -118,14 +117,13 @@ impl Kit {
     pub fn copy_to(&self, home: &Path) -> Result<PathBuf> {
         let (bin, lib) = (home.join("bin"), home.join("lib/racehunter"));
         fs::create_dir_all(&bin)?;
-        fs::create_dir_all(lib.join("include"))?;
         for entry in fs::read_dir(self.lib())? {
             let entry = entry?;
             if entry.file_type()?.is_file() {
                 replace(&entry.path(), &lib.join(entry.file_name()))?;
             }
         }
-        replace(&self.lib().join("include/racehunter.h"), &lib.join("include/racehunter.h"))?;
+        copy_headers(&self.lib().join("include"), &lib.join("include"))?;
         replace(&self.program(), &bin.join("racehunter"))?;
         for name in ["racehunter-cc", "racehunter-c++"] {
             let link = bin.join(name);
@@ -134,6 +132,18 @@ impl Kit {
         }
         Ok(bin.join("racehunter"))
     }
+}
+
+/// The header of the programs, and those that stand in front of other libraries' own.
+const HEADERS: [&str; 2] = ["racehunter.h", "bits/c++config.h"];
+
+fn copy_headers(from: &Path, to: &Path) -> Result<()> {
+    for header in HEADERS {
+        let place = to.join(header);
+        fs::create_dir_all(place.parent().unwrap_or(to))?;
+        replace(&from.join(header), &place)?;
+    }
+    Ok(())
 }
 
 fn run_ar(words: &[String]) -> Result<()> {

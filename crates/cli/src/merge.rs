@@ -145,6 +145,7 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
         completed: sum(|coverage| coverage.completed),
         unclear: unclear(parts, of),
         complete: claim.is_some() && parts.iter().all(|part| part.coverage.complete),
+        finished: claim.is_some() && parts.iter().all(|part| part.coverage.finished),
         guarantee: match claim {
             Some(words) => format!("{words} over {points} {}", if points == 1 { "point" } else { "points" }),
             None => "some schedules; no claim about the others".to_owned(),

@@ -380,6 +380,33 @@ byte_enum! {
         /// The program used something that the runtime has no model of; `object` is the number of a system call, or of one of
         /// [`UNMODELLED`] from [`UNMODELLED_FUNCTION`] on.
         Unmodelled = 10,
+        /// A call or assembler was reached whose effects are not seen. `object` is the address of its description, in the
+        /// section that the compiler plugin has made: an effect, then a name.
+        Unseen = 11,
+        /// A function that is not instrumented was called by its address, which is `object`.
+        Foreign = 12,
+        /// The system call with number `object` was made; what it does is not seen.
+        SystemCall = 13,
+        /// Memory was mapped at `object` that is mapped at another address too.
+        Alias = 14,
+        /// Memory was given back to the allocator while there were several threads.
+        Freed = 15,
+        /// A clock was read.
+        Clock = 16,
+    }
+}
+
+impl Escape {
+    /// Whether schedules are under control all the same: something in them was not seen.
+    #[must_use]
+    pub const fn is_unseen(self) -> bool {
+        matches!(self, Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias)
+    }
+
+    /// Whether it takes nothing away from a claim, but is something that the claim rests on.
+    #[must_use]
+    pub const fn is_assumption(self) -> bool {
+        matches!(self, Self::Freed | Self::Clock)
     }
 }
 

@@ -3,13 +3,14 @@
 use racehunter_explore::{Escape, Escaped, UNMODELLED, UNMODELLED_FUNCTION};
 use racehunter_finding::Uncontrolled;
 use racehunter_report::messages;
-use racehunter_symbols::{Symbols, own_frame};
+use racehunter_sight::Effect;
+use racehunter_symbols::{Symbols, demangle, own_frame};
 
 /// Translates what a campaign saw. What looks the same in the source becomes one.
 #[must_use]
 pub fn uncontrolled(symbols: &Symbols, escaped: &[Escaped]) -> Vec<Uncontrolled> {
     let mut all: Vec<Uncontrolled> = Vec::new();
-    for escaped in escaped {
+    for escaped in escaped.iter().filter(|escaped| !escaped.what.is_assumption()) {
         let new = translate(symbols, escaped);
         let same = |known: &&mut Uncontrolled| {
             (&known.what, &known.detail, &known.file, known.line) == (&new.what, &new.detail, &new.file, new.line)
@@ -26,7 +27,7 @@ fn translate(symbols: &Symbols, escaped: &Escaped) -> Uncontrolled {
     let frames = if escaped.code == 0 { Vec::new() } else { symbols.frames(escaped.code) };
     let frame = own_frame(&frames).and_then(|own| frames.get(own));
     Uncontrolled {
-        what: name(escaped.what).to_owned(),
+        what: name(symbols, escaped).to_owned(),
         detail: detail(symbols, escaped),
         file: frame.map_or_else(String::new, |frame| frame.file.clone()),
         line: frame.map_or(0, |frame| frame.line),
@@ -35,8 +36,14 @@ fn translate(symbols: &Symbols, escaped: &Escaped) -> Uncontrolled {
 }
 
 /// The name in JSON.
-fn name(what: Escape) -> &'static str {
-    match what {
+fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
+    match escaped.what {
+        Escape::Unseen if escaped.object & VARIES != 0 => Effect::Random.name(),
+        Escape::Unseen => described(symbols, escaped).map_or(Effect::Unknown, |(effect, _)| effect).name(),
+        Escape::Foreign => Effect::Unknown.name(),
+        Escape::SystemCall => "system-call",
+        Escape::Alias => Effect::Alias.name(),
+        Escape::Freed | Escape::Clock => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -51,8 +58,50 @@ fn name(what: Escape) -> &'static str {
     }
 }
 
+/// Whether threads may order each other by what escaped, so that the detector takes ordered accesses for a race.
+pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
+    match what {
+        Escape::None | Escape::Fork | Escape::Exec | Escape::Freed | Escape::Clock => false,
+        // Functions of the C library that touch memory or state of their own order nobody.
+        Escape::Unseen => !matches!(
+            symbols.unseen(object & !VARIES).and_then(|(effect, _)| Effect::from_byte(effect)),
+            Some(Effect::None | Effect::HiddenState | Effect::Memory | Effect::Random)
+        ),
+        _ => true,
+    }
+}
+
+/// Set in the description of a call whose result differs from execution to execution, whatever its effect is else.
+const VARIES: u64 = 1 << 62;
+
+/// The effect and the name of a call that nobody sees.
+fn described(symbols: &Symbols, escaped: &Escaped) -> Option<(Effect, String)> {
+    let (effect, name) = symbols.unseen(escaped.object & !VARIES)?;
+    Some((Effect::from_byte(effect)?, name))
+}
+
 fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
     match escaped.what {
+        Escape::Unseen => match described(symbols, escaped) {
+            Some((Effect::Unknown, name)) => match symbols.library_of(&name) {
+                Some(library) => format!("`{}` in {library}", demangle(&name)),
+                None => format!("`{}`", demangle(&name)),
+            },
+            Some((Effect::Assembler | Effect::Random, name)) if name.is_empty() => String::new(),
+            Some((_, name)) => format!("`{}`", demangle(&name)),
+            None => String::new(),
+        },
+        Escape::Foreign => {
+            let frames = symbols.frames(escaped.object + 1);
+            let name = frames.first().map_or("??", |frame| frame.function.as_str());
+            match symbols.library_at(escaped.object) {
+                Some(library) if name.starts_with("??") => format!("a function in {library}"),
+                Some(library) => format!("`{name}` in {library}"),
+                None if name.starts_with("??") => "a function".to_owned(),
+                None => format!("`{name}`"),
+            }
+        }
+        Escape::SystemCall => format!("system call {}", escaped.object),
         Escape::Input => format!("file descriptor {}", escaped.object),
         Escape::Signal => {
             let name = u32::try_from(escaped.object).ok().and_then(messages::signal_name);

@@ -88,7 +88,7 @@ impl Explainer<'_> {
         if seen.was_stopped() {
             return Ok(None);
         }
-        if meeting::is_needed(&seen, bug) {
+        if meeting::is_needed(self.symbols, &seen, bug) {
             let finding = self.meeting(executor, &seen, bug, repeat, execution)?;
             return Ok(finding.filter(|finding| finding.confirmed || !executor.stopped));
         }

@@ -5,11 +5,12 @@
 //! race counts only when both threads were seen to stand right before their accesses at the same time: whatever the
 //! program synchronises with did not keep them apart.
 
+use crate::escapes::may_synchronise;
 use crate::{REPLAYS, confirm, run_one};
 use racehunter_explore::{
-    Bug, Descriptor, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Pair, Plan, Tail, conflicts,
-    decisions,
+    Bug, Descriptor, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Pair, Plan, Tail, conflicts, decisions,
 };
+use racehunter_symbols::Symbols;
 
 /// Random schedules that are tried for a pair when the plainest one does not make it meet.
 const WALKS: u64 = 6;
@@ -31,20 +32,15 @@ pub(crate) struct Meeting {
 }
 
 /// Whether something that was not seen in this execution may have ordered the two accesses of a race.
-pub(crate) fn is_needed(execution: &Execution, bug: &Bug) -> bool {
+pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug) -> bool {
     let Bug::Race(first, second) = *bug else { return false };
-    let may_order = execution.escapes().iter().any(|&(what, ..)| may_synchronise(what));
+    let may_order = execution.escapes().iter().any(|&(what, _, object)| may_synchronise(symbols, what, object));
     // Memory that was freed and is used afterwards: this order was seen, nothing is inferred.
     let used_after_free = execution
         .races()
         .iter()
         .any(|race| race.first.kind == Kind::Free && sorted(race.first.code, race.second.code) == (first, second));
     may_order && !used_after_free
-}
-
-/// Whether threads may be ordered by what escaped control there.
-const fn may_synchronise(what: Escape) -> bool {
-    !matches!(what, Escape::None | Escape::Fork | Escape::Exec)
 }
 
 /// Looks for a schedule in which the two accesses of a race meet.

@@ -18,8 +18,12 @@ pub struct Coverage {
     /// shown that the program is well.
     #[serde(default)]
     pub unclear: Vec<String>,
-    /// Everything that was asked for was explored, and nothing of it diverged or timed out or ran uncontrolled.
+    /// Everything that was asked for was explored, nothing of it diverged or timed out or ran uncontrolled, and nothing was
+    /// reached that could hide what it does.
     pub complete: bool,
+    /// The same, whether all of it was seen or not.
+    #[serde(default)]
+    pub finished: bool,
     /// What that means in words: `all schedules with <= 2 preemptions over 14 points`.
     pub guarantee: String,
     /// What can be said about the chance of what was not covered for certain, if anything.
@@ -39,15 +43,15 @@ pub struct Coverage {
     /// Schedules that were left out because others show the same, counted where they begin to differ.
     #[serde(default)]
     pub left_out: u64,
-    /// What was not under control, each once. Any of it takes the guarantee away.
+    /// What was not under control, or not seen, each once. With any of it the exploration is not complete.
     #[serde(default)]
     pub uncontrolled: Vec<Uncontrolled>,
 }
 
-/// Something that RaceHunter does not control.
+/// Something that RaceHunter does not control, or not see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncontrolled {
-    /// A short name, one of a fixed set: `fork`, `blocked`, `threads`, ...
+    /// A short name, one of a fixed set: `fork`, `blocked`, `threads`, `hidden-state`, `assembler`, ...
     pub what: String,
     /// What it was about, where there is something to say: a signal, a file descriptor, a function.
     pub detail: String,
@@ -57,4 +61,25 @@ pub struct Uncontrolled {
     pub line: u32,
     /// Executions in which it happened.
     pub executions: u64,
+}
+
+impl Uncontrolled {
+    /// What is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
+    pub const UNSEEN: [&str; 9] = [
+        "hidden-state",
+        "unseen-memory",
+        "kernel-state",
+        "random",
+        "alias",
+        "library",
+        "assembler",
+        "no-instrumentation",
+        "system-call",
+    ];
+
+    /// Whether it is about something that was not seen, rather than not under control.
+    #[must_use]
+    pub fn is_unseen(&self) -> bool {
+        Self::UNSEEN.contains(&self.what.as_str())
+    }
 }

@@ -186,6 +186,13 @@ void rh_append_constructor(LLVMModuleRef module, LLVMValueRef function, int prio
   appendToGlobalCtors(*unwrap(module), cast<Function>(unwrap(function)), priority);
 }
 
+// Bytes that are executed before everything else in the function.
+void rh_set_prologue(LLVMValueRef function, LLVMValueRef data) {
+  cast<Function>(unwrap(function))->setPrologueData(cast<Constant>(unwrap(data)));
+}
+
+bool rh_has_prologue(LLVMValueRef function) { return cast<Function>(unwrap(function))->hasPrologueData(); }
+
 void rh_append_to_used(LLVMModuleRef module, LLVMValueRef global) {
   appendToUsed(*unwrap(module), {cast<GlobalValue>(unwrap(global))});
 }

@@ -10,6 +10,7 @@ use crate::library::StringCall;
 use crate::llvm::{Block, Metadata, Module, Type, Value, duplicate_without_hooks, llvm, split_before};
 use crate::operation::{Access, Atomic, Lanes, Length, Mask, Operation};
 use crate::plan::{Announcement, FunctionPlan, Plan};
+use crate::reach::Told;
 use crate::sys::core::*;
 use crate::sys::debuginfo::*;
 use crate::sys::prelude::*;
@@ -53,6 +54,7 @@ pub struct Emitter<'a> {
     pub(crate) look_bytes: Value,
     pub(crate) stack: Value,
     weights: LLVMValueRef,
+    pub(crate) told: Told,
     /// Location of the hook that is being emitted.
     location: Option<Metadata>,
 }
@@ -89,6 +91,7 @@ impl<'a> Emitter<'a> {
         let weights = branch_weights(context, &types);
         let builder = llvm!(LLVMCreateBuilderInContext(context));
         let hooks = FxHashMap::default();
+        let told = Told::new(module, plan);
         let location = None;
         Self {
             module,
@@ -103,6 +106,7 @@ impl<'a> Emitter<'a> {
             look_bytes,
             stack,
             weights,
+            told,
             location,
         }
     }
@@ -145,6 +149,7 @@ impl<'a> Emitter<'a> {
         }
         self.location = self.function_location(plan.function);
         self.join_copies(copies, &plan.announcements);
+        self.reach(plan);
         self.location = None;
         if let Some(frame) = frame {
             frame::leave(self, frame, &exits);
@@ -345,11 +350,16 @@ impl<'a> Emitter<'a> {
         let flag = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.tracing.0, UNNAMED)));
         let zero = Value(llvm!(LLVMConstNull(self.types.i8.0)));
         let is_off = self.equal(flag, zero);
+        self.rarely(at, is_off, body);
+    }
+
+    /// Emits `body` so that it runs only when the condition, which hardly ever happens, does not hold.
+    pub(crate) fn rarely(&mut self, at: Value, condition: Value, body: impl FnOnce(&mut Self)) {
         let (head, tail) = self.split(at);
-        let traced = self.append_block(tail);
+        let rare = self.append_block(tail);
         self.at_end(head);
-        self.likely_branch(is_off, tail, traced);
-        self.at_end(traced);
+        self.likely_branch(condition, tail, rare);
+        self.at_end(rare);
         body(self);
         self.go_to(tail);
     }
@@ -374,8 +384,13 @@ impl<'a> Emitter<'a> {
 
     /// The byte of a site.
     fn site(&self, number: u32) -> Value {
-        let mut index = [self.i64(u64::from(number)).0];
-        Value(llvm!(LLVMConstInBoundsGEP2(self.types.i8.0, self.sites.0, index.as_mut_ptr(), 1)))
+        self.constant_offset_of(self.sites, u64::from(number))
+    }
+
+    /// A byte of a global variable.
+    pub(crate) fn constant_offset_of(&self, global: Value, bytes: u64) -> Value {
+        let mut index = [self.i64(bytes).0];
+        Value(llvm!(LLVMConstInBoundsGEP2(self.types.i8.0, global.0, index.as_mut_ptr(), 1)))
     }
 
     /// Goes on emitting before an instruction.
@@ -545,7 +560,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Calls a hook.
-    fn call(&mut self, name: &'static CStr, arguments: &[Value]) {
+    pub(crate) fn call(&mut self, name: &'static CStr, arguments: &[Value]) {
         let (hook, ty) = self.hook(name, arguments);
         let mut raw: Vec<LLVMValueRef> = arguments.iter().map(|argument| argument.0).collect();
         let call = llvm!(LLVMBuildCall2(self.builder, ty.0, hook.0, raw.as_mut_ptr(), raw.len() as u32, UNNAMED));

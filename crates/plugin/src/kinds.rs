@@ -36,6 +36,8 @@ pub struct Kinds {
     pub invariant_load: u32,
     /// `!nosanitize`: code that another instrumentation inserted.
     pub no_sanitize: u32,
+    /// `memory`: which memory a function may touch.
+    pub memory: u32,
     tbaa: u32,
 }
 
@@ -59,6 +61,7 @@ impl Kinds {
             profile: metadata_kind(context, "prof"),
             invariant_load: metadata_kind(context, "invariant.load"),
             no_sanitize: metadata_kind(context, "nosanitize"),
+            memory: attribute_kind("memory"),
             tbaa: metadata_kind(context, "tbaa"),
         }
     }

@@ -54,6 +54,7 @@ mod memory;
 mod operation;
 mod plan;
 mod printing;
+mod reach;
 mod regions;
 mod registration;
 mod sections;
@@ -113,6 +114,7 @@ fn instrument(module: Module) -> bool {
     }
     let kinds = Kinds::new(module);
     let plan = Plan::new(module, &kinds, asked("RACEHUNTER_SHORTCUTS"));
+    reach::mark(module, &kinds);
     if plan.functions.is_empty() {
         return silence_thread_sanitizer(module, &kinds);
     }

@@ -58,6 +58,8 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         "stpcpy" => "strcpy",
         // They read the string to its end, whatever they do with it.
         "puts" | "fputs" | "fputs_unlocked" | "perror" => "strlen",
+        "rindex" => "strrchr",
+        "index" => "strchr",
         other => other,
     };
     let which = STRING_FUNCTIONS.iter().position(|(name, _)| *name == function)?;

@@ -63,6 +63,8 @@ unsafe extern "C" {
     fn rh_case_value(instruction: LLVMValueRef, successor: c_uint) -> LLVMValueRef;
     fn rh_hoist_static_allocas(function: LLVMValueRef);
     fn rh_append_constructor(module: LLVMModuleRef, function: LLVMValueRef, priority: i32);
+    fn rh_set_prologue(function: LLVMValueRef, data: LLVMValueRef);
+    fn rh_has_prologue(function: LLVMValueRef) -> bool;
     fn rh_append_to_used(module: LLVMModuleRef, global: LLVMValueRef);
     fn rh_set_dso_local(global: LLVMValueRef);
     fn rh_is_for_executable(module: LLVMModuleRef) -> bool;
@@ -290,13 +292,24 @@ impl Value {
 
     // Functions.
 
-    /// Whether inline assembler can touch memory: it has instructions, and says so or has operands in memory.
-    pub fn assembler_touches_memory(self) -> bool {
+    /// Gives a function, which must have none, bytes that are executed before everything else.
+    pub fn set_prologue(self, data: Value) {
+        if !llvm!(rh_has_prologue(self.0)) {
+            llvm!(rh_set_prologue(self.0, data.0));
+        }
+    }
+    /// Instructions and constraints of inline assembler.
+    pub fn assembler(self) -> (String, String) {
         let mut length = 0;
         let data = llvm!(LLVMGetInlineAsmAsmString(self.0, &mut length));
         let text = Text { data: data.cast(), length }.to_owned();
         let data = llvm!(LLVMGetInlineAsmConstraintString(self.0, &mut length));
-        let constraints = Text { data: data.cast(), length }.to_owned();
+        (text, Text { data: data.cast(), length }.to_owned())
+    }
+
+    /// Whether inline assembler can touch memory: it has instructions, and says so or has operands in memory.
+    pub fn assembler_touches_memory(self) -> bool {
+        let (text, constraints) = self.assembler();
         text.trim() != "" && (constraints.contains("{memory}") || constraints.contains('*'))
     }
 

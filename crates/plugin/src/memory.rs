@@ -11,12 +11,20 @@ use crate::sys::{LLVMOpcode as Opcode, LLVMValueKind as Kind};
 pub struct Memory<'a> {
     kinds: &'a Kinds,
     captured: FxHashMap<Value, bool>,
+    /// Whether functions of the C library are trusted to forget pointers that they have no reason to keep.
+    is_trusting: bool,
 }
 
 impl<'a> Memory<'a> {
     /// Nothing asked yet.
     pub fn new(kinds: &'a Kinds) -> Self {
-        Self { kinds, captured: FxHashMap::default() }
+        Self { kinds, captured: FxHashMap::default(), is_trusting: false }
+    }
+
+    /// The same, with what is known about functions by their names: not for what is announced, which is better too much than
+    /// too little, but for what a claim is lost for.
+    pub fn trusting(kinds: &'a Kinds) -> Self {
+        Self { is_trusting: true, ..Self::new(kinds) }
     }
 
     /// Whether an access through this address needs no hook because no other thread can reach the memory, or because
@@ -79,6 +87,10 @@ impl<'a> Memory<'a> {
                         true
                     }
                     Some(Opcode::LLVMCall | Opcode::LLVMInvoke) if self.keeps_secret(user, operand) => false,
+                    // What it returns may be the same pointer, or lead into the same memory.
+                    Some(Opcode::LLVMCall | Opcode::LLVMInvoke) if self.is_trusting && forgets(user, operand) => {
+                        user.ty().is_ordinary_pointer()
+                    }
                     _ => return true,
                 };
                 if derives && seen.insert(user) {
@@ -102,6 +114,48 @@ impl<'a> Memory<'a> {
             }
         }
         self.kinds.is_argument_forgotten(call, operand)
+    }
+}
+
+/// Whether a call is one of a known function that does not keep the argument.
+fn forgets(call: Value, operand: u32) -> bool {
+    use racehunter_sight::Effect;
+    if operand >= call.argument_count() {
+        return false;
+    }
+    let Some(name) = call.callee_function().filter(|callee| callee.is_declaration()).map(Value::name) else {
+        return false;
+    };
+    let effect = racehunter_sight::of(&name).effect;
+    let keeps = [
+        "pthread_setspecific",
+        "tss_set",
+        "sigaltstack",
+        "pthread_attr_setstack",
+        "epoll_ctl",
+        "timer_create",
+        "on_exit",
+        "__cxa_throw",
+        "__cxa_atexit",
+        "__cxa_thread_atexit",
+        "__cxa_thread_atexit_impl",
+        "makecontext",
+        "sigqueue",
+        "pthread_sigqueue",
+        "aio_read",
+        "aio_write",
+        "lio_listio",
+        "__pthread_register_cancel",
+        "_pthread_cleanup_push",
+        "sem_open",
+        "dlopen",
+        "qsort_r",
+        "fdopen",
+    ];
+    match name.as_str() {
+        "pthread_create" | "thrd_create" => operand == 0,
+        name if name.contains("_M_start_thread") || keeps.contains(&name) => false,
+        _ => effect == Effect::None || effect.is_about_files(),
     }
 }
 

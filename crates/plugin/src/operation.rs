@@ -164,6 +164,25 @@ impl<'a> Scanner<'a> {
         found
     }
 
+    /// Whether all that a call of a known function does to memory is announced, in a function that asks for it.
+    pub fn understands(&self, call: Value) -> bool {
+        let Some(name) = call.is_call().then(|| call.callee_function()).flatten().map(Value::name) else {
+            return false;
+        };
+        let function = name.trim_start_matches("__").trim_end_matches("_chk");
+        let is_block_call = call.argument_count() >= 3 && call.operand(2).ty().is_integer();
+        matches!(function, "memcpy" | "memmove" | "memset" | "mempcpy") && is_block_call
+            || library::string_call(call, function).is_some()
+            || matches!(name.as_str(), "fwrite" | "fwrite_unlocked") && printing::memory(call, &name).is_some()
+    }
+
+    /// Whether an instruction of a function that asks for no announcements of plain accesses has one.
+    pub fn is_overlooked(&mut self, instruction: Value) -> bool {
+        let announced = self.operations(instruction, false).len();
+        let all = self.operations(instruction, true);
+        all.iter().filter(|operation| !operation.is_trace()).count() > announced
+    }
+
     fn load(&mut self, load: Value, sanitized: bool, found: &mut Vec<Operation>) {
         let address = load.operand(0);
         let bytes = self.module.store_size(load.ty());
@@ -256,7 +275,7 @@ impl<'a> Scanner<'a> {
         let argument = |index: u32| call.operand(index);
         let is_block_call = |arguments: u32| call.argument_count() >= arguments && call.operand(2).ty().is_integer();
         match name.trim_start_matches("__").trim_end_matches("_chk") {
-            "memcpy" | "memmove" if is_block_call(3) => {
+            "memcpy" | "memmove" | "mempcpy" if is_block_call(3) => {
                 self.range(Access::Read, argument(1), Length::Computed(argument(2)), found);
                 self.range(Access::Write, argument(0), Length::Computed(argument(2)), found);
             }

@@ -11,6 +11,7 @@ use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
 use crate::loops;
 use crate::operation::{Operation, Scanner};
+use crate::reach::{self, Lookout, Reached};
 use crate::regions;
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
@@ -41,6 +42,8 @@ pub struct FunctionPlan {
     pub copied: Vec<CopiedLoop>,
     /// Where the rounds of loops are counted in which nothing is announced.
     pub rounds: Vec<Value>,
+    /// What it reaches that nobody sees.
+    pub reached: Vec<Reached>,
 }
 
 /// What the module gets.
@@ -57,12 +60,13 @@ impl Plan {
     /// Looks at every function. `shortcuts`: also at what executions can skip that care for few accesses.
     pub fn new(module: Module, kinds: &Kinds, shortcuts: bool) -> Self {
         let mut scanner = Scanner::new(module, kinds);
+        let mut lookout = Lookout::new(kinds);
         let mut plan = Self { functions: Vec::new(), site_count: 0, sites: FxHashMap::default(), shortcuts };
         // Resolvers run before the hooks can be reached.
         let resolvers: FxHashSet<Value> = module.resolvers().collect();
         for function in module.functions() {
             if is_instrumentable(function, kinds) && !resolvers.contains(&function) {
-                plan.add_function(function, kinds, &mut scanner);
+                plan.add_function(function, kinds, &mut scanner, &mut lookout);
             }
         }
         plan
@@ -73,17 +77,22 @@ impl Plan {
         self.sites.get(&value).copied()
     }
 
-    fn add_function(&mut self, function: Value, kinds: &Kinds, scanner: &mut Scanner) {
+    fn add_function(&mut self, function: Value, kinds: &Kinds, scanner: &mut Scanner, lookout: &mut Lookout) {
         let sanitized = kinds.function_has(function, kinds.sanitize_thread);
         let (mut has_events, mut has_calls) = (false, false);
-        let mut found = Vec::new();
+        let (mut found, mut reached, mut is_blind) = (Vec::new(), Vec::new(), false);
         for instruction in function.blocks().flat_map(|block| block.instructions()) {
             let operations = scanner.operations(instruction, sanitized);
             has_calls |= is_real_call(instruction);
+            reached.extend(lookout.look(instruction, sanitized && scanner.understands(instruction)));
+            is_blind |= !sanitized && scanner.is_overlooked(instruction);
             has_events |= operations.iter().any(|operation| !operation.is_trace());
             if !operations.is_empty() {
                 found.push((instruction, operations));
             }
+        }
+        if is_blind {
+            reached.insert(0, reach::blind(function));
         }
         let has_frame = has_events || has_calls;
         let tells =
@@ -92,7 +101,7 @@ impl Plan {
         let rounds = if sanitized { loops::rounds(function, &announced) } else { Vec::new() };
         // A function that only returns has nothing to tell.
         let has_branches = found.iter().any(|(_, operations)| matches!(operations[..], [Operation::Branch(_)]));
-        if !has_frame && !has_branches && rounds.is_empty() {
+        if !has_frame && !has_branches && rounds.is_empty() && reached.is_empty() {
             return;
         }
         let entry_site = sanitized.then(|| self.number(function));
@@ -105,7 +114,16 @@ impl Plan {
             copied = copies::find(function, &announcements, &rounds, kinds);
             regions = regions::find(&announcements, &copied, kinds);
         }
-        self.functions.push(FunctionPlan { function, entry_site, has_frame, announcements, regions, copied, rounds });
+        self.functions.push(FunctionPlan {
+            function,
+            entry_site,
+            has_frame,
+            announcements,
+            regions,
+            copied,
+            rounds,
+            reached,
+        });
     }
 
     /// The sites at which regions, and loops that are copied, begin.
@@ -124,7 +142,8 @@ impl Plan {
     }
 }
 
-fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
+/// Whether hooks can be added to a function.
+pub fn is_instrumentable(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration()
         && !is_elsewhere(function)
         && !function.has_attribute(FUNCTION, kinds.naked)

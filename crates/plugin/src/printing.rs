@@ -14,11 +14,41 @@ pub fn strings(call: Value, function: &str) -> Vec<StringCall> {
     let Some(text) = constant_text(call.operand(format)) else { return Vec::new() };
     let arguments = (format + 1)..call.argument_count();
     directives(&text)
+        .0
         .into_iter()
         .zip(arguments)
-        .filter(|&(is_string, at)| is_string && call.operand(at).ty().is_ordinary_pointer())
+        .filter(|&(use_, at)| use_ == Use::String && call.operand(at).ty().is_ordinary_pointer())
         .map(|(_, at)| StringCall::whole(call.operand(at)))
         .collect()
+}
+
+/// Whether a call of a printing function touches memory beyond what [`strings`] and [`memory`] announce; nothing for other
+/// functions. `is_quiet` says of a pointer whether no other thread can see what happens there.
+pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> bool) -> Option<bool> {
+    let (format, is_list) = match format_position(function) {
+        Some(at) => (at, false),
+        None => (list_format_position(function)?, true),
+    };
+    if format >= call.argument_count() {
+        return Some(true);
+    }
+    // Of the buffer only the first byte is announced.
+    if is_buffer_first(function) && !is_quiet(call.operand(0)) {
+        return Some(true);
+    }
+    let mut any_loud = |from: u32| (from..call.argument_count()).any(|at| !is_quiet(call.operand(at)));
+    let Some(text) = constant_text(call.operand(format)) else { return Some(is_list || any_loud(format)) };
+    let (uses, is_whole) = directives(&text);
+    if is_list {
+        return Some(!is_whole || uses.iter().any(|use_| *use_ != Use::Value));
+    }
+    let first = format + 1;
+    let rest = first + uses.len() as u32;
+    if (!is_whole || rest > call.argument_count()) && any_loud(first) {
+        return Some(true);
+    }
+    let mut others = uses.iter().zip(first..).filter(|(use_, _)| **use_ == Use::Memory);
+    Some(others.any(|(_, at)| at < call.argument_count() && !is_quiet(call.operand(at))))
 }
 
 /// Memory of a known size that the call certainly touches.
@@ -59,6 +89,23 @@ fn format_position(function: &str) -> Option<u32> {
     })
 }
 
+/// The same for functions that take their arguments as a list.
+fn list_format_position(function: &str) -> Option<u32> {
+    Some(match function {
+        "vprintf" => 0,
+        "vfprintf" | "vsprintf" | "vdprintf" | "__vprintf_chk" => 1,
+        "vsnprintf" | "__vfprintf_chk" => 2,
+        "__vsprintf_chk" => 3,
+        "__vsnprintf_chk" => 4,
+        _ => return None,
+    })
+}
+
+/// Whether the first argument is where the text goes.
+fn is_buffer_first(function: &str) -> bool {
+    function.contains("sprintf") || function.contains("snprintf")
+}
+
 /// The text of a constant string.
 fn constant_text(pointer: Value) -> Option<Vec<u8>> {
     let global = Value::new(llvm!(LLVMIsAGlobalVariable(pointer.0)))?;
@@ -76,8 +123,19 @@ fn constant_text(pointer: Value) -> Option<Vec<u8>> {
     Some(text.split(|&byte| byte == 0).next().unwrap_or_default().to_vec())
 }
 
-/// For each argument that the format uses, whether it is a string that is read to its end. Ends at what is not understood.
-fn directives(format: &[u8]) -> Vec<bool> {
+/// What a format does with an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    /// Prints it.
+    Value,
+    /// Reads the string there to its end.
+    String,
+    /// Reads or writes memory there, how much of it is not known.
+    Memory,
+}
+
+/// For each argument that the format uses, what it does with it, and whether that is all. Ends at what is not understood.
+fn directives(format: &[u8]) -> (Vec<Use>, bool) {
     let mut uses = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(byte) = rest.next() {
@@ -87,38 +145,46 @@ fn directives(format: &[u8]) -> Vec<bool> {
         let (mut has_precision, mut is_wide) = (false, false);
         loop {
             match rest.next() {
-                Some(b'*') => uses.push(false),
+                Some(b'*') => uses.push(Use::Value),
                 Some(b'.') => has_precision = true,
                 Some(b'0'..=b'9' | b'-' | b'+' | b' ' | b'#' | b'\'') => {}
                 Some(b'l' | b'L' | b'q') => is_wide = true,
                 Some(b'h' | b'j' | b'z' | b't') => {}
                 Some(b'%' | b'm') => break,
                 Some(b's') => {
-                    uses.push(!has_precision && !is_wide);
+                    uses.push(if has_precision || is_wide { Use::Memory } else { Use::String });
+                    break;
+                }
+                Some(b'n' | b'S') => {
+                    uses.push(Use::Memory);
                     break;
                 }
                 Some(byte) if byte.is_ascii_alphabetic() => {
-                    uses.push(false);
+                    uses.push(Use::Value);
                     break;
                 }
+                // The end of the format, behind a percent sign.
+                None => return (uses, true),
                 // `%1$s` and whatever else there is.
-                _ => return uses,
+                Some(_) => return (uses, false),
             }
         }
     }
-    uses
+    (uses, true)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Use::{Memory, String, Value};
     use super::directives;
 
     #[test]
     fn strings_are_told_from_what_else_is_printed() {
-        assert_eq!(directives(b"%d %s: %5.1f%%\n"), [false, true, false]);
-        assert_eq!(directives(b"%-20s|%.4s|%.*s|%ls"), [true, false, false, false, false]);
-        assert_eq!(directives(b"%*d%s"), [false, false, true]);
-        assert_eq!(directives(b"%s %2$s %s"), [true]);
-        assert_eq!(directives(b"%m 100%"), [] as [bool; 0]);
+        assert_eq!(directives(b"%d %s: %5.1f%%\n"), (vec![Value, String, Value], true));
+        assert_eq!(directives(b"%-20s|%.4s|%.*s|%ls"), (vec![String, Memory, Value, Memory, Memory], true));
+        assert_eq!(directives(b"%*d%s"), (vec![Value, Value, String], true));
+        assert_eq!(directives(b"%s %2$s %s"), (vec![String], false));
+        assert_eq!(directives(b"%d%n"), (vec![Value, Memory], true));
+        assert_eq!(directives(b"%m 100%"), (vec![], true));
     }
 }

@@ -76,6 +76,7 @@ struct SummaryLine<'a> {
     events: u64,
     uncontrolled: Vec<UncontrolledFields<'a>>,
     left_out: u64,
+    finished: bool,
     #[serde(skip_serializing_if = "is_zero")]
     suppressed: u64,
     completed: u64,
@@ -159,6 +160,7 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io:
         events: coverage.events,
         uncontrolled: coverage.uncontrolled.iter().map(uncontrolled).collect(),
         left_out: coverage.left_out,
+        finished: coverage.finished,
         suppressed: told.suppressed,
         completed: coverage.completed,
         unconfirmed: told.unconfirmed,

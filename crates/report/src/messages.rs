@@ -108,7 +108,7 @@ pub fn both_stood() -> String {
 /// A race that only the known synchronisation does not rule out.
 #[must_use]
 pub fn never_met() -> String {
-    "no known synchronisation orders the accesses, but the program also uses means that are not seen (`Outside` in the \
+    "no known synchronisation orders the accesses, but the program also does what is not seen or controlled (see the \
      summary), and the accesses were never about to happen at the same time"
         .to_owned()
 }
@@ -180,8 +180,41 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         "uninstrumented" => {
             format!("thread{about} started{at}: its code has no instrumentation, its accesses are not seen")
         }
+        "hidden-state" => format!("{detail}{at}: it uses state that other threads change, and that is not seen"),
+        "unseen-memory" => format!("{detail}{at}: what it does to memory of the program is not seen"),
+        "kernel-state" => format!("{detail}{at}: it uses state of the kernel that is not seen"),
+        "random" => {
+            format!("{}{at}: its result differs from execution to execution", or_else(detail, "a source of chance"))
+        }
+        "alias" => {
+            format!("{}{at}: memory that is there at two addresses is not seen as one", or_else(detail, "a mapping"))
+        }
+        "library" => format!("{detail}{at}: its code has no instrumentation, its accesses are not seen"),
+        "assembler" => format!("inline assembler{about}{at}: what it does is not seen"),
+        "no-instrumentation" => format!("{detail}{at}: its instrumentation is switched off, its accesses are not seen"),
+        "system-call" => format!("{detail}{at}: what it does is not seen"),
         _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
     }
+}
+
+/// What is not seen, in a few words without a place.
+#[must_use]
+pub fn unseen(what: &str, detail: &str) -> String {
+    match what {
+        "hidden-state" => format!("{detail} (hidden state)"),
+        "unseen-memory" => format!("memory of {detail}"),
+        "kernel-state" => format!("{detail} (state of the kernel)"),
+        "random" => format!("{} (differs from execution to execution)", or_else(detail, "a source of chance")),
+        "alias" => format!("{} (memory at two addresses)", or_else(detail, "a mapping")),
+        "assembler" if detail.is_empty() => "inline assembler".to_owned(),
+        "assembler" => format!("inline assembler {detail}"),
+        "no-instrumentation" => format!("{detail} (instrumentation switched off)"),
+        _ => detail.to_owned(),
+    }
+}
+
+fn or_else<'a>(text: &'a str, other: &'a str) -> &'a str {
+    if text.is_empty() { other } else { text }
 }
 
 /// The name of a signal on Linux.

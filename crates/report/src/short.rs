@@ -62,6 +62,24 @@ pub(crate) fn sentence(what: &Uncontrolled) -> String {
     messages::uncontrolled(&what.what, &clean(&what.detail), place.as_deref())
 }
 
+/// Everything that was not seen, by name and place, in one line; nothing when all was seen.
+pub(crate) fn not_seen(coverage: &Coverage) -> Option<String> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for unseen in coverage.uncontrolled.iter().filter(|what| what.is_unseen()) {
+        let name = messages::unseen(&unseen.what, &clean(&unseen.detail));
+        let place = location(&unseen.file, unseen.line, 0);
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, places)) => places.extend(place),
+            None => all.push((name, place.into_iter().collect())),
+        }
+    }
+    let told = |(name, places): &(String, Vec<String>)| match places.as_slice() {
+        [] => name.clone(),
+        places => format!("{name} at {}", places.join(" and ")),
+    };
+    (!all.is_empty()).then(|| format!("not seen: {}", all.iter().map(told).collect::<Vec<_>>().join(", ")))
+}
+
 /// `no finding`, `2 findings, 1 not confirmed, 1 suppressed`.
 pub(crate) fn found(told: Told) -> String {
     let mut found = if told.findings == 0 { "no finding".to_owned() } else { count(told.findings, "finding") };
@@ -96,7 +114,7 @@ pub(crate) fn extent(coverage: &Coverage) -> String {
     if coverage.left_out > 0 {
         executions += &format!(", {} like others left out", coverage.left_out);
     }
-    let incomplete = if coverage.complete { "" } else { " (incomplete)" };
+    let incomplete = if coverage.complete || coverage.finished { "" } else { " (incomplete)" };
     match clean(&coverage.guarantee) {
         guarantee if guarantee.is_empty() => format!("{executions}{incomplete}"),
         guarantee => format!("{guarantee}: {executions}{incomplete}"),

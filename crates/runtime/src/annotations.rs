@@ -8,7 +8,7 @@
 use crate::clock::{self, acquire, release};
 use crate::sync::objects::{self, Object};
 use crate::thread::{CURRENT, Thread, current};
-use crate::{Global, arena, log, schedule, server};
+use crate::{Global, arena, free, log, schedule, server};
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use racehunter_event::control::{EXCUSED, NOTE_ANNOTATED};
 use racehunter_event::{Kind, Record, Wait};
@@ -76,6 +76,36 @@ unsafe fn add_benign(from: usize, size: usize) {
     *benign = Benign { next: BENIGN.get(), from, to: from + size };
     BENIGN.set(benign);
 }
+
+/// Streams that the C++ standard lets threads share without order, as the C library does its own. Their code is compiled
+/// with the program, where it looks like any other.
+pub(crate) unsafe fn excuse_standard_streams() {
+    /// The largest of them has so many bytes.
+    const SIZE: usize = 280;
+    let streams = &raw const rh_standard_streams as *const usize;
+    for stream in (0..8).map(|index| *streams.add(index)).filter(|&stream| stream != 0) {
+        let benign = arena::take_lasting(size_of::<Benign>()) as *mut Benign;
+        *benign = Benign { next: BENIGN.get(), from: stream, to: stream + SIZE };
+        BENIGN.set(benign);
+        free::excuse(stream, SIZE);
+    }
+}
+
+unsafe extern "C" {
+    static rh_standard_streams: usize;
+}
+
+// Weak: most programs have none of them.
+core::arch::global_asm!(
+    ".pushsection .data.rel.rh_streams,\"aw\",@progbits",
+    ".p2align 3",
+    "rh_standard_streams:",
+    ".irp name, _ZSt3cin, _ZSt4cout, _ZSt4cerr, _ZSt4clog, _ZSt4wcin, _ZSt5wcout, _ZSt5wcerr, _ZSt5wclog",
+    ".weak \\name",
+    ".quad \\name",
+    ".endr",
+    ".popsection",
+);
 
 macro_rules! annotation {
     ($($name:ident($($argument:ident: $type:ty),*) $body:block)*) => { $(

@@ -1,10 +1,34 @@
 //! What is not under control and shows only when one looks: kernel threads of others, and code without instrumentation.
 //!
-//! What the runtime is called for (`fork`, input from outside) is logged where that happens.
+//! What the runtime is called for (`fork`, input from outside) is logged where that happens, code without instrumentation
+//! that the program calls in [`crate::reach`].
 
-use crate::thread::{COUNT, CURRENT, State, Thread, thread};
-use crate::{fiber, kernel, log, outcome, server, sys};
+use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
+use crate::{Global, fiber, kernel, log, outcome, server, sys};
 use racehunter_event::Escape;
+
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_FREED: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_LOOKED: Global<bool> = Global::new(false);
+
+/// Memory is given back to the allocator. Where it would come back at once without the quarantine, others might meet it
+/// again at the same address; a claim rests on that.
+#[inline]
+pub(crate) unsafe fn freed() {
+    if LIVE.get() > 1 && !HAS_FREED.get() {
+        HAS_FREED.set(true);
+        log::escape(Escape::Freed, 0, 0, 0);
+    }
+}
+
+/// The program looks at a clock.
+pub(crate) unsafe fn looked_at_clock() {
+    if !HAS_LOOKED.get() {
+        HAS_LOOKED.set(true);
+        log::escape(Escape::Clock, 0, 0, 0);
+    }
+}
 
 /// The execution is about to end.
 pub(crate) unsafe fn look() {

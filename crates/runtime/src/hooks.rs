@@ -11,7 +11,7 @@ use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::thread::{__rh_stack, CURRENT, current};
 use crate::track::{self, __rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
-use crate::{Global, annotations, atomics, free, log, server, values};
+use crate::{Global, annotations, atomics, free, log, memory, server, tsan, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
@@ -69,6 +69,8 @@ save_and_call!("__rh_enter", "rsi", "", entered);
 save_and_call!("__rh_leave", "rsi", "", left);
 save_and_call!("__rh_round", "rdi", "", round);
 save_and_call!("__rh_call", "rdx", "", called);
+save_and_call!("__rh_reached", "r9", "", crate::reach::reached);
+save_and_call!("__rh_reached_through", "rsi", "", crate::reach::reached_through);
 
 // rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
 //
@@ -475,6 +477,19 @@ pub(crate) unsafe fn log_access(
     if stacks {
         values::note(&record);
     }
+}
+
+/// A function with a model has just written to memory of its caller, at `code`. The detector learns of it; it is part of the
+/// event that the function is, and none of its own.
+pub(crate) unsafe fn wrote(address: usize, size: usize, code: usize) {
+    if !schedule::running() || free::is_on() || !memory::in_program(code) {
+        return;
+    }
+    let site = tsan::site_of(code);
+    if server::watches(address, size) {
+        log_access(schedule::now(), address, size, site, Kind::Write, 0, code);
+    }
+    shadow::check(address, size, Access { kind: Kind::Write, code, site });
 }
 
 unsafe extern "C" fn read_range(address: usize, len: usize, site: *mut u8, code: usize, frame: usize) {

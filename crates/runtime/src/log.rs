@@ -164,9 +164,11 @@ pub(crate) unsafe fn event(kind: Kind, index: u64, object: usize, extra: u64, de
     });
 }
 
-/// Something that is not under control happened in the running thread, at `code`.
+/// Something that is not under control, or not seen, happened in the running thread, at `code`.
 pub(crate) unsafe fn escape(what: Escape, code: usize, object: usize, extra: u64) {
-    note(NOTE_UNCONTROLLED);
+    if !what.is_unseen() && !what.is_assumption() {
+        note(NOTE_UNCONTROLLED);
+    }
     put(Record {
         index: schedule::now(),
         code: relative(code),

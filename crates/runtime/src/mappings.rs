@@ -2,12 +2,13 @@
 //!
 //! The C library's own calls (for blocks, and for the stacks of threads) do not come here.
 
+use crate::io::channels;
 use crate::memory::{detects, last_access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
-use crate::{log, schedule, shadow, sys, values};
+use crate::{Global, log, schedule, shadow, sys, values};
 use racehunter_event::control::FLAG_ALLOCATIONS;
-use racehunter_event::{Kind, Record};
+use racehunter_event::{Escape, Kind, Record};
 
 pub(crate) const MREMAP: usize = 25;
 /// What is larger ends without being looked at: its shadow is larger still.
@@ -17,8 +18,12 @@ interpose! {
     munmap => unmap, "rdx";
 }
 
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn mmap(
+crate::io::interpose_six! {
+    mmap => map_at_caller;
+    mmap64 => map_at_caller;
+}
+
+unsafe extern "C" fn map_at_caller(
     at: usize,
     len: usize,
     protection: usize,
@@ -26,12 +31,49 @@ pub(crate) unsafe extern "C" fn mmap(
     fd: i32,
     offset: usize,
 ) -> usize {
-    let mapped = sys::call6(sys::MMAP, at, len, protection, flags, fd as usize, offset);
+    map([at, len, protection, flags, fd as usize, offset], crate::io::code_of_six())
+}
+
+/// Maps memory for a call at `code`.
+pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], code: usize) -> usize {
+    let mapped = sys::call6(sys::MMAP, at, len, protection, flags, fd, offset);
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
     }
     begins(mapped as usize, len);
+    if flags & SHARED != 0 && flags & ANONYMOUS == 0 {
+        is_shared(fd, protection & WRITABLE != 0, code);
+    }
     mapped as usize
+}
+
+const SHARED: usize = 1;
+const ANONYMOUS: usize = 0x20;
+const WRITABLE: usize = 2;
+
+/// Files that are mapped as shared memory, each by what the file system calls it.
+const FILES: usize = 64;
+static MAPPED: Global<[u64; FILES]> = Global::new([0; FILES]);
+
+/// A file is mapped so that writing to the memory changes it. The detector knows memory by its address, and executions begin
+/// with what is in files: neither must a file be mapped twice, nor must it outlive the execution.
+unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
+    const FSTAT: usize = 5;
+    let mut status = [0_u64; 18];
+    if !schedule::running() || sys::call(FSTAT, fd, status.as_mut_ptr() as usize, 0, 0) != 0 {
+        return;
+    }
+    let [device, node, links, ..] = status;
+    let key = channels::key(&[device, node]);
+    let known = &mut *MAPPED.ptr();
+    let place = known.iter().position(|&other| other == key || other == 0);
+    let is_twice = place.is_none_or(|place| known[place] == key);
+    if let Some(place) = place {
+        known[place] = key;
+    }
+    if is_twice || links > 0 && is_writable {
+        log::escape(Escape::Alias, code, 0, 0);
+    }
 }
 
 /// Memory has no past.
@@ -43,11 +85,6 @@ unsafe fn begins(at: usize, len: usize) {
         let (object, extra) = (at as u64, len as u64);
         log::put(Record { index, object, extra, thread, kind: Kind::Mapped, ..Record::default() });
     }
-}
-
-#[unsafe(no_mangle)]
-unsafe extern "C" fn mmap64(at: usize, len: usize, protection: usize, flags: usize, fd: i32, offset: usize) -> usize {
-    mmap(at, len, protection, flags, fd, offset)
 }
 
 pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32 {

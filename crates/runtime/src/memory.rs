@@ -5,7 +5,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
 use crate::sync::{ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
-use crate::{afterlife, annotations, log, outcome, schedule, server, sys, track, values};
+use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, sys, track, values};
 use racehunter_event::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
 use racehunter_event::{Kind, Record};
 
@@ -184,6 +184,7 @@ unsafe extern "C" fn allocate_posix(out: *mut *mut u8, align: usize, size: usize
         return ENOMEM;
     }
     *out = block;
+    hooks::wrote(out as usize, size_of::<usize>(), code);
     0
 }
 
@@ -208,6 +209,9 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
     let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
     track::ends(block as usize, size);
+    if schedule::running() {
+        escapes::freed();
+    }
     if detects() && size != 0 {
         log_free(block as usize, size, code);
         afterlife::free(block as usize, size, code, last_access(code).as_ref());

@@ -25,11 +25,18 @@ unsafe extern "C" {
 
 /// `Dl_info`: where an address comes from.
 #[repr(C)]
-struct Origin {
+pub(crate) struct Origin {
     path: *const c_char,
     base: usize,
-    symbol: *const c_char,
-    address: usize,
+    pub(crate) symbol: *const c_char,
+    /// Of the symbol.
+    pub(crate) address: usize,
+}
+
+/// What the dynamic linker knows about an address.
+pub(crate) unsafe fn origin(address: usize) -> Option<Origin> {
+    let mut origin = Origin { path: core::ptr::null(), base: 0, symbol: core::ptr::null(), address: 0 };
+    (dladdr(address as *const u8, &mut origin) != 0).then_some(origin)
 }
 
 /// The flag bytes of the executable.

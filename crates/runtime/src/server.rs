@@ -7,8 +7,8 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys, time, timers,
-    watchdog,
+    Global, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys,
+    time, timers, watchdog,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
@@ -165,6 +165,7 @@ unsafe extern "C" fn __libc_start_main(
 unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment: *const *const c_char) -> i32 {
     keys::init();
     find_thread_storage();
+    annotations::excuse_standard_streams();
     if wants_server() {
         outcome::init();
         watchdog::init();

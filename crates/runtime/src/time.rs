@@ -6,7 +6,7 @@
 use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, point, wait_until};
 use crate::signals::cancel;
 use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
-use crate::{Global, log};
+use crate::{Global, escapes, hooks, log};
 use racehunter_event::{Cause, Kind, Wait};
 
 pub(crate) const REALTIME: i32 = 0;
@@ -160,29 +160,33 @@ unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
 }
 
 unsafe fn look(clock: i32) -> u64 {
+    escapes::looked_at_clock();
     NOW.set(NOW.get() + LOOK);
     base(clock) + NOW.get()
 }
 
-pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], _code: usize) -> i32 {
+pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], code: usize) -> i32 {
     // Time of the processor is what has passed: the program has used it all the time. Negative ones are other processes'
     // and threads'.
     let of_processor = clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0;
     let now = look(clock);
     *time = parts(if of_processor { now - UPTIME_BASE } else { now });
+    hooks::wrote(time as usize, size_of::<[i64; 2]>(), code);
     0
 }
 
-unsafe extern "C" fn get_time_of_day(time: *mut [i64; 2], _zone: usize, _code: usize) -> i32 {
+unsafe extern "C" fn get_time_of_day(time: *mut [i64; 2], _zone: usize, code: usize) -> i32 {
     let now = look(REALTIME);
     *time = [(now / SECOND) as i64, (now % SECOND) as i64 / 1000];
+    hooks::wrote(time as usize, size_of::<[i64; 2]>(), code);
     0
 }
 
-unsafe extern "C" fn get_time(time: *mut i64, _code: usize) -> i64 {
+unsafe extern "C" fn get_time(time: *mut i64, code: usize) -> i64 {
     let seconds = (look(REALTIME) / SECOND) as i64;
     if !time.is_null() {
         *time = seconds;
+        hooks::wrote(time as usize, size_of::<i64>(), code);
     }
     seconds
 }

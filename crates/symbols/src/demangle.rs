@@ -4,7 +4,7 @@ use cpp_demangle::{DemangleOptions, Symbol};
 
 /// The readable form of a linker name: without parameters and return types, which make C++ names unreadable in a
 /// report and add nothing to a name that is shown with its file and line.
-pub(crate) fn demangle(name: &str) -> String {
+pub fn demangle(name: &str) -> String {
     if is_rust(name)
         && let Ok(rust) = rustc_demangle::try_demangle(name)
     {
@@ -22,6 +22,8 @@ pub(crate) fn demangle(name: &str) -> String {
 /// Names that compilers make up, in words. Threads often start with a lambda, so these are seen.
 fn tidy(demangled: &str) -> String {
     let text = demangled.strip_suffix(" const").unwrap_or(demangled).replace("_GLOBAL__N_1", "(anonymous namespace)");
+    // Which of two versions of a library a name is about is of no interest.
+    let text = text.replace("[abi:cxx11]", "");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some((start, length)) = first_lambda(rest) {

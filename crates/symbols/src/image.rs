@@ -18,6 +18,9 @@ use crate::{DataSymbol, SymbolsError};
 /// How DWARF is read. Shared ownership instead of borrowing, so that an [`Image`] owns all it needs.
 pub(crate) type Bytes = EndianArcSlice<LittleEndian>;
 
+/// The section with the descriptions of what nobody sees.
+const UNSEEN: &str = "rh_unseen";
+
 /// One executable or shared library. Addresses are those of the file, before loading.
 pub(crate) struct Image {
     dwarf: Arc<Dwarf<Bytes>>,
@@ -26,6 +29,8 @@ pub(crate) struct Image {
     functions: Vec<Named>,
     objects: Vec<Named>,
     thread_locals: Vec<Named>,
+    /// What the compiler plugin has noted about calls that nobody sees, and where that is loaded.
+    unseen: (u64, Vec<u8>),
     /// The addresses that are loaded: the first, and the one after the last.
     pub(crate) first: u64,
     pub(crate) end: u64,
@@ -63,9 +68,30 @@ impl Image {
             functions: named(&file, SymbolKind::Text),
             objects: named(&file, SymbolKind::Data),
             thread_locals: named(&file, SymbolKind::Tls),
+            unseen: file.section_by_name(UNSEEN).map_or_else(Default::default, |section| {
+                (section.address(), section.data().unwrap_or_default().to_vec())
+            }),
             first: loaded().map(|segment| segment.address()).min().unwrap_or(0),
             end: loaded().map(|segment| segment.address().saturating_add(segment.size())).max().unwrap_or(0),
         })
+    }
+
+    /// The description of something that nobody sees, at an offset of its section.
+    pub(crate) fn unseen(&self, offset: u64) -> Option<(u8, String)> {
+        let bytes = self.unseen.1.get(usize::try_from(offset).ok()?..)?;
+        let (&effect, name) = bytes.split_first()?;
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        Some((effect, String::from_utf8_lossy(name).into_owned()))
+    }
+
+    /// The offset of an address in the section of these descriptions.
+    pub(crate) fn offset_in_unseen(&self, address: u64) -> Option<u64> {
+        address.checked_sub(self.unseen.0).filter(|&offset| offset < self.unseen.1.len() as u64)
+    }
+
+    /// Whether it has a function of this name.
+    pub(crate) fn has_function(&self, name: &str) -> bool {
+        self.functions.iter().any(|function| function.name == name)
     }
 
     /// The frames at a code address, innermost first; none when nothing is known.

@@ -21,6 +21,7 @@ mod symbols;
 mod types;
 mod variables;
 
+pub use demangle::demangle;
 pub use forms::{Form, Part};
 pub use inspect::{Binary, Kind, inspect};
 pub use racehunter_finding::Frame;

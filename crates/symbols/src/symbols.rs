@@ -59,6 +59,10 @@ impl Module {
     fn image(&self) -> Option<&Image> {
         self.image.get_or_init(|| Image::load(&self.path).ok()).as_ref()
     }
+
+    fn name(&self) -> Option<String> {
+        self.path.file_name().map(|name| name.to_string_lossy().into_owned())
+    }
 }
 
 impl Symbols {
@@ -131,6 +135,34 @@ impl Symbols {
             },
         };
         if frames.is_empty() { vec![unknown(library)] } else { frames }
+    }
+
+    /// What the compiler plugin has noted about a call that nobody sees: the number of its effect, and a name. The place is
+    /// one in the section of the executable, or an address in a shared library.
+    #[must_use]
+    pub fn unseen(&self, place: u64) -> Option<(u8, String)> {
+        if let Some(known) = self.executable.unseen(place) {
+            return Some(known);
+        }
+        let (module, address) = self.module_of(place)?;
+        let image = module.image()?;
+        image.unseen(image.offset_in_unseen(address)?)
+    }
+
+    /// The shared library that has a function of this name, by its file name. Those that are loaded first count first.
+    #[must_use]
+    pub fn library_of(&self, function: &str) -> Option<String> {
+        let has = |module: &&Module| module.image().is_some_and(|image| image.has_function(function));
+        self.modules.iter().find(has).and_then(Module::name)
+    }
+
+    /// The shared library at an address, by its file name.
+    #[must_use]
+    pub fn library_at(&self, address: u64) -> Option<String> {
+        if self.in_executable(address).is_some() {
+            return None;
+        }
+        self.module_of(address).and_then(|(module, _)| module.name())
     }
 
     /// The global variable at an address, down to the smallest field.

@@ -182,8 +182,11 @@ impl Round<'_> {
         if let Stop::Failed(error) = summary.stop {
             return Err(error.into());
         }
-        let everything = (summary.claims.iter().find(|claim| claim.everything && !claim.divided))
-            .filter(|_| summary.coverage.complete && summary.escaped.is_empty() && summary.found.is_empty());
+        let everything = (summary.claims.iter().find(|claim| claim.everything && !claim.divided)).filter(|_| {
+            summary.coverage.complete
+                && summary.escaped.iter().all(|escaped| escaped.what.is_assumption())
+                && summary.found.is_empty()
+        });
         let exhausted = matches!(summary.stop, Stop::Exhausted);
         Ok(Outcome {
             executions: summary.coverage.executions,

@@ -1,15 +1,21 @@
 //! What a campaign may say about what it explored.
 
 use super::{Campaign, Claim, Counts, Member, Stop};
-use crate::{Part, Points};
+use crate::{Escape, Part, Points};
 use racehunter_finding::Coverage;
 
 impl Campaign<'_> {
-    /// Nothing happened that takes the ground from a claim of completeness.
+    /// Nothing happened that takes schedules out of the hands of the campaign.
     pub(super) fn is_clean(&self) -> bool {
         let Counts { diverged, limited, lost, partial, .. } = self.counts;
         let notices_sharing = self.budget.detect_races || self.budget.points != Points::Shared;
-        notices_sharing && diverged == 0 && limited == 0 && lost == 0 && partial == 0 && self.escaped.is_empty()
+        let is_controlled = self.escaped.keys().all(|(what, ..)| what.is_unseen() || what.is_assumption());
+        notices_sharing && diverged == 0 && limited == 0 && lost == 0 && partial == 0 && is_controlled
+    }
+
+    /// Nothing was reached that could hide what it does.
+    fn sees_everything(&self) -> bool {
+        !self.escaped.keys().any(|(what, ..)| what.is_unseen())
     }
 
     pub(super) fn coverage(&self, stop: &Stop) -> Coverage {
@@ -17,7 +23,8 @@ impl Campaign<'_> {
         let points = self.places.len() as u64;
         let finished = self.claiming().next().is_some() && self.claiming().all(|member| member.finished);
         let guarantee = self.claims().pop();
-        let complete = finished && guarantee.is_some();
+        let finished = finished && guarantee.is_some();
+        let complete = finished && self.sees_everything();
         Coverage {
             executions: counts.executions,
             diverged: counts.diverged,
@@ -25,6 +32,7 @@ impl Campaign<'_> {
             completed: self.endings.completed,
             unclear: Vec::new(),
             complete,
+            finished,
             guarantee: match guarantee {
                 Some(claim) => {
                     let what = claim.of_part(self.budget.part);
@@ -35,9 +43,13 @@ impl Campaign<'_> {
                 None => "some schedules; no claim about the others".to_owned(),
             },
             // Chances count only where nothing is certain.
-            chance: if complete { None } else { self.portfolio.chance().filter(|_| self.is_clean()) },
+            chance: if complete {
+                None
+            } else {
+                self.portfolio.chance().filter(|_| self.is_clean() && self.sees_everything())
+            },
             assumes: self.assumptions(),
-            missed: self.missed(stop, complete),
+            missed: self.missed(stop, finished),
             points,
             threads: u64::from(self.threads),
             events: self.events,
@@ -75,10 +87,17 @@ impl Campaign<'_> {
         if self.portfolio.left_out() > 0 {
             assumes.push("the order of operations on different objects does not matter".to_owned());
         }
+        let has = |what: Escape| self.escaped.keys().any(|(known, ..)| *known == what);
+        if has(Escape::Clock) {
+            assumes.push("time passes only as the schedule says".to_owned());
+        }
+        if has(Escape::Freed) {
+            assumes.push("freed memory is not handed out again at once".to_owned());
+        }
         assumes
     }
 
-    fn missed(&self, stop: &Stop, complete: bool) -> Vec<String> {
+    fn missed(&self, stop: &Stop, finished: bool) -> Vec<String> {
         let counts = self.counts;
         let waiting = self.portfolio.waiting() as u64;
         let mut missed = Vec::new();
@@ -87,7 +106,7 @@ impl Campaign<'_> {
                 missed.push(format!("{count} {} {why}", plural(count, what)));
             }
         };
-        if !complete {
+        if !finished {
             say(waiting, "target", "still waiting");
             if let Some(remaining) = self.portfolio.remaining().filter(|&remaining| remaining > waiting) {
                 say(remaining, "execution", "to go in this stage, by estimate");

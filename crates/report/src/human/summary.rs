@@ -8,7 +8,7 @@ use racehunter_finding::{Coverage, Kind};
 
 use crate::Told;
 use crate::color::{ERROR, FRAME, GOOD, WARNING, paint};
-use crate::short::{extent, found, is_proof, sentence, unclear};
+use crate::short::{extent, found, is_proof, not_seen, sentence, unclear};
 use crate::text::{clean, count, wrap};
 
 /// Column at which the text of each part starts.
@@ -38,7 +38,8 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, column
     if is_proof(coverage, told) {
         out += &part("Proved", GOOD, &extent(coverage));
     } else {
-        out += &part("Explored", WARNING, &extent(coverage));
+        let unseen = not_seen(coverage).map_or_else(String::new, |unseen| format!("; {unseen}"));
+        out += &part("Explored", WARNING, &format!("{}{unseen}", extent(coverage)));
     }
     if let Some(chance) = &coverage.chance {
         out += &part("Chance", FRAME, &clean(chance));
@@ -49,7 +50,8 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration, column
     let mut missed: Vec<String> = coverage.missed.iter().map(|line| clean(line)).collect();
     missed.push(format!("{} diverged, {} timed out", coverage.diverged, coverage.timed_out));
     out += &part("Missed", FRAME, &missed.join("; "));
-    for (number, what) in coverage.uncontrolled.iter().enumerate() {
+    let outside = coverage.uncontrolled.iter().filter(|what| !what.is_unseen());
+    for (number, what) in outside.enumerate() {
         let name = if number == 0 { "Outside" } else { "" };
         out += &part(name, WARNING, &format!("{} ({})", sentence(what), count(what.executions, "execution")));
     }

@@ -216,6 +216,7 @@ pub fn coverage() -> Coverage {
         threads: 3,
         events: 52,
         left_out: 0,
+        finished: true,
         uncontrolled: Vec::new(),
     }
 }
@@ -240,5 +241,15 @@ pub fn uncontrolled() -> Vec<Uncontrolled> {
         about("threads", "", 0),
         about("uninstrumented", "pump", 48),
         about("unmodelled", "system call 289", 49),
+        about("hidden-state", "`strtok`", 50),
+        about("unseen-memory", "`sscanf`", 51),
+        about("kernel-state", "`open`", 52),
+        about("random", "`getrandom`", 53),
+        about("alias", "", 54),
+        about("library", "`frobnicate` in libfrob.so", 55),
+        about("assembler", "`xaddl`", 56),
+        about("no-instrumentation", "`peek`", 57),
+        about("system-call", "system call 318", 58),
+        about("hidden-state", "`strtok`", 59),
     ]
 }

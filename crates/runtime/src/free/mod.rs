@@ -10,6 +10,7 @@
 //! own, time is real. Of the runtime's state only what is here is used, and what several threads use is atomic.
 
 mod annotations;
+pub(crate) use annotations::excuse;
 mod calls;
 mod detour;
 mod threads;

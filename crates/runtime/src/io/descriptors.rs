@@ -4,7 +4,7 @@ use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
-use crate::{shadow, sys, timers};
+use crate::{hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
 const PIPE2: usize = 293;
@@ -245,11 +245,12 @@ unsafe extern "C" fn make_pipe(ends: *mut [i32; 2], code: usize) -> i32 {
     make_pipe_with(ends, 0, code)
 }
 
-pub(super) unsafe extern "C" fn make_pipe_with(ends: *mut [i32; 2], flags: i32, _code: usize) -> i32 {
+pub(super) unsafe extern "C" fn make_pipe_with(ends: *mut [i32; 2], flags: i32, code: usize) -> i32 {
     let result = sys::call(PIPE2, ends as usize, flags as usize, 0, 0);
     if result >= 0 {
         let channel = channels::find_or_make(channels::identity((*ends)[0]), false);
         (*ends).iter().for_each(|&fd| channels::made(fd, FileKind::Pipe, channel));
+        hooks::wrote(ends as usize, size_of::<[i32; 2]>(), code);
     }
     finish(result) as i32
 }

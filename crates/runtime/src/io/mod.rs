@@ -500,7 +500,7 @@ macro_rules! interpose_six {
 pub(crate) use interpose_six;
 
 #[unsafe(link_section = ".data.racehunter")]
-static CODE: Global<usize> = Global::new(0);
+pub(crate) static CODE: Global<usize> = Global::new(0);
 
 /// Where the function was called that has just begun.
 pub(crate) fn code_of_six() -> usize {

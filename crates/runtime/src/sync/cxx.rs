@@ -7,7 +7,7 @@
 //! The symbols are weak. A program that is linked with the library's archive has them already.
 
 use super::real;
-use crate::{Global, server};
+use crate::{Global, hooks, server};
 use core::arch::global_asm;
 
 /// The program's call that the library is busy with, if any.
@@ -22,20 +22,23 @@ pub(super) fn place(code: usize) -> usize {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn rh_cxx_start(caller: usize) -> usize {
+unsafe extern "C" fn rh_cxx_start(caller: usize, thread: usize) -> usize {
     CALLER.set(caller);
+    hooks::wrote(thread, size_of::<usize>(), caller);
     real::cxx_start()
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn rh_cxx_join(caller: usize) -> usize {
+unsafe extern "C" fn rh_cxx_join(caller: usize, thread: usize) -> usize {
     CALLER.set(caller);
+    hooks::wrote(thread, size_of::<usize>(), caller);
     real::cxx_join()
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn rh_cxx_detach(caller: usize) -> usize {
+unsafe extern "C" fn rh_cxx_detach(caller: usize, thread: usize) -> usize {
     CALLER.set(caller);
+    hooks::wrote(thread, size_of::<usize>(), caller);
     real::cxx_detach()
 }
 
@@ -51,6 +54,8 @@ macro_rules! pass_through {
             ".cfi_startproc",
             "push rdi", "push rsi", "push rdx",
             ".cfi_adjust_cfa_offset 24",
+            // The object of the thread, which all of them change.
+            "mov rsi, rdi",
             "mov rdi, [rsp + 24]",
             concat!("call ", $note),
             "pop rdx", "pop rsi", "pop rdi",

@@ -10,7 +10,7 @@ use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
     prepare, thread,
 };
-use crate::{afterlife, clock, escapes, log, outcome, schedule, time};
+use crate::{afterlife, clock, escapes, hooks, log, outcome, schedule, time};
 use core::arch::global_asm;
 use racehunter_event::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
@@ -118,6 +118,7 @@ pub(super) unsafe extern "C" fn create(
     log_stack(t);
     make_ready(t);
     *handle = (*t).handle;
+    hooks::wrote(handle as usize, size_of::<usize>(), code);
     // Whoever makes threads without end would make all that there can be before the first of them runs.
     if (*current()).children.is_multiple_of(MANY_CHILDREN) {
         yield_now(code);
@@ -205,6 +206,7 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
     log::event(Kind::Join, n, number, how, 1);
     if !result.is_null() {
         *result = (*t).result;
+        hooks::wrote(result as usize, size_of::<usize>(), code);
     }
     0
 }

@@ -1,0 +1,338 @@
+//! Code that the program reaches and that nobody sees: functions without instrumentation, and assembler.
+//!
+//! Each call of such code is told to the runtime the first time that an execution comes to it. Which functions hide nothing is
+//! in [`racehunter_sight`]. A function of another module may be instrumented or not, which shows only when the program runs:
+//! every instrumented function begins with [`MARK`], and who calls another looks for that.
+
+use racehunter_sight::{Effect, MARK, assembler};
+use rustc_hash::FxHashMap;
+
+use crate::emit::{Emitter, UNNAMED};
+use crate::frame;
+use crate::kinds::Kinds;
+use crate::llvm::{FUNCTION, Module, Type, Value, llvm};
+use crate::memory::Memory;
+use crate::plan::{FunctionPlan, Plan, is_elsewhere, is_instrumentable};
+use crate::printing;
+use crate::sys::core::*;
+use crate::sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode as Opcode, LLVMValueKind as Kind};
+
+/// Bytes that the runtime looks at in what `read`, `write` and their kin transfer.
+const SEEN_OF_TRANSFER: i64 = 4096;
+
+/// Something that is told before an instruction.
+#[derive(Clone)]
+pub struct Reached {
+    /// The instruction.
+    pub at: Value,
+    /// What it is.
+    pub what: What,
+}
+
+/// What is not seen.
+#[derive(Clone)]
+pub enum What {
+    /// A function, assembler or builtin: its effect, its name, its address where it has one, and two of its arguments.
+    Named(Effect, String, Option<Value>, [Option<Value>; 2]),
+    /// Whatever function a pointer leads to.
+    Through(Value),
+}
+
+/// Finds what is not seen.
+pub struct Lookout<'a> {
+    kinds: &'a Kinds,
+    memory: Memory<'a>,
+}
+
+impl<'a> Lookout<'a> {
+    /// A lookout for one module.
+    pub fn new(kinds: &'a Kinds) -> Self {
+        Self { kinds, memory: Memory::trusting(kinds) }
+    }
+
+    /// What one instruction hides. `understood`: what it does to memory is announced.
+    pub fn look(&mut self, instruction: Value, understood: bool) -> Vec<Reached> {
+        let mut found = Vec::new();
+        self.taken(instruction, &mut found);
+        match instruction.opcode() {
+            Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) => {
+                let called = self.called(instruction, understood);
+                found.extend(called.into_iter().map(|what| Reached { at: instruction, what }));
+            }
+            _ => {}
+        }
+        found
+    }
+
+    fn called(&mut self, call: Value, understood: bool) -> Vec<What> {
+        let callee = call.callee();
+        if !llvm!(LLVMIsAInlineAsm(callee.0)).is_null() {
+            return assembled(callee).into_iter().collect();
+        }
+        let Some(function) = call.callee_function() else { return vec![What::Through(callee)] };
+        if let Some(name) = function.intrinsic_name() {
+            return self.intrinsic(call, function, &name).into_iter().collect();
+        }
+        if is_seen(function, self.kinds) {
+            return Vec::new();
+        }
+        let name = function.name();
+        let known = racehunter_sight::of(&name);
+        let argument = |position: u8| {
+            let position = u32::from(position);
+            (position < call.argument_count()).then(|| call.operand(position))
+        };
+        let mut found = Vec::new();
+        if self.hides_memory(call, &name, understood) {
+            found.push(What::Named(Effect::Memory, name.clone(), Some(function), [None, None]));
+        }
+        let arguments = match known.effect {
+            Effect::None => return found,
+            Effect::Random if is_only_signalled(call) => return found,
+            effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
+            _ => [None, None],
+        };
+        found.push(What::Named(known.effect, name, Some(function), arguments));
+        found
+    }
+
+    /// Whether a call of a known function touches memory that other threads can reach and that is not announced.
+    fn hides_memory(&mut self, call: Value, name: &str, understood: bool) -> bool {
+        let touches = racehunter_sight::of(name).touches;
+        if touches.is_empty() || understood {
+            return is_transfer(name) && !self.is_small_transfer(call);
+        }
+        if let Some(hides) = printing::hides(call, name, |pointer| self.is_quiet(pointer)) {
+            return hides;
+        }
+        (0..call.argument_count()).any(|at| touches.contains(at) && !self.is_quiet(call.operand(at)))
+    }
+
+    /// Whether the runtime sees all that such a call transfers, or nobody else can.
+    fn is_small_transfer(&mut self, call: Value) -> bool {
+        let is_short = |length: Value| length.constant_integer().is_some_and(|length| length <= SEEN_OF_TRANSFER);
+        call.argument_count() < 3 || is_short(call.operand(2)) || self.is_quiet(call.operand(1))
+    }
+
+    /// Whether no other thread can see what happens behind a pointer, or nothing can happen there.
+    fn is_quiet(&mut self, value: Value) -> bool {
+        !value.ty().is_ordinary_pointer()
+            || llvm!(LLVMIsNull(value.0)) != 0
+            || value.kind() == Kind::LLVMFunctionValueKind
+            || self.memory.is_private(value)
+            || self.memory.is_constant(value)
+    }
+
+    /// Functions whose address the instruction uses, other than to call them: whoever gets it may.
+    fn taken(&mut self, instruction: Value, found: &mut Vec<Reached>) {
+        let is_call = instruction.is_call();
+        let last = instruction.operand_count().saturating_sub(1);
+        for (index, operand) in (0..).zip(instruction.operands()) {
+            if is_call && index == last || operand.kind() != Kind::LLVMFunctionValueKind || is_seen(operand, self.kinds)
+            {
+                continue;
+            }
+            let name = operand.name();
+            let effect = racehunter_sight::of(&name).effect;
+            // How the table of exceptions is read is the unwinder's business.
+            if effect == Effect::None || effect.is_about_files() || operand.intrinsic_name().is_some() {
+                continue;
+            }
+            let at = match instruction.opcode() {
+                Some(Opcode::LLVMPHI) => instruction.block().terminator(),
+                Some(Opcode::LLVMLandingPad) => None,
+                _ => Some(instruction),
+            };
+            let what = What::Named(effect, name, Some(operand), [None, None]);
+            found.extend(at.map(|at| Reached { at, what }));
+        }
+    }
+
+    fn intrinsic(&mut self, call: Value, function: Value, name: &str) -> Option<What> {
+        const VARYING: [&str; 6] = ["rdrand", "rdseed", "rdtsc", "rdpmc", "cyclecounter", "steadycounter"];
+        // They touch memory only in ways that are announced, that belong to the stack, or that no program can see.
+        const KNOWN: [&str; 31] = [
+            "llvm.memcpy",
+            "llvm.memmove",
+            "llvm.memset",
+            "llvm.masked.",
+            "llvm.lifetime.",
+            "llvm.dbg.",
+            "llvm.invariant.",
+            "llvm.va_",
+            "llvm.stack",
+            "llvm.prefetch",
+            "llvm.assume",
+            "llvm.experimental.noalias",
+            "llvm.eh.",
+            "llvm.sideeffect",
+            "llvm.trap",
+            "llvm.debugtrap",
+            "llvm.ubsantrap",
+            "llvm.launder.",
+            "llvm.strip.",
+            "llvm.donothing",
+            "llvm.x86.sse2.pause",
+            "llvm.x86.sse2.mfence",
+            "llvm.x86.sse2.lfence",
+            "llvm.x86.sse.sfence",
+            "llvm.threadlocal.",
+            "llvm.instrprof.",
+            "llvm.pseudoprobe",
+            "llvm.clear_cache",
+            "llvm.x86.sse2.clflush",
+            "llvm.x86.clflushopt",
+            "llvm.x86.clwb",
+        ];
+        if VARYING.iter().any(|varying| name.contains(varying)) {
+            return Some(What::Named(Effect::Random, name.to_owned(), None, [None, None]));
+        }
+        let is_masked = crate::library::masked_access(call, name).is_some();
+        if is_masked || KNOWN.iter().any(|known| name.starts_with(known)) || !self.kinds.may_touch_memory(function) {
+            return None;
+        }
+        let is_loud = (0..call.argument_count()).any(|at| !self.is_quiet(call.operand(at)));
+        is_loud.then(|| What::Named(Effect::Memory, name.to_owned(), None, [None, None]))
+    }
+}
+
+/// Inline assembler that hides something.
+fn assembled(assembler_value: Value) -> Option<What> {
+    let (text, constraints) = assembler_value.assembler();
+    if assembler::is_harmless(&text, &constraints) {
+        return None;
+    }
+    let effect = if assembler::is_varying(&text) { Effect::Random } else { Effect::Assembler };
+    Some(What::Named(effect, assembler::name(&text).to_owned(), None, [None, None]))
+}
+
+/// Whether the module has the code of a function, and it is instrumented or says so itself.
+fn is_seen(function: Value, kinds: &Kinds) -> bool {
+    !function.is_declaration() && !is_elsewhere(function) && is_instrumentable(function, kinds)
+}
+
+/// Functions whose data the runtime looks at itself, up to a limit: the second argument is the memory, the third its length.
+fn is_transfer(name: &str) -> bool {
+    matches!(name, "read" | "write" | "recv" | "send" | "recvfrom" | "sendto")
+}
+
+/// Whether a process or thread is asked for its number only to send it a signal.
+fn is_only_signalled(call: Value) -> bool {
+    let sends = |user: Value| {
+        let name = user.is_call().then(|| user.callee_function()).flatten().map(Value::name);
+        name.is_some_and(|name| matches!(name.as_str(), "kill" | "tgkill" | "sigqueue" | "killpg"))
+    };
+    let is_asked = call.callee_function().is_some_and(|callee| matches!(callee.name().as_str(), "getpid" | "gettid"));
+    is_asked && call.uses().all(|(user, _)| sends(user))
+}
+
+/// A function that has memory accesses which nobody announces.
+pub fn blind(function: Value) -> Reached {
+    let at = frame::first_instruction(function, None);
+    Reached { at, what: What::Named(Effect::Uninstrumented, function.name(), None, [None, None]) }
+}
+
+/// Marks the functions of a module as instrumented.
+pub fn mark(module: Module, kinds: &Kinds) {
+    let i64 = llvm!(LLVMInt64TypeInContext(module.context()));
+    let mark = Value(llvm!(LLVMConstInt(i64, MARK, 0)));
+    for function in module.functions().filter(|&function| is_seen(function, kinds)) {
+        function.set_prologue(mark);
+    }
+}
+
+/// What the hooks of a module refer to.
+#[derive(Default)]
+pub struct Told {
+    /// A byte for each place, which is not zero once it is told.
+    gates: Option<Value>,
+    used: u64,
+    descriptions: FxHashMap<(u8, String), Value>,
+}
+
+impl Told {
+    /// Adds the bytes that the places of a plan need.
+    pub fn new(module: Module, plan: &Plan) -> Self {
+        let count: usize = plan.functions.iter().map(|function| function.reached.len()).sum();
+        if count == 0 {
+            return Self::default();
+        }
+        let i8 = llvm!(LLVMInt8TypeInContext(module.context()));
+        let ty = Type(llvm!(LLVMArrayType2(i8, count as u64)));
+        let gates = module.add_global(ty, c"__rh_gates");
+        llvm!(LLVMSetInitializer(gates.0, LLVMConstNull(ty.0)));
+        llvm!(LLVMSetLinkage(gates.0, LLVMLinkage::LLVMInternalLinkage));
+        Self { gates: Some(gates), used: 0, descriptions: FxHashMap::default() }
+    }
+}
+
+impl Emitter<'_> {
+    /// Tells what a function reaches.
+    pub fn reach(&mut self, plan: &FunctionPlan) {
+        for reached in &plan.reached {
+            self.locate(plan.function, reached.at);
+            let at = frame::before_tail_call(reached.at);
+            match &reached.what {
+                What::Named(effect, name, function, arguments) => self.named(at, *effect, name, *function, *arguments),
+                What::Through(pointer) => self.through(at, *pointer),
+            }
+        }
+    }
+
+    fn named(&mut self, at: Value, effect: Effect, name: &str, function: Option<Value>, arguments: [Option<Value>; 2]) {
+        let Some(gates) = self.told.gates else { return };
+        let gate = self.constant_offset_of(gates, self.told.used);
+        self.told.used += 1;
+        let description = self.description(effect, name);
+        self.before(at);
+        let flag = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, gate.0, UNNAMED)));
+        let is_told = self.compare(LLVMIntPredicate::LLVMIntNE, flag, Value(llvm!(LLVMConstNull(self.types.i8.0))));
+        self.rarely(at, is_told, |emitter| {
+            let nothing = Value(llvm!(LLVMConstNull(emitter.types.ptr.0)));
+            let [first, second] = arguments.map(|argument| match argument {
+                Some(value) if value.ty().is_integer() || value.ty().is_ordinary_pointer() => emitter.as_i64(value),
+                _ => emitter.i64(0),
+            });
+            emitter.call(c"__rh_reached", &[description, gate, function.unwrap_or(nothing), first, second]);
+        });
+    }
+
+    fn through(&mut self, at: Value, pointer: Value) {
+        self.before(at);
+        let begins = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i64.0, pointer.0, UNNAMED)));
+        llvm!(LLVMSetAlignment(begins.0, 1));
+        let is_marked = self.equal(begins, self.i64(MARK));
+        self.rarely(at, is_marked, |emitter| emitter.call(c"__rh_reached_through", &[pointer]));
+    }
+
+    /// The effect and the name, as bytes of a section of their own.
+    fn description(&mut self, effect: Effect, name: &str) -> Value {
+        let key = (effect as u8, name.to_owned());
+        if let Some(&known) = self.told.descriptions.get(&key) {
+            return known;
+        }
+        let mut bytes = vec![effect as u8];
+        bytes.extend(name.bytes());
+        let context = self.module.context();
+        let text = Value(llvm!(LLVMConstStringInContext2(context, bytes.as_ptr().cast(), bytes.len(), 0)));
+        let global = self.module.add_global(text.ty(), c"__rh_unseen");
+        llvm!(LLVMSetInitializer(global.0, text.0));
+        llvm!(LLVMSetGlobalConstant(global.0, 1));
+        llvm!(LLVMSetLinkage(global.0, LLVMLinkage::LLVMInternalLinkage));
+        let section = std::ffi::CString::new(racehunter_sight::SECTION).expect("the name has no zero byte");
+        llvm!(LLVMSetSection(global.0, section.as_ptr()));
+        llvm!(LLVMSetAlignment(global.0, 1));
+        self.told.descriptions.insert(key, global);
+        global
+    }
+}
+
+impl Kinds {
+    /// Whether an intrinsic may touch memory of the program.
+    fn may_touch_memory(&self, intrinsic: Value) -> bool {
+        // Two bits for each kind of memory; those of the second are about what no program can see.
+        const INACCESSIBLE: u64 = 0b1100;
+        let attribute = llvm!(LLVMGetEnumAttributeAtIndex(intrinsic.0, FUNCTION, self.memory));
+        attribute.is_null() || llvm!(LLVMGetEnumAttributeValue(attribute)) & !INACCESSIBLE != 0
+    }
+}

@@ -1,0 +1,109 @@
+//! Code that the program comes to and that nobody sees.
+//!
+//! The compiler plugin has a hook before each call that could be one, which comes here the first time; where such a call
+//! takes nothing away from what is claimed, it comes again. What only threads can do to each other does not count while
+//! there is one thread: it is ordered with whatever the others did before, or will do.
+
+use crate::files_seen;
+use crate::schedule;
+use crate::thread::{LIVE, current};
+use crate::{Global, free, log, modules};
+use core::ffi::{CStr, c_char};
+use racehunter_event::Escape;
+use racehunter_sight::{Effect, MARK};
+
+unsafe extern "C" {
+    // The linker puts the descriptions of all modules of the executable side by side, and names the ends.
+    static __start_rh_unseen: u8;
+    static __stop_rh_unseen: u8;
+}
+
+/// Makes sure that there is a first description.
+#[used]
+#[unsafe(link_section = "rh_unseen")]
+static NOTHING: [u8; 2] = [0; 2];
+
+/// Added to the description of a call whose result differs from execution to execution.
+pub(crate) const VARIES: usize = 1 << 62;
+
+/// Functions that were called by their addresses and hide nothing.
+const REMEMBERED: usize = 64;
+#[unsafe(link_section = ".data.racehunter")]
+static HARMLESS: Global<[usize; REMEMBERED]> = Global::new([0; REMEMBERED]);
+/// Those that were told about, in this execution.
+#[unsafe(link_section = ".data.racehunter")]
+static TOLD: Global<[(usize, usize); REMEMBERED]> = Global::new([(0, 0); REMEMBERED]);
+
+/// Whether there is anybody else to interfere with.
+pub(crate) unsafe fn others_are_there() -> bool {
+    LIVE.get() > 1 || !(*current()).handler.is_null()
+}
+
+unsafe fn is_marked(function: usize) -> bool {
+    function != 0 && (function as *const u64).read_unaligned() == MARK
+}
+
+/// The place of a description in the section of the executable; those of libraries have their addresses.
+unsafe fn place_of(description: *const u8) -> usize {
+    let (start, end) = (&raw const __start_rh_unseen as usize, &raw const __stop_rh_unseen as usize);
+    let address = description as usize;
+    if (start..end).contains(&address) { address - start } else { address }
+}
+
+/// A call, or assembler, that a description is about is next. The arguments that matter come with it.
+pub(crate) unsafe extern "C" fn reached(
+    description: *const u8,
+    gate: *mut u8,
+    function: usize,
+    first: usize,
+    second: usize,
+    code: usize,
+) {
+    if free::is_on() || !schedule::running() {
+        return;
+    }
+    if is_marked(function) {
+        *gate = 1;
+        return;
+    }
+    let Some(effect) = Effect::from_byte(*description) else { return };
+    let object = place_of(description);
+    if effect.is_about_files() {
+        let name = CStr::from_ptr(description.add(1) as *const c_char).to_bytes();
+        if files_seen::used(effect, name == b"fclose", [first, second], (code, object)) {
+            *gate = 1;
+        }
+    } else if effect.counts_alone() || others_are_there() {
+        *gate = 1;
+        log::escape(Escape::Unseen, code, object, 0);
+    }
+}
+
+/// A function is called by its address, which is not marked as instrumented.
+pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
+    if free::is_on() || !schedule::running() || !others_are_there() {
+        return;
+    }
+    let slot = function >> 4 & (REMEMBERED - 1);
+    let (harmless, told) = (&mut (*HARMLESS.ptr())[slot], &mut (*TOLD.ptr())[slot]);
+    if *harmless == function || *told == (function, code) {
+        return;
+    }
+    if hides_nothing(function) {
+        *harmless = function;
+        return;
+    }
+    *told = (function, code);
+    log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+}
+
+/// Whether the function is one that was reviewed, by the name that the dynamic linker knows.
+unsafe fn hides_nothing(function: usize) -> bool {
+    let Some(origin) = modules::origin(function) else { return false };
+    if origin.symbol.is_null() || origin.address != function {
+        return false;
+    }
+    let name = CStr::from_ptr(origin.symbol).to_str().unwrap_or("");
+    let known = racehunter_sight::of(name);
+    known.effect == Effect::None && known.touches.is_empty()
+}

@@ -1,0 +1,399 @@
+//! What a call of code without instrumentation can hide from a claim.
+//!
+//! A claim about all schedules is only as good as what was seen of each of them. Instrumented code is seen; everything else
+//! is looked up here, by name. The principle is a whitelist: [`of`] answers [`Effect::Unknown`] for every function that
+//! nobody has reviewed, and that is a gap in any claim about an execution that reaches it.
+//!
+//! The crate knows names, nothing else: not how calls are found (the compiler plugin), not when a call counts (the
+//! runtime), not how gaps are told (the reports). It has no dependencies and works without the standard library, because
+//! the runtime asks it too, about functions that are called by their address.
+//!
+//! Start reading at [`Effect`], then [`of`]; the reviewed functions are in [`table`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod assembler;
+pub mod table;
+
+/// The first eight bytes of every instrumented function: an instruction that does nothing, with an operand that nobody else
+/// uses. Who calls code by its address tells by them whether it is seen.
+pub const MARK: u64 = u64::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, b'R', b'H', b'0', b'1']);
+
+/// The section of the descriptions of what is not seen: the number of an [`Effect`], then a name that ends with a zero.
+pub const SECTION: &str = "rh_unseen";
+
+/// What a function can hide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Effect {
+    /// Nothing beyond the memory of its arguments: it has a model, or touches neither memory of its caller nor state that
+    /// other threads can change.
+    None = 0,
+    /// State inside a library that calls of other threads use or change: `strtok`, `setenv`.
+    HiddenState = 1,
+    /// Memory of its caller, read or written where nothing tells the detector: `sscanf`.
+    Memory = 2,
+    /// State of the kernel that no scheduling point stands for: the working directory, the resources of the process.
+    KernelState = 3,
+    /// A source of values that differ from execution to execution: `getrandom`.
+    Random = 4,
+    /// A second address for memory that has one already: `shmat`.
+    Alias = 5,
+    /// Code that nobody has reviewed.
+    Unknown = 6,
+    /// Inline assembler.
+    Assembler = 7,
+    /// A function that was compiled with the instrumentation switched off.
+    Uninstrumented = 8,
+    /// Looks at files, by a path or by their contents at an offset of its own.
+    FileLook = 9,
+    /// Changes files, and tells its caller nothing that depends on what was there: an open for writing, `write`.
+    FileChange = 10,
+    /// Changes files, and its result depends on what was there: `mkdir`, `unlink`.
+    FileBoth = 11,
+    /// Uses the position in an open file, which others may move: `lseek`, `fgets`.
+    FilePosition = 12,
+    /// Opens a file; what for, its flags tell (`open`).
+    FileOpen = 13,
+    /// Opens a file; what for, its mode tells (`fopen`).
+    FileOpenMode = 14,
+}
+
+impl Effect {
+    /// The effect with this number.
+    #[must_use]
+    pub fn from_byte(byte: u8) -> Option<Self> {
+        let all = [
+            Self::None,
+            Self::HiddenState,
+            Self::Memory,
+            Self::KernelState,
+            Self::Random,
+            Self::Alias,
+            Self::Unknown,
+            Self::Assembler,
+            Self::Uninstrumented,
+            Self::FileLook,
+            Self::FileChange,
+            Self::FileBoth,
+            Self::FilePosition,
+            Self::FileOpen,
+            Self::FileOpenMode,
+        ];
+        all.into_iter().find(|effect| *effect as u8 == byte)
+    }
+
+    /// The name in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::HiddenState => "hidden-state",
+            Self::Memory => "unseen-memory",
+            Self::Random => "random",
+            Self::Alias => "alias",
+            Self::Unknown => "library",
+            Self::Assembler => "assembler",
+            Self::Uninstrumented => "no-instrumentation",
+            Self::KernelState
+            | Self::FileLook
+            | Self::FileChange
+            | Self::FileBoth
+            | Self::FilePosition
+            | Self::FileOpen
+            | Self::FileOpenMode => "kernel-state",
+        }
+    }
+
+    /// Whether it is about files.
+    #[must_use]
+    pub const fn is_about_files(self) -> bool {
+        matches!(
+            self,
+            Self::FileLook
+                | Self::FileChange
+                | Self::FileBoth
+                | Self::FilePosition
+                | Self::FileOpen
+                | Self::FileOpenMode
+        )
+    }
+
+    /// Whether it counts even when no other thread is there: it makes executions differ from each other, or lasts.
+    #[must_use]
+    pub const fn counts_alone(self) -> bool {
+        matches!(self, Self::Random | Self::Alias)
+    }
+}
+
+/// Which arguments of a call lead to memory that is touched where the detector does not see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    bits: u16,
+    /// All from this one on, for functions that take any number.
+    from: Option<u8>,
+}
+
+impl Arguments {
+    /// Whether the argument at a position is one of them.
+    #[must_use]
+    pub fn contains(self, position: u32) -> bool {
+        position < 16 && self.bits >> position & 1 != 0 || self.from.is_some_and(|from| position >= u32::from(from))
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.bits == 0 && self.from.is_none()
+    }
+}
+
+/// What is known about a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// What it can hide, whatever its arguments are.
+    pub effect: Effect,
+    /// Arguments whose memory it touches unseen.
+    pub touches: Arguments,
+    /// Where the path, the file or the stream is, for effects on files.
+    pub file: u8,
+    /// Where the flags or the mode are, for functions that open files.
+    pub mode: u8,
+}
+
+impl Function {
+    const fn with(effect: Effect) -> Self {
+        Self { effect, touches: Arguments { bits: 0, from: None }, file: 0, mode: 0 }
+    }
+}
+
+/// What a function can hide, by the name that the linker knows.
+#[must_use]
+pub fn of(name: &str) -> Function {
+    exactly(name).or_else(|| plain(name).and_then(exactly)).unwrap_or(Function::with(Effect::Unknown))
+}
+
+/// What the table says about a name as it is.
+fn exactly(name: &str) -> Option<Function> {
+    if table::PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
+        return Some(Function::with(Effect::None));
+    }
+    if is_mathematics(name) || is_thrown(name) {
+        return Some(Function::with(Effect::None));
+    }
+    table::ALL.iter().find_map(|(effect, names)| {
+        let found = names.split_ascii_whitespace().find(|entry| entry.split(':').next() == Some(name))?;
+        Some(entry(*effect, found))
+    })
+}
+
+/// A function of `<math.h>`, for any of its types.
+fn is_mathematics(name: &str) -> bool {
+    let has = |name: &str| table::MATHEMATICS.split_ascii_whitespace().any(|known| known == name);
+    has(name) || name.strip_suffix(['f', 'l']).is_some_and(has)
+}
+
+/// `std::__throw_bad_alloc()` and all others of its kind: `_ZSt17__throw_bad_allocv`.
+fn is_thrown(name: &str) -> bool {
+    let rest = name.strip_prefix("_ZSt").map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
+    rest.is_some_and(|rest| rest.starts_with("__throw_"))
+}
+
+/// `name:touched:file:mode`, for example `fgets:0:2`: positions of arguments; a `+` behind one means all from there on.
+fn entry(effect: Effect, text: &str) -> Function {
+    let mut parts = text.split(':').skip(1);
+    let mut function = Function::with(effect);
+    let mut last = 0;
+    for byte in parts.next().unwrap_or("").bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                last = byte - b'0';
+                function.touches.bits |= 1 << last;
+            }
+            _ => function.touches.from = Some(last),
+        }
+    }
+    let mut position = || parts.next().and_then(|text| text.parse().ok()).unwrap_or(0);
+    function.file = position();
+    function.mode = position();
+    function
+}
+
+/// The function that a name of the C library's headers stands for, where that takes the same arguments.
+fn plain(name: &str) -> Option<&str> {
+    let standard = name.strip_prefix("__isoc99_").or_else(|| name.strip_prefix("__isoc23_"));
+    if standard.is_some() {
+        return standard;
+    }
+    // Checked versions have further arguments behind those of the plain ones; where that is not so, they have an entry.
+    let checked = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk"));
+    if checked.is_some() {
+        return checked;
+    }
+    // Large files.
+    name.strip_suffix("64")
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::vec::Vec;
+
+    fn names() -> impl Iterator<Item = (Effect, &'static str)> {
+        let name = |entry: &'static str| entry.split(':').next().unwrap_or(entry);
+        table::ALL
+            .iter()
+            .flat_map(move |&(effect, names)| names.split_ascii_whitespace().map(move |entry| (effect, name(entry))))
+    }
+
+    #[test]
+    fn each_function_has_one_entry() {
+        let mut seen = BTreeSet::new();
+        let twice: Vec<&str> = names().map(|(_, name)| name).filter(|name| !seen.insert(*name)).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+    }
+
+    #[test]
+    fn what_nobody_has_reviewed_is_unknown() {
+        for name in [
+            "frobnicate",
+            "",
+            "_ZNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE6appendEPKc",
+            "strtok2",
+            "_ZSt4cout",
+        ] {
+            assert_eq!(of(name).effect, Effect::Unknown, "{name}");
+        }
+        // Nodes of lists and trees are changed inside of the shared library.
+        for name in ["_ZNSt8__detail15_List_node_base7_M_hookEPS0_", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"]
+        {
+            assert_eq!(of(name).effect, Effect::Unknown, "{name}");
+        }
+    }
+
+    #[test]
+    fn state_inside_of_libraries_is_hidden() {
+        for name in [
+            "strtok",
+            "rand",
+            "srand",
+            "random",
+            "drand48",
+            "setenv",
+            "getenv",
+            "putenv",
+            "localtime",
+            "gmtime",
+            "asctime",
+            "ctime",
+            "strerror",
+            "setlocale",
+            "getpwnam",
+            "gethostbyname",
+            "tmpnam",
+            "readdir",
+            "__xpg_basename",
+            "dirname",
+            "ttyname",
+            "getopt",
+            "lgamma",
+            "mblen",
+        ] {
+            assert_eq!(of(name).effect, Effect::HiddenState, "{name}");
+        }
+    }
+
+    #[test]
+    fn memory_that_is_written_unseen_is_known_by_its_argument() {
+        for (name, argument) in [
+            ("sscanf", 2),
+            ("fgets", 0),
+            ("fread", 0),
+            ("getline", 0),
+            ("pread", 1),
+            ("times", 0),
+            ("stat", 1),
+            ("stat64", 1),
+            ("clock_getres", 1),
+            ("localtime_r", 1),
+            ("getcwd", 0),
+            ("uname", 0),
+            ("mbstowcs", 0),
+            ("sigprocmask", 2),
+            ("realpath", 1),
+            ("stpcpy", 0),
+            ("pthread_attr_init", 0),
+            ("socketpair", 3),
+            ("__isoc99_sscanf", 5),
+            ("__isoc23_strtol", 1),
+            ("__stpcpy_chk", 0),
+            ("qsort", 0),
+            ("getsockopt", 3),
+            ("epoll_wait", 1),
+            ("sem_getvalue", 1),
+        ] {
+            let function = of(name);
+            assert!(function.touches.contains(argument), "{name}");
+            assert_ne!(function.effect, Effect::Unknown, "{name}");
+        }
+        assert!(of("abs").touches.is_empty() && of("pthread_mutex_lock").touches.is_empty());
+        assert!(!of("fgets").touches.contains(2));
+    }
+
+    #[test]
+    fn what_differs_between_executions_counts_at_any_time() {
+        for name in ["getrandom", "arc4random", "getpid", "sched_getcpu", "mkstemp", "shmat"] {
+            assert!(of(name).effect.counts_alone(), "{name}");
+        }
+        assert!(!of("strtok").effect.counts_alone());
+    }
+
+    #[test]
+    fn files_are_where_the_entry_says() {
+        let place = |name| (of(name).effect, of(name).file, of(name).mode);
+        assert_eq!(place("open"), (Effect::FileOpen, 0, 1));
+        assert_eq!(place("openat64"), (Effect::FileOpen, 1, 2));
+        assert_eq!(place("fopen64"), (Effect::FileOpenMode, 0, 1));
+        assert_eq!(place("lseek64"), (Effect::FilePosition, 0, 0));
+        assert_eq!(place("fgets"), (Effect::FilePosition, 2, 0));
+        assert_eq!(place("fwrite"), (Effect::FileChange, 3, 0));
+        assert_eq!(place("access"), (Effect::FileLook, 0, 0));
+        assert_eq!(place("mkdir"), (Effect::FileBoth, 0, 0));
+    }
+
+    #[test]
+    fn harmless_functions_are_harmless() {
+        for name in [
+            "abs",
+            "sqrt",
+            "sqrtf",
+            "powl",
+            "malloc",
+            "free",
+            "_Znwm",
+            "pthread_mutex_lock",
+            "__cxa_throw",
+            "_ZSt17__throw_bad_allocv",
+            "_ZSt20__throw_length_errorPKc",
+            "__errno_location",
+            "exit",
+            "__tsan_acquire",
+        ] {
+            let function = of(name);
+            assert_eq!((function.effect, function.touches.is_empty()), (Effect::None, true), "{name}");
+        }
+    }
+
+    #[test]
+    fn effects_have_numbers() {
+        for byte in 0..=u8::MAX {
+            assert!(Effect::from_byte(byte).is_none_or(|effect| effect as u8 == byte));
+        }
+        for (effect, _) in table::ALL {
+            assert_eq!(Effect::from_byte(effect as u8), Some(effect));
+        }
+    }
+}
