@@ -1,0 +1,28 @@
+//~ about: an access that crosses a word, and a byte behind the border
+//~ truth: race
+//~ flags: -w
+#include <immintrin.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+static _Alignas(64) char buf[128];
+
+static void *one(void *arg)
+{
+    int v = 5; memcpy(buf + 6, &v, sizeof v);
+    return arg;
+}
+static void *two(void *arg)
+{
+    buf[8] = 2;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

@@ -1,0 +1,29 @@
+//~ about: the barrier is made for two, and then again for one
+//~ truth: race
+#include <pthread.h>
+static pthread_barrier_t bar;
+static int x;
+static void *one(void *arg)
+{
+    x = 1;
+    pthread_barrier_wait(&bar);
+    return arg;
+}
+static void *two(void *arg)
+{
+    pthread_barrier_wait(&bar);
+    x = 2;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_barrier_init(&bar, 0, 2);
+    pthread_barrier_destroy(&bar);
+    pthread_barrier_init(&bar, 0, 1);
+    pthread_create(&a, 0, one, 0);
+    pthread_create(&b, 0, two, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
