@@ -167,6 +167,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     find_thread_storage();
     if wants_server() {
         outcome::init();
+        outcome::watch_quick_end();
         watchdog::init();
         serve();
     }
