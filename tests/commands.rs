@@ -9,6 +9,7 @@ mod chaos;
 mod compilers;
 mod detector;
 mod determinism;
+mod distrust;
 mod documents;
 mod experience;
 mod free_running;

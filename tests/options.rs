@@ -238,7 +238,8 @@ fn status_and_output_are_compared_when_asked() {
     for (kind, end, message, note) in cases {
         let (workshop, program) = Workshop::with_program(&lossy(end));
         let options = ["--analysis", "context-bound"];
-        let _ = workshop.hunt(&program, &options).expect(0);
+        // A status of failure is a finding in any case; here every status is said to be none.
+        let _ = workshop.hunt(&program, &[&options[..], &["--allow-exit-status"]].concat()).expect(0);
         let hunted = workshop.hunt(&program, &[&options[..], &["--check-output"]].concat()).expect(1);
         let [finding] = &hunted.findings[..] else { panic!("{:?}", hunted.overview()) };
         assert_eq!((finding.kind.as_str(), finding.preemptions, finding.replayed), (kind, 1, [5, 5]));
@@ -252,4 +253,31 @@ fn status_and_output_are_compared_when_asked() {
         let (workshop, program) = Workshop::with_program(&fixed);
         let _ = workshop.hunt(&program, &[&options[..], &["--check-output"]].concat()).expect(0);
     }
+}
+
+#[test]
+fn a_status_of_failure_is_a_finding_unless_it_is_allowed() {
+    let (workshop, program) =
+        Workshop::with_program(&lossy(r#"if (n != 2) puts("FAILED: n"); return n == 2 ? 0 : 3;"#));
+    let hunt = |more: &[&str]| workshop.hunt(&program, &[&["--analysis", "context-bound"], more].concat());
+    let hunted = hunt(&[]).expect(1);
+    let [finding] = &hunted.findings[..] else { panic!("{:?}", hunted.overview()) };
+    assert_eq!((finding.kind.as_str(), finding.preemptions, finding.replayed), ("exit-status", 1, [5, 5]));
+    assert_eq!(finding.message, "the program ends with status 3, which depends on the schedule");
+    for note in ["without a preemption it ends with status 0", "it wrote: FAILED: n"] {
+        assert!(finding.notes.iter().any(|line| line == note), "{:?}", finding.notes);
+    }
+    let _ = workshop.replay(&finding.id).expect(0);
+    let _ = hunt(&["--allow-exit-status=4"]).expect(1);
+    for allowed in ["--allow-exit-status=3", "--allow-exit-status=4,3", "--allow-exit-status"] {
+        let hunted = hunt(&[allowed]).expect(0);
+        assert!(hunted.summary().complete, "{allowed}");
+    }
+    let _ = run(&mut workshop.hunt_command(&program, &["--allow-exit-status=256"])).expect(2).says("from 0 to 255");
+    // Who knows of it can say so.
+    let id = &finding.id;
+    let settings = workshop.write("racehunter.toml", &format!("[[suppress]]\nid = '{id}'\nreason = 'flaky'\n"));
+    let mut command = workshop.hunt_command(&program, &["--analysis", "context-bound"]);
+    let suppressed = Hunted::new(run(command.env("RACEHUNTER_CONFIG", settings))).expect(0);
+    assert_eq!(suppressed.summary().findings, 0);
 }

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod chaos;
+mod garble;
 mod hunt;
 mod long;
 mod predict;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let shown = tool::find().map_err(str::to_owned).and_then(|_| match words.as_slice() {
         ["targets", rest @ ..] => targets::show(rest),
         ["probes", rest @ ..] => probes::show(rest),
+        ["chaos", "--garble", rest @ ..] => garble::show(rest),
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
         ["tables", rest @ ..] => tables::show(rest),
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         ["predict", names @ ..] => predict::show(names),
         // The process that `chaos` starts.
         ["chaos-campaign", runs] => chaos::campaign(runs),
+        ["garble-hunts", seeds] => garble::hunts(seeds),
         _ => Err("there is no such show; see `cargo xtask help`".to_owned()),
     });
     match shown {

@@ -17,6 +17,8 @@ pub struct Finding {
     pub message: String,
     pub sites: Vec<Site>,
     pub replay: String,
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A place in the source that takes part in a finding.
@@ -71,6 +73,11 @@ pub struct Summary {
     pub events: u64,
     pub left_out: u64,
     pub missed: Vec<String>,
+    pub completed: u64,
+    #[serde(default)]
+    pub unconfirmed: u64,
+    #[serde(default)]
+    pub unclear: Vec<String>,
     pub uncontrolled: Vec<Uncontrolled>,
 }
 

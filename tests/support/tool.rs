@@ -110,6 +110,12 @@ impl Started {
         eventually(&format!("{} never writes `{text}`", self.name), || self.stdout.text().contains(text));
     }
 
+    /// Waits until it has said this on standard error.
+    #[track_caller]
+    pub fn wait_until_it_says(&self, text: &str) {
+        eventually(&format!("{} never says `{text}`", self.name), || self.stderr.text().contains(text));
+    }
+
     /// Waits for its end.
     #[track_caller]
     #[must_use]

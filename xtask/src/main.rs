@@ -25,7 +25,8 @@ usage: cargo xtask COMMAND
             [--backend fibers|threads|both]`
   probes    programs whose truth is known, one by one: is every answer true? `cargo xtask probes [NAME...] [--dir DIR]
             [--jobs N] [--busy N] [--time T] [--cross] [--list] [--results FILE]`
-  chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`
+  chaos     hunt a program that crashes, hangs, kills its parent, ...: `cargo xtask chaos [--runs N]`; and one that
+            overwrites what it shares with the controller: `cargo xtask chaos --garble [SEEDS]`
   real      run sqlite3, zstd, xz and a server under control: `cargo xtask real [--runs N] [NAME...]`
   oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits

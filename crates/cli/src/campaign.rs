@@ -5,6 +5,7 @@
 
 use crate::arguments::Hunt;
 use crate::exit::advise;
+use crate::files;
 use anyhow::{Context as _, Result};
 use racehunter_explore::{Campaign, Claim, Part, Summary};
 use racehunter_finding::{Coverage, Finding};
@@ -12,10 +13,12 @@ use racehunter_report::Bound;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Bytes of the line that says what campaign it is, at most.
+const MOST: u64 = 1 << 30;
 /// Version of these files.
 const VERSION: u32 = 1;
 
@@ -252,11 +255,14 @@ impl Keeper {
             common,
         };
         if let Some(directory) = self.path.parent() {
-            std::fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+            if let Some(out) = directory.parent() {
+                files::check_out(out)?;
+            }
+            files::directory(directory)?;
         }
         let unfinished = self.path.with_extension(format!("{}.unfinished", std::process::id()));
         let put = || -> std::io::Result<()> {
-            let mut out = BufWriter::new(File::create(&unfinished)?);
+            let mut out = BufWriter::new(files::create(&unfinished)?);
             serde_json::to_writer(&mut out, &kept)?;
             out.write_all(b"\n")?;
             campaign.save(&mut out)?;
@@ -293,10 +299,10 @@ fn claimed(summary: &Summary) -> Claimed {
 /// Reads a file up to the state of the search.
 pub fn read(path: &Path) -> Result<(Kept, BufReader<File>)> {
     let name = path.display();
-    let file = File::open(path).with_context(|| format!("cannot read `{name}`"))?;
+    let file = files::open(path).with_context(|| format!("cannot read `{name}`"))?;
     let mut file = BufReader::new(file);
     let mut line = Vec::new();
-    file.read_until(b'\n', &mut line).with_context(|| format!("cannot read `{name}`"))?;
+    (&mut file).take(MOST).read_until(b'\n', &mut line).with_context(|| format!("cannot read `{name}`"))?;
     let version = |value: &serde_json::Value| value.get("version").and_then(serde_json::Value::as_u64);
     let value: serde_json::Value =
         serde_json::from_slice(&line).with_context(|| format!("`{name}` is not a campaign"))?;
@@ -309,6 +315,7 @@ pub fn read(path: &Path) -> Result<(Kept, BufReader<File>)> {
 
 /// The campaigns in a directory, the one that was written last at the end.
 pub fn all(out: &Path) -> Result<Vec<PathBuf>> {
+    files::check_out(out)?;
     let directory = directory(out);
     let entries = std::fs::read_dir(&directory)
         .with_context(|| format!("there are no campaigns in `{}`", out.display()))?

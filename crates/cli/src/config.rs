@@ -4,6 +4,7 @@
 //! environment, the environment more than the file, and everything is checked in one place.
 
 use crate::exit::advise;
+use crate::files;
 use crate::suppressions::Suppressions;
 use anyhow::{Context as _, Result};
 use clap::ArgAction;
@@ -42,7 +43,15 @@ impl Config {
             None => std::env::current_dir().ok().and_then(|directory| find(&directory)),
         };
         let Some(path) = path else { return Ok(Self::default()) };
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        if named.is_none() && !std::fs::metadata(&path).is_ok_and(|found| files::is_own(&found)) {
+            let name = path.display();
+            eprintln!(
+                "warning: `{name}` belongs to another user, and is not read; {VARIABLE}={name} says that it is to be"
+            );
+            return Ok(Self::default());
+        }
+        let text = files::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+        let text = String::from_utf8(text).with_context(|| format!("`{}` is not text", path.display()))?;
         Self::parse(path, &text)
     }
 

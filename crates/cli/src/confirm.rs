@@ -10,6 +10,7 @@ use racehunter_explain::{Explainer, PATIENCE};
 use racehunter_explore::{Bug, Execution, Executor as _, Observe, Outcome, Plan, shared_sites};
 use racehunter_finding::Finding;
 use racehunter_predict::{Index, Kind, Prediction};
+use racehunter_report::messages;
 use racehunter_trace::recording::{Recording, Schedule};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -24,8 +25,8 @@ const REPLAYS: u32 = 5;
 pub enum Verdict {
     /// The program did it: these findings were not told before. There are none when another prediction led to the same.
     Shown(Vec<Finding>),
-    /// It did not, and why.
-    NotShown(String),
+    /// It did not, and why; and findings that showed instead, and were not told before.
+    NotShown(String, Vec<Finding>),
 }
 
 impl std::fmt::Display for Verdict {
@@ -36,7 +37,7 @@ impl std::fmt::Display for Verdict {
                 let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
                 write!(to, "shown, {}", ids.join(", "))
             }
-            Self::NotShown(reason) => write!(to, "not shown: {reason}"),
+            Self::NotShown(reason, _) => write!(to, "not shown: {reason}"),
         }
     }
 }
@@ -71,21 +72,23 @@ impl<'a> Confirmer<'a> {
         if prediction.kind == Kind::Atomicity {
             return self.confirm_block(index, recording, prediction);
         }
-        let mut verdict = Verdict::NotShown(String::new());
+        let (mut first, mut others) = (String::new(), Vec::new());
         for (plan, schedule) in witness(recording, prediction) {
             self.executions += 1;
             let Some(execution) = self.program.processes.run(&[plan])?.pop() else { continue };
-            match (self.look(recording, prediction, &schedule, &execution)?, &mut verdict) {
-                (Verdict::Shown(findings), _) => {
-                    verdict = Verdict::Shown(findings);
-                    break;
+            match self.look(recording, prediction, &schedule, &execution)? {
+                Verdict::Shown(findings) => {
+                    others.extend(findings);
+                    return Ok(Verdict::Shown(others));
                 }
-                // The first reason is the more telling one.
-                (Verdict::NotShown(reason), Verdict::NotShown(first)) if first.is_empty() => *first = reason,
-                _ => {}
+                Verdict::NotShown(reason, findings) => {
+                    others.extend(findings);
+                    // The first reason is the more telling one.
+                    first = if first.is_empty() { reason } else { first };
+                }
             }
         }
-        Ok(verdict)
+        Ok(Verdict::NotShown(first, others))
     }
 
     /// Carries out what breaks a block, as often as everything else is replayed.
@@ -107,7 +110,7 @@ impl<'a> Confirmer<'a> {
                     }
                     _ => "its schedule was followed, and the accesses were not those".to_owned(),
                 };
-                return Ok(Verdict::NotShown(reason));
+                return Ok(Verdict::NotShown(reason, Vec::new()));
             }
         }
         finding.message = finding.message.replacen("predicted ", "", 1);
@@ -115,7 +118,7 @@ impl<'a> Confirmer<'a> {
         finding.notes = vec!["an order of whole blocks does not explain what these accesses see".to_owned()];
         let is_new = self.ids.insert(finding.id.clone());
         if is_new {
-            self.save(&finding)?;
+            self.save(&mut finding);
         }
         Ok(Verdict::Shown(if is_new { vec![finding] } else { Vec::new() }))
     }
@@ -130,21 +133,26 @@ impl<'a> Confirmer<'a> {
     ) -> Result<Verdict> {
         if let Outcome::Diverged(at) = execution.outcome {
             self.diverged += 1;
-            return Ok(Verdict::NotShown(divergence(recording, schedule, at)));
+            return Ok(Verdict::NotShown(divergence(recording, schedule, at), Vec::new()));
         }
         let bugs = execution.bugs();
         let findings = self.findings(execution)?;
         let is_sure = |bug: &Bug| self.explained.get(bug).copied().unwrap_or(false);
         let shown = bugs.iter().any(|bug| is_sure(bug) && is_predicted(recording, prediction, bug));
-        if shown || !findings.is_empty() {
+        if shown {
             return Ok(Verdict::Shown(findings));
         }
-        Ok(Verdict::NotShown(match &execution.outcome {
+        let reason = match &execution.outcome {
+            _ if !findings.is_empty() => {
+                let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+                format!("its schedule was followed, and showed something else: {}", ids.join(", "))
+            }
             _ if !bugs.is_empty() => "its schedule was followed, and showed only what was told already".to_owned(),
             Outcome::Limit(limit) => format!("its schedule was followed, and then stopped by the limit of {limit}"),
             Outcome::Lost(how) => format!("its execution was lost: {how}"),
             _ => "its schedule was followed to the end, and nothing was wrong".to_owned(),
-        }))
+        };
+        Ok(Verdict::NotShown(reason, findings))
     }
 
     /// What an execution shows and was not told yet, as it is to be told. What cannot be shown again is not.
@@ -158,17 +166,18 @@ impl<'a> Confirmer<'a> {
             if self.explained.contains_key(&bug) {
                 continue;
             }
-            let finding = explainer.finding(processes, &bug, &repeat, self.executions)?;
+            let mut finding = explainer.finding(processes, &bug, &repeat, self.executions)?;
             self.explained.insert(bug, finding.confirmed);
             if finding.confirmed && self.ids.insert(finding.id.clone()) {
-                self.save(&finding)?;
+                self.save(&mut finding);
                 findings.push(finding);
             }
         }
         Ok(findings)
     }
 
-    fn save(&self, finding: &Finding) -> Result<()> {
+    /// Stores a finding. One that cannot be stored is a finding all the same.
+    fn save(&self, finding: &mut Finding) {
         let origin = &self.program.origin;
         let stored = Stored {
             version: store::VERSION,
@@ -178,7 +187,10 @@ impl<'a> Confirmer<'a> {
             input: origin.input.as_ref().map(Into::into),
             finding: finding.clone(),
         };
-        store::save(self.out, &stored)
+        if let Err(error) = store::save(self.out, &stored) {
+            finding.notes.push(messages::not_kept(&finding.id));
+            eprintln!("warning: `{}` cannot be kept: {error:#}", finding.id);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::exit::{Exit, Signal};
 use anyhow::{Context as _, Result};
 use racehunter_explore::{Endings, Outcome, Summary, THREADS};
 use racehunter_finding::Coverage;
+use racehunter_report::messages;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -135,6 +136,18 @@ fn how_they_ended(summary: &Summary, limits: Limits) -> String {
         parts.push(format!("{} unable to follow the schedule", number(diverged)));
     }
     parts.join("; ")
+}
+
+/// The first execution failed, and no other did.
+pub fn failed_at_first(outcome: &Outcome) -> String {
+    let how = match outcome {
+        Outcome::Crashed { signal, fault } => messages::crash(*signal, Some(*fault).filter(|&fault| fault != 0)),
+        Outcome::Asserted { message, .. } => messages::assertion(message),
+        Outcome::Deadlock => "a deadlock".to_owned(),
+        Outcome::Exited(status) if *status != 0 => format!("status {status}"),
+        _ => "a data race".to_owned(),
+    };
+    format!("the first execution failed, and none after it ({how})")
 }
 
 /// `1 execution was`, `2 executions were`

@@ -85,13 +85,15 @@ pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// The text of an error: the message, then its causes, then what to do.
 pub fn render(error: &anyhow::Error) -> String {
-    let mut text = format!("error: {error}\n");
+    // It may quote what a program has written.
+    let clean = |text: String| text.lines().map(racehunter_report::clean).collect::<Vec<_>>().join("\n");
+    let mut text = format!("error: {}\n", clean(error.to_string()));
     for cause in error.chain().skip(1) {
-        let _ = writeln!(text, "  = because: {cause}");
+        let _ = writeln!(text, "  = because: {}", clean(cause.to_string()));
     }
     if let Some(advice) = error.downcast_ref::<Advice>() {
         for line in &advice.help {
-            let _ = writeln!(text, "  = help: {line}");
+            let _ = writeln!(text, "  = help: {}", clean(line.clone()));
         }
     }
     text

@@ -4,6 +4,7 @@ use crate::arguments::{Detector, Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
 use crate::ending::{self, Interrupts};
 use crate::exit::{Exit, advise};
+use crate::files;
 use crate::pace::Pace;
 use crate::progress::Meter;
 use crate::store::{self, Stored};
@@ -13,12 +14,12 @@ use anyhow::{Context as _, Result};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Endings, Executor, ExecutorError, Found, Objects, Outcome, Plan, Points, Progress, Stop,
-    Summary,
+    Budget, Bug, Campaign, Endings, Execution, Executor, ExecutorError, Found, Objects, Outcome, Plan, Points,
+    Progress, Stop, Summary,
 };
 use racehunter_finding::{Coverage, Finding};
 use racehunter_launch::{Limits, Processes, Program, StopSign};
-use racehunter_report::{Bound, ColorChoice, Reporter, messages};
+use racehunter_report::{Bound, ColorChoice, Reporter, clean, messages};
 use racehunter_symbols::Symbols;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -42,6 +43,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let began = Instant::now();
     refuse_to_divide(arguments)?;
     refuse_to_let_go(arguments)?;
+    files::check_out(&arguments.out)?;
     let mut budget = budget(arguments);
     let meter = Meter::new(arguments.quiet, arguments.verbose, budget.runs, arguments.time);
     let path = targets::prepare(target, arguments.cflags.as_deref(), &arguments.out, arguments.selective)?;
@@ -61,9 +63,16 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     if arguments.points.is_all() {
         processes.make_all_points();
     }
-    if let Some(exit) = nothing_to_explore(&mut processes, target, arguments.free_running)? {
+    let (free, detect_races) = (arguments.free_running, budget.detect_races);
+    let first = processes.run(&[Plan { max_events: LOOK, free, detect_races, ..Plan::default() }])?.pop();
+    if let Some(first) = &first
+        && let Some(exit) = nothing_to_explore(first, target, arguments.free_running)?
+    {
         return Ok(exit);
     }
+    let fails = |outcome: &Outcome| matches!(outcome, Outcome::Exited(status) if !budget.allowed.contains(*status));
+    let failed_at_first = first.filter(|first| !first.bugs().is_empty() || fails(&first.outcome));
+    let failed_at_first = failed_at_first.map(|first| first.outcome);
 
     meter.note("Hunting", || plan_in_words(arguments, jobs));
     // The first finding that counts ends the hunt, which only the hunter can tell then.
@@ -89,6 +98,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         late: Vec::new(),
         waiting: Vec::new(),
         pace: Pace::new(began, arguments.time, stop),
+        failed_at_first,
         complained: false,
         executions: 0,
     });
@@ -252,10 +262,8 @@ pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
 /// Events in which a program creates its first thread, or is taken to be one that will.
 const LOOK: u64 = 4_000_000;
 
-/// One execution, to see whether there is anything to explore.
-fn nothing_to_explore(processes: &mut Processes, target: &Path, free: bool) -> Result<Option<Exit>> {
-    let look = Plan { max_events: LOOK, free, ..Plan::default() };
-    let Some(first) = processes.run(&[look])?.pop() else { return Ok(None) };
+/// Sees from one execution whether there is anything to explore.
+fn nothing_to_explore(first: &Execution, target: &Path, free: bool) -> Result<Option<Exit>> {
     let name = target.display();
     if let (true, Outcome::Lost(why)) = (free, &first.outcome) {
         return Err(advise(format!("`{name}`: {why}"), "hunt it without --free-running"));
@@ -264,7 +272,7 @@ fn nothing_to_explore(processes: &mut Processes, target: &Path, free: bool) -> R
         return Ok(None);
     }
     let output = String::from_utf8_lossy(&first.output);
-    let last = output.lines().last().unwrap_or_default().trim().to_owned();
+    let last = clean(output.lines().last().unwrap_or_default().trim());
     let said = if last.is_empty() { String::new() } else { format!("; the last it wrote: {last}") };
     match first.outcome {
         Outcome::Exited(0) => {
@@ -303,6 +311,8 @@ struct Hunter<'a> {
     /// Bugs that are explained in the end, because explaining has had its share of the time.
     waiting: Vec<Found>,
     pace: Pace,
+    /// How the execution ended that looked whether there is anything to explore, if it failed.
+    failed_at_first: Option<Outcome>,
     /// That findings cannot be stored was told.
     complained: bool,
     /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
@@ -454,6 +464,10 @@ impl Hunter<'_> {
         let seen = seen.iter().filter(|finding| finding.suppressed.is_none()).count();
         if self.counted == 0 {
             coverage.unclear = ending::unclear(summary, limits, seen);
+            let is_explained = !self.ids.is_empty() || !self.told.unconfirmed.is_empty();
+            if let (Some(outcome), false) = (&self.failed_at_first, is_explained) {
+                coverage.unclear.push(ending::failed_at_first(outcome));
+            }
         }
         coverage.complete &= coverage.unclear.is_empty();
         coverage

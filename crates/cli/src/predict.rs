@@ -179,23 +179,30 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     for (number, prediction) in report.predictions.iter().enumerate() {
         pace.at(|| format!("prediction {} of {}", number + 1, report.predictions.len()));
         let verdict = match &mut confirmer {
-            Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned())),
+            Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned(), Vec::new())),
             Some(confirmer) => Some(confirmer.confirm(&index, &recording, prediction)?),
             None => None,
         };
         if let Some(verdict) = &verdict {
             voice.note("Tried", || format!("prediction {} of {}: {verdict}", number + 1, report.predictions.len()));
         }
-        let reason = match verdict {
-            Some(Verdict::Shown(mut findings)) => {
+        let (reason, is_shown) = match verdict {
+            Some(Verdict::Shown(findings)) => (Some((String::new(), findings)), true),
+            Some(Verdict::NotShown(reason, findings)) => (Some((reason, findings)), false),
+            None => (None, false),
+        };
+        let reason = match reason {
+            Some((reason, mut findings)) => {
                 findings.iter_mut().for_each(|finding| suppressions.apply(finding));
                 summary.findings += findings.iter().filter(|finding| finding.suppressed.is_none()).count();
                 for finding in &findings {
                     reporter.finding(finding).context(cannot)?;
                 }
-                continue;
+                if is_shown {
+                    continue;
+                }
+                Some(reason)
             }
-            Some(Verdict::NotShown(reason)) => Some(reason),
             None => None,
         };
         if let Some(unconfirmed) = &mut summary.unconfirmed {

@@ -2,6 +2,7 @@
 
 use crate::arguments::{EXIT_CODES, MessageFormat, Threads};
 use crate::exit::Exit;
+use crate::files;
 use crate::hunt::{add_modules, words};
 use crate::target;
 use crate::voice::{Voice, count};
@@ -16,7 +17,6 @@ use racehunter_trace::{Origin, Subject, file};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -163,7 +163,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let mut subject = how.start(&arguments.target, &arguments.arguments, how.input.clone(), 1, log_in)?;
     // Under its name only when it is whole.
     let unfinished = path.with_extension(format!("rht.{}", std::process::id()));
-    let out = BufWriter::with_capacity(1 << 20, File::create(&unfinished).with_context(cannot)?);
+    let out = BufWriter::with_capacity(1 << 20, files::create(&unfinished).with_context(cannot)?);
     let result = subject.record(how, arguments.voice, out);
     if result.is_err() {
         let _ = std::fs::remove_file(&unfinished);

@@ -1,6 +1,7 @@
 //! `racehunter replay`
 
 use crate::arguments::Replay;
+use crate::ending::Interrupts;
 use crate::exit::{Exit, advise};
 use crate::hunt::{add_libraries, add_modules, reporter, words};
 use crate::voice::count;
@@ -9,7 +10,7 @@ use anyhow::{Context as _, Result, anyhow};
 use racehunter_explain::{Explainer, PATIENCE, plan_of};
 use racehunter_explore::{Executor as _, Observe, Plan, shared_sites};
 use racehunter_finding::{Finding, Kind};
-use racehunter_launch::{Backend, Limits, Processes, Program};
+use racehunter_launch::{Backend, Limits, Processes, Program, StopSign};
 
 /// Runs the schedule of a finding again, as often as asked.
 pub fn run(arguments: &Replay) -> Result<Exit> {
@@ -23,7 +24,9 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     }
     let program =
         Program { path: stored.program.clone(), arguments: words(&stored.arguments), input: stored.input.clone() };
+    let interrupts = Interrupts::catch()?;
     let mut processes = Processes::start(program, Limits::default(), 1)?;
+    processes.stop_when(StopSign::new(interrupts.flag()));
     let backend =
         arguments.backend.map_or_else(|| if arguments.gdb { Backend::Threads } else { Backend::Fibers }, Backend::from);
     processes.use_backend(backend);
@@ -63,6 +66,11 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     for number in 1..=arguments.times {
         pace.at(|| format!("{number} of {}", arguments.times));
         let again = again(&mut processes)?;
+        if let Some(signal) = interrupts.signal() {
+            let times = arguments.times;
+            eprintln!("interrupted after {} of {times} replays; {shown} showed the finding", number - 1);
+            return Ok(Exit::Interrupted(signal));
+        }
         voice.note("Replayed", || {
             let how = if again.is_some() { "it showed" } else { "it did not show" };
             format!("{number} of {}: {how}", arguments.times)

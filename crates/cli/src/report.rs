@@ -3,6 +3,7 @@
 use crate::arguments::{Color, Report};
 use crate::campaign::{self, Kept};
 use crate::exit::{Exit, advise};
+use crate::files;
 use crate::hunt::reporter_to;
 use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
@@ -10,6 +11,7 @@ use crate::voice::count;
 use crate::words;
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
+use racehunter_report::clean;
 use racehunter_report::html::{Hunted, Page, Shown, page};
 use std::io::Write;
 use std::path::Path;
@@ -22,7 +24,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
     findings.sort_by_key(|stored| (!stored.finding.counts(), stored.finding.execution));
     let campaigns = match campaign::directory(out).is_dir() {
-        true => campaign::all(out)?.iter().map(|path| Ok(campaign::read(path)?.0)).collect::<Result<Vec<_>>>()?,
+        true => campaign::all(out)?.iter().filter_map(|path| readable(path)).collect(),
         false => Vec::new(),
     };
     arguments.voice.note("Read", || {
@@ -36,7 +38,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
         ));
     }
     let file = match &arguments.output {
-        Some(path) => Some(std::fs::File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?),
+        Some(path) => Some(files::create_named(path)?),
         None => None,
     };
     let mut sink: Box<dyn Write> = match file {
@@ -71,6 +73,14 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
             .hint(|| format!("there are {number} campaigns in `{}`; --html has what each covered", out.display()));
     }
     Ok(Exit::Clean)
+}
+
+/// What is kept of a campaign. What is damaged is told and left out.
+fn readable(path: &Path) -> Option<Kept> {
+    let kept = campaign::read(path);
+    kept.inspect_err(|error| eprintln!("warning: {}; it is left out", clean(&format!("{error:#}"))))
+        .ok()
+        .map(|(kept, _)| kept)
 }
 
 /// What the page shows.

@@ -1,7 +1,9 @@
 //! Findings on disk: `.racehunter/findings/ID.json`, files that can be attached to a bug report.
 
+use crate::files;
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
+use racehunter_report::clean;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -31,38 +33,46 @@ fn directory(out: &Path) -> PathBuf {
 
 /// Writes a finding, under its name only when it is whole.
 pub fn save(out: &Path, stored: &Stored) -> Result<()> {
+    files::check_out(out)?;
     let directory = directory(out);
-    std::fs::create_dir_all(&directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
-    let path = directory.join(format!("{}.json", stored.finding.id));
-    let unfinished = directory.join(format!(".{}.{}", stored.finding.id, std::process::id()));
-    let text = serde_json::to_vec_pretty(stored)?;
-    std::fs::write(&unfinished, text)
-        .and_then(|()| std::fs::rename(&unfinished, &path))
-        .with_context(|| format!("cannot write `{}`", path.display()))
+    files::directory(&directory)?;
+    files::write(&directory.join(format!("{}.json", stored.finding.id)), &serde_json::to_vec_pretty(stored)?)
+}
+
+/// Whether this is an id, and not a way out of the directory.
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|letter| letter.is_ascii_alphanumeric())
 }
 
 /// The ids of all findings, in order.
 fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     let mut ids: Vec<String> = std::fs::read_dir(directory)?
         .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
-        .filter(|name| !name.starts_with('.'))
+        .filter(|name| is_id(name))
         .collect();
     ids.sort();
     Ok(ids)
 }
 
-/// All findings, by their ids.
+/// All findings, by their ids. What is damaged, or no finding at all, is told and left out.
 pub fn all(out: &Path) -> Result<Vec<Stored>> {
+    files::check_out(out)?;
     let directory = directory(out);
     if !directory.is_dir() {
         return Ok(Vec::new());
     }
     let ids = ids(&directory).with_context(|| format!("cannot read `{}`", directory.display()))?;
-    ids.iter().map(|id| read(&directory, id)).collect()
+    let readable = |id: &String| {
+        read(&directory, id)
+            .inspect_err(|error| eprintln!("warning: {}; it is left out", clean(&format!("{error:#}"))))
+            .ok()
+    };
+    Ok(ids.iter().filter_map(readable).collect())
 }
 
 /// Reads the finding whose id begins with `id`.
 pub fn load(out: &Path, id: &str) -> Result<Stored> {
+    files::check_out(out)?;
     let directory = directory(out);
     let mut ids = ids(&directory).with_context(|| format!("there are no findings in `{}`", out.display()))?;
     ids.retain(|name| name.starts_with(id));
@@ -77,11 +87,14 @@ pub fn load(out: &Path, id: &str) -> Result<Stored> {
 
 fn read(directory: &Path, id: &str) -> Result<Stored> {
     let path = directory.join(format!("{id}.json"));
-    let text = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let text = files::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let stored: Stored =
         serde_json::from_slice(&text).with_context(|| format!("`{}` is not a finding", path.display()))?;
     if stored.version != VERSION {
         bail!("`{}` was written by another version of RaceHunter", path.display());
+    }
+    if stored.finding.id != id {
+        bail!("`{}` is the finding `{}`", path.display(), stored.finding.id);
     }
     Ok(stored)
 }

@@ -1,6 +1,7 @@
 //! From what the user names to a program that can be run.
 
 use crate::exit::advise;
+use crate::files;
 use anyhow::{Context as _, Result, bail};
 use racehunter_compile::{Language, Toolkit};
 use racehunter_symbols::{Symbols, inspect};
@@ -60,7 +61,8 @@ fn build(source: &Path, language: Language, cflags: Option<&str>, out: &Path, sh
     (&full, cflags, shortcuts).hash(&mut hasher);
     let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let directory = out.join("build");
-    std::fs::create_dir_all(&directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    files::check_out(out)?;
+    files::directory(&directory)?;
     let program = directory.join(format!("{name}-{:08x}", hasher.finish() as u32));
     let mut arguments: Vec<OsString> = vec!["-O0".into(), "-g".into(), "-pthread".into()];
     arguments.extend(cflags.unwrap_or_default().split_ascii_whitespace().map(OsString::from));
@@ -90,6 +92,9 @@ pub fn compile(
 pub fn in_place(path: &Path, make: impl FnOnce(&Path) -> Result<bool>) -> Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let unfinished = path.with_file_name(format!(".{}.{name}", std::process::id()));
+    if std::fs::symlink_metadata(&unfinished).is_ok() {
+        std::fs::remove_file(&unfinished).with_context(|| format!("cannot remove `{}`", unfinished.display()))?;
+    }
     if !make(&unfinished)? {
         return Ok(false);
     }

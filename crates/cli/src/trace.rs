@@ -2,6 +2,7 @@
 
 use crate::arguments::MessageFormat;
 use crate::exit::{Exit, advise};
+use crate::files;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use racehunter_trace::{Op, Subject, Summary, Trace, Via, file, text};
@@ -68,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
         return Ok(Exit::Clean);
     };
     let out: Box<dyn Write> = match &arguments.output {
-        Some(path) => Box::new(File::create(path).with_context(|| format!("cannot write `{}`", path.display()))?),
+        Some(path) => Box::new(files::create_named(path)?),
         None => Box::new(std::io::stdout()),
     };
     let mut out = BufWriter::with_capacity(1 << 20, out);

@@ -24,7 +24,7 @@ use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Kind, 
 use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 use threads::Threads;
 
@@ -208,6 +208,7 @@ impl Explainer<'_> {
             threads: &threads,
             numbers: values::Numbers::default(),
             blocks: std::cell::OnceCell::new(),
+            variables: RefCell::default(),
         };
         let mut finding = Finding {
             id: String::new(),
@@ -241,8 +242,14 @@ impl Explainer<'_> {
         }
         // The name of a file without its directory: how a path is written depends on where the hunt was started.
         let name = |file: &str| file.rsplit('/').next().unwrap_or(file).to_owned();
-        let mut identity: Vec<String> =
-            finding.sites.iter().map(|site| format!("{}:{}:{}", name(&site.file), site.line, site.function)).collect();
+        // Of memory the variable says more than the column: what reads and writes it in one statement is one place.
+        let column = |site: &Site| match finding.kind.is_about_memory() {
+            true => String::new(),
+            false => format!(":{}", site.column),
+        };
+        let place = |site: &Site| format!("{}:{}{}:{}", name(&site.file), site.line, column(site), site.function);
+        let mut identity: Vec<String> = finding.sites.iter().map(place).collect();
+        identity.extend(places.variables.take());
         if let Bug::ExitStatus(status) = bug {
             identity.push(format!("status {status}"));
         }

@@ -119,6 +119,9 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
     let size = named.iter().map(|site| site.size).min().unwrap_or_default();
     let mut object = places.object(later.object, u64::from(later.size), named);
     object.size = u64::from(size);
+    for site in named {
+        places.note_variable(&places.object(later.object, u64::from(later.size), &[site]));
+    }
     if let Some(used) = before.iter().rev().find(|record| is_use(record, &earlier)) {
         object.name = places.lock_name(used.object);
     }

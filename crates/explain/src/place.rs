@@ -7,7 +7,7 @@ use racehunter_explore::{ALLOCATED_STACK, Execution, File, FileKind, FileOperati
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
 use racehunter_symbols::{Form, Symbols, own_frame};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 /// Uses of an object that are looked at for its name.
@@ -22,6 +22,8 @@ pub(crate) struct Places<'a> {
     pub(crate) numbers: Numbers,
     /// Blocks of the heap that the log knows, once they are asked for: there are few, and very many records.
     pub(crate) blocks: OnceCell<Vec<Range<u64>>>,
+    /// Variables that are part of the identity of the finding.
+    pub(crate) variables: RefCell<Vec<String>>,
 }
 
 impl Places<'_> {
@@ -146,6 +148,14 @@ impl Places<'_> {
             waits_for: None,
             event: 0,
             value: None,
+        }
+    }
+
+    /// The variable that a finding is about is part of its identity, as one of its places calls it. Which element of an array
+    /// it was is not: that depends on the schedule.
+    pub(crate) fn note_variable(&self, object: &Object) {
+        if object.region != "unknown" && !object.name.starts_with("byte ") {
+            self.variables.borrow_mut().push(without_numbers(&object.name));
         }
     }
 
@@ -368,5 +378,32 @@ pub(crate) fn access_name(kind: Kind) -> &'static str {
         Kind::Detach => "detach",
         Kind::Create => "create",
         _ => "",
+    }
+}
+
+/// A name without the numbers of elements and addresses in it: `table[].next` for `table[3].next`.
+fn without_numbers(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut drops = false;
+    for letter in name.chars() {
+        drops = matches!(letter, '[' | '#') || drops && letter.is_ascii_digit();
+        if !drops || !letter.is_ascii_digit() {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_numbers;
+
+    #[test]
+    fn elements_of_an_array_are_one_variable() {
+        for (name, variable) in
+            [("n2", "n2"), ("table[3].next", "table[].next"), ("a[12][x]->b2", "a[][x]->b2"), ("*#14", "*#")]
+        {
+            assert_eq!(without_numbers(name), variable);
+        }
     }
 }

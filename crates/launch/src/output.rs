@@ -89,7 +89,8 @@ impl Output {
             }
         }
         // Of what ends here nothing more will be given back.
-        self.given_back = self.begins[running].max(end.saturating_sub(self.keep)).min(end);
+        let done = end.saturating_sub(self.keep) / PAGE * PAGE;
+        self.given_back = self.begins[running].max(done).min(end);
     }
 
     fn give_back(&self, from: u64, to: u64) {

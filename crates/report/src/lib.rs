@@ -24,6 +24,7 @@ mod values;
 mod verdict;
 
 pub use color::ColorChoice;
+pub use text::{clean, cleaned};
 pub use verdict::Verdict;
 
 use std::collections::BTreeSet;
@@ -197,10 +198,11 @@ impl<W: Write> Reporter<W> {
         let text = match self.format {
             Format::Human => human::finding(finding, &mut self.sources, self.width),
             Format::Short => short::finding(finding),
+            // Programs want it as it is.
             Format::Json => json::finding(finding)?,
-            Format::Github => github::finding(finding),
+            Format::Github => github::finding(&cleaned(finding)),
             Format::Sarif => {
-                self.kept.push(finding.clone());
+                self.kept.push(cleaned(finding));
                 return Ok(());
             }
         };

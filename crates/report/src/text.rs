@@ -1,5 +1,7 @@
 //! Small helpers for text in columns.
 
+use racehunter_finding::Finding;
+use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that the text takes on a terminal.
@@ -9,17 +11,45 @@ pub(crate) fn width(text: &str) -> usize {
 
 /// The text without anything that could move the cursor: reports quote sources and output that we did not write.
 /// Tabs become four spaces.
-pub(crate) fn clean(text: &str) -> String {
+#[must_use]
+pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
             '\t' => out.push_str("    "),
             '\n' => out.push(' '),
-            _ if letter.is_control() => out.push('\u{fffd}'),
+            _ if letter.is_control() || reorders(letter) => out.push('\u{fffd}'),
             _ => out.push(letter),
         }
     }
     out
+}
+
+/// Letters without a shape of their own that change how those around them are shown: what is read would not be what is
+/// there.
+const fn reorders(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A finding in which every text is [`clean`].
+///
+/// # Panics
+/// Never: what was written can be read.
+#[must_use]
+pub fn cleaned(finding: &Finding) -> Finding {
+    fn walk(value: &mut Value) {
+        match value {
+            Value::String(text) => *text = clean(text),
+            Value::Array(values) => values.iter_mut().for_each(walk),
+            Value::Object(fields) => fields.values_mut().for_each(walk),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let clean = serde_json::to_value(finding).and_then(|mut value| {
+        walk(&mut value);
+        serde_json::from_value(value)
+    });
+    clean.expect("a finding survives JSON")
 }
 
 /// At most `columns` of the text; what is cut off at the end is marked.
@@ -87,6 +117,11 @@ mod tests {
     #[test]
     fn nothing_moves_the_cursor() {
         assert_eq!(clean("a\tb\x1b[31m\r"), "a    b\u{fffd}[31m\u{fffd}");
+        assert_eq!(
+            clean("a\u{202e}b\u{2066}c\u{200b}d\u{2028}e\u{feff}"),
+            "a\u{fffd}b\u{fffd}c\u{fffd}d\u{fffd}e\u{fffd}"
+        );
+        assert_eq!(clean("größer, 日本語, é"), "größer, 日本語, é");
     }
 
     #[test]

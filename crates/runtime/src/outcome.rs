@@ -165,6 +165,7 @@ unsafe extern "C" fn at_end() {
 
 interpose! {
     exit => end_program, "rsi";
+    quick_exit => end_quickly, "rsi";
     _exit => end_process, "rsi";
     _Exit => end_process, "rsi";
 }
@@ -174,6 +175,27 @@ pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
     STATUS.set(status);
     let exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::exit());
     exit(status)
+}
+
+unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
+    before_end(code);
+    let quick_exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::quick_exit());
+    quick_exit(status)
+}
+
+/// The program ends by `quick_exit`: runs after the functions that it has registered for that.
+unsafe extern "C" fn at_quick_end(_: *mut u8) {
+    if schedule::running() {
+        last_moment(0);
+        publish(OUTCOME_EXITED);
+    }
+}
+
+/// Has [`at_quick_end`] run last: what is registered first is.
+pub(crate) unsafe fn watch_quick_end() {
+    type Register = unsafe extern "C" fn(unsafe extern "C" fn(*mut u8), *mut u8) -> i32;
+    let register: Register = core::mem::transmute(crate::sync::real::at_quick_exit());
+    register(at_quick_end, core::ptr::null_mut());
 }
 
 // The first entry of the array runs last.

@@ -168,6 +168,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     annotations::excuse_standard_streams();
     if wants_server() {
         outcome::init();
+        outcome::watch_quick_end();
         watchdog::init();
         serve();
     }

@@ -4,12 +4,14 @@
 //! it. What gdb needs to know of the finding is in a file beside the findings; the commands are in `commands.py`.
 
 use crate::exit::{Exit, advise};
+use crate::files;
 use crate::store::Stored;
 use crate::words::quote;
 use anyhow::{Context as _, Result};
 use racehunter_explain::plan_of;
 use racehunter_finding::{Finding, ScheduledSwitch};
 use racehunter_launch::{Backend, debug};
+use racehunter_report::cleaned;
 use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
@@ -65,11 +67,14 @@ impl<'a> Session<'a> {
 pub fn run(stored: &Stored, finding: &Finding, out: &Path, backend: Backend, arguments: &[String]) -> Result<Exit> {
     let directory = out.join("gdb");
     let cannot = || format!("cannot write to `{}`", directory.display());
-    std::fs::create_dir_all(&directory).with_context(cannot)?;
+    files::check_out(out)?;
+    files::directory(&directory)?;
     let directory = directory.canonicalize().with_context(cannot)?;
     let (script, session) = (directory.join("commands.py"), directory.join(format!("{}.json", finding.id)));
-    std::fs::write(&script, COMMANDS).with_context(cannot)?;
-    std::fs::write(&session, serde_json::to_vec_pretty(&Session::new(finding))?).with_context(cannot)?;
+    files::write(&script, COMMANDS.as_bytes())?;
+    // It is shown on a terminal.
+    let finding = &cleaned(finding);
+    files::write(&session, &serde_json::to_vec_pretty(&Session::new(finding))?)?;
     let mut words: Vec<String> = stored.arguments.iter().map(|word| quote(word)).collect();
     let input = stored.input.as_deref().unwrap_or(Path::new("/dev/null"));
     words.push(format!("< {}", quote(&input.to_string_lossy())));

@@ -45,6 +45,8 @@ functions! {
     exit_thread = c"pthread_exit";
     assert_fail = c"__assert_fail";
     exit = c"exit";
+    quick_exit = c"quick_exit";
+    at_quick_exit = c"__cxa_at_quick_exit";
     fork = c"fork";
     close_library = c"dlclose";
     abort = c"abort";

@@ -30,9 +30,25 @@ pub enum Access {
 /// Longest expression that is worth showing as a name.
 const LONGEST: usize = 60;
 
+/// The ends of the names of files that are sources.
+const ENDINGS: [&str; 31] = [
+    "c", "cc", "cp", "cpp", "cxx", "c++", "h", "hh", "hp", "hpp", "hxx", "h++", "i", "ii", "inc", "inl", "ipp", "ixx",
+    "tcc", "tpp", "txx", "def", "cppm", "m", "mm", "s", "l", "y", "ll", "yy", "in",
+];
+/// No source is that large.
+const MOST: u64 = 64 << 20;
+
 /// The lines of a source file, if it can be read. What is not UTF-8 is replaced.
+///
+/// The name is from the program, which can call any file its source (`#line 1 "/etc/passwd"`): only what has the name of a
+/// source is read, and quoted.
 #[must_use]
 pub fn lines(file: &Path) -> Option<Vec<String>> {
+    let ending = file.extension()?.to_str()?.to_ascii_lowercase();
+    let found = std::fs::metadata(file).ok()?;
+    if !ENDINGS.contains(&ending.as_str()) || !found.is_file() || found.len() > MOST {
+        return None;
+    }
     let bytes = std::fs::read(file).ok()?;
     Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
 }
