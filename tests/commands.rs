@@ -6,6 +6,7 @@ mod backends;
 mod bounding;
 mod campaigns;
 mod chaos;
+mod claims;
 mod compilers;
 mod detector;
 mod determinism;

@@ -72,6 +72,8 @@ pub struct Summary {
     pub threads: u64,
     pub events: u64,
     pub left_out: u64,
+    pub finished: bool,
+    pub assumes: Vec<String>,
     pub missed: Vec<String>,
     pub completed: u64,
     #[serde(default)]

@@ -149,6 +149,10 @@ impl<'a> Emitter<'a> {
         }
         self.location = self.function_location(plan.function);
         self.join_copies(copies, &plan.announcements);
+        for written in &plan.written {
+            self.locate(plan.function, written.call);
+            self.wrote(written);
+        }
         self.reach(plan);
         self.location = None;
         if let Some(frame) = frame {

@@ -1,7 +1,8 @@
 //! Functions of the C library and intrinsics that access memory, by name.
 
-use crate::llvm::{Type, Value};
+use crate::llvm::{Type, Value, llvm};
 use crate::operation::{Access, Lanes, Mask};
+use crate::sys::core::*;
 
 /// A call of a string function, as `__rh_lib_string` announces it.
 #[derive(Clone, Copy)]
@@ -36,7 +37,7 @@ enum Others {
 }
 
 /// Names. The order is part of the contract with the runtime.
-const STRING_FUNCTIONS: [(&str, Others); 11] = [
+const STRING_FUNCTIONS: [(&str, Others); 13] = [
     ("strlen", Others::Nothing),
     ("strcpy", Others::Text),
     ("strncpy", Others::TextUpTo),
@@ -48,6 +49,8 @@ const STRING_FUNCTIONS: [(&str, Others); 11] = [
     ("strdup", Others::Nothing),
     ("memcmp", Others::TextUpTo),
     ("memchr", Others::CharacterUpTo),
+    ("atoi", Others::Nothing),
+    ("strncat", Others::TextUpTo),
 ];
 
 /// The announcement of a call of `function`, if it is a string function called with the arguments that it has in C.
@@ -58,6 +61,9 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         "stpcpy" => "strcpy",
         // They read the string to its end, whatever they do with it.
         "puts" | "fputs" | "fputs_unlocked" | "perror" => "strlen",
+        "atol" | "atoll" => "atoi",
+        // What the optimiser makes of `atoi`.
+        "strtol" | "strtoll" | "isoc23_strtol" | "isoc23_strtoll" if is_decimal(call) => "atoi",
         "rindex" => "strrchr",
         "index" => "strchr",
         other => other,
@@ -74,6 +80,13 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         Others::Character => StringCall { character: Some(number(1)?), ..alone },
         Others::CharacterUpTo => StringCall { character: Some(number(1)?), length: Some(number(2)?), ..alone },
     })
+}
+
+/// Whether a call of `strtol` reads a decimal number, and does not say where that ends.
+fn is_decimal(call: Value) -> bool {
+    call.argument_count() == 3
+        && llvm!(LLVMIsNull(call.operand(1).0)) != 0
+        && call.operand(2).constant_integer() == Some(10)
 }
 
 /// A vector access under a mask: its direction, which lanes, where they are, and the type of the vector.

@@ -341,7 +341,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Whether another thread may see what happens at this address.
-    fn is_visible(&mut self, address: Value) -> bool {
+    pub fn is_visible(&mut self, address: Value) -> bool {
         address.ty().is_ordinary_pointer() && !self.memory.is_private(address)
     }
 

@@ -11,6 +11,7 @@ use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
 use crate::loops;
 use crate::operation::{Operation, Scanner};
+use crate::printing::{self, Written};
 use crate::reach::{self, Lookout, Reached};
 use crate::regions;
 use crate::sys::LLVMLinkage;
@@ -44,6 +45,8 @@ pub struct FunctionPlan {
     pub rounds: Vec<Value>,
     /// What it reaches that nobody sees.
     pub reached: Vec<Reached>,
+    /// Calls whose result says how much they have written.
+    pub written: Vec<Written>,
 }
 
 /// What the module gets.
@@ -80,11 +83,14 @@ impl Plan {
     fn add_function(&mut self, function: Value, kinds: &Kinds, scanner: &mut Scanner, lookout: &mut Lookout) {
         let sanitized = kinds.function_has(function, kinds.sanitize_thread);
         let (mut has_events, mut has_calls) = (false, false);
-        let (mut found, mut reached, mut is_blind) = (Vec::new(), Vec::new(), false);
+        let (mut found, mut reached, mut written, mut is_blind) = (Vec::new(), Vec::new(), Vec::new(), false);
         for instruction in function.blocks().flat_map(|block| block.instructions()) {
             let operations = scanner.operations(instruction, sanitized);
             has_calls |= is_real_call(instruction);
             reached.extend(lookout.look(instruction, sanitized && scanner.understands(instruction)));
+            if sanitized {
+                written.extend(printing::written(instruction).filter(|written| scanner.is_visible(written.buffer)));
+            }
             is_blind |= !sanitized && scanner.is_overlooked(instruction);
             has_events |= operations.iter().any(|operation| !operation.is_trace());
             if !operations.is_empty() {
@@ -123,6 +129,7 @@ impl Plan {
             copied,
             rounds,
             reached,
+            written,
         });
     }
 

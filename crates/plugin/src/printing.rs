@@ -3,6 +3,7 @@
 use crate::library::StringCall;
 use crate::llvm::{Value, llvm};
 use crate::operation::{Access, Length};
+use crate::sys::LLVMOpcode as Opcode;
 use crate::sys::core::*;
 
 /// A range of memory that a call touches.
@@ -32,8 +33,7 @@ pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> boo
     if format >= call.argument_count() {
         return Some(true);
     }
-    // Of the buffer only the first byte is announced.
-    if is_buffer_first(function) && !is_quiet(call.operand(0)) {
+    if is_buffer_first(function) && written(call).is_none() && !is_quiet(call.operand(0)) {
         return Some(true);
     }
     let mut any_loud = |from: u32| (from..call.argument_count()).any(|at| !is_quiet(call.operand(at)));
@@ -49,6 +49,38 @@ pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> boo
     }
     let mut others = uses.iter().zip(first..).filter(|(use_, _)| **use_ == Use::Memory);
     Some(others.any(|(_, at)| at < call.argument_count() && !is_quiet(call.operand(at))))
+}
+
+/// A call that has written a string, and returns its length.
+#[derive(Clone, Copy)]
+pub struct Written {
+    /// The call.
+    pub call: Value,
+    /// Where the string is.
+    pub buffer: Value,
+    /// Bytes that there was room for, if it was told.
+    pub room: Option<Value>,
+}
+
+/// What a call of `sprintf` or one of its kin writes.
+pub fn written(call: Value) -> Option<Written> {
+    // What follows an `invoke` can be reached in other ways.
+    if call.opcode() != Some(Opcode::LLVMCall) || call.is_must_tail() {
+        return None;
+    }
+    let name = call.callee_function().filter(|callee| callee.is_declaration())?.name();
+    let has_room = match name.as_str() {
+        "sprintf" | "vsprintf" | "__sprintf_chk" | "__vsprintf_chk" => false,
+        "snprintf" | "vsnprintf" | "__snprintf_chk" | "__vsnprintf_chk" => true,
+        _ => return None,
+    };
+    let is_usual = call.argument_count() >= 2 && call.ty().is_integer() && call.operand(0).ty().is_ordinary_pointer();
+    let room = has_room.then(|| call.operand(1));
+    (is_usual && room.is_none_or(|room| room.ty().is_integer())).then(|| Written {
+        call,
+        buffer: call.operand(0),
+        room,
+    })
 }
 
 /// Memory of a known size that the call certainly touches.

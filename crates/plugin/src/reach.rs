@@ -13,7 +13,7 @@ use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Type, Value, llvm};
 use crate::memory::Memory;
 use crate::plan::{FunctionPlan, Plan, is_elsewhere, is_instrumentable};
-use crate::printing;
+use crate::printing::{self, Written};
 use crate::sys::core::*;
 use crate::sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode as Opcode, LLVMValueKind as Kind};
 
@@ -303,6 +303,23 @@ impl Emitter<'_> {
         llvm!(LLVMSetAlignment(begins.0, 1));
         let is_marked = self.equal(begins, self.i64(MARK));
         self.rarely(at, is_marked, |emitter| emitter.call(c"__rh_reached_through", &[pointer]));
+    }
+
+    /// Tells how much a call has written.
+    pub fn wrote(&mut self, written: &Written) {
+        let Some(next) = written.call.next() else { return };
+        self.before(next);
+        let (zero, one) = (self.i64(0), self.i64(1));
+        let result = llvm!(LLVMBuildIntCast2(self.builder, written.call.0, self.types.i64.0, 1, UNNAMED));
+        let length = Value(llvm!(LLVMBuildAdd(self.builder, result, one.0, UNNAMED)));
+        let is_error = self.compare(LLVMIntPredicate::LLVMIntSLT, length, one);
+        let mut bytes = Value(llvm!(LLVMBuildSelect(self.builder, is_error.0, zero.0, length.0, UNNAMED)));
+        if let Some(room) = written.room {
+            let room = self.as_i64(room);
+            let is_cut = self.compare(LLVMIntPredicate::LLVMIntULT, room, bytes);
+            bytes = Value(llvm!(LLVMBuildSelect(self.builder, is_cut.0, room.0, bytes.0, UNNAMED)));
+        }
+        self.call(c"__rh_wrote", &[written.buffer, bytes]);
     }
 
     /// The effect and the name, as bytes of a section of their own.

@@ -71,6 +71,25 @@ static USERS: Global<[[u16; 2]; DESCRIPTORS]> = Global::new([[0; 2]; DESCRIPTORS
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_USERS: Global<bool> = Global::new(false);
 
+/// In place of a thread: whoever uses the descriptor, another descriptor has the same position.
+const ANYBODY: u16 = u16::MAX;
+
+/// A descriptor is gone, or stands for something else now.
+pub(crate) unsafe fn forget(fd: i32) {
+    set_users(fd, [0; 2]);
+}
+
+/// Two descriptors have one position.
+pub(crate) unsafe fn share(descriptors: [i32; 2]) {
+    descriptors.into_iter().for_each(|fd| set_users(fd, [ANYBODY; 2]));
+}
+
+unsafe fn set_users(fd: i32, users: [u16; 2]) {
+    if let Some(known) = usize::try_from(fd).ok().and_then(|fd| (&mut *USERS.ptr()).get_mut(fd)) {
+        *known = users;
+    }
+}
+
 /// What a call does to a file.
 #[derive(Clone, Copy, Default)]
 struct Use {
@@ -199,7 +218,7 @@ unsafe fn file_of(fd: i32) -> Option<File> {
 unsafe fn is_used_by_another(fd: i32, positions: bool) -> bool {
     if !others_are_there() {
         if HAS_USERS.get() {
-            *USERS.ptr() = [[0; 2]; DESCRIPTORS];
+            (*USERS.ptr()).iter_mut().filter(|users| users[0] != ANYBODY).for_each(|users| *users = [0; 2]);
             HAS_USERS.set(false);
         }
         return false;
@@ -209,9 +228,9 @@ unsafe fn is_used_by_another(fd: i32, positions: bool) -> bool {
     let own = CURRENT.get() as u16 + 1;
     let is_other = |user: u16| user != 0 && user != own;
     let conflicts = is_other(users[1]) || positions && is_other(users[0]);
-    users[0] = own;
-    if positions {
-        users[1] = own;
+    if users[0] != ANYBODY {
+        users[0] = own;
+        users[1] = if positions { own } else { users[1] };
     }
     conflicts
 }

@@ -6,7 +6,7 @@
 //! the memory so far. Everything else saves the registers and goes on in Rust.
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
-use crate::modules::{RH_SITES, site_number};
+use crate::modules::{self, RH_SITES, site_number};
 use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::thread::{__rh_stack, CURRENT, current};
@@ -69,6 +69,7 @@ save_and_call!("__rh_enter", "rsi", "", entered);
 save_and_call!("__rh_leave", "rsi", "", left);
 save_and_call!("__rh_round", "rdi", "", round);
 save_and_call!("__rh_call", "rdx", "", called);
+save_and_call!("__rh_wrote", "rdx", "", has_written);
 save_and_call!("__rh_reached", "r9", "", crate::reach::reached);
 save_and_call!("__rh_reached_through", "rsi", "", crate::reach::reached_through);
 
@@ -482,14 +483,23 @@ pub(crate) unsafe fn log_access(
 /// A function with a model has just written to memory of its caller, at `code`. The detector learns of it; it is part of the
 /// event that the function is, and none of its own.
 pub(crate) unsafe fn wrote(address: usize, size: usize, code: usize) {
-    if !schedule::running() || free::is_on() || !memory::in_program(code) {
+    // Libraries order their accesses in ways that are not seen.
+    if memory::in_program(code) || modules::has_code(code) {
+        has_written(address, size, code);
+    }
+}
+
+/// The same for any function that instrumented code has called.
+unsafe extern "C" fn has_written(address: usize, size: usize, code: usize) {
+    if size == 0 || !schedule::running() || free::is_on() {
         return;
     }
     let site = tsan::site_of(code);
+    let kind = if size <= 8 { Kind::Write } else { Kind::WriteRange };
     if server::watches(address, size) {
-        log_access(schedule::now(), address, size, site, Kind::Write, 0, code);
+        log_access(schedule::now(), address, size, site, kind, 0, code);
     }
-    shadow::check(address, size, Access { kind: Kind::Write, code, site });
+    shadow::check(address, size, Access { kind, code, site });
 }
 
 unsafe extern "C" fn read_range(address: usize, len: usize, site: *mut u8, code: usize, frame: usize) {

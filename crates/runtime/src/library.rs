@@ -20,6 +20,8 @@ const STRRCHR: u32 = 7;
 const STRDUP: u32 = 8;
 const MEMCMP: u32 = 9;
 const MEMCHR: u32 = 10;
+const ATOI: u32 = 11;
+const STRNCAT: u32 = 12;
 
 /// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length. Where a character is looked
 /// for, `b` is that.
@@ -65,6 +67,13 @@ pub(crate) unsafe extern "C" fn string_call(
             reads(a, old + 1);
             writes(a.add(old), len);
         }
+        STRNCAT => {
+            let (old, len) = (strlen(a), strnlen(b, n));
+            reads(b, (len + 1).min(n));
+            reads(a, old + 1);
+            writes(a.add(old), len + 1);
+        }
+        ATOI => reads(a, number(a)),
         STRCMP | STRNCMP => {
             let most = if which == STRNCMP { n } else { usize::MAX };
             let len = difference(a, b, most, true);
@@ -84,6 +93,21 @@ pub(crate) unsafe extern "C" fn string_call(
 /// Bytes up to and including the first that is this one.
 unsafe fn first_of(text: *const u8, wanted: u8, most: usize) -> usize {
     (0..most).find(|&i| *text.add(i) == wanted).map_or(most, |i| i + 1)
+}
+
+/// Bytes of a decimal number with what comes before it, and the first behind it.
+unsafe fn number(text: *const u8) -> usize {
+    let mut at = 0;
+    while matches!(*text.add(at), b' ' | b'\t'..=b'\r') {
+        at += 1;
+    }
+    if matches!(*text.add(at), b'+' | b'-') {
+        at += 1;
+    }
+    while (*text.add(at)).is_ascii_digit() {
+        at += 1;
+    }
+    at + 1
 }
 
 /// Bytes up to and including the first that differs, or ends the strings.

@@ -151,6 +151,13 @@ pub(crate) fn has_libraries() -> bool {
     LIBRARY_MODULE_COUNT.get() > 0
 }
 
+/// Whether code is that of an instrumented shared library.
+pub(crate) unsafe fn has_code(code: usize) -> bool {
+    let base = |address: usize| origin(address).map(|origin| origin.base);
+    let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
+    has_libraries() && libraries.iter().any(|sites| sites.loaded && base(sites.start as usize) == base(code))
+}
+
 /// Number of all sites.
 pub(crate) unsafe fn site_count() -> u32 {
     modules().map(|sites| sites.count as u32).sum()

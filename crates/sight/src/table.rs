@@ -77,8 +77,8 @@ const THREADS: &str = "
     mtx_init mtx_lock mtx_trylock mtx_timedlock:1 mtx_unlock mtx_destroy
     cnd_init cnd_signal cnd_broadcast cnd_wait cnd_timedwait:2 cnd_destroy
     pthread_cancel pthread_testcancel pthread_setcancelstate:1 pthread_setcanceltype:1
-    __pthread_register_cancel:0 __pthread_unregister_cancel:0 __pthread_unwind_next:0 _pthread_cleanup_push:0
-    _pthread_cleanup_pop:0
+    __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next _pthread_cleanup_push
+    _pthread_cleanup_pop
     pthread_attr_init:0 pthread_attr_destroy:0 pthread_attr_setdetachstate:0 pthread_attr_getdetachstate:01
     pthread_attr_setstacksize:0 pthread_attr_getstacksize:01 pthread_attr_setstack:0 pthread_attr_getstack:012
     pthread_attr_setguardsize:0 pthread_attr_getguardsize:01 pthread_attr_setscope:0 pthread_attr_setinheritsched:0
@@ -96,7 +96,7 @@ const THREADS: &str = "
 
 /// Signals, and jumps out of their handlers. Sets of signals, and the places that jumps lead to, are memory.
 const SIGNALS: &str = "
-    signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt sigprocmask:12 pthread_sigmask:12 sigpending:0
+    __libc_current_sigrtmin __libc_current_sigrtmax signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt sigprocmask:12 pthread_sigmask:12 sigpending:0
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
     pthread_sigqueue sigaltstack:01 abort sigemptyset:0 sigfillset:0 sigaddset:0 sigdelset:0 sigismember:0
     setjmp:0 _setjmp:0 sigsetjmp:0 __sigsetjmp:0 longjmp:0 _longjmp:0 siglongjmp:0 __longjmp_chk:0

@@ -1,0 +1,364 @@
+//! A hunt claims only what it has seen. Whatever a program reaches that could hide something is named, with its place, and
+//! takes the claim away; what hides nothing does not.
+
+use racehunter_e2e::{Hunted, Workshop};
+
+/// Everything that the programs here include, on the first line.
+const HEADERS: &str = "#define _GNU_SOURCE\n#include <arpa/inet.h>\n#include <ctype.h>\n#include <errno.h>\n#include <fcntl.h>\n\
+    #include <locale.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
+    #include <sys/mman.h>\n#include <sys/random.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <time.h>\n\
+    #include <unistd.h>\n";
+
+/// A program whose two threads run `work`, which is its first line; `start` is what `main` does before.
+fn program(globals: &str, work: &str, start: &str) -> String {
+    format!(
+        "{HEADERS}{globals}
+#line 1 \"program.c\"
+static void *work(void *p) {{ {work} return p; }}
+int main(void) {{ {start}
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
+    return 0;
+}}
+"
+    )
+}
+
+const OPTIONS: [&str; 6] = ["--analysis", "context-bound", "--bound", "1", "--runs", "400"];
+
+#[track_caller]
+fn hunt(globals: &str, work: &str, start: &str) -> Hunted {
+    let (workshop, program) = Workshop::with_program(&program(globals, work, start));
+    workshop.hunt(&program, &OPTIONS)
+}
+
+/// What was not seen: its kind, its name, and the line.
+fn told(hunted: &Hunted) -> Vec<(String, String, u32)> {
+    let all = hunted.summary().uncontrolled.iter();
+    all.map(|what| (what.what.clone(), what.detail.clone(), what.line)).collect()
+}
+
+/// The threads of a program do something that nobody sees: it is told, once, and nothing is proved.
+#[track_caller]
+fn loses_its_claim(globals: &str, work: &str, what: &str, detail: &str) {
+    let hunted = hunt(globals, work, "");
+    let summary = hunted.summary();
+    let expected = (what.to_owned(), detail.to_owned(), 1);
+    assert!(told(&hunted).contains(&expected), "{work}: {:?}", told(&hunted));
+    assert!(!summary.complete && summary.finished, "{work}: {summary:?}");
+    assert!(summary.guarantee.starts_with("all schedules with <= 1 preemption"), "{work}: {summary:?}");
+}
+
+/// The threads of a program do what is seen, or hides nothing.
+#[track_caller]
+fn keeps_its_claim(globals: &str, work: &str, start: &str) {
+    let hunted = hunt(globals, work, start).expect(0);
+    assert!(told(&hunted).is_empty() && hunted.summary().complete, "{work} {start}: {:?}", hunted.summary());
+}
+
+#[test]
+fn state_inside_the_c_library_is_told() {
+    loses_its_claim("", "char text[] = \"a b\"; strtok(text, \" \");", "hidden-state", "`strtok`");
+    loses_its_claim("", "if (rand() < 0) abort();", "hidden-state", "`rand`");
+    loses_its_claim("", "setenv(\"A\", \"b\", 1);", "hidden-state", "`setenv`");
+    loses_its_claim("", "setlocale(LC_ALL, \"C\");", "hidden-state", "`setlocale`");
+    loses_its_claim("", "time_t t = 0; if (!localtime(&t)) abort();", "hidden-state", "`localtime`");
+}
+
+#[test]
+fn memory_that_the_c_library_touches_unseen_is_told() {
+    loses_its_claim("int x[2];", "sscanf(\"7\", \"%d\", &x[p != 0]);", "unseen-memory", "`__isoc99_sscanf`");
+    loses_its_claim("struct stat s;", "stat(\"/\", &s);", "unseen-memory", "`stat`");
+    loses_its_claim("char d[99];", "if (!getcwd(d, sizeof d)) abort();", "unseen-memory", "`getcwd`");
+    loses_its_claim("char s[9]; char *f = \"%s\";", "printf(f, s);", "unseen-memory", "`printf`");
+    loses_its_claim("char s[9];", "printf(\"%.3s\\n\", s);", "unseen-memory", "`printf`");
+    loses_its_claim("char s[9];", "if (strstr(s, \"xyz\")) abort();", "unseen-memory", "`strstr`");
+}
+
+#[test]
+fn what_only_the_thread_itself_can_reach_is_not() {
+    keeps_its_claim("", "int x; sscanf(\"7\", \"%d\", &x); if (x != 7) abort();", "");
+    keeps_its_claim("", "struct stat s; stat(\"/\", &s);", "");
+    keeps_its_claim("", "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);", "");
+    keeps_its_claim("", "char s[20]; snprintf(s, sizeof s, \"%.3s %d\", \"abcd\", 5); puts(s);", "");
+}
+
+#[test]
+fn what_is_seen_keeps_the_claim() {
+    keeps_its_claim(
+        "pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; char text[30]; int n;",
+        "char *mine = strdup(\"abc\"); memset(mine, 'x', 2); pthread_mutex_lock(&m); strcpy(text, mine);
+         n += (int)strlen(text) + atoi(text) + abs(-n) + isdigit(text[0]); strncat(text, \"yz\", 1);
+         snprintf(text, sizeof text, \"%d %s\", n, mine); printf(\"%s %d %p\\n\", text, n, (void *)text); errno = 0;
+         pthread_mutex_unlock(&m); free(mine); usleep(1); __asm__ volatile(\"\" ::: \"memory\"); __asm__ volatile(\"pause\");
+         unsigned swapped = 1; __asm__(\"bswap %0\" : \"+r\"(swapped)); if (swapped != 0x1000000) abort();",
+        "",
+    );
+}
+
+#[test]
+fn what_the_library_writes_and_tells_is_seen() {
+    for (globals, work) in [
+        ("char s[20];", "sprintf(s, \"%d\", 12345); if (s[3] == 'x') abort();"),
+        ("time_t t;", "time(&t);"),
+        ("struct timespec t;", "clock_gettime(CLOCK_REALTIME, &t);"),
+        ("char s[9];", "stpcpy(s, \"hello\");"),
+        ("char s[9];", "strncat(s, \"x\", 1);"),
+        ("char s[9] = \"1\"; ", "s[0] = '0'; if (atoi(s) < 0) abort();"),
+    ] {
+        let hunted = hunt(globals, work, "");
+        assert!(hunted.findings.iter().any(|finding| finding.kind == "data-race"), "{work}: {:?}", hunted.overview());
+    }
+}
+
+#[test]
+fn the_handle_of_a_thread_is_written() {
+    let source = "#include <pthread.h>\npthread_t handle; pthread_t seen;\n\
+        static void *work(void *p) { seen = handle; return p; }\n\
+        int main(void) { pthread_create(&handle, 0, work, 0); pthread_join(handle, 0); return 0; }\n";
+    let (workshop, program) = Workshop::with_program(source);
+    let hunted = workshop.hunt(&program, &OPTIONS).expect(1);
+    assert!(hunted.at("data-race", "program.c", 3).is_some(), "{:?}", hunted.overview());
+}
+
+#[test]
+fn assembler_is_told_by_its_place() {
+    let add = "__asm__ volatile(\"lock; incl %0\" : \"+m\"(n));";
+    loses_its_claim("int n;", add, "assembler", "`lock`");
+    let quiet = "__asm__(\"movl (%1), %0\" : \"=r\"(x) : \"r\"(&n));";
+    loses_its_claim("int n;", &format!("int x; {quiet} if (x) abort();"), "assembler", "`movl ($1), $0`");
+    let time = "unsigned a, d; __asm__ volatile(\"rdtsc\" : \"=a\"(a), \"=d\"(d));";
+    loses_its_claim("", time, "random", "`rdtsc`");
+    loses_its_claim("", "if (__builtin_ia32_rdtsc() == 0) abort();", "random", "`llvm.x86.rdtsc`");
+}
+
+#[test]
+fn what_differs_from_execution_to_execution_is_told_wherever_it_is_read() {
+    for (start, detail) in [
+        ("char b[4]; if (getrandom(b, 4, 0) < 0) return 1;", "`getrandom`"),
+        ("FILE *f = fopen(\"/dev/urandom\", \"r\"); if (!f) return 1; fclose(f);", "`fopen`"),
+        ("int fd = open(\"/dev/urandom\", O_RDONLY); if (fd < 0) return 1; close(fd);", "`open`"),
+        ("if (getpid() == 1) return 1;", "`getpid`"),
+    ] {
+        let hunted = hunt("", "", start).expect(0);
+        assert_eq!(told(&hunted), [("random".to_owned(), detail.to_owned(), 2)], "{start}");
+        assert!(!hunted.summary().complete, "{start}");
+    }
+    keeps_its_claim("", "", "if (kill(getpid(), 0)) return 1;");
+    let hunted = hunt("", "", "char b[4]; if (syscall(SYS_getrandom, b, 4, 0) < 0) return 1;").expect(0);
+    assert_eq!(told(&hunted), [("system-call".to_owned(), "system call 318".to_owned(), 2)]);
+}
+
+#[test]
+fn what_happens_while_there_is_one_thread_is_no_secret() {
+    let start = "srand(1); char text[9] = \"a b\"; strtok(text, \" \"); getenv(\"HOME\"); char line[200];
+        FILE *f = fopen(\"/etc/passwd\", \"r\"); if (!f || !fgets(line, sizeof line, f)) return 1; fclose(f);
+        int x; if (sscanf(\"3\", \"%d\", &x) != 1) return 1; __asm__ volatile(\"cpuid\" : : \"a\"(0) : \"ebx\", \"ecx\", \"edx\");";
+    // Which processor it is may differ, the rest does not.
+    let hunted = hunt("", "", start).expect(0);
+    assert_eq!(told(&hunted).iter().map(|told| told.0.as_str()).collect::<Vec<_>>(), ["random"], "{:?}", told(&hunted));
+    keeps_its_claim("", "", start.split("__asm__").next().unwrap_or_default());
+}
+
+#[test]
+fn files_that_are_read_or_written_are_no_secret_and_those_that_are_both_are() {
+    let quiet = [
+        // Written only, by all of them.
+        (
+            "FILE *f;",
+            "fprintf(f, \"x\\n\"); fflush(f);",
+            "f = fopen(\"/dev/shm/rh-claims-a\", \"w\"); if (!f) return 1;",
+        ),
+        // Read only, each by its own descriptor.
+        ("", "char c; int fd = open(\"/etc/passwd\", O_RDONLY); if (read(fd, &c, 1) < 0) abort(); close(fd);", ""),
+        // One is read, another one written.
+        (
+            "FILE *f;",
+            "fputs(\"x\", f);",
+            "char l[9]; FILE *g = fopen(\"/etc/passwd\", \"r\"); if (!fgets(l, 9, g)) return 1; fclose(g);
+             f = fopen(\"/dev/shm/rh-claims-b\", \"w\"); if (!f) return 1;",
+        ),
+        ("", "if (write(1, \"x\\n\", 2) != 2) abort(); fprintf(stderr, \"y\\n\");", ""),
+    ];
+    for (globals, work, start) in quiet {
+        keeps_its_claim(globals, work, start);
+    }
+    let files = ["/dev/shm/rh-claims-a", "/dev/shm/rh-claims-b", "/dev/shm/rh-claims-c", "/dev/shm/rh-claims-d"];
+    let clean = || files.into_iter().for_each(|file| drop(std::fs::remove_file(file)));
+    clean();
+    let (path, other) = ("\"/dev/shm/rh-claims-c\"", "\"/dev/shm/rh-claims-d\"");
+    let loud = [
+        // The same is read and written.
+        ("FILE *f;", format!("int n = 0; FILE *g = fopen({path}, \"r\"); if (g) {{ if (fscanf(g, \"%d\", &n) < 0) n = 0; fclose(g); }}
+            g = fopen({path}, \"w\"); fprintf(g, \"%d\", n + 1); fclose(g);"), "fopen"),
+        // Checked, then created.
+        ("", format!("if (access({other}, F_OK)) close(open({other}, O_CREAT | O_WRONLY, 0600));"), "access"),
+        ("", format!("if (mkdir({path}, 0700) == 0) rmdir({path});"), "mkdir"),
+    ];
+    for (globals, work, name) in loud {
+        let hunted = hunt(globals, &work, "");
+        let name = format!("`{name}`");
+        let is_told = |(what, detail, _): &(String, String, u32)| what == "kernel-state" && *detail == name;
+        assert!(told(&hunted).iter().any(is_told) && !hunted.summary().complete, "{work}: {:?}", told(&hunted));
+    }
+    clean();
+    // The position is shared.
+    let hunted = hunt("int fd;", "char c; if (read(fd, &c, 1) < 0) abort();", "fd = open(\"/etc/passwd\", O_RDONLY);");
+    assert!(told(&hunted).iter().any(|told| told.1 == "`read`"), "{:?}", told(&hunted));
+}
+
+#[test]
+fn memory_at_two_addresses_is_told() {
+    let twice = "int fd = memfd_create(\"m\", 0); if (ftruncate(fd, 4096)) return 1;
+        a = mmap(0, 4096, 3, MAP_SHARED, fd, 0); b = mmap(0, 4096, 3, MAP_SHARED, fd, 0);";
+    let hunted = hunt("char *a, *b;", "", twice);
+    assert!(told(&hunted).iter().any(|told| told.0 == "alias"), "{:?}", told(&hunted));
+    keeps_its_claim("char *a;", "", "a = mmap(0, 4096, 3, MAP_SHARED | MAP_ANONYMOUS, -1, 0);");
+}
+
+/// Code that is not instrumented: counts, by a function that calls another.
+const LIBRARY: &str =
+    "static int counter;\nint count(void) { return ++counter; }\nint (*pointer(void))(void) { return count; }\n";
+
+#[test]
+fn code_of_another_compiler_is_told_by_name() {
+    let globals = "int count(void); int (*pointer(void))(void); int (*called)(void);";
+    for (build, by, detail) in [
+        ("gcc -g -c library.c && racehunter-cc -g -O1 -pthread program.c library.o -o program", "count();", "`count`"),
+        (
+            "gcc -g -shared -fPIC library.c -o liblibrary.so
+             racehunter-cc -g -O1 -pthread program.c -L. -llibrary -Wl,-rpath,'$ORIGIN' -o program",
+            "count();",
+            "`count` in liblibrary.so",
+        ),
+        (
+            "gcc -g -shared -fPIC library.c -o liblibrary.so
+             racehunter-cc -g -O1 -pthread program.c -L. -llibrary -Wl,-rpath,'$ORIGIN' -o program",
+            "called();",
+            "`count` in liblibrary.so",
+        ),
+        (
+            "racehunter-cc -g -O1 -fno-sanitize=thread -c library.c
+             racehunter-cc -g -O1 -pthread program.c library.o -o program",
+            "count();",
+            "`count`",
+        ),
+    ] {
+        let workshop = Workshop::new();
+        workshop.write("library.c", LIBRARY);
+        workshop.write("program.c", &program(globals, by, "called = pointer();"));
+        workshop.shell(build);
+        let hunted = workshop.hunt(&workshop.path("program"), &OPTIONS).expect(0);
+        let details: Vec<String> = told(&hunted).into_iter().map(|told| told.1).collect();
+        assert_eq!(details, [detail], "{build} {by}");
+        assert!(!hunted.summary().complete, "{build}");
+    }
+    // The same, instrumented.
+    for build in [
+        "racehunter-cc -g -O1 -pthread program.c library.c -o program",
+        "racehunter-cc -g -O1 -shared -fPIC library.c -o liblibrary.so
+         racehunter-cc -g -O1 -pthread program.c -L. -llibrary -Wl,-rpath,'$ORIGIN' -o program",
+    ] {
+        let workshop = Workshop::new();
+        workshop.write("library.c", LIBRARY);
+        workshop.write("program.c", &program(globals, "count(); called();", "called = pointer();"));
+        workshop.shell(build);
+        let hunted = workshop.hunt(&workshop.path("program"), &OPTIONS).expect(1);
+        assert!(told(&hunted).is_empty(), "{build}: {:?}", told(&hunted));
+    }
+}
+
+#[test]
+fn functions_with_their_instrumentation_switched_off_are_told() {
+    let off = "__attribute__((no_sanitize(\"thread\"))) static int peek(int *p) { return *p; }";
+    let hunted = hunt(&format!("int n;\n#line 7\n{off}"), "if (peek(&n)) abort();", "");
+    assert_eq!(told(&hunted), [("no-instrumentation".to_owned(), "`peek`".to_owned(), 7)]);
+    assert!(!hunted.summary().complete);
+}
+
+#[test]
+fn a_claim_that_is_lost_is_told_in_words() {
+    let source = program("", "char text[] = \"a b\"; strtok(text, \" \");", "");
+    let (workshop, program) = Workshop::with_program(&source);
+    let mut command = racehunter_e2e::racehunter(["hunt", "--quiet", "--require-complete"]);
+    command.args(OPTIONS).arg("--out").arg(workshop.out()).arg(&program).env("COLUMNS", "400");
+    let ended = racehunter_e2e::run(&mut command).expect(3);
+    assert!(!ended.stdout.contains("Proved"), "{}", ended.stdout);
+    let line = ended.stdout.lines().find(|line| line.contains("Explored")).unwrap_or_default();
+    assert!(line.contains("all schedules with <= 1 preemption over "), "{line}");
+    assert!(line.contains("; not seen: `strtok` (hidden state) at "), "{line}");
+    assert!(line.ends_with("program.c:1"), "{line}");
+    assert!(!ended.stdout.contains("Outside"), "{}", ended.stdout);
+}
+
+#[test]
+fn parts_keep_what_was_not_seen() {
+    let source = program("", "char text[] = \"a b\"; strtok(text, \" \");", "");
+    let (workshop, program) = Workshop::with_program(&source);
+    let names = ["one", "two"];
+    for (number, name) in (1..).zip(names) {
+        let out = workshop.path(name);
+        let part = format!("{number}/2");
+        let mut command = racehunter_e2e::racehunter(["hunt", "--quiet", "--partition", &part, "--out"]);
+        racehunter_e2e::run(command.arg(out).args(&OPTIONS[..4]).arg(&program)).expect(0);
+    }
+    let merged = workshop.merge(&names, &["--require-complete"]).expect(3);
+    assert!(told(&merged).iter().any(|told| told.1 == "`strtok`"), "{:?}", merged.summary());
+    assert!(merged.summary().finished && !merged.summary().complete, "{:?}", merged.summary());
+}
+
+#[test]
+fn a_claim_names_what_it_rests_on() {
+    let assumes = |work: &str| hunt("", work, "").expect(0).summary().assumes.clone();
+    let has = |all: &[String], what: &str| all.iter().any(|line| line == what);
+    let (freed, time) = ("freed memory is not handed out again at once", "time passes only as the schedule says");
+    let both = assumes("char *volatile m = malloc(3); free(m); struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);");
+    assert!(has(&both, freed) && has(&both, time), "{both:?}");
+    let neither = assumes("");
+    assert!(!has(&neither, freed) && !has(&neither, time), "{neither:?}");
+}
+
+#[track_caller]
+fn hunt_cxx(source: &str) -> Hunted {
+    let workshop = Workshop::new();
+    workshop.write("program.cpp", source);
+    workshop.shell("racehunter-c++ -g -O1 -pthread program.cpp -o program");
+    workshop.hunt(&workshop.path("program"), &OPTIONS)
+}
+
+#[test]
+fn strings_of_cxx_are_seen() {
+    let racy = "#include <string>\n#include <thread>\nstd::string s;\nint main() {\n  std::thread a([] { s += \"hello\"; });\n\
+        \x20 s += \"world\";\n  a.join();\n}\n";
+    let hunted = hunt_cxx(racy).expect(1);
+    assert!(hunted.at("data-race", "program.cpp", 6).is_some(), "{:?}", hunted.overview());
+    let fine = "#include <condition_variable>\n#include <mutex>\n#include <stdexcept>\n#include <string>\n#include <thread>\n\
+        #include <vector>\nstd::mutex m; std::condition_variable c; std::vector<std::string> v;\n\
+        void add(const char *what) { std::lock_guard<std::mutex> lock(m); v.push_back(std::string(what) + \" and more than \
+        fits\"); c.notify_all(); }\n\
+        int main() { std::thread a(add, \"one\"); { std::unique_lock<std::mutex> lock(m); c.wait(lock, [] { return \
+        !v.empty(); }); }\n try { throw std::runtime_error(\"o\"); } catch (const std::exception &e) { a.join(); return \
+        e.what()[0] != 'o'; } }\n";
+    let hunted = hunt_cxx(fine).expect(0);
+    assert!(told(&hunted).is_empty() && hunted.summary().complete, "{:?}", hunted.summary());
+}
+
+#[test]
+fn what_the_cxx_library_keeps_to_itself_is_told() {
+    let source = "#include <map>\n#include <mutex>\n#include <thread>\nstd::mutex m; std::map<int, int> map;\n\
+        void add(int n) { std::lock_guard<std::mutex> lock(m); map[n] = n; }\n\
+        int main() { std::thread a(add, 1), b(add, 2); a.join(); b.join(); }\n";
+    let hunted = hunt_cxx(source).expect(0);
+    let is_tree =
+        |told: &(String, String, u32)| told.0 == "library" && told.1.contains("_Rb_tree_insert_and_rebalance");
+    assert!(told(&hunted).iter().any(is_tree) && !hunted.summary().complete, "{:?}", told(&hunted));
+}
+
+#[test]
+fn threads_may_share_the_standard_streams() {
+    let source = "#include <iostream>\n#include <thread>\nvoid say(int n) { std::cout << \"number \" << n << std::endl; }\n\
+        int main() { std::thread a(say, 1), b(say, 2); a.join(); b.join(); }\n";
+    let hunted = hunt_cxx(source).expect(0);
+    assert!(hunted.findings.is_empty(), "{:?}", hunted.overview());
+}
