@@ -114,7 +114,8 @@ fn judge(
         search::Found::Everything { executions, .. }
             if !is_closed(report) || arguments.approx == Approximation::Under =>
         {
-            Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race"))
+            let why = report.open.as_ref().map_or_else(String::new, |why| format!(", which is no proof: {why}"));
+            Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race{why}"))
         }
         search::Found::Everything { executions, guarantee } => {
             let why = format!("{guarantee}: {executions} executions, none with a race");
@@ -127,5 +128,5 @@ fn judge(
 fn is_closed(report: &Report) -> bool {
     let own = |pair: &racehunter_scan::verdict::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;
-    report.gaps.is_empty() && !report.has_inputs && is_all && report.pairs.iter().all(own)
+    report.gaps.is_empty() && report.open.is_none() && is_all && report.pairs.iter().all(own)
 }

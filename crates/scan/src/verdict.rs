@@ -1,19 +1,20 @@
 //! The analysis as a whole, and what it says.
 
-use crate::address::{Base, BaseId};
+use crate::address::{Addresses, Base, BaseId};
 use crate::again::Again;
 use crate::backend::Backend;
 use crate::beliefs::Beliefs;
 use crate::cells::Cells;
+use crate::closed;
 use crate::crews::Crews;
 use crate::effects::Effects;
 use crate::escape::escaped;
 use crate::flow::Follower;
-use crate::models::{Model, Models};
+use crate::models::{CallBack, Model, Models};
 use crate::parallel;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
-use crate::races::{Access, Candidate, Candidates, Common, accesses, candidates};
+use crate::races::{Access, Candidate, Candidates, Common, Touch, accesses, candidates, touched};
 use crate::ranges::LazyRanges;
 use crate::threads::Family;
 use racehunter_ir::{InstructionId, Operand};
@@ -104,8 +105,10 @@ pub struct Report {
     pub merged: bool,
     /// Whether ways to the same point were told apart.
     pub by_ways: bool,
-    /// Whether what it does can depend on anything but the schedule.
-    pub has_inputs: bool,
+    /// Why executions do not show all that it can do; nothing if they do, once all schedules were run.
+    pub open: Option<String>,
+    /// Whether it waits for conditions, so that there can be wake-ups for no reason.
+    pub waits: bool,
 }
 
 impl Report {
@@ -151,15 +154,19 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         threads: points_to.threads.len(),
         instances: points_to.instances.len(),
         merged: points_to.merged,
-        has_inputs: true,
+        open: Some("it was not looked at as a whole".to_owned()),
         ..Report::default()
     };
     if points_to.is_given_up() {
         gaps.0.insert(too_large());
         return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
     }
+    for (id, at) in once_is_written(&points_to) {
+        gaps.add(&points_to, id, at, "a write to the variable of a function that is called once");
+    }
     let (effects, again) = (Effects::of(&points_to), Again::of(&points_to));
     let untold = gaps;
+    let open = closed::why_open(&points_to);
     let mut report = Report::default();
     for most_ways in [1, MOST_WAYS, MOST_WAYS_BY_CELLS] {
         let cells = if most_ways == MOST_WAYS_BY_CELLS { Cells::of(&points_to) } else { Cells::default() };
@@ -202,7 +209,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             instances: points_to.instances.len(),
             merged: points_to.merged,
             by_ways: most_ways > 1,
-            has_inputs: has_inputs(&points_to),
+            open: open.clone(),
+            waits: closed::waits(&points_to),
         };
         if report.is_race_free() || points_to.merged {
             break;
@@ -211,20 +219,47 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     report
 }
 
-/// Whether the program can get anything from outside.
-fn has_inputs(points_to: &PointsTo<'_>) -> bool {
-    let names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
-    names.map(|name| points_to.models.of(name)).any(|model| match model {
-        Some(Model::Input) | None => true,
-        Some(Model::Access(access)) => access.input,
-        _ => false,
-    }) || points_to.instances.iter().any(|instance| {
+/// Writes to variables that say whether a function was called already: it may be called again then.
+fn once_is_written(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
+    let mut variables = Addresses::default();
+    let mut writes = Vec::new();
+    for index in 0..points_to.instances.len() {
+        let (id, instance) = (InstanceId(index as u32), &points_to.instances[index]);
         let code = points_to.program.function(instance.function).0;
-        code.instructions
-            .iter()
-            .any(|instruction| instruction.operands.iter().any(|operand| matches!(operand, Operand::Assembler { .. })))
-    })
+        for (&at, names) in &instance.outside {
+            for name in names {
+                if let Some(Model::Call(CallBack { once: Some(once), .. })) = points_to.models.of(name)
+                    && let Some(variable) = code.instructions[at as usize].operands.get(once + 1)
+                {
+                    variables.add_all(&points_to.operand(id, variable));
+                }
+            }
+        }
+    }
+    if variables.is_empty() {
+        return writes;
+    }
+    for index in 0..points_to.instances.len() {
+        let id = InstanceId(index as u32);
+        let code = points_to.program.function(points_to.instances[index].function).0;
+        for at in 0..code.instructions.len() as u32 {
+            let hits = |touch: &Touch| {
+                let mut all = touch.addresses.iter();
+                touch.write
+                    && all.any(|(base, offset)| {
+                        variables.0.get(&base).is_some_and(|once| once.overlaps(ONCE, offset, touch.bytes))
+                    })
+            };
+            if touched(points_to, id, at).iter().any(hits) {
+                writes.push((id, at));
+            }
+        }
+    }
+    writes
 }
+
+/// Bytes of the variable of `pthread_once`.
+const ONCE: u64 = 4;
 
 fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {
     let mut numbers: FxHashMap<Common, usize> = FxHashMap::default();

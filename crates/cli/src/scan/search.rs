@@ -8,7 +8,7 @@ use crate::store::{self, Stored};
 use crate::target;
 use crate::voice::count;
 use anyhow::Result;
-use racehunter_analyses::{Options, Suspects, Technique};
+use racehunter_analyses::{ContextBound, Options, Reduction, Suspects, Technique};
 use racehunter_explain::Explainer;
 use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
 use racehunter_finding::{Finding, Kind};
@@ -79,7 +79,8 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     let mut round = |words: Vec<String>, max_events: u64, share: Duration| {
         let until = deadline.min(Instant::now() + share);
         let inputs = words.join(" ");
-        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected };
+        let spurious = report.waits;
+        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected, spurious };
         let result = round.run(&mut symbols)?;
         executions += result.executions;
         pace.at(|| format!("{}, no race yet", count(executions, "execution")));
@@ -123,6 +124,16 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     Ok(Found::Nothing { executions })
 }
 
+/// Whether a finding is a race: two accesses without order, one of which may be a `free` that came later. What is used after it was
+/// freed may be in order, and is another mistake then.
+fn is_race(finding: &Finding) -> bool {
+    match (finding.kind, &finding.sites[..]) {
+        (Kind::DataRace, _) => true,
+        (Kind::UseAfterFree, [used, freed]) => freed.access == "free" && used.thread != freed.thread,
+        _ => false,
+    }
+}
+
 /// Executions with one set of inputs.
 struct Round<'a> {
     arguments: &'a Scan,
@@ -131,6 +142,8 @@ struct Round<'a> {
     max_events: u64,
     until: Instant,
     suspected: &'a [[u32; 2]],
+    /// Whether waits for conditions may end for no reason.
+    spurious: bool,
 }
 
 struct Outcome {
@@ -166,10 +179,13 @@ impl Round<'_> {
                 done.set(true);
             }
         };
-        let budget = Budget { max_events: self.max_events, max_threads: THREADS, ..Budget::default() };
+        let budget =
+            Budget { max_events: self.max_events, max_threads: THREADS, spurious: self.spurious, ..Budget::default() };
         let options = Options { bound: 3, reduction: None, ..Options::default() };
         let suspects = Suspects::new(self.suspected.to_vec(), options.seed);
-        let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects);
+        // All schedules, one after the other: small programs have few, and then it is a proof.
+        let all = ContextBound::unbounded(options.strategy, options.seed).reduced(Some(Reduction::Caching));
+        let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects).with(1, all);
         let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
         let mut should_stop = || done.get() || Instant::now() >= self.until;
         let stop = loop {
@@ -209,7 +225,7 @@ impl Round<'_> {
         let patience = (left / 4).clamp(Duration::from_millis(100), Duration::from_secs(2));
         let explainer = Explainer { symbols, load_address, patience };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution).ok()?;
-        if !finding.confirmed || finding.kind != Kind::DataRace {
+        if !finding.confirmed || !is_race(&finding) {
             return None;
         }
         let stored = Stored {
