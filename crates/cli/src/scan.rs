@@ -95,7 +95,7 @@ fn judge(
     if arguments.approx == Approximation::Over || (program.find("main").is_none() && !built.is_program()) {
         return Ok(Verdict::new(Word::Unknown, None, open));
     }
-    let found = match search::search(arguments, built, program, report, deadline) {
+    let found = match search::search(arguments, built, program, report, is_closed(report), deadline) {
         Ok(found) => found,
         Err(error) => {
             let why = format!("{open}; the program could not be executed: {error:#}");

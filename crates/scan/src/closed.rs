@@ -8,7 +8,7 @@ use crate::address::Base;
 use crate::models::Model;
 use crate::points_to::{InstanceId, MAIN, PointsTo};
 use crate::ranges::Initialised;
-use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Order, Predicate, SymbolKind};
+use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Order, Predicate, SymbolKind, Type};
 
 /// Functions that do the same each time, or of which the schedule says what they do.
 const SAME: [&str; 37] = [
@@ -148,6 +148,11 @@ impl Look<'_, '_> {
             (Operation::Cast(CastOperator::PointerToInteger), [pointer]) if self.leads(pointer, |_| true) => {
                 Some("it computes with addresses")
             }
+            (Operation::Binary(_) | Operation::Switch, operands)
+                if operands.iter().any(|operand| self.leads(operand, |_| true)) =>
+            {
+                Some("it computes with addresses")
+            }
             (Operation::Compare(predicate), [left, right]) => self.compare(*predicate, left, right),
             (Operation::CompareExchange { .. }, [_, left, right]) => self.compare(Predicate::Equal, left, right),
             (Operation::Call | Operation::Invoke { .. }, _) => self.call(),
@@ -205,7 +210,13 @@ impl Look<'_, '_> {
     /// Where memory is made, and whether it can be, is not the same each time.
     fn compare(&self, predicate: Predicate, left: &Operand, right: &Operand) -> Option<&'static str> {
         let is_made = |base: &Base| !matches!(base, Base::Variable(_) | Base::Local(..));
-        let is_order = !matches!(predicate, Predicate::Equal | Predicate::NotEqual);
+        let is_number = |operand: &Operand| match operand {
+            Operand::Integer(value) => *value != 0,
+            Operand::Constant(_) => true,
+            _ => matches!(self.points_to.type_of(self.id, operand), Some(Type::Integer(_))),
+        };
+        let is_order =
+            !matches!(predicate, Predicate::Equal | Predicate::NotEqual) || is_number(left) || is_number(right);
         let asks = |operand: &Operand| self.leads(operand, |base| is_order || is_made(base));
         (asks(left) || asks(right)).then_some("it compares addresses, or asks whether there is memory")
     }

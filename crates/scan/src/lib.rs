@@ -35,6 +35,7 @@ pub mod fresh;
 pub mod linear;
 pub mod loops;
 pub mod models;
+pub mod objects;
 pub mod order;
 pub mod parallel;
 pub mod points_to;

@@ -8,7 +8,7 @@ use crate::flow::{Flow, Follower, Held, Key, Row, State, are_apart};
 use crate::format;
 use crate::fresh;
 use crate::linear::linear;
-use crate::models::{Model, Semaphore, Wait};
+use crate::models::{Does, Model, Semaphore, Wait};
 use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::LazyRanges;
@@ -316,6 +316,9 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
                 if access.uses.contains(&index) {
                     sync(index, &mut add);
                 }
+                if access.whole.contains(&index) {
+                    add(index, OBJECT, true, false);
+                }
             }
             for &index in access.lists.iter().filter(|&&index| index < arguments) {
                 let address = call.operands[index + 1].clone();
@@ -331,17 +334,18 @@ fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction,
             allocate.copies.into_iter().for_each(|index| add(index, ALL, true, false));
         }
         Model::Lock(lock) => sync(lock.lock, &mut add),
-        Model::Unlock(unlock) => sync(unlock.lock, &mut add),
+        Model::Unlock(unlock) => add(unlock.lock, OBJECT, unlock.whole, !unlock.whole),
         Model::Wait(Wait { lock, uses, reads }) => {
             sync(*lock, &mut add);
             uses.iter().for_each(|&index| sync(index, &mut add));
             reads.iter().for_each(|&index| add(index, ALL, false, false));
         }
-        Model::Semaphore(Semaphore { semaphore, reads, .. }) => {
-            sync(*semaphore, &mut add);
+        Model::Semaphore(Semaphore { does, semaphore, reads, .. }) => {
+            let is_made = *does == Does::Begin;
+            add(*semaphore, OBJECT, is_made, !is_made);
             reads.iter().for_each(|&index| add(index, ALL, false, false));
         }
-        Model::Barrier(barrier) => sync(barrier.barrier, &mut add),
+        Model::Barrier(barrier) => add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none()),
         Model::Call(call) => call.once.into_iter().for_each(|index| sync(index, &mut add)),
         Model::Release(release) => add(release.pointer, ALL, true, false),
         Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true, false)),

@@ -1,6 +1,6 @@
 //! The analysis as a whole, and what it says.
 
-use crate::address::{Addresses, Base, BaseId};
+use crate::address::{Base, BaseId};
 use crate::again::Again;
 use crate::backend::Backend;
 use crate::beliefs::Beliefs;
@@ -10,14 +10,15 @@ use crate::crews::Crews;
 use crate::effects::Effects;
 use crate::escape::escaped;
 use crate::flow::Follower;
-use crate::models::{CallBack, Model, Models};
+use crate::models::Models;
+use crate::objects;
 use crate::parallel;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
-use crate::races::{Access, Candidate, Candidates, Common, Touch, accesses, candidates, touched};
+use crate::races::{Access, Candidate, Candidates, Common, accesses, candidates};
 use crate::ranges::LazyRanges;
 use crate::threads::Family;
-use racehunter_ir::{InstructionId, Operand};
+use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -161,8 +162,9 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         gaps.0.insert(too_large());
         return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
     }
-    for (id, at) in once_is_written(&points_to) {
-        gaps.add(&points_to, id, at, "a write to the variable of a function that is called once");
+    for (id, at) in objects::overwritten(&points_to) {
+        let what = "a write to what a semaphore, a barrier or a function that is called once goes by";
+        gaps.add(&points_to, id, at, what);
     }
     let (effects, again) = (Effects::of(&points_to), Again::of(&points_to));
     let untold = gaps;
@@ -218,48 +220,6 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     }
     report
 }
-
-/// Writes to variables that say whether a function was called already: it may be called again then.
-fn once_is_written(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
-    let mut variables = Addresses::default();
-    let mut writes = Vec::new();
-    for index in 0..points_to.instances.len() {
-        let (id, instance) = (InstanceId(index as u32), &points_to.instances[index]);
-        let code = points_to.program.function(instance.function).0;
-        for (&at, names) in &instance.outside {
-            for name in names {
-                if let Some(Model::Call(CallBack { once: Some(once), .. })) = points_to.models.of(name)
-                    && let Some(variable) = code.instructions[at as usize].operands.get(once + 1)
-                {
-                    variables.add_all(&points_to.operand(id, variable));
-                }
-            }
-        }
-    }
-    if variables.is_empty() {
-        return writes;
-    }
-    for index in 0..points_to.instances.len() {
-        let id = InstanceId(index as u32);
-        let code = points_to.program.function(points_to.instances[index].function).0;
-        for at in 0..code.instructions.len() as u32 {
-            let hits = |touch: &Touch| {
-                let mut all = touch.addresses.iter();
-                touch.write
-                    && all.any(|(base, offset)| {
-                        variables.0.get(&base).is_some_and(|once| once.overlaps(ONCE, offset, touch.bytes))
-                    })
-            };
-            if touched(points_to, id, at).iter().any(hits) {
-                writes.push((id, at));
-            }
-        }
-    }
-    writes
-}
-
-/// Bytes of the variable of `pthread_once`.
-const ONCE: u64 = 4;
 
 fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {
     let mut numbers: FxHashMap<Common, usize> = FxHashMap::default();
@@ -324,10 +284,17 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     }
 }
 
+/// Whether executions see an access as what it is: not what libraries do, nor the end of memory.
 fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     let instance = &points_to.instances[access.instance.0 as usize];
-    let outside = instance.outside.get(&access.at);
-    outside.into_iter().flatten().all(|name| name.starts_with("llvm.mem"))
+    let code = points_to.program.function(instance.function).0;
+    let is_access = matches!(
+        code.instructions[access.at as usize].operation,
+        Operation::Load { .. } | Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
+    );
+    let mut outside = instance.outside.get(&access.at).into_iter().flatten().peekable();
+    let is_copy = outside.peek().is_some() && outside.all(|name| name.starts_with("llvm.mem"));
+    is_access || is_copy
 }
 
 /// How to speak of a base.

@@ -8,7 +8,7 @@ use crate::store::{self, Stored};
 use crate::target;
 use crate::voice::count;
 use anyhow::Result;
-use racehunter_analyses::{ContextBound, Options, Reduction, Suspects, Technique};
+use racehunter_analyses::{Options, Reduction, Suspects, Technique};
 use racehunter_explain::Explainer;
 use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
 use racehunter_finding::{Finding, Kind};
@@ -51,6 +51,9 @@ const EVENTS: u64 = 200_000;
 const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
 const SETS_ALIKE: u32 = 4;
 
+/// The part of the time for a proof by all schedules.
+const SHARE_OF_ALL: u32 = 3;
+
 /// Pairs of accesses that executions are steered to.
 const SUSPECTS: usize = 64;
 /// Executions for that, for one of each other technique.
@@ -68,7 +71,14 @@ fn suspected(report: &Report) -> Vec<[u32; 2]> {
 }
 
 /// Executes the program until it shows a race, or time is up, or there is nothing left.
-pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Report, deadline: Instant) -> Result<Found> {
+pub fn search(
+    arguments: &Scan,
+    built: &Built,
+    program: &Program,
+    report: &Report,
+    is_closed: bool,
+    deadline: Instant,
+) -> Result<Found> {
     let path = built.executable(program)?;
     let mut symbols = target::symbols(&path)?;
     let has_inputs = inputs::any(program, &Models::default());
@@ -76,11 +86,11 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     let (suspected, wanted) = (suspected(report), inputs::wanted(report));
     let mut executions = 0;
     let pace = arguments.voice.progress("Executing");
-    let mut round = |words: Vec<String>, max_events: u64, share: Duration| {
+    let mut round = |way: Way, words: Vec<String>, max_events: u64, share: Duration| {
         let until = deadline.min(Instant::now() + share);
         let inputs = words.join(" ");
         let spurious = report.waits;
-        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected, spurious };
+        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected, spurious, way };
         let result = round.run(&mut symbols)?;
         executions += result.executions;
         pace.at(|| format!("{}, no race yet", count(executions, "execution")));
@@ -93,12 +103,16 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     };
     let left = || deadline.saturating_duration_since(Instant::now());
     if !has_inputs {
-        let result = round(Vec::new(), EVENTS, left() / 2)?;
-        if let Some(finding) = result.race {
-            return Ok(Found::Race(Box::new(finding)));
-        }
-        if let Some(guarantee) = result.everything {
-            return Ok(Found::Everything { executions, guarantee });
+        // All schedules, one after the other, where that would be a proof: small programs have few.
+        let ways = [(Way::All, left() / SHARE_OF_ALL), (Way::Some, left() / 2)];
+        for (way, share) in ways.into_iter().skip(usize::from(!is_closed)) {
+            let result = round(way, Vec::new(), EVENTS, share)?;
+            if let Some(finding) = result.race {
+                return Ok(Found::Race(Box::new(finding)));
+            }
+            if let Some(guarantee) = result.everything {
+                return Ok(Found::Everything { executions, guarantee });
+            }
         }
     }
     // Many sets for a short time, then again for longer.
@@ -110,7 +124,7 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
                 break;
             }
             let max_events = EVENTS_WITH_INPUTS[(number / SETS_ALIKE) as usize % EVENTS_WITH_INPUTS.len()];
-            let result = round(vec![inputs::argument(&pool, &wanted, number)], max_events, share)?;
+            let result = round(Way::Some, vec![inputs::argument(&pool, &wanted, number)], max_events, share)?;
             if let Some(finding) = result.race {
                 return Ok(Found::Race(Box::new(finding)));
             }
@@ -144,6 +158,16 @@ struct Round<'a> {
     suspected: &'a [[u32; 2]],
     /// Whether waits for conditions may end for no reason.
     spurious: bool,
+    way: Way,
+}
+
+/// Which schedules are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// All of them.
+    All,
+    /// Those that are likely to show something.
+    Some,
 }
 
 struct Outcome {
@@ -183,9 +207,10 @@ impl Round<'_> {
             Budget { max_events: self.max_events, max_threads: THREADS, spurious: self.spurious, ..Budget::default() };
         let options = Options { bound: 3, reduction: None, ..Options::default() };
         let suspects = Suspects::new(self.suspected.to_vec(), options.seed);
-        // All schedules, one after the other: small programs have few, and then it is a proof.
-        let all = ContextBound::unbounded(options.strategy, options.seed).reduced(Some(Reduction::Caching));
-        let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects).with(1, all);
+        let portfolio = match self.way {
+            Way::All => Technique::Dfs.portfolio(&Options { reduction: Some(Reduction::Caching), ..options }),
+            Way::Some => Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects),
+        };
         let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
         let mut should_stop = || done.get() || Instant::now() >= self.until;
         let stop = loop {

@@ -42,6 +42,9 @@ pub struct Lock {
 pub struct Unlock {
     /// The lock.
     pub lock: usize,
+    /// Whether it makes the lock, or ends it: nobody else may use it meanwhile.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 /// Arguments of a function that gives a lock back while it waits.
@@ -202,6 +205,9 @@ pub struct Access {
     /// Arguments that are kept in order by the function itself, as streams are; but their memory must not be given back meanwhile.
     #[serde(default)]
     pub uses: Vec<usize>,
+    /// Arguments that are made, or come to their end: nobody else may use them meanwhile.
+    #[serde(default)]
+    pub whole: Vec<usize>,
     /// What is written are numbers or text. Otherwise there may be pointers in it, and nobody knows where they lead.
     #[serde(default)]
     pub numbers: bool,
@@ -211,6 +217,9 @@ pub struct Access {
     pub returns: Option<usize>,
     /// The argument that says how many bytes.
     pub length: Option<usize>,
+    /// Whether it returns an address in the arguments and the environment of the program.
+    #[serde(default)]
+    pub environment: bool,
     /// Whether it returns the handle of a thread, and nobody knows which.
     #[serde(default)]
     pub handle: bool,

@@ -145,6 +145,9 @@ impl PointsTo<'_> {
                     let cell = argument(self, cell);
                     self.write(id, at, &cell, &target);
                 }
+                if access.environment {
+                    return Addresses::one(self.base(Base::Environment), Offset::ANY);
+                }
                 if access.handle {
                     return Addresses::one(self.base(Base::Outside(name.to_owned())), Offset::exact(0));
                 }
