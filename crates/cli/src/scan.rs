@@ -95,7 +95,7 @@ fn judge(
     if arguments.approx == Approximation::Over || (program.find("main").is_none() && !built.is_program()) {
         return Ok(Verdict::new(Word::Unknown, None, open));
     }
-    let found = match search::search(arguments, built, program, report, deadline) {
+    let found = match search::search(arguments, built, program, report, is_closed(report), deadline) {
         Ok(found) => found,
         Err(error) => {
             let why = format!("{open}; the program could not be executed: {error:#}");
@@ -114,7 +114,8 @@ fn judge(
         search::Found::Everything { executions, .. }
             if !is_closed(report) || arguments.approx == Approximation::Under =>
         {
-            Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race"))
+            let why = report.open.as_ref().map_or_else(String::new, |why| format!(", which is no proof: {why}"));
+            Verdict::new(Word::Unknown, None, format!("{open}; {executions} executions showed no race{why}"))
         }
         search::Found::Everything { executions, guarantee } => {
             let why = format!("{guarantee}: {executions} executions, none with a race");
@@ -127,5 +128,5 @@ fn judge(
 fn is_closed(report: &Report) -> bool {
     let own = |pair: &racehunter_scan::verdict::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;
-    report.gaps.is_empty() && !report.has_inputs && is_all && report.pairs.iter().all(own)
+    report.gaps.is_empty() && report.open.is_none() && is_all && report.pairs.iter().all(own)
 }

@@ -4,7 +4,8 @@
 //! that check for errors: they refuse to be taken again, and are free when they are given back once. So it is counted only where
 //! the program makes clear that a mutex is recursive.
 
-use crate::address::{Base, BaseId};
+use crate::address::{Base, BaseId, Offset};
+use crate::objects::written_plainly;
 use crate::points_to::PointsTo;
 use racehunter_ir::{Operand, SymbolKind};
 
@@ -21,6 +22,8 @@ const MUTEX: u64 = 40;
 pub struct Again {
     /// Whether no mutex whose kind is said while the program runs checks for errors, and there are some.
     by_calls: bool,
+    /// What is written otherwise than by the functions of locks: there a kind may be said, too.
+    written: Vec<(BaseId, Offset, u64)>,
 }
 
 impl Again {
@@ -39,11 +42,17 @@ impl Again {
                 }
             }
         }
-        Self { by_calls: !kinds.is_empty() && !kinds.contains(&false) }
+        let is_said = !kinds.is_empty() || has_initial_kinds(points_to);
+        let written = if is_said { written_plainly(points_to) } else { Vec::new() };
+        Self { by_calls: !kinds.is_empty() && !kinds.contains(&false), written }
     }
 
     /// Whether the lock at an address is surely no mutex that refuses to be taken again.
     pub fn counts(&self, points_to: &PointsTo<'_>, base: BaseId, at: i64) -> bool {
+        let mut written = self.written.iter().filter(|(other, ..)| *other == base);
+        if written.any(|(_, offset, bytes)| offset.overlaps(*bytes, Offset::exact(at), MUTEX)) {
+            return false;
+        }
         let Base::Variable(variable) = *points_to.describe(base) else { return self.by_calls };
         let described = points_to.program.variable_of(variable);
         let symbol = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize];
@@ -56,4 +65,13 @@ impl Again {
             Some(_) => inside.all(|number| number.value == RECURSIVE),
         }
     }
+}
+
+/// Whether a variable has a number in its initialiser that may say what kind of lock it is.
+fn has_initial_kinds(points_to: &PointsTo<'_>) -> bool {
+    points_to.program.variables().any(|variable| {
+        let described = points_to.program.variable_of(variable);
+        let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+        matches!(kind, SymbolKind::Variable { numbers: Some(numbers), .. } if numbers.iter().any(|number| number.value == RECURSIVE))
+    })
 }

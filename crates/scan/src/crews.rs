@@ -108,14 +108,15 @@ impl Crews {
         let loops = self.loops(points_to, function);
         let around = loops.innermost(blocks.block_of[at as usize])?.clone();
         // In the header control is also in the round that is none any more.
-        if !loops.is_outermost(&around) || blocks.block_of[at as usize] == around.header {
+        let block = blocks.block_of[at as usize];
+        if !loops.is_outermost(blocks, &around) || block == around.header || !around.is_once_a_round(blocks, block) {
             return None;
         }
         let call = &code.instructions[at as usize];
         let (Model::Create(create), _) = only_model(points_to, creator, at)? else { return None };
         let argument = call.operands.get(create.argument + 1)?;
         let handle = linear(points_to, creator, call.operands.get(create.handle? + 1)?);
-        let counters = around.counters(code);
+        let counters: Vec<Counter> = around.counters(code).into_iter().filter(Counter::is_distinct).collect();
         let is_counter = |counter: &Counter, value: &Value| *value == (creator, instruction(counter.phi));
         let by = |value: &Value| counters.iter().find(|counter| is_counter(counter, value)).cloned();
         let given = given(points_to, creator, argument, &around, loops, &counters);
@@ -219,12 +220,7 @@ impl Crews {
         let instance = &points_to.instances[crew.creator.0 as usize];
         let around = self.loops.get(&instance.function)?.all.iter().find(|other| other.header == crew.header)?;
         let code = points_to.program.function(instance.function).0;
-        let bounds = around.counters(code).into_iter().filter_map(|counter| match (counter.start, counter.below) {
-            (Operand::Integer(start), Some((_, Operand::Integer(end)))) if counter.step > 0 && start >= 0 => {
-                u64::try_from(end.saturating_sub(start)).ok().map(|rounds| rounds.div_ceil(counter.step as u64))
-            }
-            _ => None,
-        });
+        let bounds = around.counters(code).into_iter().filter_map(|counter| counter.rounds());
         bounds.min()
     }
 

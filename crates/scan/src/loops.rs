@@ -26,6 +26,8 @@ pub struct Counter {
     pub start: Operand,
     /// What is added after each round.
     pub step: i64,
+    /// Bits of its type.
+    pub bits: u32,
     /// The header lets control into the loop only while the variable is below this, as a signed number or not.
     pub below: Option<(Predicate, Operand)>,
 }
@@ -84,9 +86,50 @@ impl Loops {
         self.all.iter().filter(|found| found.body.contains(&block)).min_by_key(|found| found.body.len())
     }
 
-    /// Whether no other loop is around a loop.
-    pub fn is_outermost(&self, inner: &Loop) -> bool {
-        !self.all.iter().any(|outer| outer.header != inner.header && outer.body.contains(&inner.header))
+    /// Whether control that has left a loop never comes back to it: no other loop is around it, and no way that is none.
+    pub fn is_outermost(&self, blocks: &Blocks, inner: &Loop) -> bool {
+        let cycle = blocks.cycle[inner.header as usize];
+        (0..).zip(&blocks.cycle).all(|(block, other)| *other != cycle || inner.body.contains(&block))
+    }
+}
+
+/// Rounds that no loop that creates threads makes, and no counter of any other thing: an assumption that is told.
+const MOST_ROUNDS: u32 = 24;
+
+/// Whether a number of so many bits that is changed by a step each time takes longer than any program to come again.
+pub fn never_wraps(bits: u32, step: u64) -> bool {
+    bits > MOST_ROUNDS && bits >= KEPT_BITS && step <= 1 << (bits - MOST_ROUNDS)
+}
+
+/// Numbers are told apart by so many bits on their way from one function to another.
+pub const KEPT_BITS: u32 = 32;
+
+impl Counter {
+    /// How many rounds there are at most, if that is known, and the variable never wraps around in them.
+    pub fn rounds(&self) -> Option<u64> {
+        let (Operand::Integer(start), Some((predicate, Operand::Integer(end)))) = (&self.start, &self.below) else {
+            return None;
+        };
+        let (start, end, step) = (i128::from(*start), i128::from(*end), i128::from(self.step));
+        let limit = match predicate {
+            Predicate::Less => 1_i128 << (self.bits - 1),
+            _ => 1_i128 << self.bits,
+        };
+        // The last value that is compared is below the end by less than a step, or that much above it.
+        let fits = start >= 0 && end >= 0 && step > 0 && end - 1 + step < limit;
+        fits.then(|| ((end - start).max(0) + step - 1) / step).and_then(|rounds| u64::try_from(rounds).ok())
+    }
+
+    /// Whether it has another value in each round, as far as the bits tell that are kept of it.
+    pub fn is_distinct(&self) -> bool {
+        let end = match &self.below {
+            Some((_, Operand::Integer(end))) => Some(*end),
+            _ => None,
+        };
+        let is_bounded = self.rounds().is_some() && end.is_some_and(|end| end <= 1 << KEPT_BITS);
+        // Whatever is below something, in steps of one, does not wrap around.
+        let is_below = self.step == 1 && self.below.is_some() && self.bits <= KEPT_BITS;
+        is_bounded || is_below || never_wraps(self.bits.min(KEPT_BITS), self.step.unsigned_abs())
     }
 }
 
@@ -121,7 +164,8 @@ impl Loop {
                 _ => continue,
             };
             let below = self.below(function, &this);
-            found.push(Counter { phi: at as u32, start: start.clone(), step, below });
+            let racehunter_ir::Type::Integer(bits @ 1..=64) = instruction.ty else { continue };
+            found.push(Counter { phi: at as u32, start: start.clone(), step, bits, below });
         }
         found
     }
@@ -156,6 +200,23 @@ impl Loop {
             Operand::Parameter(_) | Operand::Symbol(..) | Operand::Integer(_) | Operand::Null => true,
             _ => false,
         }
+    }
+
+    /// Whether a block is passed at most once in each round.
+    pub fn is_once_a_round(&self, blocks: &Blocks, block: u32) -> bool {
+        let mut seen: BTreeSet<u32> = BTreeSet::new();
+        let mut work = vec![block];
+        while let Some(from) = work.pop() {
+            for &next in &blocks.successors[from as usize] {
+                if next == block && block != self.header {
+                    return false;
+                }
+                if next != self.header && self.body.contains(&next) && seen.insert(next) {
+                    work.push(next);
+                }
+            }
+        }
+        true
     }
 
     /// Whether the header is the only way out.

@@ -272,7 +272,7 @@ fn intrinsic(name: &str) -> Option<Model> {
     Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
         Model::Access(copy)
     } else if is(&["memset."]) {
-        Model::Access(Access { writes: Arguments::Some(vec![0]), length: Some(2), ..Access::default() })
+        Model::Access(Access { writes: Arguments::Some(vec![0]), length: Some(2), numbers: true, ..Access::default() })
     } else if is(&["va_start"]) {
         Model::Variadic
     } else if is(&["va_copy"]) {

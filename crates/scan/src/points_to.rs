@@ -7,6 +7,7 @@
 
 mod calls;
 mod memory;
+mod numbers;
 mod unify;
 mod values;
 
@@ -34,6 +35,8 @@ const MOST_TARGETS: usize = 8;
 const MOST_CELLS: usize = 512;
 /// A program of more instructions is not tried in any other way.
 const LARGE: usize = 100_000;
+/// Variables of the C library that point to something nobody can get at otherwise.
+const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 /// Size of a pointer, as the plugin's targets have it.
 const POINTER: u64 = 8;
 
@@ -121,6 +124,8 @@ pub struct PointsTo<'a> {
     readers: FxHashMap<BaseId, FxHashSet<Step>>,
     contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
     joiners: BTreeSet<Step>,
+    /// Instructions that make pointers of numbers.
+    from_numbers: FxHashSet<Step>,
     /// Instructions whose operands have become more, or that were never looked at.
     work: BTreeSet<Step>,
     /// By function: who uses the results of its instructions, and its parameters.
@@ -205,6 +210,7 @@ impl<'a> PointsTo<'a> {
             readers: FxHashMap::default(),
             contexts: FxHashMap::default(),
             joiners: BTreeSet::new(),
+            from_numbers: FxHashSet::default(),
             work: BTreeSet::new(),
             users: FxHashMap::default(),
             instructions: 0,
@@ -223,6 +229,9 @@ impl<'a> PointsTo<'a> {
             parameter.add_all(&everything);
         }
         this.settle();
+        while !this.exhausted && this.find_numbers() {
+            this.settle();
+        }
         this
     }
 
@@ -265,8 +274,15 @@ impl<'a> PointsTo<'a> {
             let described = self.program.variable_of(variable);
             let module = described.module;
             let kind = &self.program.modules[module].symbols[described.symbol.0 as usize].kind;
-            let SymbolKind::Variable { pointers, .. } = kind else { continue };
+            let SymbolKind::Variable { pointers, defined, .. } = kind else { continue };
             let base = self.base(Base::Variable(variable));
+            if !defined {
+                let content = match STREAMS.contains(&described.name.as_str()) {
+                    true => Addresses::one(self.base(Base::Outside(described.name.clone())), Offset::exact(0)),
+                    false => self.unknown(),
+                };
+                self.put(base, Offset::ANY, &content, None);
+            }
             for pointer in pointers {
                 let (entity, further) = self.program.entity(module, pointer.symbol).clone();
                 let target = self.entity_base(&entity);
@@ -450,9 +466,19 @@ impl<'a> PointsTo<'a> {
         self.memory.get(&base).into_iter().flat_map(Cells::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
     }
 
+    /// Who calls an instance.
+    pub fn callers(&self, id: InstanceId) -> impl Iterator<Item = InstanceId> + '_ {
+        self.instances[id.0 as usize].callers.iter().map(|(caller, _)| *caller)
+    }
+
     /// What an instance returns.
     pub fn result(&self, id: InstanceId) -> &Addresses {
         &self.instances[id.0 as usize].result
+    }
+
+    /// What the result of an instruction can point to.
+    fn values_of(&self, id: InstanceId, at: u32) -> &Addresses {
+        &self.instances[id.0 as usize].values[at as usize]
     }
 
     /// What an operand can point to.

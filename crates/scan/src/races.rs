@@ -5,15 +5,16 @@ use crate::beliefs::Beliefs;
 use crate::crews::Crews;
 use crate::effects::Lock;
 use crate::flow::{Flow, Follower, Held, Key, Row, State, are_apart};
+use crate::format;
 use crate::fresh;
 use crate::linear::linear;
-use crate::models::{Model, Semaphore, Wait};
+use crate::models::{Does, Model, Semaphore, Wait};
 use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::LazyRanges;
 use crate::ranking::rank;
 use crate::threads::Family;
-use racehunter_ir::{InstructionId, Operand, Operation};
+use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,10 +127,22 @@ pub fn accesses(
                             _ if !escaped.contains(&base) => continue,
                             _ => {}
                         }
+                        // What each thread has for itself is followed only as long as no other can get at it.
+                        if is_own_of_thread(points_to, base) {
+                            missing.push((id, at));
+                            continue;
+                        }
                         if state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base) {
                             continue;
                         }
-                        let (state, thread) = (state.clone(), instance.thread);
+                        // The handle of a thread may be written when the thread is already running.
+                        let mut state = state.clone();
+                        let created = instance.creates.get(&at).into_iter().flatten().filter(|_| write);
+                        for &created in created {
+                            state.active.insert(created);
+                            state.active.extend(family.descendants(created));
+                        }
+                        let thread = instance.thread;
                         let guards = guards(points_to, follower, id, &address, &state);
                         let row = follower.row(id, &address, &state);
                         let address = address.clone();
@@ -171,23 +184,46 @@ fn touches(operation: &Operation) -> bool {
     )
 }
 
+/// Whether memory is what a function of a library keeps for each thread.
+fn is_own_of_thread(points_to: &PointsTo<'_>, base: BaseId) -> bool {
+    let Base::Heap(id, at) = *points_to.describe(base) else { return false };
+    let mut names = points_to.instances[id.0 as usize].outside.get(&at).into_iter().flatten();
+    names.any(|name| matches!(points_to.models.of(name), Some(Model::Allocate(allocate)) if allocate.own))
+}
+
 /// Whether a function is over with an instruction.
 fn ends(operation: &Operation) -> bool {
     matches!(operation, Operation::Return | Operation::Resume)
 }
 
-/// The locals of a function that is over: somebody else will use their memory. As with `free` that is a write.
+/// The locals of functions that are over: somebody else will use their memory. As with `free` that is a write. A call that ends the
+/// thread ends all functions that have not returned yet.
 fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
     let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
-    if !ends(&code.instructions[at as usize].operation) {
+    let outside = points_to.instances[id.0 as usize].outside.get(&at);
+    let leaves = outside.into_iter().flatten().any(|name| points_to.models.of(name) == Some(Model::Leave));
+    if !ends(&code.instructions[at as usize].operation) && !leaves {
         return Vec::new();
     }
-    let locals = (0..).zip(&code.instructions).filter(|(_, local)| matches!(local.operation, Operation::Local { .. }));
-    let touch = |local: u32| {
-        let address = Operand::Instruction(InstructionId(local));
-        Touch { addresses: points_to.operand(id, &address), address, bytes: ALL, write: true, atomic: false }
-    };
-    locals.map(|(local, _)| touch(local)).collect()
+    let mut over = BTreeSet::from([id]);
+    let mut work = if leaves { vec![id] } else { Vec::new() };
+    while let Some(id) = work.pop() {
+        work.extend(points_to.callers(id).filter(|caller| over.insert(*caller)));
+    }
+    let mut touches = Vec::new();
+    for id in over {
+        let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+        for (local, instruction) in (0..).zip(&code.instructions) {
+            if matches!(instruction.operation, Operation::Local { .. }) {
+                let addresses = points_to.operand(id, &Operand::Instruction(InstructionId(local)));
+                // The address as others have it: names of values are those of the function that is left.
+                let address = Operand::Instruction(InstructionId(local));
+                let address = if leaves { Operand::Undefined } else { address };
+                touches.push(Touch { addresses, address, bytes: ALL, write: true, atomic: false });
+            }
+        }
+    }
+    touches
 }
 
 /// How far from its address the locks are that are held at an access.
@@ -234,59 +270,118 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
             }
             for name in instance.outside.get(&at).into_iter().flatten() {
                 let Some(model) = points_to.models.of(name) else { continue };
-                let arguments = instruction.operands.len().saturating_sub(1);
-                let mut add = |index: usize, bytes: u64, write: bool| {
-                    if index < arguments {
-                        let touch = touch(index + 1, bytes, write, false);
-                        // A number or a null pointer is no memory.
-                        if !touch.addresses.is_empty() {
-                            all.push(touch);
-                        }
-                    }
-                };
-                match model {
-                    Model::Access(access) => {
-                        let length = access.length.and_then(|index| instruction.operands.get(index + 1));
-                        let bytes = match length {
-                            Some(Operand::Integer(bytes)) => u64::try_from(*bytes).unwrap_or(ALL),
-                            _ => ALL,
-                        };
-                        for index in 0..arguments {
-                            if access.writes.contains(index) {
-                                add(index, bytes, true);
-                            }
-                            if access.reads.contains(index) {
-                                add(index, bytes, false);
-                            }
-                        }
-                        for &index in access.lists.iter().filter(|&&index| index < arguments) {
-                            let list = touch(index + 1, ALL, false, false);
-                            let addresses = listed(points_to, &list.addresses);
-                            if !addresses.is_empty() {
-                                all.push(Touch { addresses, ..list });
-                            }
-                        }
-                    }
-                    Model::Allocate(allocate) => {
-                        allocate.reads.iter().for_each(|&index| add(index, ALL, false));
-                        allocate.into.into_iter().for_each(|index| add(index, 8, true));
-                        allocate.copies.into_iter().for_each(|index| add(index, ALL, true));
-                    }
-                    Model::Wait(Wait { reads, .. }) | Model::Semaphore(Semaphore { reads, .. }) => {
-                        reads.iter().for_each(|&index| add(index, ALL, false));
-                    }
-                    Model::Release(release) => add(release.pointer, ALL, true),
-                    Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true)),
-                    Model::Variadic => add(0, ALL, true),
-                    Model::Key(key) => add(key.key, 4, true),
-                    Model::Join(_) => add(1, 8, true),
-                    _ => {}
-                }
+                touched_outside(points_to, id, instruction, &model, &mut all);
             }
             all
         }
         _ => Vec::new(),
     }
+}
+
+/// The memory of a lock, a semaphore or the like. What they do to it excludes nobody but those who do something else there.
+const OBJECT: u64 = 1;
+
+/// What a function outside of the program touches.
+fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction, model: &Model, all: &mut Vec<Touch>) {
+    let arguments = call.operands.len().saturating_sub(1);
+    let mut add = |index: usize, bytes: u64, write: bool, atomic: bool| {
+        let Some(address) = call.operands.get(index + 1).filter(|_| index < arguments) else { return };
+        let addresses = points_to.operand(id, address);
+        // A null pointer is no memory, and neither is a number; a pointer that leads nowhere is one that was not followed.
+        if !addresses.is_empty() || !is_nothing(points_to, id, address) {
+            all.push(Touch { addresses, address: address.clone(), bytes, write, atomic });
+        }
+    };
+    let sync = |index: usize, add: &mut dyn FnMut(usize, u64, bool, bool)| {
+        add(index, OBJECT, false, true);
+    };
+    match model {
+        Model::Access(access) => {
+            let length = access.length.and_then(|index| call.operands.get(index + 1));
+            let bytes = match length {
+                Some(Operand::Integer(bytes)) => u64::try_from(*bytes).unwrap_or(ALL),
+                _ => ALL,
+            };
+            let counts = access.format.is_some_and(|format| {
+                call.operands.get(format + 1).is_none_or(|text| format::may_count(points_to, id, text))
+            });
+            for index in 0..arguments {
+                let is_counted = counts && access.format.is_some_and(|format| index > format);
+                if access.writes_argument(index) || is_counted {
+                    add(index, bytes, true, false);
+                }
+                if access.reads_argument(index) {
+                    add(index, bytes, false, false);
+                }
+                if access.uses.contains(&index) {
+                    sync(index, &mut add);
+                }
+                if access.whole.contains(&index) {
+                    add(index, OBJECT, true, false);
+                }
+            }
+            for &index in access.lists.iter().filter(|&&index| index < arguments) {
+                let address = call.operands[index + 1].clone();
+                let addresses = listed(points_to, &points_to.operand(id, &address));
+                if !addresses.is_empty() {
+                    all.push(Touch { addresses, address, bytes: ALL, write: counts, atomic: false });
+                }
+            }
+        }
+        Model::Allocate(allocate) => {
+            allocate.reads.iter().for_each(|&index| add(index, ALL, false, false));
+            allocate.into.into_iter().for_each(|index| add(index, 8, true, false));
+            allocate.copies.into_iter().for_each(|index| add(index, ALL, true, false));
+        }
+        Model::Lock(lock) => sync(lock.lock, &mut add),
+        Model::Unlock(unlock) => add(unlock.lock, OBJECT, unlock.whole, !unlock.whole),
+        Model::Wait(Wait { lock, uses, reads }) => {
+            sync(*lock, &mut add);
+            uses.iter().for_each(|&index| sync(index, &mut add));
+            reads.iter().for_each(|&index| add(index, ALL, false, false));
+        }
+        Model::Semaphore(Semaphore { does, semaphore, reads, .. }) => {
+            let is_made = *does == Does::Begin;
+            add(*semaphore, OBJECT, is_made, !is_made);
+            reads.iter().for_each(|&index| add(index, ALL, false, false));
+        }
+        Model::Barrier(barrier) => add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none()),
+        Model::Call(call) => call.once.into_iter().for_each(|index| sync(index, &mut add)),
+        Model::Release(release) => add(release.pointer, ALL, true, false),
+        Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true, false)),
+        Model::Variadic => add(0, ALL, true, false),
+        Model::Key(key) => add(key.key, 4, true, false),
+        Model::Join(_) => add(1, 8, true, false),
+        _ => {}
+    }
+}
+
+/// Whether a value that leads nowhere does so because it is null, or a number.
+fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![operand.clone()];
+    while let Some(operand) = work.pop() {
+        let at = match &operand {
+            Operand::Instruction(at) => at.0,
+            Operand::Parameter(_) => match points_to.type_of(id, &operand) {
+                Some(Type::Integer(_) | Type::Float(_)) => continue,
+                _ => return false,
+            },
+            _ => continue,
+        };
+        let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+        let instruction = &code.instructions[at as usize];
+        if !seen.insert(at) || matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
+            continue;
+        }
+        match (&instruction.operation, &instruction.operands[..]) {
+            (Operation::Phi, ways) => work.extend(ways.iter().cloned()),
+            (Operation::Select, [_, one, other]) => work.extend([one.clone(), other.clone()]),
+            (Operation::Cast(CastOperator::Reinterpret) | Operation::Freeze, [value]) => work.push(value.clone()),
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// What the variable arguments of a list point to.
@@ -419,10 +514,14 @@ pub(crate) fn may_exclude(first: &Access, second: &Access) -> bool {
     is_any(one, other) || is_any(other, one) || one.iter().any(|lock| other.contains(lock))
 }
 
-/// Whether there is a lock that cannot be held in both places at once.
+/// Whether there is a lock that cannot be held in both places at once. A lock of which only the form of its address is known is
+/// not one of these: in another thread the same form leads to another lock. It counts by its distance from the access.
 fn excluded(first: &BTreeSet<Held>, second: &BTreeSet<Held>) -> bool {
     first.iter().filter(|held| held.if_zero.is_none()).any(|held| {
-        second.iter().any(|other| other.if_zero.is_none() && other.key == held.key && !(held.shared && other.shared))
+        !matches!(held.key, Key::Relative(_))
+            && second
+                .iter()
+                .any(|other| other.if_zero.is_none() && other.key == held.key && !(held.shared && other.shared))
     })
 }
 

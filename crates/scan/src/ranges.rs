@@ -22,6 +22,7 @@ use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use conditions::{Condition, Conditions, mirrored, opposite};
 use fields::Fields;
 use interval::Interval;
+pub use memory::Initialised;
 use memory::{Place, Writes};
 use number::Number;
 use racehunter_ir::{Function, Instruction, InstructionId, Operand, Operation, Predicate, Type};

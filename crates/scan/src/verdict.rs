@@ -5,18 +5,20 @@ use crate::again::Again;
 use crate::backend::Backend;
 use crate::beliefs::Beliefs;
 use crate::cells::Cells;
+use crate::closed;
 use crate::crews::Crews;
 use crate::effects::Effects;
 use crate::escape::escaped;
 use crate::flow::Follower;
-use crate::models::{Model, Models};
+use crate::models::Models;
+use crate::objects;
 use crate::parallel;
 use crate::points_to::{InstanceId, PointsTo};
 use crate::program::{Place, Program};
 use crate::races::{Access, Candidate, Candidates, Common, accesses, candidates};
 use crate::ranges::LazyRanges;
 use crate::threads::Family;
-use racehunter_ir::{InstructionId, Operand};
+use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -104,8 +106,10 @@ pub struct Report {
     pub merged: bool,
     /// Whether ways to the same point were told apart.
     pub by_ways: bool,
-    /// Whether what it does can depend on anything but the schedule.
-    pub has_inputs: bool,
+    /// Why executions do not show all that it can do; nothing if they do, once all schedules were run.
+    pub open: Option<String>,
+    /// Whether it waits for conditions, so that there can be wake-ups for no reason.
+    pub waits: bool,
 }
 
 impl Report {
@@ -151,15 +155,20 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         threads: points_to.threads.len(),
         instances: points_to.instances.len(),
         merged: points_to.merged,
-        has_inputs: true,
+        open: Some("it was not looked at as a whole".to_owned()),
         ..Report::default()
     };
     if points_to.is_given_up() {
         gaps.0.insert(too_large());
         return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
     }
+    for (id, at) in objects::overwritten(&points_to) {
+        let what = "a write to what a semaphore, a barrier or a function that is called once goes by";
+        gaps.add(&points_to, id, at, what);
+    }
     let (effects, again) = (Effects::of(&points_to), Again::of(&points_to));
     let untold = gaps;
+    let open = closed::why_open(&points_to);
     let mut report = Report::default();
     for most_ways in [1, MOST_WAYS, MOST_WAYS_BY_CELLS] {
         let cells = if most_ways == MOST_WAYS_BY_CELLS { Cells::of(&points_to) } else { Cells::default() };
@@ -202,28 +211,14 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             instances: points_to.instances.len(),
             merged: points_to.merged,
             by_ways: most_ways > 1,
-            has_inputs: has_inputs(&points_to),
+            open: open.clone(),
+            waits: closed::waits(&points_to),
         };
         if report.is_race_free() || points_to.merged {
             break;
         }
     }
     report
-}
-
-/// Whether the program can get anything from outside.
-fn has_inputs(points_to: &PointsTo<'_>) -> bool {
-    let names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
-    names.map(|name| points_to.models.of(name)).any(|model| match model {
-        Some(Model::Input) | None => true,
-        Some(Model::Access(access)) => access.input,
-        _ => false,
-    }) || points_to.instances.iter().any(|instance| {
-        let code = points_to.program.function(instance.function).0;
-        code.instructions
-            .iter()
-            .any(|instruction| instruction.operands.iter().any(|operand| matches!(operand, Operand::Assembler { .. })))
-    })
 }
 
 fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {
@@ -289,10 +284,17 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     }
 }
 
+/// Whether executions see an access as what it is: not what libraries do, nor the end of memory.
 fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
     let instance = &points_to.instances[access.instance.0 as usize];
-    let outside = instance.outside.get(&access.at);
-    outside.into_iter().flatten().all(|name| name.starts_with("llvm.mem"))
+    let code = points_to.program.function(instance.function).0;
+    let is_access = matches!(
+        code.instructions[access.at as usize].operation,
+        Operation::Load { .. } | Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
+    );
+    let mut outside = instance.outside.get(&access.at).into_iter().flatten().peekable();
+    let is_copy = outside.peek().is_some() && outside.all(|name| name.starts_with("llvm.mem"));
+    is_access || is_copy
 }
 
 /// How to speak of a base.

@@ -8,7 +8,7 @@ use crate::store::{self, Stored};
 use crate::target;
 use crate::voice::count;
 use anyhow::Result;
-use racehunter_analyses::{Options, Suspects, Technique};
+use racehunter_analyses::{Options, Reduction, Suspects, Technique};
 use racehunter_explain::Explainer;
 use racehunter_explore::{Budget, Campaign, Executor, Found as Bug, Progress, Stop};
 use racehunter_finding::{Finding, Kind};
@@ -51,6 +51,9 @@ const EVENTS: u64 = 200_000;
 const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
 const SETS_ALIKE: u32 = 4;
 
+/// The part of the time for a proof by all schedules.
+const SHARE_OF_ALL: u32 = 3;
+
 /// Pairs of accesses that executions are steered to.
 const SUSPECTS: usize = 64;
 /// Executions for that, for one of each other technique.
@@ -68,7 +71,14 @@ fn suspected(report: &Report) -> Vec<[u32; 2]> {
 }
 
 /// Executes the program until it shows a race, or time is up, or there is nothing left.
-pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Report, deadline: Instant) -> Result<Found> {
+pub fn search(
+    arguments: &Scan,
+    built: &Built,
+    program: &Program,
+    report: &Report,
+    is_closed: bool,
+    deadline: Instant,
+) -> Result<Found> {
     let path = built.executable(program)?;
     let mut symbols = target::symbols(&path)?;
     let has_inputs = inputs::any(program, &Models::default());
@@ -76,10 +86,11 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     let (suspected, wanted) = (suspected(report), inputs::wanted(report));
     let mut executions = 0;
     let pace = arguments.voice.progress("Executing");
-    let mut round = |words: Vec<String>, max_events: u64, share: Duration| {
+    let mut round = |way: Way, words: Vec<String>, max_events: u64, share: Duration| {
         let until = deadline.min(Instant::now() + share);
         let inputs = words.join(" ");
-        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected };
+        let spurious = report.waits;
+        let round = Round { arguments, path: &path, words, max_events, until, suspected: &suspected, spurious, way };
         let result = round.run(&mut symbols)?;
         executions += result.executions;
         pace.at(|| format!("{}, no race yet", count(executions, "execution")));
@@ -92,12 +103,16 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     };
     let left = || deadline.saturating_duration_since(Instant::now());
     if !has_inputs {
-        let result = round(Vec::new(), EVENTS, left() / 2)?;
-        if let Some(finding) = result.race {
-            return Ok(Found::Race(Box::new(finding)));
-        }
-        if let Some(guarantee) = result.everything {
-            return Ok(Found::Everything { executions, guarantee });
+        // All schedules, one after the other, where that would be a proof: small programs have few.
+        let ways = [(Way::All, left() / SHARE_OF_ALL), (Way::Some, left() / 2)];
+        for (way, share) in ways.into_iter().skip(usize::from(!is_closed)) {
+            let result = round(way, Vec::new(), EVENTS, share)?;
+            if let Some(finding) = result.race {
+                return Ok(Found::Race(Box::new(finding)));
+            }
+            if let Some(guarantee) = result.everything {
+                return Ok(Found::Everything { executions, guarantee });
+            }
         }
     }
     // Many sets for a short time, then again for longer.
@@ -109,7 +124,7 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
                 break;
             }
             let max_events = EVENTS_WITH_INPUTS[(number / SETS_ALIKE) as usize % EVENTS_WITH_INPUTS.len()];
-            let result = round(vec![inputs::argument(&pool, &wanted, number)], max_events, share)?;
+            let result = round(Way::Some, vec![inputs::argument(&pool, &wanted, number)], max_events, share)?;
             if let Some(finding) = result.race {
                 return Ok(Found::Race(Box::new(finding)));
             }
@@ -123,6 +138,16 @@ pub fn search(arguments: &Scan, built: &Built, program: &Program, report: &Repor
     Ok(Found::Nothing { executions })
 }
 
+/// Whether a finding is a race: two accesses without order, one of which may be a `free` that came later. What is used after it was
+/// freed may be in order, and is another mistake then.
+fn is_race(finding: &Finding) -> bool {
+    match (finding.kind, &finding.sites[..]) {
+        (Kind::DataRace, _) => true,
+        (Kind::UseAfterFree, [used, freed]) => freed.access == "free" && used.thread != freed.thread,
+        _ => false,
+    }
+}
+
 /// Executions with one set of inputs.
 struct Round<'a> {
     arguments: &'a Scan,
@@ -131,6 +156,18 @@ struct Round<'a> {
     max_events: u64,
     until: Instant,
     suspected: &'a [[u32; 2]],
+    /// Whether waits for conditions may end for no reason.
+    spurious: bool,
+    way: Way,
+}
+
+/// Which schedules are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// All of them.
+    All,
+    /// Those that are likely to show something.
+    Some,
 }
 
 struct Outcome {
@@ -166,10 +203,14 @@ impl Round<'_> {
                 done.set(true);
             }
         };
-        let budget = Budget { max_events: self.max_events, max_threads: THREADS, ..Budget::default() };
+        let budget =
+            Budget { max_events: self.max_events, max_threads: THREADS, spurious: self.spurious, ..Budget::default() };
         let options = Options { bound: 3, reduction: None, ..Options::default() };
         let suspects = Suspects::new(self.suspected.to_vec(), options.seed);
-        let portfolio = Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects);
+        let portfolio = match self.way {
+            Way::All => Technique::Dfs.portfolio(&Options { reduction: Some(Reduction::Caching), ..options }),
+            Way::Some => Technique::Auto.portfolio(&options).with(SHARE_OF_SUSPECTS, suspects),
+        };
         let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
         let mut should_stop = || done.get() || Instant::now() >= self.until;
         let stop = loop {
@@ -212,7 +253,7 @@ impl Round<'_> {
         let patience = (left / 4).clamp(Duration::from_millis(100), Duration::from_secs(2));
         let explainer = Explainer { symbols, load_address, patience };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution).ok()?;
-        if !finding.confirmed || finding.kind != Kind::DataRace {
+        if !finding.confirmed || !is_race(&finding) {
             return None;
         }
         let stored = Stored {

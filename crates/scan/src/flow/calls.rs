@@ -52,6 +52,13 @@ impl Follower<'_, '_> {
             if matches!(model, Some(Model::Call(_))) && instance.callees.contains_key(&at) {
                 // It may have been called before, and do nothing.
                 after.push(state.clone());
+                if let Some(Model::Call(call_back)) = &model {
+                    let entry = call.operands.get(call_back.entry + 1);
+                    let entry = entry.map(|entry| self.points_to.operand(id, entry)).unwrap_or_default();
+                    if !self.are_functions(&entry) {
+                        self.gaps.add(self.points_to, id, at, "a call of a function that is not known");
+                    }
+                }
                 continue;
             }
             if let Some(Model::Wait(wait)) = &model {
@@ -72,7 +79,13 @@ impl Follower<'_, '_> {
         }
         if !known {
             match call.operands.first() {
-                Some(Operand::Assembler { memory: false }) => {}
+                // It has promised not to touch memory; but it may hand an address on.
+                Some(Operand::Assembler { memory: false }) => {
+                    let leads = |operand| !self.points_to.operand(id, operand).is_empty();
+                    if call.operands[1..].iter().any(leads) {
+                        self.gaps.add(self.points_to, id, at, "assembler");
+                    }
+                }
                 Some(Operand::Assembler { memory: true }) => self.gaps.add(self.points_to, id, at, "assembler"),
                 _ => self.gaps.add(self.points_to, id, at, "a call of a function that is not known"),
             }
@@ -171,8 +184,7 @@ impl Follower<'_, '_> {
                 state.locks.retain(|held| held.key != Key::Atomic);
             }
             Some(Model::Create(create)) => {
-                if argument(create.entry).iter().any(|(base, _)| !matches!(points_to.describe(base), Base::Function(_)))
-                {
+                if !self.are_functions(&argument(create.entry)) {
                     self.gaps.add(points_to, id, at, "a thread that runs a function that is not known");
                 }
                 self.give(&argument(create.argument), state);
@@ -216,7 +228,10 @@ impl Follower<'_, '_> {
                     state.owned.retain(|owned| !content.contains(owned));
                 }
             }
-            Some(Model::Key(key)) if !argument(key.destructor).is_empty() => {
+            Some(Model::Call(call_back)) if !self.are_functions(&argument(call_back.entry)) => {
+                self.gaps.add(points_to, id, at, "a call of a function that is not known");
+            }
+            Some(Model::Key(key)) if call.operands.get(key.destructor + 1) != Some(&Operand::Null) => {
                 self.gaps.add(points_to, id, at, "a function that is called at the end of threads");
             }
             Some(Model::Stop) => return false,
@@ -228,6 +243,12 @@ impl Follower<'_, '_> {
             None => self.gaps.add(points_to, id, at, &format!("a call of `{name}`, which is not known")),
         }
         true
+    }
+
+    /// Whether addresses are those of functions of the program, and there is one.
+    fn are_functions(&self, addresses: &Addresses) -> bool {
+        let is_function = |(base, _)| matches!(self.points_to.describe(base), Base::Function(_));
+        !addresses.is_empty() && addresses.iter().all(is_function)
     }
 
     /// A thread is over, and those of its descendants that it does not leave behind.

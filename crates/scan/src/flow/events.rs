@@ -79,8 +79,7 @@ impl Follower<'_, '_> {
                 let count = operand(count).and_then(|operand| self.known(id, operand, state));
                 let is_new = self.is_alone(thread, state) && self.points_to.is_place_once(id, at);
                 self.beliefs.barrier(&key, |known| {
-                    known.is_odd |= !is_new;
-                    known.begins.insert((id.0, at), count);
+                    known.is_odd |= !is_new || known.begins.insert((id.0, at), count).is_some_and(|old| old != count);
                 });
             }
             None => {

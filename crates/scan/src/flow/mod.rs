@@ -345,6 +345,9 @@ impl Follower<'_, '_> {
                         after.extend(self.load(id, at as u32, instruction, state));
                         continue;
                     }
+                    Operation::Other(_) => {
+                        self.gaps.add(self.points_to, id, at as u32, "an instruction that is not known");
+                    }
                     _ => {
                         self.own(id, at as u32, instruction, &mut state);
                         self.name_ticket(id, at as u32, instruction, &mut state);

@@ -7,6 +7,7 @@
 use super::{Follower, Name, State};
 use crate::cells::CellId;
 use crate::linear::{Linear, linear, number};
+use crate::loops::{KEPT_BITS, never_wraps};
 use crate::points_to::{InstanceId, MAIN};
 use crate::races::Access;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, UpdateOperator};
@@ -61,7 +62,11 @@ impl Follower<'_, '_> {
             }
             _ => None,
         };
+        // A number that comes again is no number of its own.
+        let bits = 8 * self.cells.get(cell).bytes as u32;
+        let lasts = |step: &i64| u64::try_from(*step).is_ok_and(|step| never_wraps(bits.min(KEPT_BITS), step));
         self.write_count(id, write, cell, step, state);
+        let step = step.filter(lasts);
         let thread = self.points_to.instances[id.0 as usize].thread;
         if !self.is_alone(thread, state) {
             self.beliefs.increased(cell, step.and_then(|step| u64::try_from(step).ok()).unwrap_or(0));

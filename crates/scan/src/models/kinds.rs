@@ -42,6 +42,9 @@ pub struct Lock {
 pub struct Unlock {
     /// The lock.
     pub lock: usize,
+    /// Whether it makes the lock, or ends it: nobody else may use it meanwhile.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 /// Arguments of a function that gives a lock back while it waits.
@@ -50,6 +53,9 @@ pub struct Unlock {
 pub struct Wait {
     /// The lock.
     pub lock: usize,
+    /// What is waited for, which must not be given back meanwhile.
+    #[serde(default)]
+    pub uses: Vec<usize>,
     /// Arguments whose memory is read.
     #[serde(default)]
     pub reads: Vec<usize>,
@@ -103,6 +109,9 @@ pub struct Allocate {
     pub into: Option<usize>,
     /// Old memory whose content it gets.
     pub copies: Option<usize>,
+    /// Whether it is the same memory each time a thread asks for it, and no other thread has it.
+    #[serde(default)]
+    pub own: bool,
     /// Arguments whose memory is read.
     #[serde(default)]
     pub reads: Vec<usize>,
@@ -186,11 +195,49 @@ pub struct Access {
     /// Whether what is read goes to what is written.
     #[serde(default)]
     pub copies: bool,
+    /// The first of the arguments of which all that follow are read, however many there are.
+    pub reads_from: Option<usize>,
+    /// The first of the arguments of which all that follow are written, however many there are.
+    pub writes_from: Option<usize>,
+    /// A format as `printf` has it: it is read, and so are all arguments behind it, or all that the lists have. Where it may contain
+    /// `%n` they are written, too.
+    pub format: Option<usize>,
+    /// Arguments that are kept in order by the function itself, as streams are; but their memory must not be given back meanwhile.
+    #[serde(default)]
+    pub uses: Vec<usize>,
+    /// Arguments that are made, or come to their end: nobody else may use them meanwhile.
+    #[serde(default)]
+    pub whole: Vec<usize>,
+    /// What is written are numbers or text. Otherwise there may be pointers in it, and nobody knows where they lead.
+    #[serde(default)]
+    pub numbers: bool,
+    /// An argument that gets a pointer into another one, and that one.
+    pub points: Option<[usize; 2]>,
     /// The argument that is returned.
     pub returns: Option<usize>,
     /// The argument that says how many bytes.
     pub length: Option<usize>,
+    /// Whether it returns an address in the arguments and the environment of the program.
+    #[serde(default)]
+    pub environment: bool,
+    /// Whether it returns the handle of a thread, and nobody knows which.
+    #[serde(default)]
+    pub handle: bool,
     /// Whether what it returns or writes comes from outside of the program.
     #[serde(default)]
     pub input: bool,
+}
+
+impl Access {
+    /// Whether the memory of an argument is written, as far as its position says that.
+    pub fn writes_argument(&self, index: usize) -> bool {
+        self.writes.contains(index) || self.writes_from.is_some_and(|first| index >= first)
+    }
+
+    /// Whether the memory of an argument is read, as far as its position says that.
+    pub fn reads_argument(&self, index: usize) -> bool {
+        self.reads.contains(index)
+            || self.reads_from.is_some_and(|first| index >= first)
+            || self.format.is_some_and(|format| index >= format)
+    }
 }

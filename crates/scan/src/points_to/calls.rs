@@ -132,9 +132,29 @@ impl PointsTo<'_> {
                 if access.copies {
                     let (to, from) = (argument(self, 0), argument(self, 1));
                     self.copy(id, at, &to, &from);
+                } else if !access.numbers {
+                    // It may be filled with pointers that came from anywhere.
+                    let unknown = self.unknown();
+                    for index in (0..call.operands.len()).filter(|&index| access.writes_argument(index)) {
+                        let cells = argument(self, index).map(|_| Offset::ANY);
+                        self.write(id, at, &cells, &unknown);
+                    }
+                }
+                if let Some([cell, target]) = access.points {
+                    let target = argument(self, target).map(|_| Offset::ANY);
+                    let cell = argument(self, cell);
+                    self.write(id, at, &cell, &target);
+                }
+                if access.environment {
+                    return Addresses::one(self.base(Base::Environment), Offset::ANY);
+                }
+                if access.handle {
+                    return Addresses::one(self.base(Base::Outside(name.to_owned())), Offset::exact(0));
                 }
                 // What a function searches in comes back with an offset, what it fills as it was given.
-                let Some(index) = access.returns else { return Addresses::default() };
+                let Some(index) = access.returns else {
+                    return if call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
+                };
                 let is_search = access.reads.contains(index) && !access.writes.contains(index);
                 argument(self, index).map(|offset| if is_search { Offset::ANY } else { offset })
             }
@@ -186,8 +206,9 @@ impl PointsTo<'_> {
                 self.add_result(root, &value);
                 Addresses::default()
             }
-            // Numbers lead nowhere; what is made of them and then followed is found to be empty.
-            Some(Model::Input) | None if matches!(call.ty, Type::Pointer | Type::Other) => self.unknown(),
+            Some(Model::Input) | None if matches!(call.ty, Type::Pointer | Type::Aggregate(_) | Type::Other) => {
+                self.unknown()
+            }
             _ => Addresses::default(),
         }
     }

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Cell {
     pub(super) content: Addresses,
     pub(super) writers: BTreeSet<Step>,
+    /// Whether a number was stored there that is not made of a pointer.
+    pub(super) numbers: bool,
 }
 
 /// Pointers in the memory of a base. Most are at exact offsets, and most reads are of one: they do not look at all others.
@@ -45,6 +47,16 @@ impl Cells {
         let exact = self.exact.range(first..=end).map(|(&at, cell)| (Offset::exact(at), cell));
         let strided = self.strided.iter().map(|(&at, cell)| (at, cell));
         exact.chain(strided).filter(move |(cell, _)| cell.overlaps(POINTER, at, bytes)).map(|(_, cell)| cell)
+    }
+
+    /// Notes that numbers are stored at an offset; whether that is new.
+    pub(super) fn mark(&mut self, at: Offset) -> bool {
+        !std::mem::replace(&mut self.at(at).numbers, true)
+    }
+
+    /// Whether numbers may be found in so many bytes at an offset.
+    pub(super) fn has_numbers(&self, at: Offset, bytes: u64) -> bool {
+        self.overlapping(at, bytes).any(|cell| cell.numbers)
     }
 
     /// How many cells it takes to look at for those at an offset, about.

@@ -2,7 +2,7 @@
 
 use super::{InstanceId, MAX_STEPS, POINTER, PointsTo, Precision, grow};
 use crate::address::{Addresses, Base, Offset};
-use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation};
+use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, Type};
 
 impl PointsTo<'_> {
     /// Looks at an instruction, and has those looked at that use its result; whether that is more than before.
@@ -10,8 +10,14 @@ impl PointsTo<'_> {
         let program = self.program;
         let function = self.instances[id.0 as usize].function;
         let instruction = &program.function(function).0.instructions[at as usize];
-        let value = self.value(id, at, instruction);
+        let mut value = self.value(id, at, instruction);
         let unknown = self.base(Base::Unknown);
+        if self.from_numbers.contains(&(id, at)) {
+            value.add(unknown, Offset::ANY);
+        } else if matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
+            // A number that comes from anywhere is a number. It leads anywhere when a pointer is made of it.
+            value.0.remove(&unknown);
+        }
         self.steps += 1 + value.0.len() as u64;
         self.exhausted |= self.steps > MAX_STEPS;
         if !grow(self.most_targets, unknown, &mut self.instances[id.0 as usize].values[at as usize], &value) {

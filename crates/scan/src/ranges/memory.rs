@@ -150,3 +150,25 @@ fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
 pub fn kept(number: Number, span: Interval) -> Number {
     Number::of(number.flat(span))
 }
+
+/// Places in memory that surely have a value when they are read.
+pub struct Initialised {
+    writes: Writes,
+    conditions: Vec<Conditions>,
+}
+
+impl Initialised {
+    /// Finds out who writes where.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let program = points_to.program;
+        let conditions = program
+            .functions()
+            .map(|function| Conditions::of(program.function(function).0, &points_to.blocks[function.0 as usize]));
+        Self { writes: Writes::of(points_to), conditions: conditions.collect() }
+    }
+
+    /// Whether a place surely was stored to, as a whole, before it is read there.
+    pub fn is_set(&self, points_to: &PointsTo<'_>, place: Place, reader: (InstanceId, u32)) -> bool {
+        self.writes.is_set(points_to, &self.conditions, place, reader)
+    }
+}
