@@ -5,7 +5,8 @@
 //! disturb each other's clocks. `--busy N` disturbs them on purpose.
 
 use crate::table::{Align, Table, time};
-use racehunter_e2e::probes::{self, Answer, Asked, Ban, Form, Outcome, Probe, Truth, Want, judge};
+use racehunter_e2e::answers::{Answer, Outcome, judge};
+use racehunter_e2e::probes::{self, Asked, Ban, Form, Probe, Truth, Want};
 use racehunter_e2e::{Workshop, processes, racehunter};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
