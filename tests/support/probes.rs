@@ -117,6 +117,8 @@ pub struct Probe {
     pub want: Want,
     /// Code without instrumentation.
     pub with: Vec<Foreign>,
+    /// Whether what races is memory, so that `scan` can be asked, too.
+    pub cross: bool,
     /// Whether it is dangerous outside of a PID namespace of its own.
     pub isolate: bool,
 }
@@ -155,6 +157,7 @@ impl Probe {
             may_die: false,
             want: Want::Found,
             with: Vec::new(),
+            cross: true,
             isolate: false,
         };
         let (mut commands, mut truth, mut want) = (vec![asked], None, None);
@@ -193,6 +196,7 @@ impl Probe {
                 ("want", "no-claim") => want = Some(Want::NoClaim),
                 ("want", "proved") => want = Some(Want::Proved),
                 ("with", value) => probe.with.push(foreign(source, value)?),
+                ("cross", "no") => probe.cross = false,
                 ("isolate", "pid") => probe.isolate = true,
                 ("about", _) => (),
                 (key, value) => return Err(format!("{name}: `{key}: {value}` means nothing")),
