@@ -1,6 +1,7 @@
 //! Whether `cargo xtask probes` would notice what is wrong. What it asks about takes too long to be part of the tests.
 
-use racehunter_e2e::probes::{Answer, Asked, Outcome, Probe, Truth, annotated, judge, probes};
+use racehunter_e2e::answers::{Answer, Outcome, judge};
+use racehunter_e2e::probes::{Asked, Probe, Truth, annotated, probes};
 use std::path::Path;
 
 const FINDING: &str = r#"{"reason":"finding","id":"0123abcd","kind":"KIND","confirmed":true,"replayed":[5,5],"execution":1,"preemptions":1,"message":"data race on `n`","sites":[{"file":"p.c","line":4,"column":1,"function":"f","thread":"main/1","access":"write","size":4,"locks":[],"stack":[]}],"replay":"r"}"#;

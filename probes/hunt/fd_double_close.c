@@ -1,4 +1,5 @@
 //~ about: closed twice: the second time it is what another thread has opened meanwhile
+//~[bug] cross: no
 //~ revisions: bug fixed
 //~[bug] truth: assertion race
 //~[bug] preemptions: 1

@@ -5,9 +5,10 @@
 //! disturb each other's clocks. `--busy N` disturbs them on purpose.
 
 use crate::table::{Align, Table, time};
-use racehunter_e2e::probes::{self, Answer, Asked, Ban, Form, Outcome, Probe, Truth, Want, judge};
+use racehunter_e2e::answers::{Answer, Outcome, judge};
+use racehunter_e2e::probes::{self, Asked, Ban, Form, Probe, Truth, Want};
 use racehunter_e2e::{Workshop, processes, racehunter};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::process::CommandExt as _;
@@ -131,12 +132,13 @@ fn request(words: &[&str]) -> Result<Request, String> {
 /// A program with a race that is hunted can be scanned as well: that takes no time when nothing is executed.
 fn cross(probe: &Probe) -> Option<Probe> {
     let races = matches!(&probe.truth, Truth::Bug(kinds) if kinds.contains("data-race"));
-    (probe.asked == Asked::Hunt && races && probe.with.is_empty()).then(|| Probe {
+    (probe.asked == Asked::Hunt && races && probe.cross && probe.with.is_empty()).then(|| Probe {
         name: format!("{} (cross)", probe.name),
         class: "cross".to_owned(),
         asked: Asked::Scan,
         options: vec!["--approx".to_owned(), "over".to_owned()],
         args: Vec::new(),
+        must_not: BTreeSet::new(),
         want: Want::NoClaim,
         ..probe.clone()
     })

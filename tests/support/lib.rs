@@ -13,13 +13,15 @@
 //! - [`mutants`] takes away what keeps threads apart.
 //! - [`real`] builds libraries that everybody uses, with and without a bug of ours.
 //! - [`pair`] runs a program on both backends and compares.
-//! - [`probes`] reads what a program below `probes/` says about itself, and compares that with an answer.
+//! - [`probes`] reads what a program below `probes/` says about itself.
+//! - [`answers`] compares that with what the command answers.
 //! - [`processes`] looks for what a hunt may have left running.
 //!
 //! The programs in `shows/` print as tables what the tests assert. Start at `targets.rs`.
 #![forbid(unsafe_code)]
 
 pub mod annotations;
+pub mod answers;
 pub mod mutants;
 pub mod pair;
 pub mod probes;

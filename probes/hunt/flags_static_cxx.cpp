@@ -1,0 +1,15 @@
+//~ about: the C++ library linked statically, or another one
+//~ revisions: static libcxx
+//~[static] flags: -static-libstdc++ -static-libgcc
+//~[libcxx] flags: -stdlib=libc++
+//~[libcxx] may: refuse
+//~ truth: race
+#include <string>
+#include <thread>
+static std::string s(40, 'x');
+int main()
+{
+    std::thread a([] { s.append("hello"); }), b([] { s.append("world"); });
+    a.join();
+    b.join();
+}
