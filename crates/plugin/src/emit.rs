@@ -137,6 +137,11 @@ impl<'a> Emitter<'a> {
                 self.announce(at, site, operation);
             }
         }
+        for written in &plan.written {
+            self.locate(plan.function, written.call);
+            self.wrote(written);
+        }
+        self.reach(plan);
         // Only now: hooks refer to values of the program as it was, and shortcuts change where these come from.
         for (region, before) in plan.regions.iter().zip(befores) {
             let announcements = &plan.announcements[region.clone()];
@@ -149,11 +154,6 @@ impl<'a> Emitter<'a> {
         }
         self.location = self.function_location(plan.function);
         self.join_copies(copies, &plan.announcements);
-        for written in &plan.written {
-            self.locate(plan.function, written.call);
-            self.wrote(written);
-        }
-        self.reach(plan);
         self.location = None;
         if let Some(frame) = frame {
             frame::leave(self, frame, &exits);

@@ -373,6 +373,10 @@ impl Value {
         let callee = self.callee();
         (callee.kind() == LLVMValueKind::LLVMFunctionValueKind).then_some(callee)
     }
+    /// Whether it is a call of an intrinsic.
+    pub fn callee_intrinsic(self) -> bool {
+        self.is_call() && self.callee_function().is_some_and(|callee| llvm!(LLVMGetIntrinsicID(callee.0)) != 0)
+    }
     /// Number of arguments of a call.
     pub fn argument_count(self) -> u32 {
         llvm!(LLVMGetNumArgOperands(self.0))

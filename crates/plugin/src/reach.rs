@@ -285,10 +285,16 @@ impl Emitter<'_> {
         self.told.used += 1;
         let description = self.description(effect, name);
         self.before(at);
+        let nothing = Value(llvm!(LLVMConstNull(self.types.ptr.0)));
+        if at.callee_intrinsic() {
+            // It may be in the middle of a region, which must stay one block.
+            let zero = self.i64(0);
+            self.call(c"__rh_reached", &[description, gate, nothing, zero, zero]);
+            return;
+        }
         let flag = Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, gate.0, UNNAMED)));
         let is_told = self.compare(LLVMIntPredicate::LLVMIntNE, flag, Value(llvm!(LLVMConstNull(self.types.i8.0))));
         self.rarely(at, is_told, |emitter| {
-            let nothing = Value(llvm!(LLVMConstNull(emitter.types.ptr.0)));
             let [first, second] = arguments.map(|argument| match argument {
                 Some(value) if value.ty().is_integer() || value.ty().is_ordinary_pointer() => emitter.as_i64(value),
                 _ => emitter.i64(0),

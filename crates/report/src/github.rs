@@ -42,7 +42,8 @@ pub(crate) fn finding(finding: &Finding) -> String {
 /// A notice without a place.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
     let notice = |what: &Uncontrolled| {
-        command("notice", Some((&what.file, what.line, 0)), "RaceHunter: not under control", &sentence(what))
+        let title = if what.is_unseen() { "RaceHunter: not seen" } else { "RaceHunter: not under control" };
+        command("notice", Some((&what.file, what.line, 0)), title, &sentence(what))
     };
     let outside: String = coverage.uncontrolled.iter().map(notice).collect();
     let mut message = format!("{}; {}", found(told), explored(coverage, told));

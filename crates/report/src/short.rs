@@ -50,7 +50,8 @@ pub(crate) fn location(file: &str, line: u32, column: u32) -> Option<String> {
 
 /// One line about the campaign.
 pub(crate) fn summary(coverage: &Coverage, told: Told) -> String {
-    let outside = coverage.uncontrolled.iter().map(|what| format!("note[uncontrolled]: {}\n", sentence(what)));
+    let note = |what: &Uncontrolled| if what.is_unseen() { "unseen" } else { "uncontrolled" };
+    let outside = coverage.uncontrolled.iter().map(|what| format!("note[{}]: {}\n", note(what), sentence(what)));
     let outside: String = outside.collect();
     let unclear = unclear(coverage).map_or_else(String::new, |why| format!("; {why}"));
     format!("{outside}summary: {}; {}{unclear}\n", found(told), explored(coverage, told))
@@ -100,7 +101,8 @@ pub(crate) fn unclear(coverage: &Coverage) -> Option<String> {
 /// What was explored, with the word that it deserves.
 pub(crate) fn explored(coverage: &Coverage, told: Told) -> String {
     let word = if is_proof(coverage, told) { "proved" } else { "explored" };
-    format!("{word} {}", extent(coverage))
+    let unseen = if coverage.finished && !coverage.complete { " (not all of it was seen)" } else { "" };
+    format!("{word} {}{unseen}", extent(coverage))
 }
 
 /// Nothing was found and nothing was left out. What is suppressed was found.

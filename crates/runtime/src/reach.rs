@@ -59,7 +59,7 @@ pub(crate) unsafe extern "C" fn reached(
     second: usize,
     code: usize,
 ) {
-    if free::is_on() || !schedule::running() {
+    if *gate != 0 || free::is_on() || !schedule::running() {
         return;
     }
     if is_marked(function) {

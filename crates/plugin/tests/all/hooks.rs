@@ -47,6 +47,19 @@ fn accesses_are_announced_at_every_level() {
 }
 
 #[test]
+fn what_nobody_sees_is_told() {
+    for level in LEVELS {
+        let code = accesses(&[level]);
+        let tells = |function: &str| code.all_hooks(function).iter().any(|hook| hook == "reached");
+        assert!(tells("unseen"), "{level}");
+        assert!(
+            !tells("assembler") && !tells("increment") && !tells("length") && !tells("move") && !tells("fence"),
+            "{level}"
+        );
+    }
+}
+
+#[test]
 fn copies_read_before_they_write() {
     let code = accesses(&["-O0"]);
     let lines = code.function("copy");

@@ -94,3 +94,6 @@ HOOK __rh_enter(const uint8_t *site) { note("enter", site, 0, 0); }
 HOOK __rh_leave(const uint8_t *site) { note("leave", site, 0, 0); }
 HOOK __rh_round(void) {}
 HOOK __rh_call(const uint8_t *site, void *callee) { note("call", site, (uint64_t)callee, 0); }
+HOOK __rh_reached(const char *description, uint8_t *gate, void *function, uint64_t first, uint64_t second) {}
+HOOK __rh_reached_through(void *function) {}
+HOOK __rh_wrote(void *address, uint64_t length) {}

@@ -106,6 +106,7 @@ fn summaries() {
     let mut out = String::new();
     let stopped = Coverage {
         complete: false,
+        finished: false,
         diverged: 2,
         timed_out: 1,
         executions: 1,
@@ -114,7 +115,12 @@ fn summaries() {
         uncontrolled: uncontrolled(),
         ..coverage()
     };
-    for (coverage, findings) in [(coverage(), 0), (coverage(), 2), (stopped, 1)] {
+    let half_blind = Coverage {
+        complete: false,
+        uncontrolled: uncontrolled().into_iter().filter(|what| what.is_unseen()).collect(),
+        ..coverage()
+    };
+    for (coverage, findings) in [(coverage(), 0), (coverage(), 2), (stopped, 1), (half_blind, 0)] {
         for format in Format::ALL.into_iter().filter(|format| *format != Format::Sarif) {
             let mut quiet = reporter(format);
             for _ in 0..findings {
@@ -143,7 +149,7 @@ fn proved_is_said_only_of_complete_campaigns_without_findings() {
     for format in [Format::Human, Format::Short, Format::Github] {
         assert!(says(&coverage(), 0, format));
         assert!(!says(&coverage(), 1, format));
-        assert!(!says(&Coverage { complete: false, ..coverage() }, 0, format));
+        assert!(!says(&Coverage { complete: false, finished: false, ..coverage() }, 0, format));
         let unclear = vec!["no execution completed".to_owned()];
         assert!(!says(&Coverage { unclear, ..coverage() }, 0, format));
     }

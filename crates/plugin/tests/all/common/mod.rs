@@ -90,9 +90,9 @@ impl Code {
         std::iter::once(head).chain(lines.take_while(|line| *line != "}")).collect()
     }
 
-    /// The hooks of a function in order, without those that only trace.
+    /// The hooks of a function in order, without those that only trace, or tell what is not seen.
     pub fn hooks(&self, function: &str) -> Vec<String> {
-        let trace = ["branch", "enter", "leave", "call"];
+        let trace = ["branch", "enter", "leave", "call", "reached", "reached_through"];
         self.all_hooks(function).into_iter().filter(|hook| !trace.contains(&hook.as_str())).collect()
     }
 
