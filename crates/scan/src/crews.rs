@@ -299,7 +299,7 @@ fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<(
 }
 
 /// The one place in memory that a value leads to.
-fn one_place(points_to: &PointsTo<'_>, value: &Value) -> Option<(BaseId, i64)> {
+pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &Value) -> Option<(BaseId, i64)> {
     let (base, offset) = points_to.operand(value.0, &value.1).only()?;
     let begin = offset.only()?;
     points_to.is_strong(base).then_some((base, begin))

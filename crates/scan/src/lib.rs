@@ -43,6 +43,7 @@ pub mod program;
 pub mod races;
 pub mod ranges;
 pub mod ranking;
+pub mod rows;
 pub mod threads;
 pub mod verdict;
 

@@ -23,6 +23,9 @@ pub struct Linear {
 /// How far values are followed.
 const MOST: u32 = 60;
 
+/// Parts of a computation that are looked at.
+const MOST_PARTS: u32 = 100;
+
 /// Takes an address apart, through the calls that it was passed by.
 pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Linear {
     let mut sum = Linear { root: (id, operand.clone()), terms: Vec::new(), constant: 0 };
@@ -126,17 +129,34 @@ pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Va
 }
 
 impl Linear {
-    /// Whether the value of an instruction, or of any parameter if none is named, takes part.
-    pub fn depends_on(&self, id: InstanceId, instruction: Option<u32>) -> bool {
-        let is_it = |(owner, operand): &Value| {
-            *owner == id
-                && match (instruction, operand) {
-                    (Some(at), Operand::Instruction(other)) => other.0 == at,
-                    (None, Operand::Parameter(_)) => true,
-                    _ => false,
+    /// Whether the value of an instruction, or of any parameter if none is named, takes part, or one that such a value is computed
+    /// from.
+    pub fn depends_on(&self, points_to: &PointsTo<'_>, id: InstanceId, instruction: Option<u32>) -> bool {
+        let mut work: Vec<Value> = self.terms.iter().map(|(_, value)| value.clone()).collect();
+        work.push(self.root.clone());
+        let mut looked_at = 0;
+        while let Some((owner, operand)) = work.pop() {
+            looked_at += 1;
+            match (instruction, &operand) {
+                _ if looked_at > MOST_PARTS => return true,
+                (Some(at), Operand::Instruction(other)) if owner == id && other.0 == at => return true,
+                (None, Operand::Parameter(_)) if owner == id => return true,
+                (_, Operand::Instruction(other)) => {
+                    let code = points_to.program.function(points_to.instances[owner.0 as usize].function).0;
+                    let instruction = &code.instructions[other.0 as usize];
+                    let is_computed = matches!(
+                        instruction.operation,
+                        Operation::Binary(_) | Operation::Compare(_) | Operation::Select | Operation::Cast(_)
+                    );
+                    if is_computed {
+                        work.extend(instruction.operands.iter().map(|operand| (owner, operand.clone())));
+                    }
                 }
-        };
-        is_it(&self.root) || self.terms.iter().any(|(_, value)| is_it(value))
+                (_, Operand::Parameter(_)) => work.extend(passed(points_to, owner, &operand)),
+                _ => {}
+            }
+        }
+        false
     }
 
     /// How many bytes behind another address this one is, if that is known.

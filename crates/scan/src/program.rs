@@ -95,7 +95,35 @@ impl Program {
             program.entities.push(table);
         }
         program.modules = modules;
+        program.resolve_aliases();
         program
+    }
+
+    /// Another name for a variable or function may be used in a module that was looked at before the one that gives it.
+    fn resolve_aliases(&mut self) {
+        let mut aliases: FxHashMap<&str, (Entity, i64)> = FxHashMap::default();
+        for (module, table) in self.modules.iter().zip(&self.entities) {
+            for (symbol, entity) in module.symbols.iter().zip(table) {
+                let is_alias = matches!(symbol.kind, ir::SymbolKind::Alias { .. });
+                if is_alias && symbol.linkage != ir::Linkage::Internal {
+                    aliases.insert(&symbol.name, entity.clone());
+                }
+            }
+        }
+        if aliases.is_empty() {
+            return;
+        }
+        for (module, table) in self.modules.iter().zip(&mut self.entities) {
+            for (symbol, entity) in module.symbols.iter().zip(table) {
+                let is_declared = match symbol.kind {
+                    ir::SymbolKind::Function { defined, .. } | ir::SymbolKind::Variable { defined, .. } => !defined,
+                    ir::SymbolKind::Alias { .. } => false,
+                };
+                if let Some(target) = aliases.get(symbol.name.as_str()).filter(|_| is_declared) {
+                    *entity = target.clone();
+                }
+            }
+        }
     }
 
     fn variable(&mut self, name: &str, module: usize, symbol: ir::SymbolId) -> Entity {

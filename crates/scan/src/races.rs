@@ -13,6 +13,7 @@ use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::LazyRanges;
 use crate::ranking::rank;
+use crate::rows::{self, RowLock};
 use crate::threads::Family;
 use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,6 +44,8 @@ pub struct Access {
     pub row: Option<Row>,
     /// Distances from its address to locks that are held, and whether others can hold them too.
     pub guards: Vec<(i64, bool)>,
+    /// Locks that are held by the number of its row.
+    pub row_locks: Vec<RowLock>,
 }
 
 /// Two accesses that may be a race.
@@ -145,6 +148,7 @@ pub fn accesses(
                         let thread = instance.thread;
                         let guards = guards(points_to, follower, id, &address, &state);
                         let row = follower.row(id, &address, &state);
+                        let row_locks = rows::held(points_to, follower, id, &address, &state);
                         let address = address.clone();
                         let access = Access {
                             instance: id,
@@ -158,6 +162,7 @@ pub fn accesses(
                             state,
                             row,
                             guards,
+                            row_locks,
                         };
                         found.entry(base).or_default().push(access);
                     }
@@ -445,10 +450,12 @@ pub fn candidates<'a>(
                     || !family.is_parallel((first.thread, &first.state), (second.thread, &second.state))
                     || excluded(&first.state.locks, &second.state.locks)
                     || excluded_by_distance(first, second)
+                    || rows::are_excluded(ranges, first, second)
                     || is_own(points_to, crews, first, second)
                     || are_apart(beliefs, first, second)
                     || is_ordered(points_to, crews, beliefs, first, second)
                     || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
+                    || rows::are_in_different_parts(points_to, ranges, first, second)
                 {
                     continue;
                 }

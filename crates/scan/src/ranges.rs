@@ -18,6 +18,7 @@ mod transfer;
 use crate::address::BaseId;
 use crate::crews::Crews;
 use crate::cycles::range;
+use crate::linear::Value;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use conditions::{Condition, Conditions, mirrored, opposite};
 use fields::Fields;
@@ -326,6 +327,13 @@ impl<'a, 'p> Ranges<'a, 'p> {
     pub fn only(&self, id: InstanceId, at: u32) -> Option<i64> {
         let number = self.values[id.0 as usize][at as usize].filter(|number| number.times == 0)?;
         number.rest.only()
+    }
+
+    /// The least and the most that a value can be, whenever it is made.
+    pub fn bounds(&self, (id, operand): &Value) -> Option<(i64, i64)> {
+        self.type_of(*id, operand).is_none_or(|ty| bits(ty).is_some()).then_some(())?;
+        let number = self.plain(*id, operand)?.flat(self.span(self.thread(*id)));
+        Some((number.low(), number.high()))
     }
 
     /// Whether control is never at a block.

@@ -13,6 +13,9 @@ const MAX_DEPTH: u32 = 32;
 /// Integers of one initialiser that are told; tables are not worth it.
 const MOST_NUMBERS: usize = 64;
 
+/// Letters of a text that are told: enough for formats.
+const MOST_LETTERS: usize = 200;
+
 /// An address computation, taken apart.
 pub struct Computation {
     /// Fixed part in bytes.
@@ -139,6 +142,18 @@ impl Exporter<'_> {
                 found.len() <= MOST_NUMBERS
             }
             Kind::LLVMConstantAggregateZeroValueKind | Kind::LLVMConstantPointerNullValueKind => true,
+            Kind::LLVMConstantDataArrayValueKind if llvm!(LLVMIsConstantString(value.0)) != 0 => {
+                let mut length = 0;
+                let data = llvm!(LLVMGetAsString(value.0, &raw mut length));
+                // SAFETY: LLVM returned the text and its length, and keeps it as long as the constant.
+                let text = unsafe { std::slice::from_raw_parts(data.cast::<i8>(), length) };
+                if length > MOST_LETTERS {
+                    return false;
+                }
+                let letters = (at..).zip(text).filter(|(_, letter)| **letter != 0);
+                found.extend(letters.map(|(at, &letter)| ir::InitialNumber { at, bytes: 1, value: i64::from(letter) }));
+                true
+            }
             _ => self.address(value).is_some(),
         }
     }

@@ -289,7 +289,7 @@ impl Follower<'_, '_> {
     pub(super) fn rename(&self, id: InstanceId, at: Option<u32>, state: &mut State) {
         if state.locks.iter().any(|held| matches!(held.key, Key::Relative(_))) {
             state.locks.retain(|held| match held.key {
-                Key::Relative(index) => !self.sums[index as usize].0.depends_on(id, at),
+                Key::Relative(index) => !self.sums[index as usize].0.depends_on(self.points_to, id, at),
                 _ => true,
             });
         }

@@ -1,13 +1,13 @@
 //! From a tiny program to the form in which the analysis gets it: SSA, as after `mem2reg`.
 
-use crate::source::{Address, Given, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
+use crate::source::{Address, Given, LOCK, Lock, NODE, Number, Object, REGISTERS, Source, Statement};
 use racehunter_ir::{
     Attributes, BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Linkage, Module, Operand,
     Operation, Order, Predicate, Symbol, SymbolId, SymbolKind, Type, UpdateOperator,
 };
 
 /// Functions outside of the program, in the order of their symbols.
-pub const OUTSIDE: [&str; 15] = [
+pub const OUTSIDE: [&str; 18] = [
     "pthread_create",
     "pthread_join",
     "pthread_mutex_lock",
@@ -23,6 +23,9 @@ pub const OUTSIDE: [&str; 15] = [
     "free",
     "sem_post",
     "sem_wait",
+    "read",
+    "write",
+    "pthread_cond_wait",
 ];
 
 const INTEGER: Type = Type::Integer(64);
@@ -46,11 +49,11 @@ fn function_symbol(number: usize) -> SymbolId {
 /// The module of a program.
 pub fn lower(source: &Source) -> Module {
     let symbol = |name: String, kind| Symbol { name, linkage: Linkage::External, kind };
-    let variable = |bytes| SymbolKind::Variable {
+    let variable = |object: &Object| SymbolKind::Variable {
         defined: true,
-        bytes,
+        bytes: object.bytes(),
         constant: false,
-        thread_local: false,
+        thread_local: object.is_own(),
         pointers: Vec::new(),
         // All of them are zero at first.
         numbers: Some(Vec::new()),
@@ -58,7 +61,7 @@ pub fn lower(source: &Source) -> Module {
     };
     let function = |defined| SymbolKind::Function { defined, attributes: Attributes::default() };
     let mut symbols: Vec<Symbol> =
-        Object::ALL.iter().map(|object| symbol(object.name().to_owned(), variable(object.bytes()))).collect();
+        Object::ALL.iter().map(|object| symbol(object.name().to_owned(), variable(object))).collect();
     symbols.extend(OUTSIDE.map(|name| symbol(name.to_owned(), function(false))));
     let name = |number: usize| if number == 0 { "main".to_owned() } else { format!("f{number}") };
     symbols.extend((0..source.functions.len()).map(|number| symbol(name(number), function(true))));
@@ -72,6 +75,7 @@ pub fn lower(source: &Source) -> Module {
 struct Registers {
     numbers: [Operand; REGISTERS],
     pointer: Operand,
+    narrow: Operand,
 }
 
 struct Lowering {
@@ -82,6 +86,8 @@ struct Lowering {
     labels: Vec<Option<BlockId>>,
     registers: Registers,
     handles: Operand,
+    stack: Operand,
+    slot: Operand,
 }
 
 #[derive(Clone, Copy)]
@@ -89,16 +95,25 @@ struct Label(usize);
 
 impl Lowering {
     fn function(number: usize, body: &[Statement]) -> Function {
-        let registers = Registers { numbers: [const { Operand::Integer(0) }; REGISTERS], pointer: Operand::Null };
+        let registers = Registers {
+            numbers: [const { Operand::Integer(0) }; REGISTERS],
+            pointer: Operand::Null,
+            narrow: Operand::Integer(0),
+        };
         let mut lowering = Self {
             instructions: Vec::new(),
             blocks: vec![InstructionId(0)],
             labels: Vec::new(),
             registers,
             handles: Operand::Null,
+            stack: Operand::Null,
+            slot: Operand::Null,
         };
         let local = Operation::Local { bytes: 8 * HANDLES };
         lowering.handles = lowering.put(local, Type::Pointer, vec![Operand::Integer(1)]);
+        lowering.stack =
+            lowering.put(Operation::Local { bytes: NODE as u64 }, Type::Pointer, vec![Operand::Integer(1)]);
+        lowering.slot = lowering.put(Operation::Local { bytes: 8 }, Type::Pointer, vec![Operand::Integer(1)]);
         lowering.body(body);
         lowering.put(Operation::Return, Type::Void, vec![Operand::Integer(0)]);
         // Labels become blocks.
@@ -170,6 +185,12 @@ impl Lowering {
                     self.put(Operation::Binary(BinaryOperator::Multiply), INTEGER, vec![number, Operand::Integer(2)]);
                 self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![twice, Operand::Integer(more)])
             }
+            Number::Narrow => match self.registers.narrow.clone() {
+                round @ Operand::Instruction(_) => {
+                    self.put(Operation::Cast(CastOperator::ZeroExtend), INTEGER, vec![round])
+                }
+                other => other,
+            },
             Number::Input => self.call("__VERIFIER_nondet_long", INTEGER, Vec::new()),
         }
     }
@@ -194,6 +215,8 @@ impl Lowering {
             Address::Argument(offset) => behind(self, Operand::Parameter(0), offset),
             Address::Pointer(offset) => behind(self, self.registers.pointer.clone(), offset),
             Address::Handle(number) => self.indexed(self.handles.clone(), number, 8, 0),
+            Address::Stack(offset) => behind(self, self.stack.clone(), offset),
+            Address::LockOf(number) => self.indexed(Operand::Symbol(symbol_of(Object::Locks), 0), number, LOCK, 0),
         }
     }
 
@@ -313,6 +336,42 @@ impl Lowering {
                 let given = self.given(*given);
                 self.put(Operation::Call, INTEGER, vec![Operand::Symbol(function_symbol(*function), 0), given]);
             }
+            Statement::Send => {
+                let (pointer, slot) = (self.registers.pointer.clone(), self.slot.clone());
+                self.put(store(), Type::Void, vec![pointer, slot.clone()]);
+                self.call("write", INTEGER, vec![Operand::Integer(1), slot, Operand::Integer(8)]);
+            }
+            Statement::Receive | Statement::ReceiveNumber => {
+                let slot = self.slot.clone();
+                self.call("read", INTEGER, vec![Operand::Integer(0), slot.clone(), Operand::Integer(8)]);
+                let is_number = *statement == Statement::ReceiveNumber;
+                let (operation, ty) = load(if is_number { INTEGER } else { Type::Pointer });
+                let mut value = self.put(operation, ty, vec![slot]);
+                if is_number {
+                    value = self.put(Operation::Cast(CastOperator::IntegerToPointer), Type::Pointer, vec![value]);
+                }
+                self.registers.pointer = value;
+            }
+            Statement::Tangle(register, times, one, other) => self.tangle(*register, *times, one, other),
+            Statement::Await(lock) => {
+                let lock = self.address(*lock);
+                let condition = Operand::Symbol(symbol_of(Object::Condition), 0);
+                self.call("pthread_cond_wait", Type::Integer(32), vec![condition, lock]);
+            }
+            Statement::Ticket(register, address) => {
+                let address = self.address(*address);
+                let (operator, order) = (UpdateOperator::Add, Order::SequentiallyConsistent);
+                let operation = Operation::Update { operator, bytes: 8, order };
+                self.registers.numbers[*register] = self.put(operation, INTEGER, vec![address, Operand::Integer(1)]);
+            }
+            Statement::NarrowTicket(register) => {
+                let address = Operand::Symbol(symbol_of(Object::Narrow), 0);
+                let (operator, order) = (UpdateOperator::Add, Order::SequentiallyConsistent);
+                let operation = Operation::Update { operator, bytes: 1, order };
+                let taken = self.put(operation, Type::Integer(8), vec![address, Operand::Integer(1)]);
+                self.registers.numbers[*register] =
+                    self.put(Operation::Cast(CastOperator::ZeroExtend), INTEGER, vec![taken]);
+            }
             Statement::Post | Statement::Wait => {
                 let name = if *statement == Statement::Post { "sem_post" } else { "sem_wait" };
                 self.call(name, Type::Integer(32), vec![Operand::Symbol(symbol_of(Object::Semaphore), 0)]);
@@ -361,7 +420,10 @@ impl Lowering {
         }
         let way = vec![self.registers.pointer.clone(), block(from)];
         self.registers.pointer = self.put(Operation::Phi, Type::Pointer, way);
-        let phis = self.registers.clone();
+        let outer = self.registers.narrow.clone();
+        let round = self.put(Operation::Phi, Type::Integer(1), vec![Operand::Integer(0), block(from)]);
+        self.registers.narrow = round.clone();
+        let phis = Registers { narrow: outer, ..self.registers.clone() };
         let counter = phis.numbers[register].clone();
         let operands = vec![counter.clone(), end];
         let below = self.put(Operation::Compare(Predicate::Less), Type::Integer(1), operands);
@@ -370,14 +432,69 @@ impl Lowering {
         self.body(body);
         let next = self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![counter, Operand::Integer(1)]);
         self.registers.numbers[register] = next;
+        let round =
+            self.put(Operation::Binary(BinaryOperator::Add), Type::Integer(1), vec![round, Operand::Integer(1)]);
         let back = self.here();
-        let values: Vec<Operand> = self.registers.numbers.iter().chain([&self.registers.pointer]).cloned().collect();
+        let Registers { numbers, pointer, .. } = &self.registers;
+        let values: Vec<Operand> = numbers.iter().chain([pointer, &round]).cloned().collect();
         for (at, value) in (first..).zip(values) {
             self.instructions[at].operands.extend([value, block(back)]);
         }
         self.jump(header);
         self.begin(after);
         self.registers = phis;
+    }
+
+    /// A loop with two ways in, by an input: at its beginning, or in its middle.
+    fn tangle(&mut self, register: usize, times: i64, one: &[Statement], other: &[Statement]) {
+        self.registers.numbers[register] = Operand::Integer(0);
+        let input = self.call("__VERIFIER_nondet_long", INTEGER, Vec::new());
+        let is_middle =
+            self.put(Operation::Compare(Predicate::Equal), Type::Integer(1), vec![input, Operand::Integer(0)]);
+        let (top, middle, after, from) = (self.label(), self.label(), self.label(), self.here());
+        self.put(Operation::Branch, Type::Void, vec![is_middle, block(middle), block(top)]);
+        let before = self.registers.clone();
+        self.begin(top);
+        let first = self.phis(&before, from);
+        let counter = self.registers.numbers[register].clone();
+        self.body(one);
+        // Whatever the body does with the register, the loop comes to its end.
+        self.registers.numbers[register] = counter;
+        let half = (self.registers.clone(), self.here());
+        self.jump(middle);
+        self.begin(middle);
+        let second = self.phis(&before, from);
+        self.more_ways(second, &half.0, half.1);
+        let counter = self.registers.numbers[register].clone();
+        self.body(other);
+        let next = self.put(Operation::Binary(BinaryOperator::Add), INTEGER, vec![counter, Operand::Integer(1)]);
+        self.registers.numbers[register] = next.clone();
+        let below = vec![next, Operand::Integer(times)];
+        let below = self.put(Operation::Compare(Predicate::Less), Type::Integer(1), below);
+        let back = (self.registers.clone(), self.here());
+        self.put(Operation::Branch, Type::Void, vec![below, block(top), block(after)]);
+        self.more_ways(first, &back.0, back.1);
+        self.begin(after);
+    }
+
+    /// Phis for all registers, which have one way so far; where they begin.
+    fn phis(&mut self, values: &Registers, from: Label) -> usize {
+        let first = self.instructions.len();
+        for number in 0..REGISTERS {
+            let way = vec![values.numbers[number].clone(), block(from)];
+            self.registers.numbers[number] = self.put(Operation::Phi, INTEGER, way);
+        }
+        let way = vec![values.pointer.clone(), block(from)];
+        self.registers.pointer = self.put(Operation::Phi, Type::Pointer, way);
+        self.registers.narrow = Operand::Integer(0);
+        first
+    }
+
+    fn more_ways(&mut self, first: usize, values: &Registers, from: Label) {
+        let values = values.numbers.iter().chain([&values.pointer]).cloned();
+        for (at, value) in (first..).zip(values) {
+            self.instructions[at].operands.extend([value, block(from)]);
+        }
     }
 }
 

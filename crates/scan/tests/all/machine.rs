@@ -4,7 +4,8 @@
 use crate::lower::{BLOCK, OUTSIDE};
 use crate::source::Object;
 use racehunter_ir::{
-    BinaryOperator, BlockId, Function, Instruction, InstructionId, Module, Operand, Operation, Predicate, SymbolId,
+    BinaryOperator, BlockId, CastOperator, Function, Instruction, InstructionId, Module, Operand, Operation, Predicate,
+    SymbolId, Type,
 };
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub enum Truth {
 const INPUTS: [i64; 3] = [0, 1, 2];
 /// Objects are so far apart.
 const APART: i64 = 1 << 16;
+/// So far apart are those that each thread has of an object.
+const OWN: i64 = 1 << 10;
 /// Numbers of objects that threads make.
 const MADE: i64 = 1000;
 
@@ -42,6 +45,8 @@ struct Thread {
     frames: Vec<Frame>,
     joined: bool,
     made: i64,
+    /// Whether it has given a lock back to wait for a condition.
+    waits: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -57,6 +62,7 @@ struct State {
     live: BTreeMap<i64, u64>,
     locks: BTreeMap<i64, Holder>,
     tokens: i64,
+    pipe: Vec<i64>,
     threads: Vec<Thread>,
 }
 
@@ -67,6 +73,8 @@ enum Next<'m> {
     Over,
     Undefined,
 }
+
+const BIT: Type = Type::Integer(1);
 
 /// The atomic section as a lock: no object is there.
 const SECTION: i64 = 1;
@@ -124,7 +132,7 @@ struct Machine<'m> {
 impl<'m> Machine<'m> {
     fn thread(&self, function: usize, argument: i64) -> Thread {
         let frame = Frame { function, at: 0, values: vec![0; self.code(function).instructions.len()], argument };
-        Thread { frames: vec![frame], joined: false, made: 0 }
+        Thread { frames: vec![frame], ..Thread::default() }
     }
 
     fn code(&self, function: usize) -> &'m Function {
@@ -143,13 +151,20 @@ impl<'m> Machine<'m> {
             Operand::Parameter(_) => frame.argument,
             Operand::Integer(value) => value,
             Operand::Null => 0,
-            Operand::Symbol(SymbolId(symbol), offset) => (i64::from(symbol) + 1) * APART + offset,
+            Operand::Symbol(SymbolId(symbol), offset) => {
+                let own = Object::ALL.get(symbol as usize).is_some_and(|object| object.is_own());
+                let thread = if own { thread as i64 } else { 0 };
+                (i64::from(symbol) + 1) * APART + thread * OWN + offset
+            }
             ref other => panic!("no value: {other:?}"),
         }
     }
 
     fn is_valid(&self, state: &State, address: i64) -> bool {
         let object = address.div_euclid(APART);
+        let is_own =
+            usize::try_from(object - 1).ok().and_then(|index| Object::ALL.get(index)).is_some_and(|o| o.is_own());
+        let address = if is_own { object * APART + address.rem_euclid(OWN) } else { address };
         let bytes = match usize::try_from(object - 1).ok().and_then(|index| Object::ALL.get(index)) {
             Some(object) => object.bytes(),
             None => state.live.get(&(object * APART)).copied().unwrap_or(0),
@@ -200,7 +215,7 @@ impl<'m> Machine<'m> {
     fn step(&self, state: &State, thread: usize, next: &Next<'_>, work: &mut Vec<State>) -> bool {
         let instruction = self.instruction(state, thread).unwrap();
         let mut after = state.clone();
-        let mut go_on = |mut after: State, result: i64| {
+        let go_on = |mut after: State, result: i64, work: &mut Vec<State>| {
             finish(&mut after, thread, result);
             self.settle(&mut after, thread);
             work.push(after);
@@ -213,10 +228,12 @@ impl<'m> Machine<'m> {
                 let value = |operand: usize| self.value(state, thread, &instruction.operands[operand]);
                 match instruction.operation {
                     Operation::Store { .. } => after.memory.insert(*address, value(0)),
+                    // A narrow counter begins again after two.
+                    Operation::Update { bytes: 1, .. } => after.memory.insert(*address, (old + value(1)) & 1),
                     Operation::Update { .. } => after.memory.insert(*address, old + value(1)),
                     _ => None,
                 };
-                return go_on(after, old);
+                return go_on(after, old, work);
             }
             Next::Over | Next::Undefined => return false,
         };
@@ -230,7 +247,7 @@ impl<'m> Machine<'m> {
                 after.threads.push(self.thread(arguments[2] as usize, arguments[3]));
                 let new = after.threads.len() - 1;
                 self.settle(&mut after, new);
-                go_on(after, 0)
+                go_on(after, 0, work)
             }
             "pthread_join" => {
                 // Handles of threads are not 0.
@@ -239,7 +256,7 @@ impl<'m> Machine<'m> {
                     Some(child) if child.joined => false,
                     Some(child) if child.frames.is_empty() => {
                         after.threads[other].joined = true;
-                        go_on(after, 0)
+                        go_on(after, 0, work)
                     }
                     Some(_) => true,
                     None => false,
@@ -252,24 +269,24 @@ impl<'m> Machine<'m> {
                     Some(_) => true,
                     None => {
                         after.locks.insert(first, Holder::Writer(thread));
-                        go_on(after, 0)
+                        go_on(after, 0, work)
                     }
                 }
             }
-            "pthread_mutex_trylock" if state.locks.contains_key(&first) => go_on(after, 16),
+            "pthread_mutex_trylock" if state.locks.contains_key(&first) => go_on(after, 16, work),
             "pthread_mutex_trylock" => {
                 after.locks.insert(first, Holder::Writer(thread));
-                go_on(after, 0)
+                go_on(after, 0, work)
             }
             "pthread_rwlock_rdlock" => match state.locks.get(&first) {
                 Some(Holder::Writer(_)) => true,
                 Some(Holder::Readers(count)) => {
                     after.locks.insert(first, Holder::Readers(count + 1));
-                    go_on(after, 0)
+                    go_on(after, 0, work)
                 }
                 None => {
                     after.locks.insert(first, Holder::Readers(1));
-                    go_on(after, 0)
+                    go_on(after, 0, work)
                 }
             },
             "pthread_mutex_unlock" | "pthread_rwlock_unlock" | "__VERIFIER_atomic_end" => {
@@ -283,32 +300,58 @@ impl<'m> Machine<'m> {
                     }
                     None => return false,
                 }
-                go_on(after, 0)
+                go_on(after, 0, work)
             }
             "__VERIFIER_nondet_long" => {
                 for input in INPUTS {
-                    go_on(after.clone(), input);
+                    go_on(after.clone(), input, work);
                 }
                 true
             }
             "malloc" => {
                 let address = make(&mut after, thread, BLOCK);
-                go_on(after, address)
+                go_on(after, address, work)
             }
             "free" => {
                 if first != 0 && after.live.remove(&first).is_none() {
                     return false;
                 }
-                go_on(after, 0)
+                go_on(after, 0, work)
             }
+            "write" => {
+                after.pipe.push(state.memory.get(&arguments[1]).copied().unwrap_or(0));
+                go_on(after, 8, work)
+            }
+            "read" if state.pipe.is_empty() => true,
+            "read" => {
+                let value = after.pipe.remove(0);
+                after.memory.insert(arguments[1], value);
+                go_on(after, 8, work)
+            }
+            "pthread_cond_wait" => match (state.threads[thread].waits, state.locks.get(&arguments[1])) {
+                (false, Some(Holder::Writer(owner))) if *owner == thread => {
+                    after.locks.remove(&arguments[1]);
+                    after.threads[thread].waits = true;
+                    work.push(after);
+                    true
+                }
+                (false, _) => false,
+                // Nobody need have asked for it.
+                (true, None) => {
+                    after.locks.insert(arguments[1], Holder::Writer(thread));
+                    after.threads[thread].waits = false;
+                    go_on(after, 0, work)
+                }
+                (true, _) => true,
+            },
             "sem_post" => {
                 after.tokens += 1;
-                go_on(after, 0)
+                go_on(after, 0, work)
             }
             "sem_wait" if state.tokens == 0 => true,
             "sem_wait" => {
                 after.tokens -= 1;
-                go_on(after, 0)
+                go_on(after, 0, work)
             }
             other => panic!("`{other}` cannot be run"),
         }
@@ -334,7 +377,17 @@ impl<'m> Machine<'m> {
                     let base = value(state, 0).wrapping_add(*constant);
                     scaled.fold(base, i64::wrapping_add)
                 }
+                Operation::Cast(CastOperator::ZeroExtend) => {
+                    let from = state.threads[thread].frames.last().map(|frame| self.code(frame.function));
+                    match (&instruction.operands[0], from) {
+                        (Operand::Instruction(at), Some(code)) if code.instructions[at.0 as usize].ty == BIT => {
+                            value(state, 0) & 1
+                        }
+                        _ => value(state, 0),
+                    }
+                }
                 Operation::Cast(_) => value(state, 0),
+                Operation::Binary(_) if instruction.ty == BIT => (value(state, 0) + value(state, 1)) & 1,
                 Operation::Binary(BinaryOperator::Multiply) => value(state, 0).wrapping_mul(value(state, 1)),
                 Operation::Binary(_) => value(state, 0).wrapping_add(value(state, 1)),
                 Operation::Compare(Predicate::Equal) => i64::from(value(state, 0) == value(state, 1)),

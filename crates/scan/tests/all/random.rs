@@ -133,7 +133,17 @@ impl Generator<'_> {
                 }
                 _ => {}
             }
-            body.push(Statement::Repeat(2, 2, inside));
+            body.push(match self.random.below(12) {
+                // Three of them, and numbers of one bit; or a loop that is entered in its middle.
+                0 => {
+                    let inside = inside.iter().map(narrowed).collect();
+                    Statement::Repeat(2, 3, inside)
+                }
+                1 => Statement::Tangle(2, 2, inside, Vec::new()),
+                2 => Statement::Tangle(1, 2, vec![Statement::Repeat(2, 1, inside)], Vec::new()),
+                3 => Statement::Repeat(2, 1, vec![Statement::Tangle(1, 2, Vec::new(), inside)]),
+                _ => Statement::Repeat(2, 2, inside),
+            });
             if self.random.one_in(2) {
                 self.action(Argument::Nothing, &mut body);
             }
@@ -198,6 +208,15 @@ impl Generator<'_> {
         });
     }
 
+    /// A number for an element or a lock.
+    fn index(&mut self, argument: Argument) -> Number {
+        match self.random.below(3) {
+            0 if argument == Argument::Number => Number::Argument,
+            0 | 1 => Number::Constant(self.random.below(2) as i64),
+            _ => Number::Register(1),
+        }
+    }
+
     fn variable(&mut self) -> (Address, Discipline) {
         match self.random.below(3) {
             0 => (Address::Variable(Object::X, 0), self.disciplines[0]),
@@ -258,7 +277,98 @@ impl Generator<'_> {
             inside.push(Statement::Unlock(lock));
             inside
         };
-        match self.random.below(15) {
+        match self.random.below(24) {
+            // A lock of one's own: on the stack, of the thread, just made, or the one that the thread was given.
+            15 | 16 => {
+                let lock = match self.random.below(5) {
+                    0 => Address::Stack(0),
+                    1 => Address::Variable(Object::Own, 0),
+                    2 => {
+                        body.push(Statement::Allocate);
+                        Address::Pointer(0)
+                    }
+                    3 if argument == Argument::Node => Address::Argument(0),
+                    _ => Address::LockOf(self.index(argument)),
+                };
+                let address = match self.random.below(4) {
+                    0 => Address::Stack(VALUE),
+                    1 => Address::Variable(Object::Own, VALUE),
+                    2 => self.variable().0,
+                    _ => Address::Element(self.index(argument)),
+                };
+                let access = self.access(address);
+                body.extend(locked(access, Lock::Mutex(lock)));
+            }
+            // A lock by a number, and an element by the same, mostly.
+            17 | 18 => {
+                body.push(Statement::Set(1, if self.random.one_in(2) { Number::Input } else { self.index(argument) }));
+                let number = Number::Register(1);
+                let element = if self.random.one_in(5) { self.index(argument) } else { number };
+                let mut inside = self.access(Address::Element(element));
+                if self.random.one_in(6) {
+                    inside.insert(0, Statement::Set(1, self.index(argument)));
+                }
+                body.push(Statement::Lock(Lock::Mutex(Address::LockOf(number))));
+                body.extend(inside);
+                body.push(Statement::Unlock(Lock::Mutex(Address::LockOf(number))));
+            }
+            // A pointer goes through a pipe.
+            19 if self.random.one_in(2) => {
+                let target = match self.random.below(3) {
+                    0 => Address::Variable(Object::First, 0),
+                    1 => Address::Variable(Object::X, 0),
+                    _ => Address::Element(Number::Constant(1)),
+                };
+                body.extend([Statement::Point(target), Statement::Send]);
+            }
+            19 => {
+                let received = if self.random.one_in(2) { Statement::Receive } else { Statement::ReceiveNumber };
+                if self.random.one_in(2) {
+                    body.push(Statement::Lock(FIRST));
+                    body.push(received);
+                    body.push(Statement::Unlock(Lock::Mutex(Address::Pointer(0))));
+                    let access = self.access(Address::Variable(Object::X, 0));
+                    body.extend(access);
+                } else {
+                    body.push(received);
+                    let access = self.access(Address::Pointer(0));
+                    body.extend(access);
+                }
+            }
+            // What was known under a lock, before and after a wait that may end for no reason.
+            20 => {
+                let flag = Address::Variable(Object::Y, 0);
+                let access = self.access(Address::Variable(Object::X, 0));
+                let mut inside = vec![Statement::Read(1, flag), Statement::Await(Address::Variable(Object::First, 0))];
+                if self.random.one_in(2) {
+                    inside.push(Statement::Read(1, flag));
+                }
+                inside.push(Statement::If(Number::Register(1), 1, access.clone(), Vec::new()));
+                body.extend(locked(inside, FIRST));
+                if self.random.one_in(3) {
+                    body.extend(access);
+                }
+            }
+            // Numbers from a counter, which begins again or does not.
+            21 => {
+                body.push(if self.random.one_in(2) {
+                    Statement::NarrowTicket(1)
+                } else {
+                    Statement::Ticket(1, Address::Variable(Object::Y, 0))
+                });
+                let access = self.access(Address::Element(Number::Register(1)));
+                body.push(Statement::Below(Number::Register(1), Number::Constant(4), access, Vec::new()));
+            }
+            // A lock that is taken in one half of a tangled loop, and given back in the other.
+            22 => {
+                let mut inside = Vec::new();
+                self.disciplined(&mut inside);
+                let mut other = Vec::new();
+                if self.random.one_in(2) {
+                    self.disciplined(&mut other);
+                }
+                body.push(Statement::Tangle(1, 2, inside, other));
+            }
             // Locked if an input says so, and touched if it is locked.
             0 => {
                 let (address, _) = self.variable();
@@ -431,5 +541,28 @@ impl Generator<'_> {
         body.extend(access);
         body.push(Statement::Unlock(lock));
         body
+    }
+}
+
+/// The same with the number of the round as one bit.
+fn narrowed(statement: &Statement) -> Statement {
+    let number = |number: Number| if number == Number::Register(2) { Number::Narrow } else { number };
+    let address = |address: Address| match address {
+        Address::Element(index) => Address::Element(number(index)),
+        Address::Node(index, offset) => Address::Node(number(index), offset),
+        other => other,
+    };
+    match statement.clone() {
+        Statement::Create(handle, function, given) => {
+            let given = match given {
+                Given::Number(index) => Given::Number(number(index)),
+                Given::Address(at) => Given::Address(address(at)),
+                Given::Null => Given::Null,
+            };
+            Statement::Create(handle, function, given)
+        }
+        Statement::Write(at, value) => Statement::Write(address(at), value),
+        Statement::Read(register, at) => Statement::Read(register, address(at)),
+        other => other,
     }
 }

@@ -17,10 +17,17 @@ pub enum Object {
     Nodes,
     Readers,
     Semaphore,
+    /// A lock and a number for each thread.
+    Own,
+    /// Four locks.
+    Locks,
+    Condition,
+    /// A counter that soon begins again.
+    Narrow,
 }
 
 impl Object {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::X,
         Self::Y,
         Self::Array,
@@ -30,6 +37,10 @@ impl Object {
         Self::Nodes,
         Self::Readers,
         Self::Semaphore,
+        Self::Own,
+        Self::Locks,
+        Self::Condition,
+        Self::Narrow,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -43,18 +54,30 @@ impl Object {
             Self::Nodes => "nodes",
             Self::Readers => "rw",
             Self::Semaphore => "s",
+            Self::Own => "own",
+            Self::Locks => "locks",
+            Self::Condition => "c",
+            Self::Narrow => "narrow",
         }
     }
 
     pub const fn bytes(self) -> u64 {
         match self {
-            Self::X | Self::Y | Self::Pointer => 8,
+            Self::X | Self::Y | Self::Pointer | Self::Narrow => 8,
             Self::Array => 8 * ELEMENTS,
             Self::First | Self::Second => 40,
             Self::Nodes => 2 * NODE as u64,
             Self::Readers => 56,
             Self::Semaphore => 32,
+            Self::Own => NODE as u64,
+            Self::Locks => LOCK as u64 * ELEMENTS,
+            Self::Condition => 48,
         }
+    }
+
+    /// Whether each thread has its own.
+    pub const fn is_own(self) -> bool {
+        matches!(self, Self::Own)
     }
 }
 
@@ -62,6 +85,8 @@ pub const ELEMENTS: u64 = 4;
 /// Bytes of a node, and where its number is.
 pub const NODE: i64 = 48;
 pub const VALUE: i64 = 40;
+/// Bytes of a lock.
+pub const LOCK: i64 = 40;
 /// Registers of a function for numbers; there is also one for a pointer, and the argument.
 pub const REGISTERS: usize = 3;
 
@@ -76,6 +101,8 @@ pub enum Number {
     /// Twice the argument, and so many.
     Twice(i64),
     Input,
+    /// The round of the innermost loop, as a number of one bit.
+    Narrow,
 }
 
 /// Where something is.
@@ -87,6 +114,10 @@ pub enum Address {
     Argument(i64),
     Pointer(i64),
     Handle(Number),
+    /// In memory on the stack of the function: a lock and a number.
+    Stack(i64),
+    /// One of the locks.
+    LockOf(Number),
 }
 
 /// What a thread or a function is given.
@@ -136,6 +167,18 @@ pub enum Statement {
     Create(Number, usize, Given),
     Join(Number),
     Call(usize, Given),
+    /// Sends the pointer through a pipe, and gets one from there, as a pointer or as a number.
+    Send,
+    Receive,
+    ReceiveNumber,
+    /// A loop that can be entered in its middle: a register, rounds, and its two halves.
+    Tangle(usize, i64, Vec<Statement>, Vec<Statement>),
+    /// Gives a lock back, waits for a condition or for nothing at all, and takes it again.
+    Await(Address),
+    /// A number from a counter, which is increased in the same step.
+    Ticket(usize, Address),
+    /// The same, from the counter that soon begins again.
+    NarrowTicket(usize),
     Post,
     Wait,
 }
@@ -155,6 +198,7 @@ impl Display for Number {
             Self::Next => write!(out, "(long)arg + 1"),
             Self::Twice(more) => write!(out, "(long)arg * 2 + {more}"),
             Self::Input => write!(out, "input()"),
+            Self::Narrow => write!(out, "round & 1"),
         }
     }
 }
@@ -169,6 +213,8 @@ impl Display for Address {
             Self::Argument(offset) => write!(out, "arg + {offset}"),
             Self::Pointer(offset) => write!(out, "q + {offset}"),
             Self::Handle(number) => write!(out, "&handles[{number}]"),
+            Self::Stack(offset) => write!(out, "&local + {offset}"),
+            Self::LockOf(number) => write!(out, "&locks[{number}]"),
         }
     }
 }
@@ -197,6 +243,10 @@ fn block(body: &[Statement], depth: usize) -> String {
             }
             Statement::Range(register, begin, end, body) => {
                 format!("for {begin} <= r{register} < {end} {{\n{}{indent}}}", block(body, depth + 1))
+            }
+            Statement::Tangle(register, times, one, other) => {
+                let (one, other) = (block(one, depth + 1), block(other, depth + 1));
+                format!("tangle r{register} < {times} {{\n{one}{indent}}} middle {{\n{other}{indent}}}")
             }
             Statement::Below(number, end, yes, no) => {
                 let (yes, no) = (block(yes, depth + 1), block(no, depth + 1));
