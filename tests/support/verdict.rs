@@ -53,6 +53,10 @@ fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a F
 fn possible(finding: &Finding, path: &str, bug: &Annotated) -> Result<BTreeSet<u32>, String> {
     let Finding { id, kind, confirmed, replayed, message, .. } = finding;
     let lines = lines(finding, path)?;
+    if kind == "exit-status" && *confirmed {
+        // What the program computes is wrong because of its bug, and it says so.
+        return Ok(lines);
+    }
     let marked = bug.marked(kind);
     if marked.is_empty() {
         return Err(format!("the only bug is of another kind: {message} at {lines:?}"));

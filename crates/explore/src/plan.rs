@@ -120,7 +120,7 @@ impl Default for Plan {
             provoke: None,
             sample: None,
             free: false,
-            max_events: 200_000_000,
+            max_events: 4_000_000_000,
             max_threads: u32::MAX,
         }
     }

@@ -174,10 +174,10 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
     }
     match MAIN.get() {
         Some(main) => {
-            let status = main(argc, argv, environment);
+            // Not kept on the stack: a thread that still uses the frame of `main`, which is gone, would overwrite it.
+            outcome::STATUS.set(main(argc, argv, environment));
             outcome::before_end(0);
-            outcome::STATUS.set(status);
-            status
+            outcome::STATUS.get()
         }
         None => 127,
     }
