@@ -10,7 +10,9 @@ use crate::target as targets;
 use anyhow::{Context as _, Result};
 use racehunter_analyses::{Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
-use racehunter_explore::{Budget, Campaign, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary};
+use racehunter_explore::{
+    Budget, Campaign, Execution, Executor, Found, Objects, Outcome, Plan, Points, Progress, Stop, Summary,
+};
 use racehunter_finding::{Coverage, Finding};
 use racehunter_launch::{Limits, Processes, Program};
 use racehunter_report::{Bound, ColorChoice, Reporter};
@@ -54,7 +56,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     if arguments.points.is_all() {
         processes.make_all_points();
     }
-    if let Some(exit) = nothing_to_explore(&mut processes, target, arguments.free_running)? {
+    let (exit, look) = nothing_to_explore(&mut processes, target, arguments.free_running)?;
+    if let Some(exit) = exit {
         return Ok(exit);
     }
 
@@ -89,6 +92,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     };
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
     let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
+    // What an execution leaves behind, others may find: a file, say.
+    look.iter().for_each(|look| campaign.has_seen(look));
     if arguments.resume {
         let (kept, mut state) = keeper.open()?;
         campaign.resume(&mut state, &mut processes).context("the campaign cannot be resumed")?;
@@ -251,15 +256,19 @@ pub fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
 const LOOK: u64 = 4_000_000;
 
 /// One execution, to see whether there is anything to explore.
-fn nothing_to_explore(processes: &mut Processes, target: &Path, free: bool) -> Result<Option<Exit>> {
+fn nothing_to_explore(
+    processes: &mut Processes,
+    target: &Path,
+    free: bool,
+) -> Result<(Option<Exit>, Option<Execution>)> {
     let look = Plan { max_events: LOOK, free, ..Plan::default() };
-    let Some(first) = processes.run(&[look])?.pop() else { return Ok(None) };
+    let Some(first) = processes.run(&[look])?.pop() else { return Ok((None, None)) };
     let name = target.display();
     if let (true, Outcome::Lost(why)) = (free, &first.outcome) {
         return Err(advise(format!("`{name}`: {why}"), "hunt it without --free-running"));
     }
     if first.threads > 1 {
-        return Ok(None);
+        return Ok((None, Some(first)));
     }
     let output = String::from_utf8_lossy(&first.output);
     let last = output.lines().last().unwrap_or_default().trim().to_owned();
@@ -276,9 +285,9 @@ fn nothing_to_explore(processes: &mut Processes, target: &Path, free: bool) -> R
             eprint!("{}", crate::exit::render(&error));
         }
         // It fails whatever the schedule is; the hunt will say how.
-        _ => return Ok(None),
+        _ => return Ok((None, Some(first))),
     }
-    Ok(Some(Exit::Nothing))
+    Ok((Some(Exit::Nothing), None))
 }
 
 /// What happens with what the campaign tells.
