@@ -71,8 +71,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         return Ok(exit);
     }
     let fails = |outcome: &Outcome| matches!(outcome, Outcome::Exited(status) if !budget.allowed.contains(*status));
-    let failed_at_first = first.filter(|first| !first.bugs().is_empty() || fails(&first.outcome));
-    let failed_at_first = failed_at_first.map(|first| first.outcome);
+    let failed_at_first = first.as_ref().filter(|first| !first.bugs().is_empty() || fails(&first.outcome));
+    let failed_at_first = failed_at_first.map(|first| first.outcome.clone());
 
     meter.note("Hunting", || plan_in_words(arguments, jobs));
     // The first finding that counts ends the hunt, which only the hunter can tell then.
@@ -109,6 +109,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     };
     let mut on_progress = |progress: Progress<'_>| hunter.borrow_mut().tell(progress);
     let mut campaign = Campaign::new(portfolio, budget, &mut on_progress);
+    // What an execution leaves behind, others may find: a file, say.
+    first.iter().for_each(|first| campaign.has_seen(first));
     if arguments.resume {
         let (kept, mut state) = keeper.open()?;
         campaign.resume(&mut state, &mut processes).context("the campaign cannot be resumed")?;

@@ -551,6 +551,13 @@ impl<'a> Campaign<'a> {
         (self.progress)(Progress::Execution { number, waiting, remaining });
     }
 
+    /// An execution that was not this campaign's has shown something: what was not seen of it counts.
+    pub fn has_seen(&mut self, execution: &Execution) {
+        for escape in execution.escapes().into_iter().filter(|(what, ..)| what.is_unseen()) {
+            self.escaped.entry(escape).or_default();
+        }
+    }
+
     fn note_escapes(&mut self, execution: &Execution, count: u64) {
         for escape in execution.escapes() {
             *self.escaped.entry(escape).or_default() += count;
