@@ -7,7 +7,7 @@ static _Atomic unsigned char next;
 static int numbers[256];
 
 static void *take(void *argument) {
-  for (int i = 0; i < 200; i++)
+  for (int i = 0; i < 300; i++)
     numbers[atomic_fetch_add(&next, 1)] = 1;
   return argument;
 }
