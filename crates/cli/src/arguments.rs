@@ -428,7 +428,7 @@ pub enum Approximation {
 }
 
 /// Arguments of `scan`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub struct Scan {
     /// Time for the whole scan, executions included [default: 20s]

@@ -12,17 +12,71 @@ mod witness;
 use crate::arguments::{Approximation, Scan};
 use crate::exit::Exit;
 use crate::voice::count;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use output::{Tier, Verdict, Word};
-use racehunter_scan::{Models, Program, Report, analyse};
+use racehunter_scan::{Gap, Models, Program, Report, analyse};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 /// Time for the whole scan when none is given.
 const DEFAULT_TIME: Duration = Duration::from_secs(20);
 
+/// Stack of the thread that analyses: expressions and graphs are followed to their depth.
+const STACK: usize = 256 << 20;
+
 /// Scans, reports, and says how it went.
 pub fn run(arguments: &Scan) -> Result<Exit> {
     let began = Instant::now();
+    let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
+    let (report, verdict) = match read(arguments, began, deadline)? {
+        Some(Read { built, program, report }) => {
+            let verdict = judge(arguments, &built, &program, &report, deadline)?;
+            (report, verdict)
+        }
+        None => {
+            let what = "the program as a whole: the time was up before its code had been looked at".to_owned();
+            let why = format!("not modelled: {what}");
+            let gaps = vec![Gap { what, place: None }];
+            (Report { gaps, ..Report::default() }, Verdict::new(Word::Unknown, None, why))
+        }
+    };
+    if let Some(path) = &arguments.witness {
+        witness::write(path, &arguments.files, &verdict)?;
+    }
+    output::print(arguments, &report, &verdict, began.elapsed())?;
+    Ok(match verdict.word {
+        Word::Race => Exit::Findings,
+        Word::RaceFree => Exit::Clean,
+        Word::Unknown if arguments.require_complete => Exit::Incomplete,
+        Word::Unknown => Exit::Clean,
+    })
+}
+
+/// The code of a program, and what it says by itself.
+struct Read {
+    built: build::Built,
+    program: Program,
+    report: Report,
+}
+
+/// Compiles and analyses the program; nothing if the time is up first. Neither can be stopped half-way, so they are left alone then, and
+/// end with the command.
+fn read(arguments: &Scan, began: Instant, deadline: Instant) -> Result<Option<Read>> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let arguments = arguments.clone();
+    let look = move || {
+        // If nobody waits any more, there is nobody to tell.
+        let _ = sender.send(look(&arguments, began));
+    };
+    std::thread::Builder::new().stack_size(STACK).spawn(look).context("cannot start a thread")?;
+    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        Ok(read) => read.map(Some),
+        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Err(RecvTimeoutError::Disconnected) => bail!("the program could not be analysed"),
+    }
+}
+
+fn look(arguments: &Scan, began: Instant) -> Result<Read> {
     let models = models(arguments)?;
     let built = build::build(arguments)?;
     let program = Program::link(built.modules.clone());
@@ -38,18 +92,7 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
         let took = began.elapsed().as_secs_f64();
         format!("{threads}, {} that may race, {} in the model, {took:.1}s", count(pairs, "pair"), count(gaps, "gap"))
     });
-    let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
-    let verdict = judge(arguments, &built, &program, &report, deadline)?;
-    if let Some(path) = &arguments.witness {
-        witness::write(path, &arguments.files, &verdict)?;
-    }
-    output::print(arguments, &report, &verdict, began.elapsed())?;
-    Ok(match verdict.word {
-        Word::Race => Exit::Findings,
-        Word::RaceFree => Exit::Clean,
-        Word::Unknown if arguments.require_complete => Exit::Incomplete,
-        Word::Unknown => Exit::Clean,
-    })
+    Ok(Read { built, program, report })
 }
 
 /// What is known about functions of libraries, the user's knowledge included.

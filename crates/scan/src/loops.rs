@@ -98,7 +98,7 @@ const MOST_ROUNDS: u32 = 24;
 
 /// Whether a number of so many bits that is changed by a step each time takes longer than any program to come again.
 pub fn never_wraps(bits: u32, step: u64) -> bool {
-    bits > MOST_ROUNDS && bits >= KEPT_BITS && step <= 1 << (bits - MOST_ROUNDS)
+    bits >= KEPT_BITS && step <= 1 << (bits - MOST_ROUNDS)
 }
 
 /// Numbers are told apart by so many bits on their way from one function to another.
