@@ -131,6 +131,9 @@ pub struct ContextBound {
     trie: Trie,
     /// Targets of later stages, by their cost.
     later: Vec<Vec<u32>>,
+    /// Targets in which a thread goes on that had to give way for others to have a turn. They come last: most such
+    /// threads wait for something, and would for ever.
+    postponed: Vec<u32>,
     /// What was seen on the way.
     seen: Seen,
     /// It has to start again.
@@ -150,8 +153,6 @@ struct Seen {
     dropped: bool,
     /// Some choice was counted although it was no switch.
     unfair: bool,
-    /// Some thread had to give way.
-    exhausted: bool,
 }
 
 impl ContextBound {
@@ -171,6 +172,7 @@ impl ContextBound {
             bound: 0,
             trie: Trie::new(),
             later: Vec::new(),
+            postponed: Vec::new(),
             seen: Seen::default(),
             again: false,
             done: (0, 0.0),
@@ -296,6 +298,7 @@ impl Analysis for ContextBound {
         self.visited = (self.reduction == Some(Reduction::Caching)).then(Visited::new);
         self.tried = Tried::default();
         self.later = Vec::new();
+        self.postponed = Vec::new();
         self.seen = Seen::default();
         self.done = (0, 0.0);
         self.left_out = 0;
@@ -332,7 +335,7 @@ impl Analysis for ContextBound {
         // The prefix of the path so far, and what goes with it; held while walking on.
         let (mut prefix, mut last) = (target, start);
         let mut way = self.way(target, execution);
-        let mut decisions = decisions(execution, self.strategy.fair_limit());
+        let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
             if let Some(way) = &mut way {
                 way.reach(decision.at);
@@ -349,6 +352,7 @@ impl Analysis for ContextBound {
                 } else {
                     let choices = self.choices(last, (&decision, &decisions), way.as_ref(), key);
                     last.share = self.targets(prefix, choices, last.share, &mut targets);
+                    self.postpone(prefix, last, (&decision, &decisions));
                 }
                 last.cost += self.cost_of(decision.step);
                 if !last.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
@@ -391,11 +395,15 @@ impl Analysis for ContextBound {
     }
 
     fn next_stage(&mut self) -> Option<Vec<u32>> {
-        if self.bound >= self.last_bound || self.covers_everything() {
+        let is_last = self.bound >= self.last_bound || !self.is_cut_off();
+        let targets = if !is_last {
+            self.bound += 1;
+            self.later.get_mut(self.bound as usize).map(std::mem::take).unwrap_or_default()
+        } else if self.postponed.is_empty() {
             return None;
-        }
-        self.bound += 1;
-        let targets = self.later.get_mut(self.bound as usize).map(std::mem::take).unwrap_or_default();
+        } else {
+            std::mem::take(&mut self.postponed)
+        };
         for &target in &targets {
             self.trie.set_share(target, 1.0 / targets.len() as f32);
         }
@@ -425,7 +433,8 @@ impl Analysis for ContextBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.seen.dropped {
+        let is_postponed = |&target: &u32| self.trie.last(target).cost <= self.bound;
+        if self.seen.dropped || self.postponed.iter().any(is_postponed) {
             return None;
         }
         let bound = self.bound;
@@ -437,9 +446,6 @@ impl Analysis for ContextBound {
         if self.seen.unfair && !self.covers_everything() {
             words += " (ignored yields and early time-outs count)";
         }
-        if let (true, Some(limit)) = (self.seen.exhausted, self.strategy.fair_limit()) {
-            words += &format!(" and at most {limit} events of a thread in a row while others wait");
-        }
         Some(words)
     }
 
@@ -448,21 +454,21 @@ impl Analysis for ContextBound {
     }
 
     fn covers_everything(&self) -> bool {
-        let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
-        !self.seen.cut_off && !self.seen.dropped && !left
+        !self.is_cut_off() && self.postponed.is_empty()
     }
 
     const SAVES: bool = true;
 
     fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
         out.number(self.bound);
-        let Seen { cut_off, dropped, unfair, exhausted } = self.seen;
+        let Seen { cut_off, dropped, unfair } = self.seen;
         let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
-        [reduces, dynamic, cut_off, dropped, unfair, exhausted].into_iter().for_each(|flag| out.number(flag));
+        [reduces, dynamic, cut_off, dropped, unfair].into_iter().for_each(|flag| out.number(flag));
         [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
         self.trie.save(out);
         out.count(self.later.len());
         self.later.iter().for_each(|stage| out.numbers(stage.iter().copied()));
+        out.numbers(self.postponed.iter().copied());
         out.number(self.visited.is_some());
         self.visited.iter().for_each(|visited| visited.save(out));
         self.tried.save(out);
@@ -478,11 +484,12 @@ impl Analysis for ContextBound {
         let kind = if dynamic { Reduction::Dynamic } else { Reduction::Caching };
         self.reduction = reduces.then_some(kind);
         let (cut_off, dropped) = (input.flag()?, input.flag()?);
-        self.seen = Seen { cut_off, dropped, unfair: input.flag()?, exhausted: input.flag()? };
+        self.seen = Seen { cut_off, dropped, unfair: input.flag()? };
         self.done = (input.number()?, f64::from_bits(input.number()?));
         self.left_out = input.number()?;
         self.trie = Trie::load(input)?;
         self.later = (0..input.number()?).map(|_| input.numbers()).collect::<Result<_, _>>()?;
+        self.postponed = input.numbers()?;
         self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
         self.tried = Tried::load(input)?;
         let mut targets = Vec::new();
@@ -490,12 +497,29 @@ impl Analysis for ContextBound {
             targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
         }
         // Prefixes that nobody holds are those of targets that were given up.
-        let held = self.later.iter().flatten().chain(&targets).all(|&target| self.trie.hold(target));
+        let held = self.later.iter().flatten().chain(&self.postponed).chain(&targets).all(|&target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }
 
 impl ContextBound {
+    /// Some schedules cost more than the bound.
+    fn is_cut_off(&self) -> bool {
+        let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
+        self.seen.cut_off || self.seen.dropped || left
+    }
+
+    /// Takes note of a thread that had to give way: that it goes on is another choice, which costs nothing.
+    fn postpone(&mut self, prefix: u32, last: Last, (decision, decisions): (&Decision, &Decisions<'_>)) {
+        if decisions.could_go_on() {
+            let choice = Last { at: decision.at, to: decision.from, code: decision.code, early: false, ..last };
+            match self.trie.child(prefix, choice) {
+                Some(child) => self.postponed.push(child),
+                None => self.seen.dropped = true,
+            }
+        }
+    }
+
     /// Whether it matters for what lies ahead who is running: it does not where nothing has a price.
     fn tells_who_runs(&self) -> bool {
         self.last_bound != u32::MAX || !self.part.is_whole()
@@ -505,7 +529,6 @@ impl ContextBound {
     /// thread has been running, so nothing may be left out.
     fn exhausted(&mut self, decision: &Decision) {
         if decision.going == Going::Exhausted {
-            self.seen.exhausted = true;
             self.leave_nothing_out();
         }
     }

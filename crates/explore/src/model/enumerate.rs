@@ -113,6 +113,11 @@ impl Search<'_> {
         if plain && !state.at_point(current, |site, _| self.points.contains(&site)) {
             return self.step(&state, current, path);
         }
+        let late = (0..state.threads()).filter_map(|thread| match status(thread) {
+            Status::Suspended(deadline, _) => Some((deadline, thread)),
+            _ => None,
+        });
+        let first_in_time = late.min().map(|(_, thread)| thread);
         let mut deadlock = true;
         for thread in 0..state.threads() {
             if !matches!(status(thread), Status::Ready | Status::Suspended(..)) {
@@ -123,7 +128,9 @@ impl Search<'_> {
             let preempts = thread != current && is_ready(current) && !yielded;
             let goes_on_plainly = thread == current && is_ready(current) && !yielded;
             let ignores = thread == current || !is_ready(thread);
-            let unfair = others_ready && ignores && !preempts && !goes_on_plainly;
+            // Time passes, and the time of another one comes first.
+            let overtakes = !is_ready(thread) && first_in_time != Some(thread);
+            let unfair = (others_ready && ignores || overtakes) && !preempts && !goes_on_plainly;
             path.preemptions += u32::from(preempts);
             if preempts {
                 let variable = self.last_variable(&path.order, current);

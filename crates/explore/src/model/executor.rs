@@ -247,22 +247,23 @@ impl<'a> Run<'a> {
                 self.state.at_point(self.current, |site, object| self.is_point(site, object)) || n == self.behind_point;
             let alone = || self.walk.holds_all_back(std::iter::once(self.state.next(self.current)));
             let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && (others || alone());
-            let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
+            let turn_over = others && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
+            let has_to_go = turn_over && in_tail;
             let met = self.partner_at(n).is_some();
-            if able && !forced && !random && !turn_over && !yields && !met {
+            if able && !forced && !random && !has_to_go && !yields && !met {
                 return Ok(());
             }
             let cause = match (able, able && yields) {
                 (false, _) => self.cause,
                 (true, true) => Cause::Yield,
-                (true, false) if turn_over && !forced => Cause::Fair,
+                (true, false) if has_to_go && !forced => Cause::Fair,
                 (true, false) => Cause::Strategy,
             };
-            self.choose_and_switch(n, able, cause)?;
+            self.choose_and_switch(n, able, turn_over && able && !yields, cause)?;
         }
     }
 
-    fn choose_and_switch(&mut self, n: u64, able: bool, mut cause: Cause) -> Result<(), Outcome> {
+    fn choose_and_switch(&mut self, n: u64, able: bool, gives_way: bool, mut cause: Cause) -> Result<(), Outcome> {
         self.decided = n;
         let from = self.current;
         let code = self.state.code(from);
@@ -288,6 +289,7 @@ impl<'a> Run<'a> {
             object: u64::from(to),
             thread: from,
             kind: Kind::Switch,
+            size: u8::from(gives_way),
             detail: cause as u8,
             ..Record::default()
         });
@@ -429,6 +431,9 @@ impl<'a> Run<'a> {
         };
         let (object, extra) = self.state.awaited(thread);
         let code = self.state.code(thread);
+        if let Status::Suspended(deadline, _) = status {
+            self.log.push(Record { index, object: deadline, thread, kind: Kind::Deadline, ..Record::default() });
+        }
         self.log.push(Record { index, code, object, extra, thread, kind, detail: wait as u8, ..Record::default() });
     }
 

@@ -1,6 +1,6 @@
 //! Who goes on when the plan does not say.
 
-use super::{PLAN, WALK, close, flags, partner_at};
+use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
     CURRENT, LIVE, READY_COUNT, SUSPENDED, State, Thread, next_ready, next_suspended, ready_thread, thread,
 };
@@ -14,6 +14,7 @@ pub(super) unsafe fn possible(number: u32) -> bool {
     number < crate::thread::COUNT.get()
         && (matches!((*thread(number)).state, State::Ready | State::Suspended)
             || may_wake(thread(number))
+            || spin::waits(thread(number))
             || hold::let_go(number)
             || sync::shared::bring(thread(number)))
 }
@@ -119,6 +120,13 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     if able && cause == Cause::Strategy {
         return from;
     }
+    // Who has had its turn for too long, and has nobody else to give way to, lets time pass.
+    if cause == Cause::Fair
+        && ready == 1
+        && let Some(late) = next_suspended()
+    {
+        return late;
+    }
     // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
     if let Some(next) = next_ready(from) {
         return next;
@@ -143,6 +151,9 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         && let Some(next) = next_ready(from)
     {
         return next;
+    }
+    if let Some(spinning) = spin::give_up(from) {
+        return spinning;
     }
     outcome::finish(OUTCOME_DEADLOCK)
 }

@@ -103,6 +103,7 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Futex => (*t).signalled,
         Wait::Signal => crate::signals::awaited(t) != 0,
         Wait::File | Wait::Child => crate::io::available(t),
+        Wait::Change => crate::schedule::spin::available(t),
         Wait::Sleep | Wait::Outside | Wait::Timer | Wait::Partner => false,
     }
 }
