@@ -15,4 +15,5 @@ mod selective;
 mod thread_bound;
 mod variable_bound;
 mod walks;
+mod waiting;
 mod watchpoints;

@@ -278,7 +278,7 @@ impl<'a> Run<'a> {
         } else if n < self.plan.tail_from {
             return Err(Outcome::Diverged(n));
         } else {
-            self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or(Outcome::Deadlock)?
+            self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or_else(|| self.stuck())?
         };
         if able && to == from && cause == Cause::Strategy {
             return Ok(());
@@ -300,6 +300,11 @@ impl<'a> Run<'a> {
         // Should it turn out not to be able to go on, that is because it is blocked.
         self.cause = Cause::Blocked;
         Ok(())
+    }
+
+    /// How the execution ends when nobody can go on.
+    fn stuck(&self) -> Outcome {
+        if self.state.spins_for_ever() { Outcome::Limit("events".to_owned()) } else { Outcome::Deadlock }
     }
 
     /// Who goes on at event `n` because the pair that was provoked has met: see the runtime.

@@ -34,6 +34,35 @@ impl Program {
     }
 }
 
+impl Program {
+    /// The random program with this number, whose threads also wait for a variable in loops: without more, after a yield, or
+    /// by plain reads.
+    #[must_use]
+    pub fn random_with_loops(seed: u64, shape: Shape) -> Self {
+        let mut program = Self::random(seed, shape);
+        let mut dice = Dice(!seed);
+        let waits = 1 + dice.roll(program.bodies.len() - 1);
+        for (number, body) in program.bodies.iter_mut().enumerate().skip(1) {
+            if number == waits || dice.roll(4) == 0 {
+                let wait = match dice.roll(3) {
+                    0 => vec![Op::AtomicRead(1, 3), Op::JumpIf(3, 0, 0)],
+                    1 => vec![Op::Yield, Op::AtomicRead(1, 3), Op::JumpIf(3, 0, 0)],
+                    _ => vec![Op::Read(1, 3), Op::JumpIf(3, 0, 0)],
+                };
+                let moved = wait.len();
+                let rest = std::mem::replace(body, wait);
+                body.extend(rest.into_iter().map(|op| match op {
+                    Op::JumpIf(register, value, to) => Op::JumpIf(register, value, to + moved),
+                    op => op,
+                }));
+            } else {
+                body.push(Op::AtomicWrite(1, Value::Const(1)));
+            }
+        }
+        program
+    }
+}
+
 /// A source of small numbers.
 struct Dice(u64);
 

@@ -44,6 +44,20 @@ struct Thread {
     over: bool,
     /// Where it is, or was last.
     code: u64,
+    /// The accesses that it has come to since it did anything else, and what it has accessed on the way.
+    visits: Vec<Visit>,
+    touched: Vec<(usize, i64)>,
+    /// It is where it was before, and goes on when one of these variables has another value.
+    awaits: Option<Vec<(usize, i64)>>,
+}
+
+/// A thread was about to make an access.
+#[derive(Clone, Debug)]
+struct Visit {
+    position: usize,
+    registers: [i64; REGISTERS],
+    /// What it has accessed before.
+    touched: usize,
 }
 
 /// The state of a program between two events.
@@ -64,6 +78,8 @@ pub(super) struct State<'a> {
     /// A thread that was just created, yielded or slept counts as able to run until it was seen to stand before an
     /// operation that it cannot perform. The real runtime cannot know better.
     pub lazy: bool,
+    /// A thread that goes round in a loop, and changes nothing, is blocked until another one changes what it reads.
+    pub spins_are_waits: bool,
 }
 
 const OBJECTS: usize = 16;
@@ -87,6 +103,7 @@ impl<'a> State<'a> {
             clocks: Clocks::default(),
             outcome: None,
             lazy,
+            spins_are_waits: true,
         };
         let first = if program.bare { program.bodies.len() } else { 1 };
         for body in 0..first {
@@ -110,6 +127,9 @@ impl<'a> State<'a> {
             arrived: !self.lazy || number == 0,
             over: false,
             code: self.program.code(body, 0),
+            visits: Vec::new(),
+            touched: Vec::new(),
+            awaits: None,
         });
         number
     }
@@ -119,6 +139,16 @@ impl<'a> State<'a> {
         let threads: Vec<_> =
             self.threads.iter().map(|thread| (thread.body, thread.position, thread.registers)).collect();
         format!("{:?} {threads:?}", self.variables).into_bytes()
+    }
+
+    /// What tells this moment from others: everything that matters for what is ahead.
+    pub fn key(&self) -> String {
+        let thread = |thread: &Thread| {
+            let Thread { body, position, registers, children, phase, deadline, arrived, over, .. } = thread.clone();
+            (body, position, registers, children, phase, deadline, arrived, over)
+        };
+        let threads: Vec<_> = self.threads.iter().map(thread).collect();
+        format!("{threads:?} {:?} {:?} {:?} {}", self.variables, self.owners, self.semaphores, self.time)
     }
 
     /// Threads that exist or existed.
@@ -148,6 +178,9 @@ impl<'a> State<'a> {
     fn completable(&self, number: u32) -> Result<(), Wait> {
         let check = |ok: bool, wait: Wait| if ok { Ok(()) } else { Err(wait) };
         let thread = self.thread(number);
+        if thread.awaits.as_ref().is_some_and(|awaited| self.has_still(awaited)) {
+            return Err(Wait::Change);
+        }
         match (thread.phase, self.next_op(number)) {
             (Phase::Waiting { .. }, _) => Err(Wait::Condition),
             (Phase::TimedOut { .. } | Phase::LockTimedOut, _) => Ok(()),
@@ -258,6 +291,9 @@ impl<'a> State<'a> {
         let thread = self.thread(number);
         let mutex =
             |mutex: usize| (address(MUTEXES, mutex), self.owners[mutex].map_or(0, |owner| u64::from(owner) + 1));
+        if let Some(&(variable, _)) = thread.awaits.as_ref().and_then(|awaited| awaited.first()) {
+            return (address(VARIABLES, variable), 0);
+        }
         match (thread.phase, self.next_op(number)) {
             (Phase::Waiting { condition, .. }, _) => (address(CONDITIONS, condition), 0),
             (Phase::Relocking { mutex: held }, _) => mutex(held),
@@ -317,6 +353,14 @@ impl<'a> State<'a> {
     pub fn perform(&mut self, number: u32) -> Record {
         self.arrive(number);
         self.events += 1;
+        // Others may have changed it since the thread came here.
+        if let Some(access) = self.next_access(number) {
+            let variable = ((access.object - VARIABLES) / 8) as usize;
+            let value = self.variables[variable];
+            if let Some(last) = self.thread_mut(number).touched.last_mut() {
+                *last = (variable, value);
+            }
+        }
         let at = self.thread(number);
         let (body, position) = (at.body, at.position);
         let code = self.program.code(body, position);
@@ -358,10 +402,57 @@ impl<'a> State<'a> {
         if record.kind.is_atomic() && record.kind.is_write() {
             self.clocks.release(number, Carrier::Object(record.object));
         }
+        self.retrace(number, &record);
         if self.outcome.is_none() && !self.thread(number).over {
             self.run_local(number);
+            self.look_back(number);
         }
         record
+    }
+
+    fn has_still(&self, values: &[(usize, i64)]) -> bool {
+        values.iter().all(|&(variable, value)| self.variables[variable] == value)
+    }
+
+    /// Whether all threads that are not over are blocked, and some of them in loops.
+    pub fn spins_for_ever(&self) -> bool {
+        (0..self.threads()).any(|thread| self.status(thread) == Status::Blocked(Wait::Change))
+    }
+
+    /// Takes note of what a thread has just done.
+    fn retrace(&mut self, number: u32, record: &Record) {
+        self.thread_mut(number).awaits = None;
+        if !record.kind.is_access() && !matches!(record.kind, Kind::Yield | Kind::Sleep) {
+            let thread = self.thread_mut(number);
+            thread.visits.clear();
+            thread.touched.clear();
+        }
+    }
+
+    /// Whether a thread is about to make an access that it was about to make before, in the same state.
+    fn look_back(&mut self, number: u32) {
+        let Some(access) = self.next_access(number).filter(|_| self.spins_are_waits) else { return };
+        let thread = self.thread(number);
+        let (position, registers) = (thread.position, thread.registers);
+        let is_here = |visit: &&Visit| visit.position == position && visit.registers == registers;
+        if let Some(visit) = thread.visits.iter().rev().find(is_here) {
+            // What was there before the first access since.
+            let mut awaited: Vec<(usize, i64)> = Vec::new();
+            for &(variable, value) in &thread.touched[visit.touched..] {
+                if awaited.iter().all(|&(known, _)| known != variable) {
+                    awaited.push((variable, value));
+                }
+            }
+            if self.has_still(&awaited) {
+                self.thread_mut(number).awaits = Some(awaited);
+            }
+        }
+        let variable = ((access.object - VARIABLES) / 8) as usize;
+        let value = self.variables[variable];
+        let thread = self.thread_mut(number);
+        let touched = thread.touched.len();
+        thread.visits.push(Visit { position, registers, touched });
+        thread.touched.push((variable, value));
     }
 
     fn lock(&mut self, number: u32, mutex: usize) {
