@@ -318,6 +318,10 @@ pub(crate) fn aborts_at(stack_pointer: usize) {
 unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut usize) {
     // `siginfo_t.si_addr`
     const FAULT: usize = 2;
+    if let Some(further) = schedule::spin::forgives(*context.add(fault::RIP)) {
+        *context.add(fault::RIP) = further;
+        return;
+    }
     if fault::begin(signal as u32, info.cast(), context) {
         return;
     }
