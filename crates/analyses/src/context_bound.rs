@@ -151,8 +151,10 @@ struct Seen {
     cut_off: bool,
     /// There are more targets than can be numbered; some were dropped.
     dropped: bool,
-    /// Some choice was counted although it was no switch.
+    /// Some choice was counted although it was no switch: one that ignores a yield or lets time pass, or a spurious
+    /// wake-up.
     unfair: bool,
+    spurious: bool,
 }
 
 impl ContextBound {
@@ -256,7 +258,7 @@ impl ContextBound {
             if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
                 continue;
             }
-            self.seen.unfair |= step == Step::Unfair;
+            self.sees(step, decisions.is_spurious(thread));
             if cost > self.last_bound {
                 self.seen.cut_off = true;
             } else if self.visited.is_some() && way.is_some_and(|way| way.is_asleep(thread)) {
@@ -336,7 +338,11 @@ impl Analysis for ContextBound {
         let (mut prefix, mut last) = (target, start);
         let mut way = self.way(target, execution);
         let mut decisions = decisions(execution);
+        let again = execution.waits_again().unwrap_or(u64::MAX);
         while let Some(decision) = decisions.next() {
+            if decision.at > again {
+                break;
+            }
             if let Some(way) = &mut way {
                 way.reach(decision.at);
             }
@@ -443,9 +449,13 @@ impl Analysis for ContextBound {
             BoundKind::Preemptions => format!("all schedules with <= {bound} {}", plural(bound, "preemption")),
             BoundKind::Switches => format!("all schedules with <= {bound} {}", plural(bound, "switch")),
         };
-        if self.seen.unfair && !self.covers_everything() {
-            words += " (ignored yields and early time-outs count)";
-        }
+        words += match (self.seen.unfair, self.seen.spurious) {
+            _ if self.covers_everything() => "",
+            (true, true) => " (ignored yields, early time-outs and spurious wake-ups count)",
+            (true, false) => " (ignored yields and early time-outs count)",
+            (false, true) => " (spurious wake-ups count)",
+            (false, false) => "",
+        };
         Some(words)
     }
 
@@ -461,9 +471,9 @@ impl Analysis for ContextBound {
 
     fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
         out.number(self.bound);
-        let Seen { cut_off, dropped, unfair } = self.seen;
+        let Seen { cut_off, dropped, unfair, spurious } = self.seen;
         let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
-        [reduces, dynamic, cut_off, dropped, unfair].into_iter().for_each(|flag| out.number(flag));
+        [reduces, dynamic, cut_off, dropped, unfair, spurious].into_iter().for_each(|flag| out.number(flag));
         [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
         self.trie.save(out);
         out.count(self.later.len());
@@ -484,7 +494,7 @@ impl Analysis for ContextBound {
         let kind = if dynamic { Reduction::Dynamic } else { Reduction::Caching };
         self.reduction = reduces.then_some(kind);
         let (cut_off, dropped) = (input.flag()?, input.flag()?);
-        self.seen = Seen { cut_off, dropped, unfair: input.flag()? };
+        self.seen = Seen { cut_off, dropped, unfair: input.flag()?, spurious: input.flag()? };
         self.done = (input.number()?, f64::from_bits(input.number()?));
         self.left_out = input.number()?;
         self.trie = Trie::load(input)?;
@@ -503,6 +513,12 @@ impl Analysis for ContextBound {
 }
 
 impl ContextBound {
+    /// Takes note of a choice that there is.
+    fn sees(&mut self, step: Step, spurious: bool) {
+        self.seen.unfair |= step == Step::Unfair && !spurious;
+        self.seen.spurious |= spurious;
+    }
+
     /// Some schedules cost more than the bound.
     fn is_cut_off(&self) -> bool {
         let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());

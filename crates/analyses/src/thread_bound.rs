@@ -485,7 +485,7 @@ impl Analysis for ThreadBound {
             words += WHOLE;
         }
         if self.unfair {
-            words += " and no early time-outs";
+            words += " and no early time-outs or spurious wake-ups";
         }
         if self.pruned > 0 {
             words += ", up to the order of independent events";

@@ -127,6 +127,12 @@ impl<'a> Decisions<'a> {
         self.threads.possible().filter(move |&thread| self.threads.is_ready(thread) && Some(thread) != gives_way)
     }
 
+    /// Whether to choose this thread at the decision that came last would be a spurious wake-up.
+    #[must_use]
+    pub fn is_spurious(&self, thread: u32) -> bool {
+        self.threads.status(thread) == Status::Waiting
+    }
+
     /// Whether [`Decisions::others`] has anything; cheaper than asking it.
     #[must_use]
     pub fn has_others(&self) -> bool {

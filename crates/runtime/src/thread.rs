@@ -123,6 +123,8 @@ pub(crate) struct Thread {
     pub held_at: [usize; MAX_HELD],
     /// Whether it goes round in a loop that waits for something.
     pub spin: schedule::spin::Spin,
+    /// Its last wait on a condition variable, where those may end without a reason.
+    pub wakeup: schedule::spin::Wakeup,
 }
 
 impl Thread {
@@ -215,6 +217,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).next_object = 0;
     (*t).result = 0;
     (*t).spin = schedule::spin::Spin::NEW;
+    (*t).wakeup = schedule::spin::Wakeup::NEW;
     t
 }
 
@@ -315,6 +318,7 @@ pub(crate) unsafe fn reset() {
     (*main).children = 0;
     (*main).signals = 0;
     (*main).spin = schedule::spin::Spin::NEW;
+    (*main).wakeup = schedule::spin::Wakeup::NEW;
     make_ready(main);
 }
 

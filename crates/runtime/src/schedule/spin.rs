@@ -23,8 +23,9 @@ use racehunter_event::{Cause, Kind, Wait};
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_CALLER: Global<usize> = Global::new(0);
 
-/// From there to the return address.
-const SAVED: usize = 120;
+/// From there to the return address: at a hook, and at a call of a function that this library has in place of another.
+const AT_HOOK: usize = 120;
+const AT_CALL: usize = 56;
 /// Bytes of stack that are looked at; deeper loops are not found.
 const DEEPEST: usize = 64 << 10;
 /// Words that are compared first, because they are most likely to differ.
@@ -58,8 +59,26 @@ pub(crate) struct Spin {
     place_count: usize,
     /// It has accessed more than that.
     overflow: bool,
-    /// It has changed something, or went through much memory, since it is watched.
+    /// It has changed something, went through much memory, or did what did not come by here, since it is watched.
     busy: bool,
+}
+
+/// A wait on a condition variable that may end without a reason.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Wakeup {
+    /// The state in which the thread began to wait.
+    state: Snapshot,
+    condition: usize,
+    mutex: usize,
+    /// It was woken without a reason.
+    woken: bool,
+    /// How many switches there had been when it was.
+    switches: u64,
+}
+
+impl Wakeup {
+    pub(crate) const NEW: Self = Self { state: Snapshot::NONE, condition: 0, mutex: 0, woken: false, switches: 0 };
 }
 
 impl Spin {
@@ -106,8 +125,8 @@ struct Snapshot {
 impl Snapshot {
     const NONE: Self = Self { words: 0, first: [0; FIRST], rest: 0 };
 
-    /// The state of the running thread, which is at a hook that returns to `code`.
-    unsafe fn take(t: *const Thread, code: usize) -> Self {
+    /// The state of the running thread, which is at a hook, or in a call, that returns to `code`.
+    unsafe fn take(t: *const Thread, code: usize, saved: usize) -> Self {
         let begin = RH_CALLER.get();
         let here = &raw const begin as usize;
         // The hook that brought the thread here, and not one before it, or on another stack.
@@ -115,7 +134,7 @@ impl Snapshot {
             return Self::NONE;
         }
         let end = (*(*t).stack).slot as usize;
-        if end < begin + SAVED || end - begin > DEEPEST || *((begin + SAVED) as *const usize) != code {
+        if end < begin + saved || end - begin > DEEPEST || *((begin + saved) as *const usize) != code {
             return Self::NONE;
         }
         let (words, from) = ((end - begin) / 8, begin as *const usize);
@@ -174,7 +193,6 @@ pub(crate) fn forgives(at: usize) -> Option<usize> {
 
 impl Spin {
     unsafe fn drop_anchor(&mut self, code: usize, address: usize) {
-        self.busy |= self.overflow || self.is_changed();
         self.code = code;
         self.address = address;
         self.state = Snapshot::NONE;
@@ -182,7 +200,8 @@ impl Spin {
     }
 
     /// The thread is at the anchor, and what it has done before does not count.
-    fn renew(&mut self) {
+    unsafe fn renew(&mut self) {
+        self.busy |= self.is_busy();
         self.steps = 0;
         self.unseen = false;
         self.place_count = 0;
@@ -203,6 +222,10 @@ impl Spin {
         self.place_count += 1;
     }
 
+    unsafe fn is_busy(&self) -> bool {
+        self.busy || self.overflow || self.unseen || self.is_changed()
+    }
+
     unsafe fn is_changed(&self) -> bool {
         self.places[..self.place_count].iter().any(|place| place.is_changed())
     }
@@ -212,7 +235,7 @@ impl Spin {
         let is_anchor = self.code == code && self.address == address;
         let is_watched = now() < self.watched_until;
         if is_anchor && !self.overflow && !self.is_changed() {
-            let state = Snapshot::take(t, code);
+            let state = Snapshot::take(t, code, AT_HOOK);
             let is_same = self.state.is_same(&state);
             if is_same && !self.unseen {
                 return true;
@@ -295,8 +318,7 @@ unsafe fn keep_watching(spin: *mut Spin) {
 
 /// Whether the running thread, which was watched, does more than wait.
 pub(super) unsafe fn is_busy() -> bool {
-    let spin = &raw const (*current()).spin;
-    (*spin).busy || (*spin).overflow || (*spin).is_changed()
+    (*current()).spin.is_busy()
 }
 
 /// Whether the next event of the running thread is looked at here, whatever it is.
@@ -334,6 +356,31 @@ unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
         (*t).pending = Wait::Nothing;
     }
     (*t).spin = Spin { watched_until: 0, last: now(), ..Spin::NEW };
+}
+
+/// The running thread, in a call that returns to `code`, is about to wait on a condition variable. Whether it did so before in
+/// the same state, was woken up without a reason, and has done nothing since but look: then everything is as if it had not
+/// been woken up.
+pub(crate) unsafe fn waits_again(condition: usize, mutex: usize, code: usize) -> bool {
+    let t = current();
+    let before = (*t).wakeup;
+    let state = Snapshot::take(t, code, AT_CALL);
+    (*t).wakeup = Wakeup { state, condition, mutex, woken: false, switches: 0 };
+    before.woken
+        && before.switches == super::switches()
+        && (before.condition, before.mutex) == (condition, mutex)
+        && before.state.is_same(&state)
+        && (*t).spin.last == now()
+        && !(*t).spin.is_busy()
+}
+
+/// The running thread was woken up without a reason, and has its mutex again. There were so many switches when it was.
+pub(crate) unsafe fn woken_for_nothing(switches: u64) {
+    watch();
+    arm();
+    let wakeup = &raw mut (*current()).wakeup;
+    (*wakeup).woken = true;
+    (*wakeup).switches = switches;
 }
 
 /// Threads that wait here.

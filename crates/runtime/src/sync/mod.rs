@@ -59,6 +59,8 @@ pub(crate) use interpose;
 /// As [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
 /// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees
 /// nothing but frames of the program.
+///
+/// The registers that the caller wants back lie below its frame meanwhile: see [`crate::schedule::spin`].
 macro_rules! interpose_cancellable {
     ($($name:ident => $model:path, $register:literal;)*) => { $(
         core::arch::global_asm!(
@@ -67,11 +69,13 @@ macro_rules! interpose_cancellable {
             concat!(stringify!($name), ":"),
             ".cfi_startproc",
             concat!("mov ", $register, ", [rsp]"),
-            "sub rsp, 8",
-            ".cfi_adjust_cfa_offset 8",
+            "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+            "push r15",                     // for the alignment
+            ".cfi_adjust_cfa_offset 56",
+            "mov [rip + {caller}], rsp",
             "call {model}",
-            "add rsp, 8",
-            ".cfi_adjust_cfa_offset -8",
+            "add rsp, 56",
+            ".cfi_adjust_cfa_offset -56",
             "cmp byte ptr [rip + {cancelled}], 0",
             "jne 2f",
             "ret",
@@ -81,6 +85,7 @@ macro_rules! interpose_cancellable {
             ".cfi_endproc",
             concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
             model = sym $model,
+            caller = sym crate::schedule::spin::RH_CALLER,
             cancelled = sym crate::signals::cancel::CANCELLED,
         );
     )* };
