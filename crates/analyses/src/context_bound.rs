@@ -17,6 +17,7 @@ mod dynamic;
 use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
 use crate::visited::Visited;
+use crate::wakeups::Wakeups;
 use dynamic::Tried;
 use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
@@ -246,7 +247,7 @@ impl ContextBound {
     fn choices(
         &mut self,
         prefix: Last,
-        (decision, decisions): (&Decision, &Decisions<'_>),
+        (decision, decisions, spurious): (&Decision, &Decisions<'_>, &Vec<u32>),
         way: Option<&Way<'_>>,
         key: Option<u128>,
     ) -> Vec<Last> {
@@ -258,7 +259,11 @@ impl ContextBound {
             if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
                 continue;
             }
-            self.sees(step, decisions.is_spurious(thread));
+            let is_spurious = decisions.is_spurious(thread);
+            self.sees(step, is_spurious);
+            if is_spurious && !spurious.contains(&thread) {
+                continue;
+            }
             if cost > self.last_bound {
                 self.seen.cut_off = true;
             } else if self.visited.is_some() && way.is_some_and(|way| way.is_asleep(thread)) {
@@ -339,6 +344,7 @@ impl Analysis for ContextBound {
         let mut way = self.way(target, execution);
         let mut decisions = decisions(execution);
         let again = execution.waits_again().unwrap_or(u64::MAX);
+        let mut wakeups = Wakeups::new(execution);
         while let Some(decision) = decisions.next() {
             if decision.at > again {
                 break;
@@ -346,6 +352,13 @@ impl Analysis for ContextBound {
             if let Some(way) = &mut way {
                 way.reach(decision.at);
             }
+            wakeups.reach(decision.at);
+            // Where the path is that of the target, executions before this one have tried them.
+            let can_afford = last.cost < self.last_bound;
+            // Who sleeps relies on the others.
+            let all = self.visited.is_some();
+            let spurious =
+                decisions.spurious().filter(|&thread| can_afford && (all || wakeups.are_new_for(thread))).collect();
             if decision.at > start.at {
                 let key = way.as_ref().map(|way| way.key(&decision, &decisions, self.tells_who_runs()));
                 if !self.is_new(key, way.as_ref(), last.cost) {
@@ -356,7 +369,7 @@ impl Analysis for ContextBound {
                     // The usual case at the last bound: whatever else could be chosen costs too much.
                     self.seen.cut_off |= decisions.has_others();
                 } else {
-                    let choices = self.choices(last, (&decision, &decisions), way.as_ref(), key);
+                    let choices = self.choices(last, (&decision, &decisions, &spurious), way.as_ref(), key);
                     last.share = self.targets(prefix, choices, last.share, &mut targets);
                     self.postpone(prefix, last, (&decision, &decisions));
                 }

@@ -133,6 +133,12 @@ impl<'a> Decisions<'a> {
         self.threads.status(thread) == Status::Waiting
     }
 
+    /// The threads that could have been chosen at the decision that came last, each by a spurious wake-up.
+    pub fn spurious(&self) -> impl Iterator<Item = u32> + '_ {
+        let possible = if self.threads.suspended_count == 0 { None } else { Some(self.threads.possible()) };
+        possible.into_iter().flatten().filter(|&thread| self.is_spurious(thread))
+    }
+
     /// Whether [`Decisions::others`] has anything; cheaper than asking it.
     #[must_use]
     pub fn has_others(&self) -> bool {

@@ -10,9 +10,19 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 const STATES: usize = 20_000;
 
 fn search(program: &Program, bound: u32, strategy: Strategy, reduction: Option<Reduction>) -> Hunt {
+    search_with(program, bound, strategy, reduction, false)
+}
+
+fn search_with(
+    program: &Program,
+    bound: u32,
+    strategy: Strategy,
+    reduction: Option<Reduction>,
+    spurious: bool,
+) -> Hunt {
     let options =
         Options { bound, bound_kind: BoundKind::Preemptions, strategy, reduction, ..Options::default() };
-    let budget = Budget { points: Points::All, runs: Some(20_000), ..Budget::default() };
+    let budget = Budget { points: Points::All, runs: Some(20_000), spurious, ..Budget::default() };
     hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget)
 }
 
@@ -37,7 +47,7 @@ proptest! {
     #[test]
     fn loops_that_wait_cost_nothing(seed: u64, wide: bool, bound in 0_u32..=3, reduction in 0_usize..3) {
         let program = Program::random_with_loops(seed, if wide { WIDER } else { SMALL });
-        let Some(ends) = reachable(&program, &all_points(&program), STATES) else {
+        let Some(ends) = reachable(&program, &all_points(&program), false, STATES) else {
             return Err(TestCaseError::reject("too many states"));
         };
         let reduction = [None, Some(Reduction::Caching), Some(Reduction::Dynamic)][reduction];
@@ -47,6 +57,21 @@ proptest! {
             prop_assert!(!hunt.summary.coverage.complete);
             return Err(TestCaseError::reject("waits for ever"));
         }
+        prop_assert!(hunt.summary.coverage.complete || hunt.summary.counts.executions >= 20_000);
+        if hunt.summary.coverage.complete {
+            compare(&hunt, &ends, bound)?;
+        }
+    }
+
+    /// A wait on a condition variable may end without a signal, and a signal may wake any waiter.
+    #[test]
+    fn wakeups_are_choices(seed: u64, wide: bool, bound in 0_u32..=2, reduction in 0_usize..3) {
+        let program = Program::random_with_waits(seed, if wide { WIDER } else { SMALL });
+        let Some(ends) = reachable(&program, &all_points(&program), true, STATES) else {
+            return Err(TestCaseError::reject("too many states"));
+        };
+        let reduction = [None, Some(Reduction::Caching), Some(Reduction::Dynamic)][reduction];
+        let hunt = search_with(&program, bound, Strategy::MinSwitches, reduction, true);
         prop_assert!(hunt.summary.coverage.complete || hunt.summary.counts.executions >= 20_000);
         if hunt.summary.coverage.complete {
             compare(&hunt, &ends, bound)?;

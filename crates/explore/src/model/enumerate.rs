@@ -83,11 +83,18 @@ pub type End = (String, Vec<u8>);
 
 /// All ends that a program can come to, each with what the cheapest schedule to it costs in preemptions, by a search through
 /// its states. Loops in which a thread waits are nothing special here: it goes round in them as long as it is chosen, and to
-/// leave it there is a preemption. `None` when there are more than `limit` states.
+/// leave it there is a preemption. With `wakeups` a wait may end without a signal, which costs one, and a signal may wake any
+/// waiter. `None` when there are more than `limit` states.
 #[must_use]
-pub fn reachable(program: &Program, points: &HashSet<u32>, limit: usize) -> Option<BTreeMap<End, u32>> {
+pub fn reachable(
+    program: &Program,
+    points: &HashSet<u32>,
+    wakeups: bool,
+    limit: usize,
+) -> Option<BTreeMap<End, u32>> {
     let mut start = State::new(program, false);
     start.spins_are_waits = false;
+    start.chooses_wakeups = wakeups;
     let mut costs: HashMap<(String, u32, bool), u32> = HashMap::new();
     let mut ends: BTreeMap<End, u32> = BTreeMap::new();
     // The cheapest first: what costs nothing more goes to the front.
@@ -107,14 +114,17 @@ pub fn reachable(program: &Program, points: &HashSet<u32>, limit: usize) -> Opti
             && !(yielded && others_ready)
             && !state.at_point(current, |site, _| points.contains(&site));
         let can = |&thread: &u32| is_ready(thread) && (!stays || thread == current);
-        let choices: Vec<u32> = (0..state.threads()).filter(can).collect();
+        let mut choices: Vec<u32> = (0..state.threads()).filter(can).collect();
+        if !stays && !choices.is_empty() {
+            choices.extend((0..state.threads()).filter(|&thread| state.may_wake(thread)));
+        }
         let outcome = match (&state.outcome, choices.is_empty()) {
             (Some(outcome), _) => outcome.clone(),
             (None, true) => Outcome::Deadlock,
             (None, false) => {
                 for thread in choices {
                     let preempts = thread != current && is_ready(current) && !yielded;
-                    let ignores = thread == current && yielded && others_ready;
+                    let ignores = thread == current && yielded && others_ready || state.may_wake(thread);
                     let mut next = state.clone();
                     let yields = next.perform(thread).kind == Kind::Yield;
                     if preempts || ignores {

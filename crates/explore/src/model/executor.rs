@@ -111,7 +111,8 @@ struct Touches {
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, points: &'a HashSet<u32>, lazy: bool, plan: &'a Plan) -> Self {
-        let state = State::new(program, lazy);
+        let mut state = State::new(program, lazy);
+        state.chooses_wakeups = plan.spurious;
         let mut walk = Walk::new();
         if let Tail::Walk { style, seed } = plan.tail {
             walk.begin(style, seed);
@@ -313,7 +314,8 @@ impl<'a> Run<'a> {
     }
 
     fn possible(&self, thread: u32) -> bool {
-        thread < self.state.threads() && matches!(self.status(thread), Status::Ready | Status::Suspended(..))
+        thread < self.state.threads()
+            && (matches!(self.status(thread), Status::Ready | Status::Suspended(..)) || self.state.may_wake(thread))
     }
 
     /// Who goes on when the plan does not say.
@@ -439,7 +441,8 @@ impl<'a> Run<'a> {
         if let Status::Suspended(deadline, _) = status {
             self.log.push(Record { index, object: deadline, thread, kind: Kind::Deadline, ..Record::default() });
         }
-        self.log.push(Record { index, code, object, extra, thread, kind, detail: wait as u8, ..Record::default() });
+        let (size, detail) = (u8::from(kind == Kind::Blocked && self.state.may_wake(thread)), wait as u8);
+        self.log.push(Record { index, code, object, extra, thread, kind, size, detail, ..Record::default() });
     }
 
     /// Logs how each thread ended, the running one first.
