@@ -520,7 +520,8 @@ impl Analysis for ContextBound {
             targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
         }
         // Prefixes that nobody holds are those of targets that were given up.
-        let held = self.later.iter().flatten().chain(&self.postponed).chain(&targets).all(|&target| self.trie.hold(target));
+        let held =
+            self.later.iter().flatten().chain(&self.postponed).chain(&targets).all(|&target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }

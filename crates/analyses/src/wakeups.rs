@@ -22,11 +22,7 @@ struct Wait {
 
 impl<'e> Wakeups<'e> {
     pub fn new(execution: &'e Execution) -> Self {
-        Self {
-            records: execution.records.iter().peekable(),
-            waits: HashMap::default(),
-            held: HashSet::default(),
-        }
+        Self { records: execution.records.iter().peekable(), waits: HashMap::default(), held: HashSet::default() }
     }
 
     /// On to the decision about event `at`.

@@ -172,7 +172,9 @@ impl<'a> Decisions<'a> {
             _ if self.threads.status(to) == Status::Waiting => Step::Unfair,
             _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
             // Time passes, and the time of another one comes first.
-            _ if self.threads.status(to) == Status::Suspended && self.threads.first_in_time() != Some(to) => Step::Unfair,
+            _ if self.threads.status(to) == Status::Suspended && self.threads.first_in_time() != Some(to) => {
+                Step::Unfair
+            }
             _ if to == from => Step::Stay,
             _ => Step::Free,
         }
@@ -453,18 +455,16 @@ mod tests {
     #[test]
     fn a_spurious_wakeup_is_a_choice_that_counts() {
         let waiting = |index: u64| Record { size: 1, ..record(index, 1, Kind::Blocked, 64, 2) };
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
-                record(2, 1, Kind::Wait, 64, 0),
-                waiting(3),
-                record(3, 1, Kind::Switch, 0, Cause::Blocked as u8),
-                record(3, 0, Kind::Write, 72, 0),
-                record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
-                record(4, 1, Kind::WaitEnd, 64, 2),
-            ],
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+            record(2, 1, Kind::Wait, 64, 0),
+            waiting(3),
+            record(3, 1, Kind::Switch, 0, Cause::Blocked as u8),
+            record(3, 0, Kind::Write, 72, 0),
+            record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
+            record(4, 1, Kind::WaitEnd, 64, 2),
+        ]);
         let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.step)).collect();
         assert_eq!(
             steps,
@@ -477,16 +477,14 @@ mod tests {
 
     #[test]
     fn a_preemption_is_a_switch_away_from_a_ready_thread() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
-                record(2, 1, Kind::Write, 64, 0),
-                record(3, 1, Kind::Exit, 0, 0),
-                record(4, 1, Kind::Switch, 0, Cause::Exit as u8),
-                record(4, 0, Kind::Exit, 0, 0),
-            ],
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+            record(2, 1, Kind::Write, 64, 0),
+            record(3, 1, Kind::Exit, 0, 0),
+            record(4, 1, Kind::Switch, 0, Cause::Exit as u8),
+            record(4, 0, Kind::Exit, 0, 0),
+        ]);
         let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.going, d.step)).collect();
         assert_eq!(
             steps,
@@ -507,16 +505,14 @@ mod tests {
 
     #[test]
     fn what_an_event_causes_is_not_known_at_its_decision_even_when_logged_before_it() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 1, Kind::Blocked, 64, 1),
-                record(2, 0, Kind::Lock, 64, 1),
-                record(3, 1, Kind::Woken, 64, 1),
-                record(3, 0, Kind::Unlock, 64, 0),
-                record(4, 0, Kind::Exit, 0, 0),
-            ],
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 1, Kind::Blocked, 64, 1),
+            record(2, 0, Kind::Lock, 64, 1),
+            record(3, 1, Kind::Woken, 64, 1),
+            record(3, 0, Kind::Unlock, 64, 0),
+            record(4, 0, Kind::Exit, 0, 0),
+        ]);
         let choices: Vec<_> = all.iter().map(|(d, others)| (d.at, others.clone())).collect();
         assert_eq!(
             choices,
@@ -526,17 +522,15 @@ mod tests {
 
     #[test]
     fn a_chosen_thread_that_is_blocked_is_part_of_the_same_decision() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Create, 2, 0),
-                record(3, 0, Kind::Blocked, 7, 3),
-                record(3, 0, Kind::Switch, 1, Cause::Blocked as u8),
-                record(3, 1, Kind::Blocked, 64, 1),
-                record(3, 1, Kind::Switch, 2, Cause::Blocked as u8),
-                record(3, 2, Kind::Exit, 0, 0),
-            ],
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Create, 2, 0),
+            record(3, 0, Kind::Blocked, 7, 3),
+            record(3, 0, Kind::Switch, 1, Cause::Blocked as u8),
+            record(3, 1, Kind::Blocked, 64, 1),
+            record(3, 1, Kind::Switch, 2, Cause::Blocked as u8),
+            record(3, 2, Kind::Exit, 0, 0),
+        ]);
         let (decision, others) = &all[2];
         assert_eq!((decision.at, decision.from, decision.to, decision.code), (3, 0, 2, 103));
         assert_eq!((decision.going, decision.step, decision.switches), (Going::Blocked, Step::Free, 1));
@@ -546,19 +540,17 @@ mod tests {
 
     #[test]
     fn yields_and_time_outs() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Create, 2, 0),
-                record(3, 0, Kind::Yield, 0, 0),
-                record(4, 0, Kind::Switch, 1, Cause::Yield as u8),
-                record(4, 1, Kind::Sleep, 0, 0),
-                record(5, 1, Kind::Suspended, 0, 8),
-                record(5, 1, Kind::Switch, 1, Cause::Plan as u8),
-                record(5, 1, Kind::Yield, 0, 0),
-                record(6, 1, Kind::Write, 64, 0),
-            ],
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Create, 2, 0),
+            record(3, 0, Kind::Yield, 0, 0),
+            record(4, 0, Kind::Switch, 1, Cause::Yield as u8),
+            record(4, 1, Kind::Sleep, 0, 0),
+            record(5, 1, Kind::Suspended, 0, 8),
+            record(5, 1, Kind::Switch, 1, Cause::Plan as u8),
+            record(5, 1, Kind::Yield, 0, 0),
+            record(6, 1, Kind::Write, 64, 0),
+        ]);
         let (at_yield, others) = &all[3];
         assert_eq!((at_yield.going, at_yield.step), (Going::Yielding, Step::Free));
         assert_eq!(*others, [(0, Step::Unfair), (2, Step::Free)]);

@@ -359,11 +359,7 @@ impl Search<'_> {
 
 /// The switches to force so that the first rule which this execution did not follow, after those that were forced
 /// already, is followed too.
-fn next_forced(
-    execution: &Execution,
-    tail_from: u64,
-    rules: &FxHashMap<(u32, u64), u32>,
-) -> Option<Vec<Switch>> {
+fn next_forced(execution: &Execution, tail_from: u64, rules: &FxHashMap<(u32, u64), u32>) -> Option<Vec<Switch>> {
     let mut counter = OwnEvents::default();
     let mut made = Vec::new();
     let mut decisions = decisions(execution);

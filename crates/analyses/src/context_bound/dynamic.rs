@@ -145,7 +145,11 @@ impl<'e> Trail<'e> {
         self.moment.own |= matches!(decision.step, Step::Preemption | Step::Unfair);
         let key = if before.own { None } else { search.key(self, decision) };
         let of_others = self.moment.own && key.is_some_and(|key| !search.part.owns(of_part(key, decision.to)));
-        if decision.at > self.again || is_new && of_others || self.moment.cost > search.last_bound || self.chose_sleeper(decision) {
+        if decision.at > self.again
+            || is_new && of_others
+            || self.moment.cost > search.last_bound
+            || self.chose_sleeper(decision)
+        {
             return false;
         }
         self.way.decide(decision, self.decisions.time_passes());

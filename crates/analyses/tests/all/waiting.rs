@@ -20,8 +20,7 @@ fn search_with(
     reduction: Option<Reduction>,
     spurious: bool,
 ) -> Hunt {
-    let options =
-        Options { bound, bound_kind: BoundKind::Preemptions, strategy, reduction, ..Options::default() };
+    let options = Options { bound, bound_kind: BoundKind::Preemptions, strategy, reduction, ..Options::default() };
     let budget = Budget { points: Points::All, runs: Some(20_000), spurious, ..Budget::default() };
     hunt(ModelExecutor::new(program.clone()), Technique::ContextBound, &options, budget)
 }

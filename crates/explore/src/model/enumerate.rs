@@ -86,12 +86,7 @@ pub type End = (String, Vec<u8>);
 /// leave it there is a preemption. With `wakeups` a wait may end without a signal, which costs one, and a signal may wake any
 /// waiter. `None` when there are more than `limit` states.
 #[must_use]
-pub fn reachable(
-    program: &Program,
-    points: &HashSet<u32>,
-    wakeups: bool,
-    limit: usize,
-) -> Option<BTreeMap<End, u32>> {
+pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit: usize) -> Option<BTreeMap<End, u32>> {
     let mut start = State::new(program, false);
     start.spins_are_waits = false;
     start.chooses_wakeups = wakeups;

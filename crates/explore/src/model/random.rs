@@ -74,14 +74,8 @@ impl Program {
         for (number, body) in program.bodies.iter_mut().enumerate().skip(1) {
             if number == waits || dice.roll(3) == 0 {
                 let again = if dice.roll(3) == 0 { Op::Set(3, Value::Const(0)) } else { Op::JumpIf(3, 0, 1) };
-                let wait = vec![
-                    Op::Lock(0),
-                    Op::AtomicRead(1, 3),
-                    Op::JumpIf(3, 1, 5),
-                    Op::Wait(0, 0),
-                    again,
-                    Op::Unlock(0),
-                ];
+                let wait =
+                    vec![Op::Lock(0), Op::AtomicRead(1, 3), Op::JumpIf(3, 1, 5), Op::Wait(0, 0), again, Op::Unlock(0)];
                 let moved = wait.len();
                 let rest = std::mem::replace(body, wait);
                 body.extend(rest.into_iter().map(|op| match op {

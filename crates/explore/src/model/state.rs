@@ -484,10 +484,14 @@ impl<'a> State<'a> {
 
     /// A signal for one of those who wait, if there is more than one who could take it.
     fn grant(&mut self, condition: usize) -> bool {
-        let tickets: Vec<u64> = self.threads.iter().filter_map(|thread| match thread.phase {
-            Phase::Waiting { condition: on, ticket, .. } if on == condition => Some(ticket),
-            _ => None,
-        }).collect();
+        let tickets: Vec<u64> = self
+            .threads
+            .iter()
+            .filter_map(|thread| match thread.phase {
+                Phase::Waiting { condition: on, ticket, .. } if on == condition => Some(ticket),
+                _ => None,
+            })
+            .collect();
         let Some(&first) = tickets.iter().min() else { return false };
         let granted = self.permits.iter().filter(|&&(on, after)| on == condition && after > first).count();
         if !self.chooses_wakeups || tickets.len() == 1 && granted == 0 {

@@ -599,9 +599,13 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 pub(crate) unsafe fn yield_after() {
     let plan = PLAN.ptr();
     let n = now() + 1;
-    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
-    let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
-    if READY_COUNT.get() > 1 && planned {
+    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready; and one that does
+    // repeats one in which somebody was, even if it is not known now: it may have been chosen there, and found to wait.
+    let planned = (*plan).next < (*plan).end && {
+        let next = *(*plan).next;
+        next.at == n && (next.code == 0 || next.code == log::relative((*current()).code))
+    };
+    if planned || READY_COUNT.get() > 1 && n >= (*plan).tail_from {
         if (*plan).tail != TAIL_MIN_SWITCHES {
             (*WALK.ptr()).yields(CURRENT.get());
         }

@@ -140,7 +140,8 @@ impl Snapshot {
         let (words, from) = ((end - begin) / 8, begin as *const usize);
         let mut first = [0; FIRST];
         core::ptr::copy_nonoverlapping(from, &raw mut first as *mut usize, words.min(FIRST));
-        let mix = |hash: u64, at: usize| (hash.rotate_left(29) ^ *from.add(at) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mix =
+            |hash: u64, at: usize| (hash.rotate_left(29) ^ *from.add(at) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self { words, first, rest: (FIRST..words).fold(0, mix) }
     }
 
@@ -210,7 +211,8 @@ impl Spin {
 
     unsafe fn note(&mut self, address: usize, size: usize) {
         self.steps += 1;
-        let known = || self.places[..self.place_count].iter().any(|place| place.address == address && place.size >= size);
+        let known =
+            || self.places[..self.place_count].iter().any(|place| place.address == address && place.size >= size);
         if self.overflow || known() {
             return;
         }

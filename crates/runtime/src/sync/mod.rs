@@ -60,7 +60,8 @@ pub(crate) use interpose;
 /// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees
 /// nothing but frames of the program.
 ///
-/// The registers that the caller wants back lie below its frame meanwhile: see [`crate::schedule::spin`].
+/// The registers that the caller wants back lie below its frame meanwhile, and the others, whose values mean nothing to it, are
+/// the same after every call: see [`crate::schedule::spin`].
 macro_rules! interpose_cancellable {
     ($($name:ident => $model:path, $register:literal;)*) => { $(
         core::arch::global_asm!(
@@ -76,6 +77,8 @@ macro_rules! interpose_cancellable {
             "call {model}",
             "add rsp, 56",
             ".cfi_adjust_cfa_offset -56",
+            "xor ecx, ecx", "xor edx, edx", "xor esi, esi", "xor edi, edi",
+            "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
             "cmp byte ptr [rip + {cancelled}], 0",
             "jne 2f",
             "ret",
