@@ -33,12 +33,20 @@ pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
 unsafe fn spurious_wakeup() -> Option<u32> {
     const ONE_IN: u64 = 16;
     let walk = WALK.ptr();
-    if !chooses_wakeups() || !(*walk).rarely(ONE_IN) {
+    if !is_any_wakeup() || !(*walk).rarely(ONE_IN) {
         return None;
     }
-    let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
-    let count = waiters().count() as u64;
-    if count == 0 { None } else { waiters().nth((*walk).below(count) as usize) }
+    let count = wakeups().count() as u64;
+    wakeups().nth((*walk).below(count) as usize)
+}
+
+/// The threads that may wake up spuriously.
+unsafe fn wakeups() -> impl Iterator<Item = u32> {
+    (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)))
+}
+
+unsafe fn is_any_wakeup() -> bool {
+    chooses_wakeups() && LIVE.get() > READY_COUNT.get() && wakeups().next().is_some()
 }
 
 /// Whether a thread that the plan chooses waits for input that comes once it is asked for.
@@ -112,7 +120,7 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         } else {
             (*walk).choose(from, (0..ready).map(next).filter(stays))
         };
-        if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !chooses_wakeups() {
+        if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !is_any_wakeup() {
             close();
         }
         return chosen.unwrap_or(from);
