@@ -14,6 +14,7 @@ mod distrust;
 mod documents;
 mod experience;
 mod free_running;
+mod meeting;
 mod messages;
 mod options;
 mod outside;

@@ -106,16 +106,19 @@ struct Trail<'e> {
     beginnings: std::iter::Peekable<std::vec::IntoIter<(u64, u32)>>,
     /// The event that the last switch of its target is about.
     start: u64,
+    /// See [`Execution::waits_again`].
+    again: u64,
     moment: Moment,
 }
 
 impl<'e> Trail<'e> {
     fn new(search: &ContextBound, target: u32, execution: &'e Execution) -> Self {
         Self {
-            decisions: decisions(execution, search.strategy.fair_limit()),
+            decisions: decisions(execution),
             way: Way::new(execution, search.trie.early(target)),
             beginnings: search.trie.path(target).into_iter().peekable(),
             start: search.trie.last(target).at,
+            again: execution.waits_again().unwrap_or(u64::MAX),
             moment: Moment { prefix: ROOT, cost: 0, own: false },
         }
     }
@@ -142,7 +145,11 @@ impl<'e> Trail<'e> {
         self.moment.own |= matches!(decision.step, Step::Preemption | Step::Unfair);
         let key = if before.own { None } else { search.key(self, decision) };
         let of_others = self.moment.own && key.is_some_and(|key| !search.part.owns(of_part(key, decision.to)));
-        if is_new && of_others || self.moment.cost > search.last_bound || self.chose_sleeper(decision) {
+        if decision.at > self.again
+            || is_new && of_others
+            || self.moment.cost > search.last_bound
+            || self.chose_sleeper(decision)
+        {
             return false;
         }
         self.way.decide(decision, self.decisions.time_passes());
@@ -162,7 +169,7 @@ impl ContextBound {
     pub(super) fn dynamic_targets(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
         let diverged = matches!(execution.outcome, Outcome::Diverged(_));
         let (end, exceeds) = self.end(target, execution);
-        let mut wants = wants(execution, self.strategy.fair_limit(), self.has_prices(), end);
+        let mut wants = wants(execution, self.has_prices(), end);
         let mut trail = Trail::new(self, target, execution);
         let start = trail.start;
         if diverged {
@@ -271,7 +278,7 @@ impl ContextBound {
             if key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
                 continue;
             }
-            self.seen.unfair |= step == Step::Unfair;
+            self.sees(step, decisions.is_spurious(thread));
             let cost = moment.cost + self.cost_of(step);
             if cost > self.last_bound {
                 self.seen.cut_off = true;
