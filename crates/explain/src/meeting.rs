@@ -74,7 +74,7 @@ pub(crate) fn find(
             let met = Plan { provoke: provoked.provoke.clone(), ..watched(execution.repeat_to(&bug)) };
             let [shown, _] = confirm(executor, &met, &bug)?;
             if shown == REPLAYS {
-                let last = decisions(&execution, provoked.fair_limit).last();
+                let last = decisions(&execution).last();
                 let plan = Plan { provoke: None, detect_races: true, observe: Observe::Points, ..met };
                 return Ok(Some(Meeting { bug, plan, preemptions: last.map_or(0, |last| last.preemptions) }));
             }
