@@ -61,7 +61,7 @@ fn hunt_nothing(workshop: &Workshop, target: &Target) {
     let hunted = workshop.hunt(Path::new(&target.path), &[&options[..], &target.options()].concat());
     judge(&hunted, target).unwrap_or_else(|what| panic!("{what}"));
     let summary = hunted.summary();
-    assert!(summary.complete || summary.executions == 400, "ended early: {summary:?}");
+    assert!(summary.finished || summary.executions == 400, "ended early: {summary:?}");
     check_repeatable(workshop, &["--analysis", "context-bound", "--bound", "1", "--runs", "40"]);
     let shown = Pair::new(workshop.built()).compare_schedules();
     assert!(shown.is_empty(), "nothing is wrong with it: {shown:?}");

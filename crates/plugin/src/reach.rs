@@ -54,12 +54,9 @@ impl<'a> Lookout<'a> {
     pub fn look(&mut self, instruction: Value, understood: bool) -> Vec<Reached> {
         let mut found = Vec::new();
         self.taken(instruction, &mut found);
-        match instruction.opcode() {
-            Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) => {
-                let called = self.called(instruction, understood);
-                found.extend(called.into_iter().map(|what| Reached { at: instruction, what }));
-            }
-            _ => {}
+        if let Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) = instruction.opcode() {
+            let called = self.called(instruction, understood);
+            found.extend(called.into_iter().map(|what| Reached { at: instruction, what }));
         }
         found
     }

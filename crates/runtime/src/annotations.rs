@@ -82,7 +82,7 @@ unsafe fn add_benign(from: usize, size: usize) {
 pub(crate) unsafe fn excuse_standard_streams() {
     /// The largest of them has so many bytes.
     const SIZE: usize = 280;
-    let streams = &raw const rh_standard_streams as *const usize;
+    let streams = &raw const rh_standard_streams;
     for stream in (0..8).map(|index| *streams.add(index)).filter(|&stream| stream != 0) {
         let benign = arena::take_lasting(size_of::<Benign>()) as *mut Benign;
         *benign = Benign { next: BENIGN.get(), from: stream, to: stream + SIZE };
