@@ -17,6 +17,7 @@ mod dynamic;
 use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
 use crate::visited::Visited;
+use crate::wakeups::Wakeups;
 use dynamic::Tried;
 use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
@@ -131,6 +132,9 @@ pub struct ContextBound {
     trie: Trie,
     /// Targets of later stages, by their cost.
     later: Vec<Vec<u32>>,
+    /// Targets in which a thread goes on that had to give way for others to have a turn. They come last: most such
+    /// threads wait for something, and would for ever.
+    postponed: Vec<u32>,
     /// What was seen on the way.
     seen: Seen,
     /// It has to start again.
@@ -148,10 +152,10 @@ struct Seen {
     cut_off: bool,
     /// There are more targets than can be numbered; some were dropped.
     dropped: bool,
-    /// Some choice was counted although it was no switch.
+    /// Some choice was counted although it was no switch: one that ignores a yield or lets time pass, or a spurious
+    /// wake-up.
     unfair: bool,
-    /// Some thread had to give way.
-    exhausted: bool,
+    spurious: bool,
 }
 
 impl ContextBound {
@@ -171,6 +175,7 @@ impl ContextBound {
             bound: 0,
             trie: Trie::new(),
             later: Vec::new(),
+            postponed: Vec::new(),
             seen: Seen::default(),
             again: false,
             done: (0, 0.0),
@@ -242,7 +247,7 @@ impl ContextBound {
     fn choices(
         &mut self,
         prefix: Last,
-        (decision, decisions): (&Decision, &Decisions<'_>),
+        (decision, decisions, spurious): (&Decision, &Decisions<'_>, &Vec<u32>),
         way: Option<&Way<'_>>,
         key: Option<u128>,
     ) -> Vec<Last> {
@@ -254,7 +259,11 @@ impl ContextBound {
             if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
                 continue;
             }
-            self.seen.unfair |= step == Step::Unfair;
+            let is_spurious = decisions.is_spurious(thread);
+            self.sees(step, is_spurious);
+            if is_spurious && !spurious.contains(&thread) {
+                continue;
+            }
             if cost > self.last_bound {
                 self.seen.cut_off = true;
             } else if self.visited.is_some() && way.is_some_and(|way| way.is_asleep(thread)) {
@@ -296,6 +305,7 @@ impl Analysis for ContextBound {
         self.visited = (self.reduction == Some(Reduction::Caching)).then(Visited::new);
         self.tried = Tried::default();
         self.later = Vec::new();
+        self.postponed = Vec::new();
         self.seen = Seen::default();
         self.done = (0, 0.0);
         self.left_out = 0;
@@ -332,11 +342,23 @@ impl Analysis for ContextBound {
         // The prefix of the path so far, and what goes with it; held while walking on.
         let (mut prefix, mut last) = (target, start);
         let mut way = self.way(target, execution);
-        let mut decisions = decisions(execution, self.strategy.fair_limit());
+        let mut decisions = decisions(execution);
+        let again = execution.waits_again().unwrap_or(u64::MAX);
+        let mut wakeups = Wakeups::new(execution);
         while let Some(decision) = decisions.next() {
+            if decision.at > again {
+                break;
+            }
             if let Some(way) = &mut way {
                 way.reach(decision.at);
             }
+            wakeups.reach(decision.at);
+            // Where the path is that of the target, executions before this one have tried them.
+            let can_afford = last.cost < self.last_bound;
+            // Who sleeps relies on the others.
+            let all = self.visited.is_some();
+            let spurious =
+                decisions.spurious().filter(|&thread| can_afford && (all || wakeups.are_new_for(thread))).collect();
             if decision.at > start.at {
                 let key = way.as_ref().map(|way| way.key(&decision, &decisions, self.tells_who_runs()));
                 if !self.is_new(key, way.as_ref(), last.cost) {
@@ -347,8 +369,9 @@ impl Analysis for ContextBound {
                     // The usual case at the last bound: whatever else could be chosen costs too much.
                     self.seen.cut_off |= decisions.has_others();
                 } else {
-                    let choices = self.choices(last, (&decision, &decisions), way.as_ref(), key);
+                    let choices = self.choices(last, (&decision, &decisions, &spurious), way.as_ref(), key);
                     last.share = self.targets(prefix, choices, last.share, &mut targets);
+                    self.postpone(prefix, last, (&decision, &decisions));
                 }
                 last.cost += self.cost_of(decision.step);
                 if !last.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
@@ -391,11 +414,15 @@ impl Analysis for ContextBound {
     }
 
     fn next_stage(&mut self) -> Option<Vec<u32>> {
-        if self.bound >= self.last_bound || self.covers_everything() {
+        let is_last = self.bound >= self.last_bound || !self.is_cut_off();
+        let targets = if !is_last {
+            self.bound += 1;
+            self.later.get_mut(self.bound as usize).map(std::mem::take).unwrap_or_default()
+        } else if self.postponed.is_empty() {
             return None;
-        }
-        self.bound += 1;
-        let targets = self.later.get_mut(self.bound as usize).map(std::mem::take).unwrap_or_default();
+        } else {
+            std::mem::take(&mut self.postponed)
+        };
         for &target in &targets {
             self.trie.set_share(target, 1.0 / targets.len() as f32);
         }
@@ -425,7 +452,8 @@ impl Analysis for ContextBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.seen.dropped {
+        let is_postponed = |&target: &u32| self.trie.last(target).cost <= self.bound;
+        if self.seen.dropped || self.postponed.iter().any(is_postponed) {
             return None;
         }
         let bound = self.bound;
@@ -434,12 +462,13 @@ impl Analysis for ContextBound {
             BoundKind::Preemptions => format!("all schedules with <= {bound} {}", plural(bound, "preemption")),
             BoundKind::Switches => format!("all schedules with <= {bound} {}", plural(bound, "switch")),
         };
-        if self.seen.unfair && !self.covers_everything() {
-            words += " (ignored yields and early time-outs count)";
-        }
-        if let (true, Some(limit)) = (self.seen.exhausted, self.strategy.fair_limit()) {
-            words += &format!(" and at most {limit} events of a thread in a row while others wait");
-        }
+        words += match (self.seen.unfair, self.seen.spurious) {
+            _ if self.covers_everything() => "",
+            (true, true) => " (ignored yields, early time-outs and spurious wake-ups count)",
+            (true, false) => " (ignored yields and early time-outs count)",
+            (false, true) => " (spurious wake-ups count)",
+            (false, false) => "",
+        };
         Some(words)
     }
 
@@ -448,21 +477,21 @@ impl Analysis for ContextBound {
     }
 
     fn covers_everything(&self) -> bool {
-        let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
-        !self.seen.cut_off && !self.seen.dropped && !left
+        !self.is_cut_off() && self.postponed.is_empty()
     }
 
     const SAVES: bool = true;
 
     fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
         out.number(self.bound);
-        let Seen { cut_off, dropped, unfair, exhausted } = self.seen;
+        let Seen { cut_off, dropped, unfair, spurious } = self.seen;
         let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
-        [reduces, dynamic, cut_off, dropped, unfair, exhausted].into_iter().for_each(|flag| out.number(flag));
+        [reduces, dynamic, cut_off, dropped, unfair, spurious].into_iter().for_each(|flag| out.number(flag));
         [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
         self.trie.save(out);
         out.count(self.later.len());
         self.later.iter().for_each(|stage| out.numbers(stage.iter().copied()));
+        out.numbers(self.postponed.iter().copied());
         out.number(self.visited.is_some());
         self.visited.iter().for_each(|visited| visited.save(out));
         self.tried.save(out);
@@ -478,11 +507,12 @@ impl Analysis for ContextBound {
         let kind = if dynamic { Reduction::Dynamic } else { Reduction::Caching };
         self.reduction = reduces.then_some(kind);
         let (cut_off, dropped) = (input.flag()?, input.flag()?);
-        self.seen = Seen { cut_off, dropped, unfair: input.flag()?, exhausted: input.flag()? };
+        self.seen = Seen { cut_off, dropped, unfair: input.flag()?, spurious: input.flag()? };
         self.done = (input.number()?, f64::from_bits(input.number()?));
         self.left_out = input.number()?;
         self.trie = Trie::load(input)?;
         self.later = (0..input.number()?).map(|_| input.numbers()).collect::<Result<_, _>>()?;
+        self.postponed = input.numbers()?;
         self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
         self.tried = Tried::load(input)?;
         let mut targets = Vec::new();
@@ -490,12 +520,36 @@ impl Analysis for ContextBound {
             targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
         }
         // Prefixes that nobody holds are those of targets that were given up.
-        let held = self.later.iter().flatten().chain(&targets).all(|&target| self.trie.hold(target));
+        let held =
+            self.later.iter().flatten().chain(&self.postponed).chain(&targets).all(|&target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }
 
 impl ContextBound {
+    /// Takes note of a choice that there is.
+    fn sees(&mut self, step: Step, spurious: bool) {
+        self.seen.unfair |= step == Step::Unfair && !spurious;
+        self.seen.spurious |= spurious;
+    }
+
+    /// Some schedules cost more than the bound.
+    fn is_cut_off(&self) -> bool {
+        let left = self.later.iter().skip(self.bound as usize + 1).any(|targets| !targets.is_empty());
+        self.seen.cut_off || self.seen.dropped || left
+    }
+
+    /// Takes note of a thread that had to give way: that it goes on is another choice, which costs nothing.
+    fn postpone(&mut self, prefix: u32, last: Last, (decision, decisions): (&Decision, &Decisions<'_>)) {
+        if decisions.could_go_on() {
+            let choice = Last { at: decision.at, to: decision.from, code: decision.code, early: false, ..last };
+            match self.trie.child(prefix, choice) {
+                Some(child) => self.postponed.push(child),
+                None => self.seen.dropped = true,
+            }
+        }
+    }
+
     /// Whether it matters for what lies ahead who is running: it does not where nothing has a price.
     fn tells_who_runs(&self) -> bool {
         self.last_bound != u32::MAX || !self.part.is_whole()
@@ -505,7 +559,6 @@ impl ContextBound {
     /// thread has been running, so nothing may be left out.
     fn exhausted(&mut self, decision: &Decision) {
         if decision.going == Going::Exhausted {
-            self.seen.exhausted = true;
             self.leave_nothing_out();
         }
     }

@@ -22,6 +22,7 @@ mod thread_bound;
 mod trie;
 mod variable_bound;
 mod visited;
+mod wakeups;
 mod walks;
 mod watchpoint;
 mod watchpoint_bound;

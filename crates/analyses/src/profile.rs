@@ -124,7 +124,7 @@ impl Profile {
 
     /// Takes in threads and choices of an execution. True when one of the numbers grew.
     pub fn note_choices(&mut self, execution: &Execution) -> bool {
-        let mut decisions = decisions(execution, None);
+        let mut decisions = decisions(execution);
         let mut choices = 0;
         while let Some(decision) = decisions.next() {
             choices += u64::from(decision.going != Going::Over && decisions.has_others());

@@ -26,9 +26,9 @@ pub(crate) enum Wanted {
 pub(crate) type Wants = BTreeMap<u64, Wanted>;
 
 /// What an execution wants. `bounded`: a bound counts what schedules cost. From event `end` on it is not explored.
-pub(crate) fn wants(execution: &Execution, fair_limit: Option<u64>, bounded: bool, end: u64) -> Wants {
+pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
     let mut races = Races { bounded, ..Races::default() };
-    let mut decisions = decisions(execution, fair_limit);
+    let mut decisions = decisions(execution);
     let mut next = 0;
     let mut moment: Moment = (0, [0; 2]);
     // Threads whose next event, which comes after the end, is known.

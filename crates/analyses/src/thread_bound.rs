@@ -312,7 +312,7 @@ impl ThreadBound {
         let mut yields: HashMap<u32, u32> = HashMap::new();
         let mut last: Vec<u32> = Vec::new();
         let mut prefix = target.prefix;
-        let mut decisions = decisions(execution, self.strategy.fair_limit());
+        let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
             let ready: Vec<u32> = decisions.ready().collect();
             let others_ready = ready.iter().any(|&thread| thread != decision.from);
@@ -463,10 +463,10 @@ impl Analysis for ThreadBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.dropped || self.unpredicted || self.more_paths {
+        if self.dropped || self.unpredicted || self.more_paths || self.exhausted {
             return None;
         }
-        if self.pruned > 0 && (self.exhausted || self.annotated) {
+        if self.pruned > 0 && self.annotated {
             return None;
         }
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
@@ -485,13 +485,10 @@ impl Analysis for ThreadBound {
             words += WHOLE;
         }
         if self.unfair {
-            words += " and no early time-outs";
+            words += " and no early time-outs or spurious wake-ups";
         }
         if self.pruned > 0 {
             words += ", up to the order of independent events";
-        }
-        if let (true, Some(limit)) = (self.exhausted, self.strategy.fair_limit()) {
-            words += &format!(", and at most {limit} events of a thread in a row while others wait");
         }
         if let Some(limit) = self.bounds.iterations.filter(|_| self.late_iterations) {
             let iterations = if limit == 1 { "iteration" } else { "iterations" };

@@ -153,7 +153,7 @@ impl VariableBound {
         let mut last = LastVariables::of(execution, objects.as_ref());
         // The prefix of the path so far; held while walking on.
         let mut prefix = target;
-        let mut decisions = decisions(execution, self.strategy.fair_limit());
+        let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
             let is_open = decision.at > self.trie.last(target).at;
             let has_choice = is_open && decisions.has_others();
@@ -248,7 +248,8 @@ impl Analysis for VariableBound {
     }
 
     fn guarantee(&self) -> Option<String> {
-        if self.dropped {
+        // That a thread goes on which had to give way is not tried.
+        if self.dropped || self.exhausted {
             return None;
         }
         let covered = self.covered();
@@ -276,9 +277,6 @@ impl Analysis for VariableBound {
             let iterations = if limit == 1 { "iteration" } else { "iterations" };
             words += &format!(" (blocks of the heap: those of the first {limit} {iterations} of a loop)");
         }
-        if let (true, Some(limit)) = (self.exhausted, self.strategy.fair_limit()) {
-            words += &format!(" and at most {limit} events of a thread in a row while others wait");
-        }
         Some(words)
     }
 
@@ -291,7 +289,7 @@ impl Analysis for VariableBound {
     }
 
     fn covers_everything(&self) -> bool {
-        !self.cut_off && !self.dropped && !self.late_iterations && self.later.is_empty()
+        !self.cut_off && !self.dropped && !self.exhausted && !self.late_iterations && self.later.is_empty()
     }
 
     const SAVES: bool = true;

@@ -144,9 +144,12 @@ pub struct Hunt {
     /// watchpoint, sampling)
     #[arg(long)]
     pub free_running: bool,
-    /// Let waits on condition variables end without a signal, and signals wake any waiter
-    #[arg(help_heading = SEARCH, long)]
+    /// Let waits on condition variables end without a signal, and signals wake any waiter: the default
+    #[arg(help_heading = SEARCH, long, overrides_with = "no_spurious")]
     pub spurious: bool,
+    /// Assume that waits on condition variables end by a signal only, and that it wakes the thread that has waited longest
+    #[arg(help_heading = SEARCH, long, overrides_with = "spurious")]
+    pub no_spurious: bool,
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,

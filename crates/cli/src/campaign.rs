@@ -35,7 +35,7 @@ pub struct Identity {
 impl Identity {
     /// The campaign that these arguments ask for.
     pub fn new(program: &Path, arguments: &Hunt) -> Self {
-        let Hunt { analysis, bound, bound_kind, depth, strategy, points, spurious, seed, .. } = arguments;
+        let Hunt { analysis, bound, bound_kind, depth, strategy, points, no_spurious, seed, .. } = arguments;
         let Hunt {
             variables,
             threads,
@@ -61,7 +61,7 @@ impl Identity {
             format!("--depth {depth}"),
             format!("--strategy {strategy:?}"),
             format!("--points {points:?}"),
-            format!("--spurious {spurious}"),
+            format!("--no-spurious {no_spurious}"),
             format!("--seed {seed}"),
             format!("--selective {selective}"),
             format!("--reduction {reduction:?}"),

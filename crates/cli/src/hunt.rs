@@ -207,7 +207,7 @@ fn budget(arguments: &Hunt) -> Budget {
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
         detect_races: matches!(arguments.detector, Detector::HappensBefore),
-        spurious: arguments.spurious,
+        spurious: !arguments.no_spurious,
         check_output: arguments.check_output,
         part: arguments.partition,
         ..Budget::default()

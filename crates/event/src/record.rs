@@ -26,7 +26,8 @@ pub struct Record {
     /// What happened.
     pub kind: Kind,
     /// Size of an access in bytes, at most 255 (ranges: see `extra`). For [`Kind::Blocked`] 1 when the thread can also be
-    /// chosen to go on by a spurious wake-up.
+    /// chosen to go on by a spurious wake-up. For [`Kind::Switch`] 1 when the running thread had its turn for so long that
+    /// it had to give way.
     pub size: u8,
     /// For [`Kind::Blocked`] and [`Kind::Suspended`] a [`Wait`], for [`Kind::Switch`] a [`Cause`], for atomics the
     /// memory order, for `Try*` and timed operations 1 when they succeeded.
@@ -128,7 +129,8 @@ byte_enum! {
         TryWriteLock = 26,
         /// Reader-writer lock released.
         RwUnlock = 27,
-        /// Condition variable `object`: mutex `extra` released, waiting begins.
+        /// Condition variable `object`: mutex `extra` released, waiting begins. `detail` 1: as before a spurious wake-up, since
+        /// which nobody else has run, and the thread has changed nothing, not even itself.
         Wait = 28,
         /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 0 = by a signal that others
         /// could have taken, 1 = timed out, 2 = a spurious wake-up, 3 = cancelled.
@@ -192,6 +194,8 @@ byte_enum! {
         BlockedSet = 68,
         /// As `Woken`, for many threads at once.
         WokenSet = 69,
+        /// Until when `thread`, of which a `Suspended` follows, sleeps or waits at most: `object`, as virtual time.
+        Deadline = 70,
 
         /// Two accesses that are a bug: the earlier one, of the kind `detail`. Followed by a `RaceSecond`. A
         /// [`Kind::Free`] of `extra` bytes, or the [`Kind::Exit`] of the thread whose memory it was, need not be ordered
@@ -209,7 +213,7 @@ byte_enum! {
         ThreadState = 84,
         /// A misuse of an object or thread, see [`Misuse`] (`detail`): what `object` and `extra` are is said there.
         Misuse = 85,
-        /// `thread` runs its handler of signal `object`.
+        /// `thread` runs its handler of signal `object`; `detail` 1: it has left the handler.
         Handler = 86,
         /// Something happened that is not under control: `detail` is an [`Escape`].
         Escape = 87,
@@ -351,6 +355,9 @@ byte_enum! {
         Timer = 15,
         /// An access that conflicts with the one that it is about to make.
         Partner = 16,
+        /// A change of the memory that it reads in a loop: it is where it was before, in the same state, and nothing of
+        /// what it has read since is different. It can go on at any time, but nothing comes of it.
+        Change = 17,
     }
 }
 

@@ -247,6 +247,7 @@ impl Places<'_> {
             Wait::Timer => ("timer", "a timer".to_owned()),
             Wait::Outside => ("outside", "something outside the program".to_owned()),
             Wait::Partner => ("hold", "a conflicting access".to_owned()),
+            Wait::Change => ("spin", "memory to change".to_owned()),
             Wait::Nothing => ("", String::new()),
         };
         (operation, Waiting { object, owner })
@@ -276,6 +277,7 @@ impl Places<'_> {
             Wait::Timer => "a timer to be set".to_owned(),
             Wait::Outside => "something outside the program".to_owned(),
             Wait::Partner => "a conflicting access".to_owned(),
+            Wait::Change => "memory to change".to_owned(),
             Wait::Nothing => "nothing".to_owned(),
         }
     }

@@ -127,6 +127,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Io => File::unpack(record.object)
             .map_or_else(|| "input or output".to_owned(), |file| file_step(file, record.detail == 1)),
         Kind::Kill => format!("send {}", signal(record)),
+        Kind::Handler if record.detail != 0 => return None,
         Kind::Handler => format!("handle {}", signal(record)),
         Kind::SignalWait => match record.detail {
             0 => "wait for a signal".to_owned(),

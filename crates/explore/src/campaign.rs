@@ -553,7 +553,7 @@ impl<'a> Campaign<'a> {
                 continue;
             }
             let repeat = if plan.free { provocation(plan, &bug) } else { execution.repeat_to(&bug) };
-            let last = || decisions(execution, plan.fair_limit).last().map(|last| last.preemptions);
+            let last = || decisions(execution).last().map(|last| last.preemptions);
             self.found.push(Found {
                 execution: self.counts.executions.max(1),
                 switches: execution.switches(),

@@ -1,6 +1,6 @@
 //! Reading an execution's log as the decisions that were made.
 
-use crate::{Cause, Execution, Kind, Record};
+use crate::{Execution, Kind, Record};
 
 /// One decision of an execution: who performed event `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +53,15 @@ pub enum Step {
     Free,
     /// The running thread could have gone on.
     Preemption,
-    /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready; or it wakes up a
-    /// thread without a reason. A program that polls could do that for ever, so a bounded search has to count it.
+    /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready; or it lets time pass
+    /// for one thread although the time of another one comes first; or it wakes up a thread without a reason. A program that polls could do that for ever, so a bounded search has to count it.
     Unfair,
 }
 
 /// Folds the log of an execution into its decisions.
-///
-/// `fair_limit` is that of the plan: in a replay it tells a switch of a thread that had to give way from a preemption.
 #[must_use]
-pub fn decisions(execution: &Execution, fair_limit: Option<u64>) -> Decisions<'_> {
-    Decisions::new(&execution.records, fair_limit)
+pub fn decisions(execution: &Execution) -> Decisions<'_> {
+    Decisions::new(&execution.records)
 }
 
 /// The decisions of a log, one after the other; between them, the choices that there were. See [`decisions`].
@@ -71,14 +69,12 @@ pub fn decisions(execution: &Execution, fair_limit: Option<u64>) -> Decisions<'_
 /// Costs constant time per record, except that [`Decisions::others`] walks the threads when it is asked.
 pub struct Decisions<'a> {
     records: &'a [Record],
-    fair_limit: Option<u64>,
     /// First record that was not looked at.
     next: usize,
     /// Records up to here are consequences of the decision that was given out last, and not yet applied.
     consequences_end: usize,
     threads: Threads,
     current: u32,
-    turn_began: u64,
     /// Thread that yielded, and the number of the decision at which that counts.
     yielded: Option<(u32, u64)>,
     decision: Option<Decision>,
@@ -88,17 +84,15 @@ pub struct Decisions<'a> {
 }
 
 impl<'a> Decisions<'a> {
-    fn new(records: &'a [Record], fair_limit: Option<u64>) -> Self {
+    fn new(records: &'a [Record]) -> Self {
         let mut threads = Threads::default();
         threads.set(0, Status::Ready);
         Self {
             records,
-            fair_limit,
             next: 0,
             consequences_end: 0,
             threads,
             current: 0,
-            turn_began: 0,
             yielded: None,
             decision: None,
             preemptions: 0,
@@ -118,12 +112,31 @@ impl<'a> Decisions<'a> {
         })
     }
 
+    /// Whether the running thread had to give way at the decision that came last, and could as well have gone on. It is
+    /// not one of the others: strategies that never let anybody go on for so long would never end.
+    #[must_use]
+    pub fn could_go_on(&self) -> bool {
+        self.decision.is_some_and(|decision| decision.going == Going::Exhausted && decision.to != decision.from)
+    }
+
     /// The threads that were ready at the decision that came last, in order of their numbers. Who had to give way is not
     /// among them.
     pub fn ready(&self) -> impl Iterator<Item = u32> + '_ {
         let gives_way =
             self.decision.filter(|decision| decision.going == Going::Exhausted).map(|decision| decision.from);
         self.threads.possible().filter(move |&thread| self.threads.is_ready(thread) && Some(thread) != gives_way)
+    }
+
+    /// Whether to choose this thread at the decision that came last would be a spurious wake-up.
+    #[must_use]
+    pub fn is_spurious(&self, thread: u32) -> bool {
+        self.threads.status(thread) == Status::Waiting
+    }
+
+    /// The threads that could have been chosen at the decision that came last, each by a spurious wake-up.
+    pub fn spurious(&self) -> impl Iterator<Item = u32> + '_ {
+        let possible = if self.threads.suspended_count == 0 { None } else { Some(self.threads.possible()) };
+        possible.into_iter().flatten().filter(|&thread| self.is_spurious(thread))
     }
 
     /// Whether [`Decisions::others`] has anything; cheaper than asking it.
@@ -158,6 +171,10 @@ impl<'a> Decisions<'a> {
             // A spurious wake-up: nobody ever needs one.
             _ if self.threads.status(to) == Status::Waiting => Step::Unfair,
             _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
+            // Time passes, and the time of another one comes first.
+            _ if self.threads.status(to) == Status::Suspended && self.threads.first_in_time() != Some(to) => {
+                Step::Unfair
+            }
             _ if to == from => Step::Stay,
             _ => Step::Free,
         }
@@ -170,6 +187,7 @@ impl<'a> Decisions<'a> {
             Kind::Exit => self.threads.set(record.thread, Status::Over),
             Kind::Blocked if record.size != 0 => self.threads.set(record.thread, Status::Waiting),
             Kind::Blocked => self.threads.set(record.thread, Status::Blocked),
+            Kind::Deadline => self.threads.set_deadline(record.thread, record.object),
             Kind::Suspended => self.threads.set(record.thread, Status::Suspended),
             Kind::Woken => self.threads.set(record.thread, Status::Ready),
             Kind::BlockedSet => self.threads.set_all(record, Status::Blocked),
@@ -188,17 +206,15 @@ impl<'a> Decisions<'a> {
         self.next = end;
     }
 
-    fn going(&self, at: u64, cause: Option<Cause>) -> Going {
+    /// Whether the running thread could go on at event `at`, given that it had to give way.
+    fn going(&self, at: u64, gives_way: bool) -> Going {
         match self.threads.status(self.current) {
             Status::Over => Going::Over,
             Status::Blocked | Status::Waiting => Going::Blocked,
             Status::Suspended => Going::Suspended,
             Status::Ready if self.yielded == Some((self.current, at)) => Going::Yielding,
-            Status::Ready => {
-                let had_its_turn = self.fair_limit.is_some_and(|limit| at >= self.turn_began + limit);
-                let forced = cause == Some(Cause::Plan) && had_its_turn && self.threads.ready_besides(self.current);
-                if cause == Some(Cause::Fair) || forced { Going::Exhausted } else { Going::Ready }
-            }
+            Status::Ready if gives_way => Going::Exhausted,
+            Status::Ready => Going::Ready,
         }
     }
 
@@ -215,7 +231,7 @@ impl<'a> Decisions<'a> {
             self.apply_up_to(start + first);
             let record = self.records[start + first];
             self.current = record.thread;
-            going = self.going(at, Cause::from_byte(record.detail));
+            going = self.going(at, record.size != 0);
             code = record.code;
             logged = true;
             // A thread that was chosen may turn out to be blocked, and another one is chosen for the same number:
@@ -229,7 +245,7 @@ impl<'a> Decisions<'a> {
                 return None;
             }
             self.current = event.thread;
-            going = self.going(at, None);
+            going = self.going(at, false);
             code = if going == Going::Ready { event.code } else { 0 };
             to = event.thread;
             logged = false;
@@ -239,9 +255,6 @@ impl<'a> Decisions<'a> {
         self.preemptions += u64::from(step == Step::Preemption);
         self.unfair += u64::from(step == Step::Unfair);
         self.switches += u64::from(to != from);
-        if logged {
-            self.turn_began = at;
-        }
         let (preemptions, switches, unfair) = (self.preemptions, self.switches, self.unfair);
         Some(Decision { at, from, code, going, to, step, logged, preemptions, switches, unfair })
     }
@@ -281,7 +294,16 @@ impl Iterator for Decisions<'_> {
 
 /// Records about threads; the rest are observations, whose numbers may lie in the past.
 const fn is_scheduling(kind: Kind) -> bool {
-    matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Woken | Kind::BlockedSet | Kind::WokenSet | Kind::Switch)
+    matches!(
+        kind,
+        Kind::Blocked
+            | Kind::Deadline
+            | Kind::Suspended
+            | Kind::Woken
+            | Kind::BlockedSet
+            | Kind::WokenSet
+            | Kind::Switch
+    )
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -298,6 +320,8 @@ enum Status {
 #[derive(Default)]
 struct Threads {
     status: Vec<Status>,
+    /// Until when those wait that wait for time; what is there for others means nothing.
+    deadlines: Vec<u64>,
     ready: Vec<u64>,
     /// Those that are not ready, but can be chosen.
     suspended: Vec<u64>,
@@ -316,6 +340,21 @@ impl Threads {
 
     fn is_possible(&self, thread: u32) -> bool {
         matches!(self.status(thread), Status::Ready | Status::Suspended | Status::Waiting)
+    }
+
+    fn set_deadline(&mut self, thread: u32, deadline: u64) {
+        let index = thread as usize;
+        if index >= self.deadlines.len() {
+            self.deadlines.resize(index + 1, 0);
+        }
+        self.deadlines[index] = deadline;
+    }
+
+    /// Of those that wait for time, the one whose time comes first.
+    fn first_in_time(&self) -> Option<u32> {
+        let late = (0..).zip(&self.status).filter(|(_, status)| **status == Status::Suspended);
+        let deadline = |thread: u32| self.deadlines.get(thread as usize).copied().unwrap_or(0);
+        late.map(|(thread, _)| (deadline(thread), thread)).min().map(|(_, thread)| thread)
     }
 
     fn possible_count(&self) -> usize {
@@ -382,7 +421,7 @@ impl Threads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Outcome;
+    use crate::{Cause, Outcome};
 
     fn record(index: u64, thread: u32, kind: Kind, object: u64, detail: u8) -> Record {
         Record { index, thread, kind, object, detail, code: 100 + index, ..Record::default() }
@@ -401,9 +440,9 @@ mod tests {
     }
 
     /// Every decision with its choices.
-    fn fold(records: Vec<Record>, fair_limit: Option<u64>) -> Vec<(Decision, Vec<(u32, Step)>)> {
+    fn fold(records: Vec<Record>) -> Vec<(Decision, Vec<(u32, Step)>)> {
         let execution = execution(records);
-        let mut decisions = decisions(&execution, fair_limit);
+        let mut decisions = decisions(&execution);
         let mut all = Vec::new();
         while let Some(decision) = decisions.next() {
             let others: Vec<_> = decisions.others().collect();
@@ -416,19 +455,16 @@ mod tests {
     #[test]
     fn a_spurious_wakeup_is_a_choice_that_counts() {
         let waiting = |index: u64| Record { size: 1, ..record(index, 1, Kind::Blocked, 64, 2) };
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
-                record(2, 1, Kind::Wait, 64, 0),
-                waiting(3),
-                record(3, 1, Kind::Switch, 0, Cause::Blocked as u8),
-                record(3, 0, Kind::Write, 72, 0),
-                record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
-                record(4, 1, Kind::WaitEnd, 64, 2),
-            ],
-            None,
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+            record(2, 1, Kind::Wait, 64, 0),
+            waiting(3),
+            record(3, 1, Kind::Switch, 0, Cause::Blocked as u8),
+            record(3, 0, Kind::Write, 72, 0),
+            record(4, 0, Kind::Switch, 1, Cause::Plan as u8),
+            record(4, 1, Kind::WaitEnd, 64, 2),
+        ]);
         let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.step)).collect();
         assert_eq!(
             steps,
@@ -441,17 +477,14 @@ mod tests {
 
     #[test]
     fn a_preemption_is_a_switch_away_from_a_ready_thread() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
-                record(2, 1, Kind::Write, 64, 0),
-                record(3, 1, Kind::Exit, 0, 0),
-                record(4, 1, Kind::Switch, 0, Cause::Exit as u8),
-                record(4, 0, Kind::Exit, 0, 0),
-            ],
-            None,
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Switch, 1, Cause::Strategy as u8),
+            record(2, 1, Kind::Write, 64, 0),
+            record(3, 1, Kind::Exit, 0, 0),
+            record(4, 1, Kind::Switch, 0, Cause::Exit as u8),
+            record(4, 0, Kind::Exit, 0, 0),
+        ]);
         let steps: Vec<_> = all.iter().map(|(d, _)| (d.at, d.from, d.to, d.going, d.step)).collect();
         assert_eq!(
             steps,
@@ -472,17 +505,14 @@ mod tests {
 
     #[test]
     fn what_an_event_causes_is_not_known_at_its_decision_even_when_logged_before_it() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 1, Kind::Blocked, 64, 1),
-                record(2, 0, Kind::Lock, 64, 1),
-                record(3, 1, Kind::Woken, 64, 1),
-                record(3, 0, Kind::Unlock, 64, 0),
-                record(4, 0, Kind::Exit, 0, 0),
-            ],
-            None,
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 1, Kind::Blocked, 64, 1),
+            record(2, 0, Kind::Lock, 64, 1),
+            record(3, 1, Kind::Woken, 64, 1),
+            record(3, 0, Kind::Unlock, 64, 0),
+            record(4, 0, Kind::Exit, 0, 0),
+        ]);
         let choices: Vec<_> = all.iter().map(|(d, others)| (d.at, others.clone())).collect();
         assert_eq!(
             choices,
@@ -492,18 +522,15 @@ mod tests {
 
     #[test]
     fn a_chosen_thread_that_is_blocked_is_part_of_the_same_decision() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Create, 2, 0),
-                record(3, 0, Kind::Blocked, 7, 3),
-                record(3, 0, Kind::Switch, 1, Cause::Blocked as u8),
-                record(3, 1, Kind::Blocked, 64, 1),
-                record(3, 1, Kind::Switch, 2, Cause::Blocked as u8),
-                record(3, 2, Kind::Exit, 0, 0),
-            ],
-            None,
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Create, 2, 0),
+            record(3, 0, Kind::Blocked, 7, 3),
+            record(3, 0, Kind::Switch, 1, Cause::Blocked as u8),
+            record(3, 1, Kind::Blocked, 64, 1),
+            record(3, 1, Kind::Switch, 2, Cause::Blocked as u8),
+            record(3, 2, Kind::Exit, 0, 0),
+        ]);
         let (decision, others) = &all[2];
         assert_eq!((decision.at, decision.from, decision.to, decision.code), (3, 0, 2, 103));
         assert_eq!((decision.going, decision.step, decision.switches), (Going::Blocked, Step::Free, 1));
@@ -513,20 +540,17 @@ mod tests {
 
     #[test]
     fn yields_and_time_outs() {
-        let all = fold(
-            vec![
-                record(1, 0, Kind::Create, 1, 0),
-                record(2, 0, Kind::Create, 2, 0),
-                record(3, 0, Kind::Yield, 0, 0),
-                record(4, 0, Kind::Switch, 1, Cause::Yield as u8),
-                record(4, 1, Kind::Sleep, 0, 0),
-                record(5, 1, Kind::Suspended, 0, 8),
-                record(5, 1, Kind::Switch, 1, Cause::Plan as u8),
-                record(5, 1, Kind::Yield, 0, 0),
-                record(6, 1, Kind::Write, 64, 0),
-            ],
-            None,
-        );
+        let all = fold(vec![
+            record(1, 0, Kind::Create, 1, 0),
+            record(2, 0, Kind::Create, 2, 0),
+            record(3, 0, Kind::Yield, 0, 0),
+            record(4, 0, Kind::Switch, 1, Cause::Yield as u8),
+            record(4, 1, Kind::Sleep, 0, 0),
+            record(5, 1, Kind::Suspended, 0, 8),
+            record(5, 1, Kind::Switch, 1, Cause::Plan as u8),
+            record(5, 1, Kind::Yield, 0, 0),
+            record(6, 1, Kind::Write, 64, 0),
+        ]);
         let (at_yield, others) = &all[3];
         assert_eq!((at_yield.going, at_yield.step), (Going::Yielding, Step::Free));
         assert_eq!(*others, [(0, Step::Unfair), (2, Step::Free)]);
@@ -549,11 +573,12 @@ mod tests {
                 record(11, 1, Kind::Exit, 0, 0),
             ]
         };
-        for records in [turn(Cause::Fair), turn(Cause::Plan)] {
-            let all = fold(records, Some(10));
+        for mut records in [turn(Cause::Fair), turn(Cause::Plan)] {
+            records[1].size = 1;
+            let all = fold(records);
             assert_eq!((all[1].0.going, all[1].0.step), (Going::Exhausted, Step::Free));
             assert_eq!(all[1].1, []);
         }
-        assert_eq!(fold(turn(Cause::Plan), Some(12))[1].0.step, Step::Preemption);
+        assert_eq!(fold(turn(Cause::Plan))[1].0.step, Step::Preemption);
     }
 }

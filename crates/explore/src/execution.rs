@@ -171,6 +171,14 @@ impl Execution {
         self.records.iter().any(|record| record.kind == Kind::Annotated)
     }
 
+    /// The event with which a thread waits again, after a spurious wake-up, as if it had not been woken up: whatever can be
+    /// done from there on can be done without the wake-up, and costs no more.
+    #[must_use]
+    pub fn waits_again(&self) -> Option<u64> {
+        let again = |record: &&Record| record.kind == Kind::Wait && record.detail == 1;
+        self.records.iter().find(again).map(|record| record.index)
+    }
+
     /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
     #[must_use]
     pub fn chose_wakeups(&self) -> bool {

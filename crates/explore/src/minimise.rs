@@ -157,7 +157,7 @@ impl Search<'_> {
         let mut cost = Cost { preemptions: 0, unfair: 0, switches: 0, events: execution.events };
         let mut rules = Vec::new();
         let mut counter = OwnEvents::default();
-        for decision in decisions(execution, self.like.fair_limit) {
+        for decision in decisions(execution) {
             let after = counter.at(decision.at, decision.from);
             counter.runs(decision.to);
             if decision.logged {
@@ -180,7 +180,7 @@ impl Search<'_> {
             let tail_from = forced.last().map_or(0, |last| last.at + 1);
             let plan = Plan { switches: forced.clone(), tail_from, ..self.open() };
             let Some(execution) = self.run(plan)? else { return Ok(false) };
-            let next = next_forced(&execution, self.like.fair_limit, tail_from, &by_place);
+            let next = next_forced(&execution, tail_from, &by_place);
             if self.keep_if_better(Some(execution)) {
                 return Ok(true);
             }
@@ -359,15 +359,10 @@ impl Search<'_> {
 
 /// The switches to force so that the first rule which this execution did not follow, after those that were forced
 /// already, is followed too.
-fn next_forced(
-    execution: &Execution,
-    fair_limit: Option<u64>,
-    tail_from: u64,
-    rules: &FxHashMap<(u32, u64), u32>,
-) -> Option<Vec<Switch>> {
+fn next_forced(execution: &Execution, tail_from: u64, rules: &FxHashMap<(u32, u64), u32>) -> Option<Vec<Switch>> {
     let mut counter = OwnEvents::default();
     let mut made = Vec::new();
-    let mut decisions = decisions(execution, fair_limit);
+    let mut decisions = decisions(execution);
     while let Some(decision) = decisions.next() {
         let after = counter.at(decision.at, decision.from);
         counter.runs(decision.to);

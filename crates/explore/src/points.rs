@@ -24,18 +24,20 @@ pub enum Points {
 pub fn shared_sites(execution: &Execution) -> Vec<u32> {
     let mut granules: FxHashMap<u64, Granule> = FxHashMap::default();
     let mut families = Families::default();
+    let mut handlers = Handlers::default();
     // Buffers are written and printed again and again: the second time changes nothing unless threads began or ended.
     let mut ranges: FxHashSet<(u32, u64, u64, Kind)> = FxHashSet::default();
     let is_range = |record: &Record| matches!(record.kind, Kind::ReadRange | Kind::WriteRange);
     for record in &execution.records {
         families.note(record);
-        if matches!(record.kind, Kind::Create | Kind::Join) {
+        handlers.note(record);
+        if matches!(record.kind, Kind::Create | Kind::Join | Kind::Handler) {
             ranges.clear();
         }
         let again = is_range(record) && !ranges.insert((record.thread, record.object, record.extra, record.kind));
         if record.kind.is_access() && !again {
             for (granule, mask) in bytes(record) {
-                granules.entry(granule).or_default().touch(record, mask, &families);
+                granules.entry(granule).or_default().touch(record, mask, &families, handlers.of(record.thread));
             }
         }
     }
@@ -50,6 +52,28 @@ pub fn shared_sites(execution: &Execution) -> Vec<u32> {
         }
     }
     sorted(sites)
+}
+
+/// The signal handlers that threads run.
+#[derive(Default)]
+struct Handlers(FxHashMap<u32, Vec<u64>>);
+
+impl Handlers {
+    fn note(&mut self, record: &Record) {
+        if record.kind == Kind::Handler {
+            let running = self.0.entry(record.thread).or_default();
+            if record.detail == 0 {
+                running.push(record.object);
+            } else {
+                running.pop();
+            }
+        }
+    }
+
+    /// The signal whose handler a thread runs, 0 when it runs none.
+    fn of(&self, thread: u32) -> u64 {
+        if self.0.is_empty() { 0 } else { self.0.get(&thread).and_then(|running| running.last()).copied().unwrap_or(0) }
+    }
 }
 
 /// Vector clocks that know creation and joining of threads only. A thread's own entry counts the threads it created.
@@ -126,26 +150,31 @@ fn sorted(sites: FxHashSet<u32>) -> Vec<u32> {
 #[derive(Default)]
 struct Granule {
     touches: Vec<Touch>,
-    /// The bytes that two threads touch without order of creation and joining, one of them writing.
+    /// The bytes that two threads touch without order of creation and joining, or a thread and a handler that it runs, one
+    /// of them writing.
     shared: u8,
 }
 
 /// What a thread did with the bytes between two creations of threads.
 struct Touch {
     thread: u32,
+    /// The signal whose handler it ran, 0 for none: a handler can come between any two steps of what it interrupts.
+    handler: u64,
     epoch: u32,
     touched: u8,
     written: u8,
 }
 
 impl Granule {
-    fn touch(&mut self, record: &Record, mask: u8, families: &Families) {
+    fn touch(&mut self, record: &Record, mask: u8, families: &Families, handler: u64) {
         let (thread, is_write) = (record.thread, record.kind.is_write());
         let epoch = families.entry(thread, thread).max(1);
         let written = if is_write { mask } else { 0 };
         let mut own = false;
         for touch in &mut self.touches {
-            if touch.thread == thread {
+            if touch.thread == thread && touch.handler != handler {
+                self.shared |= mask & if is_write { touch.touched } else { touch.written };
+            } else if touch.thread == thread {
                 if touch.epoch == epoch {
                     touch.touched |= mask;
                     touch.written |= written;
@@ -160,7 +189,7 @@ impl Granule {
             if self.touches.len() >= MANY_TOUCHES {
                 self.touches.retain(|touch| !families.is_past(touch.thread, touch.epoch));
             }
-            self.touches.push(Touch { thread, epoch, touched: mask, written });
+            self.touches.push(Touch { thread, handler, epoch, touched: mask, written });
         }
     }
 }
@@ -245,7 +274,7 @@ mod tests {
         for record in &records {
             families.note(record);
             if record.kind.is_access() {
-                granule.touch(record, 255, &families);
+                granule.touch(record, 255, &families, 0);
             }
         }
         assert!(granule.touches.len() <= MANY_TOUCHES, "{}", granule.touches.len());

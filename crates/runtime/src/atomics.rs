@@ -2,7 +2,7 @@
 
 use crate::clock::{self, RH_DETECT};
 use crate::hooks::log_access;
-use crate::schedule::{access_point, point};
+use crate::schedule::{access_point, idle_point};
 use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::current;
@@ -124,7 +124,7 @@ pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {
     if free::is_on() {
         return;
     }
-    let n = point(code);
+    let n = idle_point(code);
     log::event(Kind::Fence, n, 0, 0, order as u8);
     clock::fence(acquires(order), releases(order));
 }

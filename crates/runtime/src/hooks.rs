@@ -7,7 +7,7 @@
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::{RH_SITES, site_number};
-use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention};
+use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention, spin};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::thread::{__rh_stack, CURRENT, current};
 use crate::track::{self, __rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
@@ -28,6 +28,8 @@ pub(crate) static __rh_tracing: Global<u8> = Global::new(0);
 
 // Saves what `preserve_most` callers keep in registers, and calls a Rust function with the caller's code address.
 // `register` is the one for it. r11 may carry a value in. A seventh argument, on the stack, is the caller's frame pointer.
+// All registers are on the stack then, just below the frame of the caller: together they are what the thread knows by
+// itself, see `schedule::spin`.
 macro_rules! save_and_call {
     ($name:literal, $register:literal, $prepare:literal, $target:path) => {
         global_asm!(
@@ -36,18 +38,22 @@ macro_rules! save_and_call {
             concat!($name, ":"),
             ".cfi_startproc",
             "push rax", "push rcx", "push rdx", "push rsi", "push rdi", "push r8", "push r9", "push r10",
+            "push rbx", "push r12", "push r13", "push r14", "push r15",
+            "push r15",                     // for the alignment
             "push rbp",
-            ".cfi_adjust_cfa_offset 72",
+            ".cfi_adjust_cfa_offset 120",
+            "mov [rip + {caller}], rsp",
             $prepare,
-            concat!("mov ", $register, ", [rsp + 72]"),
-            "call {}",
-            "add rsp, 8",
+            concat!("mov ", $register, ", [rsp + 120]"),
+            "call {target}",
+            "add rsp, 56",
             "pop r10", "pop r9", "pop r8", "pop rdi", "pop rsi", "pop rdx", "pop rcx", "pop rax",
-            ".cfi_adjust_cfa_offset -72",
+            ".cfi_adjust_cfa_offset -120",
             "ret",
             ".cfi_endproc",
             concat!(".size ", $name, ", . - ", $name),
-            sym $target,
+            caller = sym spin::RH_CALLER,
+            target = sym $target,
         );
     };
 }
@@ -409,6 +415,7 @@ unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, co
 /// A plain access that is counted already, but needs a decision or a closer look.
 unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, code: usize) {
     if RH_BUDGET.get() == 0 {
+        spin::looks(address, (info & 0xff) as usize, code);
         attention(code);
     }
     shadow::check_plain(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
@@ -433,6 +440,7 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
     } else {
         RH_BUDGET.set(RH_BUDGET.get() - 1);
         if RH_BUDGET.get() == 0 {
+            spin::looks(address, size, code);
             attention(code);
         }
         if flags & SITE_WATCHED != 0 && server::watches(address, size) {

@@ -62,6 +62,7 @@ unsafe fn begins(block: *mut u8, size: usize, code: usize) -> *mut u8 {
         if !schedule::running() {
             return block;
         }
+        schedule::spin::moves_on();
         let (wanted, watched) = (schedule::flags() & FLAG_ALLOCATIONS != 0, server::watches(block as usize, size));
         // A call from a library, such as that of `operator new`, is where the program has called the library.
         let code = if in_program(code) || !wanted && !watched { code } else { caller_of(code) };

@@ -3,7 +3,7 @@
 use crate::signals::fault;
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, debug, escapes, log, schedule, server, sys, values};
+use crate::{Global, debug, escapes, log, schedule, server, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -112,9 +112,9 @@ unsafe extern "C" {
     fn fflush(stream: *mut u8) -> i32;
 }
 
-/// Whether the end of the program cuts off threads that could go on.
+/// Whether the end of the program cuts off threads that could go on, or timers that could expire before.
 unsafe fn cuts_off() -> bool {
-    schedule::running() && LIVE.get() > INTERNAL.get() + 1
+    schedule::running() && (LIVE.get() > INTERNAL.get() + 1 || timers::is_any_set())
 }
 
 /// Number + 1 of the thread that ends the program: it runs the `atexit` functions and destructors.
@@ -318,6 +318,10 @@ pub(crate) fn aborts_at(stack_pointer: usize) {
 unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut usize) {
     // `siginfo_t.si_addr`
     const FAULT: usize = 2;
+    if let Some(further) = schedule::spin::forgives(*context.add(fault::RIP)) {
+        *context.add(fault::RIP) = further;
+        return;
+    }
     if fault::begin(signal as u32, info.cast(), context) {
         return;
     }

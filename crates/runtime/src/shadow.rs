@@ -314,7 +314,14 @@ unsafe fn check_bytes(cell: *mut Cell, address: usize, me: Slot, is_write: bool,
 
 /// Whether the slot of a byte that this access touches can be used for it: nothing is lost with what it has.
 unsafe fn replaceable(me: Slot, old: Slot) -> bool {
-    old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old))
+    old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old) && !of_handler(me, old))
+}
+
+/// Whether one of the two accesses is that of a signal handler, and the other one that of the code of the same thread: each of
+/// them is to be known, since the order of the two is not fixed.
+#[inline(always)]
+fn of_handler(me: Slot, old: Slot) -> bool {
+    thread_of(old) == thread_of(me) && (clock_of(old) ^ clock_of(me)) & 1 != 0
 }
 
 /// Stores the access in the slots of its bytes. False when they are not enough; then nothing was changed.
@@ -397,7 +404,7 @@ unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: 
     if slot & me & MASK != 0 && (is_write || was_write) {
         if thread_of(slot) == CURRENT.get() {
             // A thread and its signal handlers share memory, but do not race.
-            if (clock_of(slot) ^ clock_of(me)) & 1 != 0 {
+            if of_handler(me, slot) {
                 reports::shared(address, (slot & SITE) as usize);
                 reports::shared(address, (me & SITE) as usize);
             }

@@ -121,6 +121,18 @@ pub(crate) struct Thread {
     pub ended_to: usize,
     /// Where the locks in `held` were taken.
     pub held_at: [usize; MAX_HELD],
+    /// Whether it goes round in a loop that waits for something.
+    pub spin: schedule::spin::Spin,
+    /// Its last wait on a condition variable, where those may end without a reason.
+    pub wakeup: schedule::spin::Wakeup,
+}
+
+impl Thread {
+    /// Whether it runs no instrumented function.
+    pub(crate) unsafe fn stack_is_empty(&self) -> bool {
+        let top = if self.number == CURRENT.get() { __rh_stack.get() } else { self.stack_top };
+        top <= self.stack
+    }
 }
 
 static THREADS: Global<[core::mem::MaybeUninit<Thread>; MAX_THREADS]> =
@@ -204,6 +216,8 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).code = 0;
     (*t).next_object = 0;
     (*t).result = 0;
+    (*t).spin = schedule::spin::Spin::NEW;
+    (*t).wakeup = schedule::spin::Wakeup::NEW;
     t
 }
 
@@ -303,6 +317,8 @@ pub(crate) unsafe fn reset() {
     (*main).held_count = 0;
     (*main).children = 0;
     (*main).signals = 0;
+    (*main).spin = schedule::spin::Spin::NEW;
+    (*main).wakeup = schedule::spin::Wakeup::NEW;
     make_ready(main);
 }
 

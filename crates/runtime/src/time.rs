@@ -3,7 +3,7 @@
 //! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the
 //! clock moves on to its deadline. A thread that sleeps can be chosen at any time, since no sleep orders anything.
 
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, point, wait_until};
+use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, idle_point, spin, wait_until};
 use crate::signals::cancel;
 use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::{Global, log};
@@ -45,16 +45,34 @@ interpose! {
     times => get_process_times, "rsi";
 }
 
+/// Waits since time has moved on whose deadlines were past when they began.
+#[unsafe(link_section = ".data.racehunter")]
+static IN_VAIN: Global<u32> = Global::new(0);
+
 /// Starts the clock of an execution.
 pub(crate) fn reset() {
     NOW.set(0);
+    IN_VAIN.set(0);
 }
 
 /// Time has come this far.
 pub(crate) fn reach(deadline: u64) {
-    if deadline != u64::MAX {
-        NOW.set(NOW.get().max(deadline));
+    if deadline != u64::MAX && deadline > NOW.get() {
+        NOW.set(deadline);
+        IN_VAIN.set(0);
     }
+}
+
+/// The deadline of a wait that begins now. One that is past ends the wait as soon as possible; to find that out takes time, so
+/// that a loop of such waits gets somewhere while others sleep, and more of it with every round.
+pub(crate) fn not_before_now(deadline: u64) -> u64 {
+    const MOST: u32 = 24;
+    if deadline > NOW.get() {
+        return deadline;
+    }
+    NOW.set(NOW.get() + (LOOK << IN_VAIN.get()));
+    IN_VAIN.set((IN_VAIN.get() + 1).min(MOST));
+    NOW.get()
 }
 
 fn base(clock: i32) -> u64 {
@@ -78,7 +96,7 @@ pub(crate) unsafe fn after(duration: *const [i64; 2]) -> u64 {
 
 /// Sleeps. False when a signal handler ended it too early.
 unsafe fn sleep_until(deadline: u64, code: usize) -> bool {
-    let n = point(code);
+    let n = idle_point(code);
     log::event(Kind::Sleep, n, 0, 0, 0);
     if cancel::acts() {
         return true;
@@ -160,6 +178,7 @@ unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
 }
 
 unsafe fn look(clock: i32) -> u64 {
+    spin::moves_on();
     NOW.set(NOW.get() + LOOK);
     base(clock) + NOW.get()
 }

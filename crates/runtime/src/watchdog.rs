@@ -143,14 +143,71 @@ impl Interrupted {
 
     /// Whether the signal has interrupted a system call: it is about to be made again, or to return `EINTR`.
     unsafe fn in_system_call(&self) -> bool {
-        const SYSCALL: u16 = 0x050f;
+        (self.rip as *const u16).read_unaligned() == SYSCALL || self.returns_interrupted()
+    }
+
+    /// Whether the system call that the signal has interrupted is about to return `EINTR`: the kernel does not make it again.
+    unsafe fn returns_interrupted(&self) -> bool {
         const EINTR: isize = -4;
-        let instruction = |at: usize| (at as *const u16).read_unaligned();
-        instruction(self.rip) == SYSCALL || self.rax == EINTR && instruction(self.rip - 2) == SYSCALL
+        self.rax == EINTR && ((self.rip - 2) as *const u16).read_unaligned() == SYSCALL
+    }
+
+    /// Makes that call again. Nobody but this library has interrupted it, and without it the call would not have failed. Those
+    /// that wait for a limited time are left alone: they would begin to wait anew.
+    unsafe fn make_again(&self, context: *mut usize) {
+        const MOVE_TO_EAX: u8 = 0xb8;
+        const RAX: usize = 5 + 13;
+        const RIP: usize = 5 + 16;
+        let before = (self.rip - 2) as *const u8;
+        // The number of the call is gone. The C library loads it just before.
+        if !self.returns_interrupted() || *before.sub(5) != MOVE_TO_EAX {
+            return;
+        }
+        let call = before.sub(4).cast::<u32>().read_unaligned();
+        let [rdx, r8, r10] = [12, 0, 2].map(|register| *context.add(5 + register));
+        let waits_for_ever = match call {
+            SEMOP | MSGSND | MSGRCV | PAUSE => true,
+            POLL => (rdx as i32) < 0,
+            SELECT | PSELECT6 | IO_GETEVENTS => r8 == 0,
+            PPOLL | RT_SIGTIMEDWAIT => rdx == 0,
+            EPOLL_WAIT | EPOLL_PWAIT => (r10 as i32) < 0,
+            SEMTIMEDOP | EPOLL_PWAIT2 => r10 == 0,
+            _ => false,
+        };
+        if waits_for_ever {
+            *context.add(RAX) = call as usize;
+            *context.add(RIP) = self.rip - 2;
+        }
     }
 }
 
-unsafe extern "C" fn on_tick(_signal: i32, _info: *const usize, context: *const usize) {
+/// The instruction.
+const SYSCALL: u16 = 0x050f;
+
+// Calls that wait, and return `EINTR` whatever the handler says.
+const POLL: u32 = 7;
+const SELECT: u32 = 23;
+const PAUSE: u32 = 34;
+const SEMOP: u32 = 65;
+const MSGSND: u32 = 69;
+const MSGRCV: u32 = 70;
+const RT_SIGTIMEDWAIT: u32 = 128;
+const IO_GETEVENTS: u32 = 208;
+const SEMTIMEDOP: u32 = 220;
+const EPOLL_WAIT: u32 = 232;
+const PSELECT6: u32 = 270;
+const PPOLL: u32 = 271;
+const EPOLL_PWAIT: u32 = 281;
+const EPOLL_PWAIT2: u32 = 441;
+
+unsafe extern "C" fn on_tick(_signal: i32, _info: *const usize, context: *mut usize) {
+    let interrupted = Interrupted::new(context);
+    look(&interrupted);
+    interrupted.make_again(context);
+}
+
+/// Looks after the running thread, which was found there.
+unsafe fn look(interrupted: &Interrupted) {
     if !schedule::running() {
         return;
     }
@@ -159,7 +216,6 @@ unsafe extern "C" fn on_tick(_signal: i32, _info: *const usize, context: *const 
         return;
     }
     let watch = WATCH.ptr();
-    let interrupted = Interrupted::new(context);
     let cpu = cpu_time();
     if ((*watch).events, (*watch).thread) != (now(), CURRENT.get()) || interrupted.in_runtime() {
         look_anew(cpu);

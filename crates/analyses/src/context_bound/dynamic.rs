@@ -112,7 +112,7 @@ struct Trail<'e> {
 impl<'e> Trail<'e> {
     fn new(search: &ContextBound, target: u32, execution: &'e Execution) -> Self {
         Self {
-            decisions: decisions(execution, search.strategy.fair_limit()),
+            decisions: decisions(execution),
             way: Way::new(execution, search.trie.early(target)),
             beginnings: search.trie.path(target).into_iter().peekable(),
             start: search.trie.last(target).at,
@@ -162,7 +162,7 @@ impl ContextBound {
     pub(super) fn dynamic_targets(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
         let diverged = matches!(execution.outcome, Outcome::Diverged(_));
         let (end, exceeds) = self.end(target, execution);
-        let mut wants = wants(execution, self.strategy.fair_limit(), self.has_prices(), end);
+        let mut wants = wants(execution, self.has_prices(), end);
         let mut trail = Trail::new(self, target, execution);
         let start = trail.start;
         if diverged {
@@ -271,7 +271,7 @@ impl ContextBound {
             if key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
                 continue;
             }
-            self.seen.unfair |= step == Step::Unfair;
+            self.sees(step, decisions.is_spurious(thread));
             let cost = moment.cost + self.cost_of(step);
             if cost > self.last_bound {
                 self.seen.cut_off = true;

@@ -52,7 +52,7 @@ proptest! {
             prop_assert!(least.execution.bugs().contains(&found.bug));
             prop_assert_eq!(confirm(&mut executor, &least.plan, &found.bug, 5).unwrap(), 5);
             let simplicity = |execution: &Execution| {
-                let last = decisions(execution, None).last();
+                let last = decisions(execution).last();
                 let (preemptions, unfair, switches) =
                     last.map_or((0, 0, 0), |last| (last.preemptions, last.unfair, last.switches));
                 (preemptions, unfair, switches, execution.events)

@@ -14,5 +14,6 @@ mod reduction;
 mod selective;
 mod thread_bound;
 mod variable_bound;
+mod waiting;
 mod walks;
 mod watchpoints;

@@ -42,7 +42,7 @@ fn algorithm_1(
         let execution = executor.run_one(&plan);
         assert!(!matches!(execution.outcome, Outcome::Diverged(_)));
         let mut last = LastVariables::new(&execution);
-        let mut decisions = decisions(&execution, plan.fair_limit);
+        let mut decisions = decisions(&execution);
         while let Some(decision) = decisions.next() {
             if decision.at <= item.at || decision.going != Going::Ready || decisions.ready().count() < 2 {
                 continue;

@@ -26,9 +26,7 @@ impl Campaign<'_> {
             guarantee: match guarantee {
                 Some(claim) => {
                     let what = claim.of_part(self.budget.part);
-                    let wakeups =
-                        if self.budget.spurious { ", with wake-ups as choices (spurious ones count)" } else { "" };
-                    format!("{what} over {points} {}{wakeups}", plural(points, "point"))
+                    format!("{what} over {points} {}", plural(points, "point"))
                 }
                 None => "some schedules; no claim about the others".to_owned(),
             },
@@ -67,6 +65,9 @@ impl Campaign<'_> {
             Points::All => "points = every access".to_owned(),
         };
         let mut assumes = vec!["this input".to_owned(), "sequential consistency".to_owned(), points];
+        if !self.budget.spurious {
+            assumes.push("no spurious wake-ups; a signal wakes the thread that has waited longest".to_owned());
+        }
         if !self.budget.detect_races {
             assumes.push("no detector of races".to_owned());
         }

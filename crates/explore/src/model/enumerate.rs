@@ -3,7 +3,7 @@
 use super::program::Program;
 use super::state::{State, Status};
 use crate::{Bug, Execution, Kind, Outcome, Record, Variable};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// One schedule from the start of a program to its end.
 #[derive(Clone, Debug)]
@@ -78,6 +78,65 @@ pub fn schedules(program: &Program, points: &HashSet<u32>, limit: usize) -> Opti
     search.walk(State::new(program, false), 0, false, start).then_some(search.paths)
 }
 
+/// How a program can end: its outcome, and what it writes.
+pub type End = (String, Vec<u8>);
+
+/// All ends that a program can come to, each with what the cheapest schedule to it costs in preemptions, by a search through
+/// its states. Loops in which a thread waits are nothing special here: it goes round in them as long as it is chosen, and to
+/// leave it there is a preemption. With `wakeups` a wait may end without a signal, which costs one, and a signal may wake any
+/// waiter. `None` when there are more than `limit` states.
+#[must_use]
+pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit: usize) -> Option<BTreeMap<End, u32>> {
+    let mut start = State::new(program, false);
+    start.spins_are_waits = false;
+    start.chooses_wakeups = wakeups;
+    let mut costs: HashMap<(String, u32, bool), u32> = HashMap::new();
+    let mut ends: BTreeMap<End, u32> = BTreeMap::new();
+    // The cheapest first: what costs nothing more goes to the front.
+    let mut waiting = VecDeque::from([(start, 0, false, 0)]);
+    while let Some((state, current, yielded, cost)) = waiting.pop_front() {
+        if costs.len() > limit {
+            return None;
+        }
+        let known = costs.entry((state.key(), current, yielded)).or_insert(u32::MAX);
+        if *known <= cost {
+            continue;
+        }
+        *known = cost;
+        let is_ready = |thread: u32| state.status(thread) == Status::Ready;
+        let others_ready = (0..state.threads()).any(|thread| thread != current && is_ready(thread));
+        let stays = is_ready(current)
+            && !(yielded && others_ready)
+            && !state.at_point(current, |site, _| points.contains(&site));
+        let can = |&thread: &u32| is_ready(thread) && (!stays || thread == current);
+        let mut choices: Vec<u32> = (0..state.threads()).filter(can).collect();
+        if !stays && !choices.is_empty() {
+            choices.extend((0..state.threads()).filter(|&thread| state.may_wake(thread)));
+        }
+        let outcome = match (&state.outcome, choices.is_empty()) {
+            (Some(outcome), _) => outcome.clone(),
+            (None, true) => Outcome::Deadlock,
+            (None, false) => {
+                for thread in choices {
+                    let preempts = thread != current && is_ready(current) && !yielded;
+                    let ignores = thread == current && yielded && others_ready || state.may_wake(thread);
+                    let mut next = state.clone();
+                    let yields = next.perform(thread).kind == Kind::Yield;
+                    if preempts || ignores {
+                        waiting.push_back((next, thread, yields, cost + 1));
+                    } else {
+                        waiting.push_front((next, thread, yields, cost));
+                    }
+                }
+                continue;
+            }
+        };
+        let least = ends.entry((format!("{outcome:?}"), state.output())).or_insert(cost);
+        *least = cost.min(*least);
+    }
+    Some(ends)
+}
+
 /// The thread that performed each event of an execution.
 #[must_use]
 pub fn order(execution: &Execution) -> Vec<u32> {
@@ -113,6 +172,11 @@ impl Search<'_> {
         if plain && !state.at_point(current, |site, _| self.points.contains(&site)) {
             return self.step(&state, current, path);
         }
+        let late = (0..state.threads()).filter_map(|thread| match status(thread) {
+            Status::Suspended(deadline, _) => Some((deadline, thread)),
+            _ => None,
+        });
+        let first_in_time = late.min().map(|(_, thread)| thread);
         let mut deadlock = true;
         for thread in 0..state.threads() {
             if !matches!(status(thread), Status::Ready | Status::Suspended(..)) {
@@ -123,7 +187,9 @@ impl Search<'_> {
             let preempts = thread != current && is_ready(current) && !yielded;
             let goes_on_plainly = thread == current && is_ready(current) && !yielded;
             let ignores = thread == current || !is_ready(thread);
-            let unfair = others_ready && ignores && !preempts && !goes_on_plainly;
+            // Time passes, and the time of another one comes first.
+            let overtakes = !is_ready(thread) && first_in_time != Some(thread);
+            let unfair = (others_ready && ignores || overtakes) && !preempts && !goes_on_plainly;
             path.preemptions += u32::from(preempts);
             if preempts {
                 let variable = self.last_variable(&path.order, current);
@@ -138,7 +204,9 @@ impl Search<'_> {
             }
         }
         if deadlock {
-            self.finish(&state, current, Outcome::Deadlock, path);
+            let spins = state.spins_for_ever();
+            let outcome = if spins { Outcome::Limit("events".to_owned()) } else { Outcome::Deadlock };
+            self.finish(&state, current, outcome, path);
         }
         true
     }

@@ -111,7 +111,8 @@ struct Touches {
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program, points: &'a HashSet<u32>, lazy: bool, plan: &'a Plan) -> Self {
-        let state = State::new(program, lazy);
+        let mut state = State::new(program, lazy);
+        state.chooses_wakeups = plan.spurious;
         let mut walk = Walk::new();
         if let Tail::Walk { style, seed } = plan.tail {
             walk.begin(style, seed);
@@ -247,22 +248,23 @@ impl<'a> Run<'a> {
                 self.state.at_point(self.current, |site, object| self.is_point(site, object)) || n == self.behind_point;
             let alone = || self.walk.holds_all_back(std::iter::once(self.state.next(self.current)));
             let random = matches!(self.plan.tail, Tail::Walk { .. }) && is_point && in_tail && (others || alone());
-            let turn_over = others && in_tail && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
+            let turn_over = others && self.plan.fair_limit.is_some_and(|limit| n >= self.turn_began + limit);
+            let has_to_go = turn_over && in_tail;
             let met = self.partner_at(n).is_some();
-            if able && !forced && !random && !turn_over && !yields && !met {
+            if able && !forced && !random && !has_to_go && !yields && !met {
                 return Ok(());
             }
             let cause = match (able, able && yields) {
                 (false, _) => self.cause,
                 (true, true) => Cause::Yield,
-                (true, false) if turn_over && !forced => Cause::Fair,
+                (true, false) if has_to_go && !forced => Cause::Fair,
                 (true, false) => Cause::Strategy,
             };
-            self.choose_and_switch(n, able, cause)?;
+            self.choose_and_switch(n, able, turn_over && able && !yields, cause)?;
         }
     }
 
-    fn choose_and_switch(&mut self, n: u64, able: bool, mut cause: Cause) -> Result<(), Outcome> {
+    fn choose_and_switch(&mut self, n: u64, able: bool, gives_way: bool, mut cause: Cause) -> Result<(), Outcome> {
         self.decided = n;
         let from = self.current;
         let code = self.state.code(from);
@@ -277,7 +279,7 @@ impl<'a> Run<'a> {
         } else if n < self.plan.tail_from {
             return Err(Outcome::Diverged(n));
         } else {
-            self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or(Outcome::Deadlock)?
+            self.partner_at(n).or_else(|| self.choose(able, cause)).ok_or_else(|| self.stuck())?
         };
         if able && to == from && cause == Cause::Strategy {
             return Ok(());
@@ -288,6 +290,7 @@ impl<'a> Run<'a> {
             object: u64::from(to),
             thread: from,
             kind: Kind::Switch,
+            size: u8::from(gives_way),
             detail: cause as u8,
             ..Record::default()
         });
@@ -300,13 +303,19 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
+    /// How the execution ends when nobody can go on.
+    fn stuck(&self) -> Outcome {
+        if self.state.spins_for_ever() { Outcome::Limit("events".to_owned()) } else { Outcome::Deadlock }
+    }
+
     /// Who goes on at event `n` because the pair that was provoked has met: see the runtime.
     fn partner_at(&self, n: u64) -> Option<u32> {
         self.partner.filter(|&(thread, at)| at == n && self.status(thread) == Status::Ready).map(|(thread, _)| thread)
     }
 
     fn possible(&self, thread: u32) -> bool {
-        thread < self.state.threads() && matches!(self.status(thread), Status::Ready | Status::Suspended(..))
+        thread < self.state.threads()
+            && (matches!(self.status(thread), Status::Ready | Status::Suspended(..)) || self.state.may_wake(thread))
     }
 
     /// Who goes on when the plan does not say.
@@ -429,7 +438,11 @@ impl<'a> Run<'a> {
         };
         let (object, extra) = self.state.awaited(thread);
         let code = self.state.code(thread);
-        self.log.push(Record { index, code, object, extra, thread, kind, detail: wait as u8, ..Record::default() });
+        if let Status::Suspended(deadline, _) = status {
+            self.log.push(Record { index, object: deadline, thread, kind: Kind::Deadline, ..Record::default() });
+        }
+        let (size, detail) = (u8::from(kind == Kind::Blocked && self.state.may_wake(thread)), wait as u8);
+        self.log.push(Record { index, code, object, extra, thread, kind, size, detail, ..Record::default() });
     }
 
     /// Logs how each thread ended, the running one first.

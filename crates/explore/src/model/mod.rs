@@ -13,7 +13,7 @@ mod random;
 mod state;
 mod watch;
 
-pub use enumerate::{Path, Preempted, order, schedules};
+pub use enumerate::{End, Path, Preempted, order, reachable, schedules};
 pub use executor::ModelExecutor;
 pub use program::{Body, Op, Program, Value};
 pub use random::Shape;

@@ -34,6 +34,63 @@ impl Program {
     }
 }
 
+impl Program {
+    /// The random program with this number, whose threads also wait for a variable in loops: without more, after a yield, or
+    /// by plain reads.
+    #[must_use]
+    pub fn random_with_loops(seed: u64, shape: Shape) -> Self {
+        let mut program = Self::random(seed, shape);
+        let mut dice = Dice(!seed);
+        let waits = 1 + dice.roll(program.bodies.len() - 1);
+        for (number, body) in program.bodies.iter_mut().enumerate().skip(1) {
+            if number == waits || dice.roll(4) == 0 {
+                let wait = match dice.roll(3) {
+                    0 => vec![Op::AtomicRead(1, 3), Op::JumpIf(3, 0, 0)],
+                    1 => vec![Op::Yield, Op::AtomicRead(1, 3), Op::JumpIf(3, 0, 0)],
+                    _ => vec![Op::Read(1, 3), Op::JumpIf(3, 0, 0)],
+                };
+                let moved = wait.len();
+                let rest = std::mem::replace(body, wait);
+                body.extend(rest.into_iter().map(|op| match op {
+                    Op::JumpIf(register, value, to) => Op::JumpIf(register, value, to + moved),
+                    op => op,
+                }));
+            } else {
+                body.push(Op::AtomicWrite(1, Value::Const(1)));
+            }
+        }
+        program
+    }
+}
+
+impl Program {
+    /// The random program with this number, some of whose threads wait on a condition variable, in a loop or without one, for
+    /// what the others do and signal.
+    #[must_use]
+    pub fn random_with_waits(seed: u64, shape: Shape) -> Self {
+        let mut program = Self::random(seed, shape);
+        let mut dice = Dice(!seed);
+        let waits = 1 + dice.roll(program.bodies.len() - 1);
+        for (number, body) in program.bodies.iter_mut().enumerate().skip(1) {
+            if number == waits || dice.roll(3) == 0 {
+                let again = if dice.roll(3) == 0 { Op::Set(3, Value::Const(0)) } else { Op::JumpIf(3, 0, 1) };
+                let wait =
+                    vec![Op::Lock(0), Op::AtomicRead(1, 3), Op::JumpIf(3, 1, 5), Op::Wait(0, 0), again, Op::Unlock(0)];
+                let moved = wait.len();
+                let rest = std::mem::replace(body, wait);
+                body.extend(rest.into_iter().map(|op| match op {
+                    Op::JumpIf(register, value, to) => Op::JumpIf(register, value, to + moved),
+                    op => op,
+                }));
+            } else {
+                let wake = if dice.roll(2) == 0 { Op::Signal(0) } else { Op::Broadcast(0) };
+                body.extend([Op::Lock(0), Op::AtomicWrite(1, Value::Const(1)), wake, Op::Unlock(0)]);
+            }
+        }
+        program
+    }
+}
+
 /// A source of small numbers.
 struct Dice(u64);
 

@@ -24,6 +24,8 @@ enum Phase {
     Waiting { condition: usize, mutex: usize, ticket: u64 },
     /// Inside a wait whose time is over.
     TimedOut { condition: usize, mutex: usize },
+    /// Inside a wait that ends without a reason.
+    Woken { condition: usize, mutex: usize },
     /// At a lock whose time is over.
     LockTimedOut,
     /// At the end of a wait: about to take the mutex again.
@@ -44,6 +46,23 @@ struct Thread {
     over: bool,
     /// Where it is, or was last.
     code: u64,
+    /// The accesses that it has come to since it did anything else, and what it has accessed on the way.
+    visits: Vec<Visit>,
+    touched: Vec<(usize, i64)>,
+    /// Where it began to wait last, and since when it goes on by a spurious wake-up without having done anything but look.
+    waited: (usize, [i64; REGISTERS]),
+    woken: Option<u64>,
+    /// It is where it was before, and goes on when one of these variables has another value.
+    awaits: Option<Vec<(usize, i64)>>,
+}
+
+/// A thread was about to make an access.
+#[derive(Clone, Debug)]
+struct Visit {
+    position: usize,
+    registers: [i64; REGISTERS],
+    /// What it has accessed before.
+    touched: usize,
 }
 
 /// The state of a program between two events.
@@ -64,6 +83,12 @@ pub(super) struct State<'a> {
     /// A thread that was just created, yielded or slept counts as able to run until it was seen to stand before an
     /// operation that it cannot perform. The real runtime cannot know better.
     pub lazy: bool,
+    /// A thread that goes round in a loop, and changes nothing, is blocked until another one changes what it reads.
+    pub spins_are_waits: bool,
+    /// Wake-ups are choices: a wait may end without a signal, and a signal may wake any waiter.
+    pub chooses_wakeups: bool,
+    /// Signals that one of those may take who waited before: condition variables and tickets, the oldest first.
+    permits: Vec<(usize, u64)>,
 }
 
 const OBJECTS: usize = 16;
@@ -87,6 +112,9 @@ impl<'a> State<'a> {
             clocks: Clocks::default(),
             outcome: None,
             lazy,
+            spins_are_waits: true,
+            chooses_wakeups: false,
+            permits: Vec::new(),
         };
         let first = if program.bare { program.bodies.len() } else { 1 };
         for body in 0..first {
@@ -110,6 +138,11 @@ impl<'a> State<'a> {
             arrived: !self.lazy || number == 0,
             over: false,
             code: self.program.code(body, 0),
+            visits: Vec::new(),
+            touched: Vec::new(),
+            waited: (0, [0; REGISTERS]),
+            woken: None,
+            awaits: None,
         });
         number
     }
@@ -119,6 +152,32 @@ impl<'a> State<'a> {
         let threads: Vec<_> =
             self.threads.iter().map(|thread| (thread.body, thread.position, thread.registers)).collect();
         format!("{:?} {threads:?}", self.variables).into_bytes()
+    }
+
+    /// What tells this moment from others: everything that matters for what is ahead.
+    pub fn key(&self) -> String {
+        let all = self.threads.iter().filter_map(|thread| match thread.phase {
+            Phase::Waiting { ticket, .. } => Some(ticket),
+            _ => None,
+        });
+        let mut tickets: Vec<u64> = all.chain(self.permits.iter().map(|&(_, ticket)| ticket)).collect();
+        tickets.sort_unstable();
+        // Of tickets only the order matters.
+        let rank = |ticket: u64| tickets.binary_search(&ticket).unwrap_or(0) as u64;
+        let thread = |thread: &Thread| {
+            let Thread { body, position, registers, children, phase, deadline, arrived, over, .. } = thread.clone();
+            let phase = match phase {
+                Phase::Waiting { condition, mutex, ticket } => {
+                    Phase::Waiting { condition, mutex, ticket: rank(ticket) }
+                }
+                phase => phase,
+            };
+            (body, position, registers, children, phase, deadline, arrived, over)
+        };
+        let threads: Vec<_> = self.threads.iter().map(thread).collect();
+        let permits: Vec<_> = self.permits.iter().map(|&(on, ticket)| (on, rank(ticket))).collect();
+        let rest = (&self.variables, &self.owners, &self.semaphores, self.time);
+        format!("{threads:?} {permits:?} {rest:?}")
     }
 
     /// Threads that exist or existed.
@@ -148,9 +207,14 @@ impl<'a> State<'a> {
     fn completable(&self, number: u32) -> Result<(), Wait> {
         let check = |ok: bool, wait: Wait| if ok { Ok(()) } else { Err(wait) };
         let thread = self.thread(number);
+        if thread.awaits.as_ref().is_some_and(|awaited| self.has_still(awaited)) {
+            return Err(Wait::Change);
+        }
         match (thread.phase, self.next_op(number)) {
-            (Phase::Waiting { .. }, _) => Err(Wait::Condition),
-            (Phase::TimedOut { .. } | Phase::LockTimedOut, _) => Ok(()),
+            (Phase::Waiting { condition, ticket, .. }, _) => {
+                check(self.permit(condition, ticket).is_some(), Wait::Condition)
+            }
+            (Phase::TimedOut { .. } | Phase::Woken { .. } | Phase::LockTimedOut, _) => Ok(()),
             (Phase::Relocking { mutex }, _) => check(self.owners[mutex].is_none(), Wait::Mutex),
             (Phase::Running, Some(Op::Lock(mutex) | Op::TimedLock(mutex, ..))) => {
                 check(self.owners[*mutex].is_none(), Wait::Mutex)
@@ -173,7 +237,9 @@ impl<'a> State<'a> {
         };
         match (thread.over, thread.phase, thread.deadline) {
             (true, ..) => Status::Over,
-            (_, Phase::Waiting { .. }, Some(deadline)) => Status::Suspended(deadline, Wait::Condition),
+            (_, Phase::Waiting { .. }, Some(deadline)) if completable.is_err() => {
+                Status::Suspended(deadline, Wait::Condition)
+            }
             (_, Phase::Running, Some(deadline)) if self.lazy || completable.is_ok() || lock_timeout.is_some() => {
                 Status::Suspended(deadline, Wait::Sleep)
             }
@@ -258,6 +324,9 @@ impl<'a> State<'a> {
         let thread = self.thread(number);
         let mutex =
             |mutex: usize| (address(MUTEXES, mutex), self.owners[mutex].map_or(0, |owner| u64::from(owner) + 1));
+        if let Some(&(variable, _)) = thread.awaits.as_ref().and_then(|awaited| awaited.first()) {
+            return (address(VARIABLES, variable), 0);
+        }
         match (thread.phase, self.next_op(number)) {
             (Phase::Waiting { condition, .. }, _) => (address(CONDITIONS, condition), 0),
             (Phase::Relocking { mutex: held }, _) => mutex(held),
@@ -266,12 +335,15 @@ impl<'a> State<'a> {
             (Phase::Running, Some(Op::Join(child))) => {
                 thread.children.get(*child).map_or((0, 0), |&child| (u64::from(child), u64::from(child) + 1))
             }
-            (Phase::Running | Phase::TimedOut { .. } | Phase::LockTimedOut, _) => (0, 0),
+            (Phase::Running | Phase::TimedOut { .. } | Phase::Woken { .. } | Phase::LockTimedOut, _) => (0, 0),
         }
     }
 
     /// The thread was chosen: it is seen to stand before its next operation, after a time-out if need be.
     pub fn arrive(&mut self, number: u32) {
+        if let (true, Phase::Waiting { condition, mutex, .. }) = (self.may_wake(number), self.thread(number).phase) {
+            self.thread_mut(number).phase = Phase::Woken { condition, mutex };
+        }
         if let Status::Suspended(deadline, wait) = self.status(number) {
             self.time = self.time.max(deadline);
             let thread = self.thread_mut(number);
@@ -317,13 +389,38 @@ impl<'a> State<'a> {
     pub fn perform(&mut self, number: u32) -> Record {
         self.arrive(number);
         self.events += 1;
+        // Others may have changed it since the thread came here.
+        if let Some(access) = self.next_access(number) {
+            let variable = ((access.object - VARIABLES) / 8) as usize;
+            let value = self.variables[variable];
+            if let Some(last) = self.thread_mut(number).touched.last_mut() {
+                *last = (variable, value);
+            }
+        }
         let at = self.thread(number);
         let (body, position) = (at.body, at.position);
         let code = self.program.code(body, position);
         let mut record = Record { index: self.events, code, thread: number, ..Record::default() };
         match at.phase {
             Phase::Running => self.operate(number, &mut record),
-            Phase::Waiting { condition, mutex, .. } | Phase::TimedOut { condition, mutex } => {
+            Phase::Waiting { condition, mutex, ticket } => {
+                record.kind = Kind::WaitEnd;
+                (record.object, record.extra) = (address(CONDITIONS, condition), address(MUTEXES, mutex));
+                if let Some(permit) = self.permit(condition, ticket) {
+                    self.permits.remove(permit);
+                }
+                let thread = self.thread_mut(number);
+                thread.phase = Phase::Relocking { mutex };
+                thread.deadline = None;
+            }
+            Phase::Woken { condition, mutex } => {
+                (record.kind, record.detail) = (Kind::WaitEnd, 2);
+                (record.object, record.extra) = (address(CONDITIONS, condition), address(MUTEXES, mutex));
+                let now = self.events;
+                let thread = self.thread_mut(number);
+                (thread.phase, thread.woken) = (Phase::Relocking { mutex }, Some(now));
+            }
+            Phase::TimedOut { condition, mutex } => {
                 (record.kind, record.detail) = (Kind::WaitEnd, 1);
                 (record.object, record.extra) = (address(CONDITIONS, condition), address(MUTEXES, mutex));
                 if let Some(Op::TimedWait(.., register)) = self.next_op(number) {
@@ -358,10 +455,106 @@ impl<'a> State<'a> {
         if record.kind.is_atomic() && record.kind.is_write() {
             self.clocks.release(number, Carrier::Object(record.object));
         }
+        self.retrace(number, &record);
         if self.outcome.is_none() && !self.thread(number).over {
             self.run_local(number);
+            self.look_back(number);
         }
         record
+    }
+
+    fn has_still(&self, values: &[(usize, i64)]) -> bool {
+        values.iter().all(|&(variable, value)| self.variables[variable] == value)
+    }
+
+    /// Whether all threads that are not over are blocked, and some of them in loops.
+    pub fn spins_for_ever(&self) -> bool {
+        (0..self.threads()).any(|thread| self.status(thread) == Status::Blocked(Wait::Change))
+    }
+
+    /// Which signal a waiter may take.
+    fn permit(&self, condition: usize, ticket: u64) -> Option<usize> {
+        self.permits.iter().position(|&(on, after)| on == condition && after > ticket)
+    }
+
+    /// Whether a thread waits on a condition variable, and may stop without a reason.
+    pub fn may_wake(&self, number: u32) -> bool {
+        self.chooses_wakeups && self.status(number) == Status::Blocked(Wait::Condition)
+    }
+
+    /// A signal for one of those who wait, if there is more than one who could take it.
+    fn grant(&mut self, condition: usize) -> bool {
+        let tickets: Vec<u64> = self
+            .threads
+            .iter()
+            .filter_map(|thread| match thread.phase {
+                Phase::Waiting { condition: on, ticket, .. } if on == condition => Some(ticket),
+                _ => None,
+            })
+            .collect();
+        let Some(&first) = tickets.iter().min() else { return false };
+        let granted = self.permits.iter().filter(|&&(on, after)| on == condition && after > first).count();
+        if !self.chooses_wakeups || tickets.len() == 1 && granted == 0 {
+            return false;
+        }
+        if tickets.len() > granted {
+            self.tickets += 1;
+            self.permits.push((condition, self.tickets));
+        }
+        true
+    }
+
+    /// Whether a thread waits again as if it had not been woken up: it was, without a reason, and nobody has done anything since
+    /// but this thread, which has only looked.
+    fn waits_again(&mut self, number: u32) -> bool {
+        let thread = self.thread(number);
+        let (place, woken) = ((thread.position, thread.registers), thread.woken);
+        let again = woken.is_some_and(|woken| woken + 1 == self.events) && thread.waited == place;
+        let thread = self.thread_mut(number);
+        (thread.waited, thread.woken) = (place, None);
+        again
+    }
+
+    /// Takes note of what a thread has just done.
+    fn retrace(&mut self, number: u32, record: &Record) {
+        let looks = matches!(record.kind, Kind::Lock | Kind::Read | Kind::AtomicRead);
+        let thread = self.thread_mut(number);
+        if record.kind != Kind::WaitEnd {
+            // One event after the other.
+            thread.woken = thread.woken.filter(|woken| looks && woken + 1 == record.index).map(|woken| woken + 1);
+        }
+        self.thread_mut(number).awaits = None;
+        if !record.kind.is_access() && !matches!(record.kind, Kind::Yield | Kind::Sleep) {
+            let thread = self.thread_mut(number);
+            thread.visits.clear();
+            thread.touched.clear();
+        }
+    }
+
+    /// Whether a thread is about to make an access that it was about to make before, in the same state.
+    fn look_back(&mut self, number: u32) {
+        let Some(access) = self.next_access(number).filter(|_| self.spins_are_waits) else { return };
+        let thread = self.thread(number);
+        let (position, registers) = (thread.position, thread.registers);
+        let is_here = |visit: &&Visit| visit.position == position && visit.registers == registers;
+        if let Some(visit) = thread.visits.iter().rev().find(is_here) {
+            // What was there before the first access since.
+            let mut awaited: Vec<(usize, i64)> = Vec::new();
+            for &(variable, value) in &thread.touched[visit.touched..] {
+                if awaited.iter().all(|&(known, _)| known != variable) {
+                    awaited.push((variable, value));
+                }
+            }
+            if self.has_still(&awaited) {
+                self.thread_mut(number).awaits = Some(awaited);
+            }
+        }
+        let variable = ((access.object - VARIABLES) / 8) as usize;
+        let value = self.variables[variable];
+        let thread = self.thread_mut(number);
+        let touched = thread.touched.len();
+        thread.visits.push(Visit { position, registers, touched });
+        thread.touched.push((variable, value));
     }
 
     fn lock(&mut self, number: u32, mutex: usize) {
@@ -417,6 +610,7 @@ impl<'a> State<'a> {
             }
             Op::Wait(condition, mutex) | Op::TimedWait(condition, mutex, ..) => {
                 record.kind = Kind::Wait;
+                record.detail = u8::from(self.waits_again(number));
                 (record.object, record.extra) = (address(CONDITIONS, condition), address(MUTEXES, mutex));
                 self.unlock(number, mutex);
                 self.tickets += 1;
@@ -434,10 +628,13 @@ impl<'a> State<'a> {
             }
             Op::Signal(condition) => {
                 (record.kind, record.object) = (Kind::Signal, address(CONDITIONS, condition));
-                self.wake(condition);
+                if !self.grant(condition) {
+                    self.wake(condition);
+                }
             }
             Op::Broadcast(condition) => {
                 (record.kind, record.object) = (Kind::Broadcast, address(CONDITIONS, condition));
+                self.permits.retain(|&(on, _)| on != condition);
                 while self.wake(condition) {}
             }
             Op::SemWait(semaphore) => {

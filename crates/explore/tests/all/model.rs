@@ -50,7 +50,7 @@ proptest! {
             let path = path.unwrap();
             prop_assert_eq!(&execution.outcome, &path.outcome);
             prop_assert_eq!(&execution.bugs(), &path.bugs);
-            let last = decisions(&execution, None).last();
+            let last = decisions(&execution).last();
             let counts = last.map_or((0, 0, 0), |last| (last.preemptions, last.switches, last.unfair));
             prop_assert_eq!(counts, (path.preemptions.into(), path.switches.into(), path.unfair.into()));
             if tail == Tail::MinSwitches {
@@ -66,7 +66,7 @@ proptest! {
         let mut executor = ModelExecutor::new(program);
         let execution = executor.run_one(&Plan { tail: Tail::random(walk), ..everything() });
         let mut made: Vec<Switch> = Vec::new();
-        let mut decisions = decisions(&execution, None);
+        let mut decisions = decisions(&execution);
         while let Some(decision) = decisions.next() {
             let switch = |to| Switch { at: decision.at, to, from: decision.from, code: decision.code };
             for (other, _) in decisions.others() {
@@ -301,7 +301,7 @@ proptest! {
             let stacks: Vec<u64> = Clone::clone(&stacks);
             let (records, output) = (records.clone(), Vec::new());
             let log = Execution { records, stacks, outcome, events, threads: 9, partial: false, output };
-            let mut all = decisions(&log, Some(10));
+            let mut all = decisions(&log);
             while all.next().is_some() {
                 prop_assert!(all.others().count() + all.ready().count() < 20_000);
             }

@@ -1,6 +1,6 @@
 //! Who goes on when the plan does not say.
 
-use super::{PLAN, WALK, close, flags, partner_at};
+use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
     CURRENT, LIVE, READY_COUNT, SUSPENDED, State, Thread, next_ready, next_suspended, ready_thread, thread,
 };
@@ -14,6 +14,7 @@ pub(super) unsafe fn possible(number: u32) -> bool {
     number < crate::thread::COUNT.get()
         && (matches!((*thread(number)).state, State::Ready | State::Suspended)
             || may_wake(thread(number))
+            || spin::waits(thread(number))
             || hold::let_go(number)
             || sync::shared::bring(thread(number)))
 }
@@ -32,12 +33,20 @@ pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
 unsafe fn spurious_wakeup() -> Option<u32> {
     const ONE_IN: u64 = 16;
     let walk = WALK.ptr();
-    if !chooses_wakeups() || !(*walk).rarely(ONE_IN) {
+    if !is_any_wakeup() || !(*walk).rarely(ONE_IN) {
         return None;
     }
-    let waiters = || (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)));
-    let count = waiters().count() as u64;
-    if count == 0 { None } else { waiters().nth((*walk).below(count) as usize) }
+    let count = wakeups().count() as u64;
+    wakeups().nth((*walk).below(count) as usize)
+}
+
+/// The threads that may wake up spuriously.
+unsafe fn wakeups() -> impl Iterator<Item = u32> {
+    (0..crate::thread::COUNT.get()).filter(|&number| may_wake(thread(number)))
+}
+
+unsafe fn is_any_wakeup() -> bool {
+    chooses_wakeups() && LIVE.get() > READY_COUNT.get() && wakeups().next().is_some()
 }
 
 /// Whether a thread that the plan chooses waits for input that comes once it is asked for.
@@ -111,13 +120,20 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         } else {
             (*walk).choose(from, (0..ready).map(next).filter(stays))
         };
-        if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !chooses_wakeups() {
+        if (*walk).follows_priorities() && SUSPENDED.get() == 0 && !is_any_wakeup() {
             close();
         }
         return chosen.unwrap_or(from);
     }
     if able && cause == Cause::Strategy {
         return from;
+    }
+    // Who has had its turn for too long, and has nobody else to give way to, lets time pass.
+    if cause == Cause::Fair
+        && ready == 1
+        && let Some(late) = next_suspended()
+    {
+        return late;
     }
     // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
     if let Some(next) = next_ready(from) {
@@ -143,6 +159,9 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         && let Some(next) = next_ready(from)
     {
         return next;
+    }
+    if let Some(spinning) = spin::give_up(from) {
+        return spinning;
     }
     outcome::finish(OUTCOME_DEADLOCK)
 }

@@ -8,6 +8,7 @@
 //! changes such an object calls [`refresh`], so that at every decision the set of ready threads is exact.
 
 mod choice;
+pub(crate) mod spin;
 mod waiting;
 
 pub(crate) use choice::chooses_wakeups;
@@ -16,7 +17,7 @@ pub(crate) use waiting::{
     refresh, refresh_known, review, set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
 
-use crate::thread::{CURRENT, READY_COUNT, State, current, make_ready, thread};
+use crate::thread::{CURRENT, READY_COUNT, SUSPENDED, State, current, make_ready, thread};
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
@@ -57,6 +58,12 @@ struct Plan {
     /// The event behind the last point, where few accesses are points: it is one whatever it is.
     behind_point: u64,
     turn_began: u64,
+    /// From this event on it is to be asked whether the running thread has had its turn for too long.
+    turn_ends: u64,
+    /// The running thread was watched up to there, to see whether it only waits.
+    watched: bool,
+    /// The event before which the running thread had to give way.
+    exhausted: u64,
     switches: u64,
 }
 
@@ -78,6 +85,9 @@ static PLAN: Global<Plan> = Global::new(Plan {
     decided: 0,
     behind_point: 0,
     turn_began: 0,
+    turn_ends: 0,
+    watched: false,
+    exhausted: 0,
     switches: 0,
 });
 
@@ -118,10 +128,12 @@ pub(crate) unsafe fn begin() {
     take_switches();
     take_tail();
     hold::begin();
+    spin::begin();
     track::begin();
     (*plan).decided = 0;
     (*plan).behind_point = 0;
-    (*plan).turn_began = 0;
+    (*plan).exhausted = 0;
+    begin_turn(0);
     (*plan).switches = 0;
     (*plan).partner_at = 0;
     (*plan).running = true;
@@ -277,6 +289,7 @@ pub(crate) unsafe fn end() {
 pub(crate) unsafe fn begin_without_plan() {
     let plan = PLAN.ptr();
     (*plan).fair_limit = TURN;
+    begin_turn(0);
     HORIZON.set(0);
     RH_BUDGET.set(0);
     arm();
@@ -291,8 +304,7 @@ unsafe fn arm() {
         horizon = horizon.min((*(*plan).next).at);
     }
     if (*plan).fair_limit != 0 {
-        let turn_ends = ((*plan).turn_began + (*plan).fair_limit).max((*plan).tail_from);
-        horizon = horizon.min(turn_ends);
+        horizon = horizon.min((*plan).turn_ends);
     }
     if (*plan).max_events != 0 {
         horizon = horizon.min((*plan).max_events);
@@ -306,7 +318,7 @@ unsafe fn arm() {
     if (*plan).behind_point > now {
         horizon = horizon.min((*plan).behind_point);
     }
-    if (*plan).flags & FLAG_DEBUG != 0 {
+    if (*plan).flags & FLAG_DEBUG != 0 || spin::is_watching() {
         horizon = now;
     }
     let horizon = horizon.max(now + 1);
@@ -329,6 +341,13 @@ pub(crate) unsafe fn uncount() {
 
 /// An event that any thread can perform at any time is about to happen. Returns its number.
 pub(crate) unsafe fn point(code: usize) -> u64 {
+    spin::moves_on();
+    point_at(code, 0, false)
+}
+
+/// As [`point`], for an event that changes nothing for anybody. A thread that does nothing else may wait for something.
+pub(crate) unsafe fn idle_point(code: usize) -> u64 {
+    spin::passes();
     point_at(code, 0, false)
 }
 
@@ -338,11 +357,15 @@ pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind
         (*current()).code = code;
         hold::before(address, size, kind, modules::site_number(site), code);
     }
+    spin::before(address, size, code);
     point_at(code, address, kind.is_write())
 }
 
 /// As [`point`], for an event that touches `object`.
-pub(crate) unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
+unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
+    if spin::is_awaited() {
+        spin::review(now());
+    }
     if let Some(n) = pass(code, object, changes) {
         return n;
     }
@@ -460,15 +483,13 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         && (*plan).tail != TAIL_MIN_SWITCHES
         && n >= (*plan).tail_from
         && (READY_COUNT.get() > 1 || is_held_back_alone());
-    let turn_over = (*plan).fair_limit != 0
-        && n >= (*plan).tail_from
-        && n >= (*plan).turn_began + (*plan).fair_limit
-        && (READY_COUNT.get() > 1 || watchdog::overdue(n).is_some());
+    let turn_over = (*plan).fair_limit != 0 && n >= (*plan).turn_ends && is_turn_over(n);
+    if turn_over {
+        (*plan).exhausted = n;
+    }
+    let turn_over = turn_over && n >= (*plan).tail_from;
     if !(forced || random && (*plan).running || turn_over) {
         if RH_BUDGET.get() == 0 {
-            if (*plan).fair_limit != 0 && n >= (*plan).turn_began + (*plan).fair_limit {
-                (*plan).turn_began = n;
-            }
             arm();
         }
         if is_point && n >= (*plan).tail_from && READY_COUNT.get() == 1 && follows_priorities() {
@@ -479,12 +500,48 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
     Some(if turn_over && !forced { Cause::Fair } else { Cause::Strategy })
 }
 
+/// The turn of a thread begins with event `n`.
+unsafe fn begin_turn(n: u64) {
+    let plan = PLAN.ptr();
+    (*plan).turn_began = n;
+    (*plan).turn_ends = n + (*plan).fair_limit;
+    (*plan).watched = false;
+}
+
+/// Whether the running thread, whose turn has come to its end before event `n`, has to give way. Who gets somewhere goes on,
+/// unless the plan says after how many events nobody does.
+unsafe fn is_turn_over(n: u64) -> bool {
+    /// Turns that a thread has in a row, at most.
+    const MOST_TURNS: u64 = 32;
+    let plan = PLAN.ptr();
+    let is_strict = (*plan).fair_limit < TURN || (*plan).tail != TAIL_MIN_SWITCHES;
+    let others = READY_COUNT.get() > 1 || !is_strict && SUSPENDED.get() > 0 || watchdog::overdue(n).is_some();
+    if !others {
+        begin_turn(n);
+        return false;
+    }
+    if is_strict || n >= (*plan).turn_began + MOST_TURNS * (*plan).fair_limit {
+        return true;
+    }
+    if !(*plan).watched {
+        (*plan).watched = true;
+        (*plan).turn_ends = spin::watch();
+        return false;
+    }
+    (*plan).watched = false;
+    (*plan).turn_ends = n + (*plan).fair_limit;
+    !spin::is_busy()
+}
+
 /// Decides who performs event `n` and goes there. Returns when the thread that called goes on.
 ///
 /// `able` says that the running thread could perform its next operation.
 pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     let plan = PLAN.ptr();
     let from = CURRENT.get();
+    if spin::is_awaited() {
+        spin::review(n);
+    }
     (*plan).decided = n;
     RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
     let (to, cause) = if (*plan).next < (*plan).end && (*(*plan).next).at <= n && (*plan).running {
@@ -512,8 +569,8 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         make_ready(chosen);
     }
     if (*chosen).state == State::Blocked {
-        // A spurious wake-up.
-        (*chosen).interrupted = true;
+        // A spurious wake-up, or a round of a loop that waits.
+        (*chosen).interrupted = !spin::waits(chosen);
         make_ready(chosen);
     }
     log::put(Record {
@@ -522,14 +579,17 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         object: u64::from(to),
         thread: from,
         kind: Kind::Switch,
+        size: u8::from((*plan).exhausted == n),
         detail: cause as u8,
         ..Record::default()
     });
-    (*plan).turn_began = n;
+    begin_turn(n);
     arm();
     if to != from {
         (*plan).switches += 1;
+        let left = now();
         fiber::switch_to(to);
+        spin::others_went_on(now() - left);
     }
     // Handlers of signals that were sent meanwhile come before what the thread was about to do.
     signals::deliver();
@@ -539,9 +599,13 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 pub(crate) unsafe fn yield_after() {
     let plan = PLAN.ptr();
     let n = now() + 1;
-    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
-    let planned = n >= (*plan).tail_from || (*plan).next < (*plan).end && (*(*plan).next).at == n;
-    if READY_COUNT.get() > 1 && planned {
+    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready; and one that does
+    // repeats one in which somebody was, even if it is not known now: it may have been chosen there, and found to wait.
+    let planned = (*plan).next < (*plan).end && {
+        let next = *(*plan).next;
+        next.at == n && (next.code == 0 || next.code == log::relative((*current()).code))
+    };
+    if planned || READY_COUNT.get() > 1 && n >= (*plan).tail_from {
         if (*plan).tail != TAIL_MIN_SWITCHES {
             (*WALK.ptr()).yields(CURRENT.get());
         }

@@ -4,9 +4,9 @@
 //! by [`wait_until`]. Whoever changes an object calls [`refresh`], so that at every decision the set of ready threads is
 //! exact.
 
-use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, uncount};
+use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, spin, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
-use crate::{debug, log, signals, sync};
+use crate::{debug, log, signals, sync, time};
 use racehunter_event::{Cause, Kind, Record, Wait};
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
@@ -46,6 +46,10 @@ pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadl
 /// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
 pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
     let t = current();
+    if spin::is_awaited() {
+        spin::review(now());
+    }
+    spin::moves_on();
     (*t).code = code;
     (*t).next_object = waiting.object;
     (*t).next_changes = true;
@@ -104,7 +108,7 @@ unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).timed_out = false;
     (*t).interrupted = false;
     (*t).ends_by = waiting.ends_by;
-    (*t).deadline = waiting.deadline.unwrap_or(u64::MAX);
+    (*t).deadline = waiting.deadline.map_or(u64::MAX, time::not_before_now);
     await_object(t, waiting.wait, waiting.object);
 }
 
@@ -254,6 +258,10 @@ pub(crate) unsafe fn wake(t: *mut Thread) {
 }
 
 pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
+    if kind == Kind::Suspended {
+        let (object, thread) = ((*t).deadline, (*t).number);
+        log::put(Record { index: n, object, thread, kind: Kind::Deadline, ..Record::default() });
+    }
     log::put(Record {
         index: n,
         code: log::relative((*t).code),

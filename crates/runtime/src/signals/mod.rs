@@ -38,6 +38,7 @@ pub(crate) const fn bit(signal: u32) -> u64 {
 #[repr(C)]
 pub(crate) struct Running {
     outer: *const Running,
+    signal: u32,
 }
 
 /// Signals of the set that the thread waits for in `sigwait`, and that have been sent.
@@ -101,15 +102,8 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
     *context.add(CONTEXT_MASK) = (*t).signal_mask;
     let own = if action.flags & NO_DEFER != 0 { 0 } else { bit(signal) };
     masks::set(t, (*t).signal_mask | action.mask | own);
-    log::put(Record {
-        index: schedule::now(),
-        code: log::relative(code),
-        object: u64::from(signal),
-        thread: CURRENT.get(),
-        kind: Kind::Handler,
-        ..Record::default()
-    });
-    let running = Running { outer: (*t).handler };
+    log_handler(signal, code, BEGINS);
+    let running = Running { outer: (*t).handler, signal };
     if running.outer.is_null() {
         clock::enter_handler();
     }
@@ -117,11 +111,28 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
     let handler: extern "C" fn(u32, *mut u8, *mut u64) = core::mem::transmute(action.handler);
     handler(signal, info, context);
     (*t).handler = running.outer;
+    log_handler(signal, code, ENDS);
     if running.outer.is_null() {
         clock::leave_handler();
     }
     masks::set(t, *context.add(CONTEXT_MASK));
     (*t).code = code;
+}
+
+/// What a record about a handler says.
+const BEGINS: u8 = 0;
+const ENDS: u8 = 1;
+
+unsafe fn log_handler(signal: u32, code: usize, detail: u8) {
+    log::put(Record {
+        index: schedule::now(),
+        code: log::relative(code),
+        object: u64::from(signal),
+        thread: CURRENT.get(),
+        kind: Kind::Handler,
+        detail,
+        ..Record::default()
+    });
 }
 
 /// A `longjmp` to a frame at this address leaves the handlers below it.
@@ -130,6 +141,7 @@ unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
         return;
     }
     while !(*t).handler.is_null() && ((*t).handler as usize) < stack_pointer {
+        log_handler((*(*t).handler).signal, (*t).code, ENDS);
         (*t).handler = (*(*t).handler).outer;
     }
     if (*t).handler.is_null() {

@@ -10,7 +10,6 @@ use core::arch::global_asm;
 interpose! {
     thrd_create => create, "rcx";
     thrd_detach => detach, "rsi";
-    thrd_yield => yield_now, "rdi";
     mtx_init => mutex_init, "rdx";
     mtx_destroy => mutex_destroy, "rsi";
     mtx_lock => mutex_lock, "rsi";
@@ -26,6 +25,7 @@ interpose! {
 interpose_cancellable! {
     thrd_join => join, "rdx";
     thrd_sleep => sleep, "rdx";
+    thrd_yield => yield_now, "rdi";
     cnd_wait => condition_wait, "rdx";
     cnd_timedwait => condition_timed_wait, "rcx";
 }
@@ -78,8 +78,8 @@ unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
     result(threads::detach(handle, code))
 }
 
-unsafe extern "C" fn yield_now(code: usize) {
-    threads::yield_now(code);
+unsafe extern "C" fn yield_now(code: usize) -> i32 {
+    threads::yield_now(code)
 }
 
 unsafe extern "C" fn sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {

@@ -7,7 +7,7 @@
 use super::{
     EINVAL, EPERM, ETIMEDOUT, interpose, interpose_cancellable, is_clock, is_time, misuse, mutex, objects, real,
 };
-use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh};
+use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh, spin};
 use crate::signals::{self, cancel};
 use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
 use crate::{Global, arena, log, time};
@@ -143,6 +143,7 @@ unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *con
 }
 
 unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize) -> i32 {
+    let (again, before) = (schedule::chooses_wakeups() && spin::waits_again(at, mutex, code), schedule::switches());
     let n = point(code);
     if !mutex::is_held(mutex) {
         misuse::wait_unlocked(mutex);
@@ -151,7 +152,9 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     if cancel::acts() {
         return 0;
     }
-    log::event(Kind::Wait, n, at, mutex as u64, 0);
+    // Others may have gone first.
+    let again = again && schedule::switches() == before;
+    log::event(Kind::Wait, n, at, mutex as u64, u8::from(again));
     misuse::used(at, Kind::Wait);
     misuse::one_mutex(at, mutex);
     let t = current();
@@ -161,6 +164,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     let depth = mutex::give_up(mutex);
     let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: BY_CANCEL };
     let end = schedule::wait_until(waiting, Cause::Blocked);
+    let switches = schedule::switches();
     let woken = end == End::Done && (*t).second == WOKEN;
     if !woken {
         let by_permit = end == End::Done && !(*t).signalled;
@@ -184,6 +188,9 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     // takes it.
     acquire_point(code, Wait::Mutex, mutex, None);
     mutex::take_again(mutex, depth);
+    if end == End::Interrupted && schedule::chooses_wakeups() {
+        spin::woken_for_nothing(switches);
+    }
     if end == End::Cancelled {
         cancel::act();
     }

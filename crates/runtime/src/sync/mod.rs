@@ -59,6 +59,9 @@ pub(crate) use interpose;
 /// As [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
 /// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees
 /// nothing but frames of the program.
+///
+/// The registers that the caller wants back lie below its frame meanwhile, and the others, whose values mean nothing to it, are
+/// the same after every call: see [`crate::schedule::spin`].
 macro_rules! interpose_cancellable {
     ($($name:ident => $model:path, $register:literal;)*) => { $(
         core::arch::global_asm!(
@@ -67,11 +70,15 @@ macro_rules! interpose_cancellable {
             concat!(stringify!($name), ":"),
             ".cfi_startproc",
             concat!("mov ", $register, ", [rsp]"),
-            "sub rsp, 8",
-            ".cfi_adjust_cfa_offset 8",
+            "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
+            "push r15",                     // for the alignment
+            ".cfi_adjust_cfa_offset 56",
+            "mov [rip + {caller}], rsp",
             "call {model}",
-            "add rsp, 8",
-            ".cfi_adjust_cfa_offset -8",
+            "add rsp, 56",
+            ".cfi_adjust_cfa_offset -56",
+            "xor ecx, ecx", "xor edx, edx", "xor esi, esi", "xor edi, edi",
+            "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
             "cmp byte ptr [rip + {cancelled}], 0",
             "jne 2f",
             "ret",
@@ -81,6 +88,7 @@ macro_rules! interpose_cancellable {
             ".cfi_endproc",
             concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
             model = sym $model,
+            caller = sym crate::schedule::spin::RH_CALLER,
             cancelled = sym crate::signals::cancel::CANCELLED,
         );
     )* };
@@ -103,6 +111,7 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
         Wait::Futex => (*t).signalled,
         Wait::Signal => crate::signals::awaited(t) != 0,
         Wait::File | Wait::Child => crate::io::available(t),
+        Wait::Change => crate::schedule::spin::available(t),
         Wait::Sleep | Wait::Outside | Wait::Timer | Wait::Partner => false,
     }
 }

@@ -3,7 +3,7 @@
 use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, misuse, real};
 use crate::fiber;
 use crate::schedule::{
-    BY_CANCEL, End, Waiting, acquire, decide_and_switch, max_threads, now, point, refresh, yield_after,
+    BY_CANCEL, End, Waiting, acquire, decide_and_switch, idle_point, max_threads, now, point, refresh, yield_after,
 };
 use crate::signals::{cancel, send};
 use crate::thread::{
@@ -19,14 +19,14 @@ interpose! {
     pthread_create => create, "r8";
     pthread_tryjoin_np => try_join, "rdx";
     pthread_detach => detach, "rsi";
-    sched_yield => yield_now, "rdi";
-    pthread_yield => yield_now, "rdi";
 }
 
 interpose_cancellable! {
     pthread_join => join, "rdx";
     pthread_timedjoin_np => timed_join, "rcx";
     pthread_clockjoin_np => clock_join, "r8";
+    sched_yield => yield_now, "rdi";
+    pthread_yield => yield_now, "rdi";
 }
 
 unsafe extern "C" {
@@ -247,7 +247,7 @@ pub(super) unsafe extern "C" fn detach(handle: usize, code: usize) -> i32 {
 }
 
 pub(crate) unsafe extern "C" fn yield_now(code: usize) -> i32 {
-    let n = point(code);
+    let n = idle_point(code);
     log::event(Kind::Yield, n, 0, 0, 0);
     yield_after();
     0

@@ -91,6 +91,14 @@ unsafe fn make(first: usize, notice: Notice) -> Option<usize> {
     Some(index)
 }
 
+/// Whether a timer is set that can expire.
+pub(crate) unsafe fn is_any_set() -> bool {
+    (0..USED.get()).any(|index| {
+        let it = timer(index);
+        (*it).in_use && (*it).thread != 0 && (*thread((*it).thread)).state == State::Suspended
+    })
+}
+
 /// Its thread, which is made when the timer is first set.
 unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
     let it = timer(index);

@@ -1,0 +1,29 @@
+// As long_turn.c, but the second thread takes either for granted.
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+atomic_int done;
+volatile int scratch[64];
+
+static void *work(void *unused) {
+    for (int i = 0; i < 500000; i++)
+        scratch[i & 63] = i;
+    atomic_store(&done, 1);
+    return unused;
+}
+
+static void *look(void *unused) {
+    assert(atomic_load(&done) <= 1);
+    return unused;
+}
+
+int main(void) {
+    pthread_t worker, looker;
+    pthread_create(&worker, NULL, work, NULL);
+    pthread_create(&looker, NULL, look, NULL);
+    pthread_join(worker, NULL);
+    pthread_join(looker, NULL);
+    return 0;
+}
