@@ -128,6 +128,8 @@ pub(crate) struct Worker {
 
 /// How often a running execution is looked at.
 const TICK: Duration = Duration::from_millis(20);
+/// In so many of these looks, one is at everything that the program could have overwritten.
+const LOOKS: u32 = 5;
 /// Time in which a program has to come to `main`.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Time in which an execution that was killed has to be gone, and a server to do what is between two of them.
@@ -249,6 +251,7 @@ impl Worker {
         let mut since = Instant::now();
         let mut killed: Option<Instant> = None;
         let mut gauge = Gauge::default();
+        let mut ticks = 0_u32;
         loop {
             if poll(&self.answers, self.output.tick(TICK)) {
                 return match self.read_answer() {
@@ -261,7 +264,13 @@ impl Worker {
                 return self.give_up(Answer::Interrupted);
             }
             let header = self.region.read_header();
-            if header.running >= count || header.requested > count || header.next > count {
+            ticks += 1;
+            // The second takes a while. Without it, a server that has forgotten its request would be waited for.
+            if header.running >= count
+                || header.requested > count
+                || header.next > count
+                || ticks % LOOKS == 0 && !self.region.is_intact()
+            {
                 return self.give_up(Answer::Damaged);
             }
             self.output.follow(header.running as usize, |slot| self.region.output_of(slot));
