@@ -52,7 +52,7 @@ const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
 const SETS_ALIKE: u32 = 4;
 
 /// The part of the time for a proof by all schedules.
-const SHARE_OF_ALL: u32 = 3;
+const SHARE_OF_ALL: u32 = 6;
 
 /// Pairs of accesses that executions are steered to.
 const SUSPECTS: usize = 64;
