@@ -326,6 +326,10 @@ impl Analysis for ContextBound {
             // It is not known what depends on what.
             self.leave_nothing_out();
         }
+        if self.reduction == Some(Reduction::Dynamic) && execution.chose_wakeups() {
+            // A wake-up conflicts with nobody, and random programs show that to want everybody meanwhile is not enough.
+            self.leave_nothing_out();
+        }
         if self.reduction == Some(Reduction::Dynamic) {
             return self.dynamic_targets(target, execution);
         }
