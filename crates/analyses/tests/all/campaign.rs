@@ -103,8 +103,8 @@ fn a_lost_update_needs_one_preemption() {
     assert_eq!((race.execution, race.preemptions), (1, 0), "happens-before needs no preemption to see it");
     assert!(summary.coverage.complete);
     assert_eq!(summary.coverage.threads, 3);
-    assert_eq!(summary.coverage.assumes.len(), 4, "{:?}", summary.coverage.assumes);
-    assert!(summary.coverage.left_out > 0 && summary.coverage.assumes[3].contains("different objects"));
+    assert_eq!(summary.coverage.assumes.len(), 5, "{:?}", summary.coverage.assumes);
+    assert!(summary.coverage.left_out > 0 && summary.coverage.assumes[4].contains("different objects"));
     assert_eq!(summary.coverage.missed, Vec::<String>::new());
 }
 
