@@ -161,7 +161,7 @@ mod tests {
         Outcome::Limit("events".to_owned())
     }
 
-    const FULL: u64 = 200_000_000;
+    const FULL: u64 = 4_000_000_000;
 
     #[test]
     fn a_long_execution_is_run_again_and_then_its_like_are_let_run() {

@@ -269,7 +269,7 @@ impl Worker {
             if header.running >= count
                 || header.requested > count
                 || header.next > count
-                || ticks % LOOKS == 0 && !self.region.is_intact()
+                || ticks.is_multiple_of(LOOKS) && !self.region.is_intact()
             {
                 return self.give_up(Answer::Damaged);
             }
