@@ -235,7 +235,8 @@ fn waits_signals_and_time_outs() {
 
 #[test]
 fn limits_and_fairness() {
-    let forever = vec![Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0)];
+    // It counts its rounds, so no state comes again: only the limit makes it give way.
+    let forever = vec![Op::Set(1, Value::RegPlus(1, 1)), Op::AtomicRead(0, 0), Op::JumpIf(0, 0, 0)];
     let program = Program::fork_join(vec![forever, vec![Op::AtomicWrite(0, Value::Const(1))]], vec![]);
     let unfair = Plan { fair_limit: None, max_events: 1_000, ..Plan::default() };
     assert_eq!(run(program.clone(), &unfair).outcome, Outcome::Limit("events".to_owned()));
