@@ -1,6 +1,6 @@
 //~ about: one file stream for two threads, or one for each
 //~ revisions: bug fixed
-//~[bug] truth: race
+//~[bug] truth: race crash
 //~[fixed] truth: clean
 #include <fstream>
 #include <thread>

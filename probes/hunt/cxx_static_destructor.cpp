@@ -1,6 +1,6 @@
 //~ about: main returns, and static objects go away, while a detached thread still uses one
 //~ revisions: bug fixed
-//~[bug] truth: race use-after-free crash
+//~[bug] truth: race use-after-free double-free crash
 //~[fixed] truth: clean
 #include <string>
 #include <thread>

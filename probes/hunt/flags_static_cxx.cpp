@@ -3,7 +3,7 @@
 //~[static] flags: -static-libstdc++ -static-libgcc
 //~[libcxx] flags: -stdlib=libc++
 //~[libcxx] may: refuse
-//~ truth: race
+//~ truth: race use-after-free double-free crash
 #include <string>
 #include <thread>
 static std::string s(40, 'x');

@@ -1,6 +1,6 @@
 //! How an execution ends.
 
-use crate::signals::fault;
+use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
 use crate::{Global, debug, escapes, log, schedule, server, sys, timers, values};
@@ -125,6 +125,9 @@ static ENDING: Global<u32> = Global::new(0);
 /// `main` has returned or `exit` was called. The others go first: what they still do may matter, and once the process
 /// has ended nobody will know.
 pub(crate) unsafe fn before_end(code: usize) {
+    if signals::is_aborting() {
+        die(signals::SIGABRT, 0);
+    }
     if !cuts_off() {
         return;
     }

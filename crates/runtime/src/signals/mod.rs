@@ -41,6 +41,18 @@ pub(crate) struct Running {
     signal: u32,
 }
 
+/// Whether the running thread is in the handler that its call of `abort` has led to.
+pub(crate) unsafe fn is_aborting() -> bool {
+    let mut running = (*crate::thread::current()).handler;
+    while !running.is_null() {
+        if (*running).signal == SIGABRT {
+            return send::ABORTING.get();
+        }
+        running = (*running).outer;
+    }
+    false
+}
+
 /// Signals of the set that the thread waits for in `sigwait`, and that have been sent.
 pub(crate) unsafe fn awaited(t: *const Thread) -> u64 {
     if (*t).pending == Wait::Signal { send::pending(t) & (*t).second as u64 } else { 0 }
@@ -145,6 +157,7 @@ unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
         (*t).handler = (*(*t).handler).outer;
     }
     if (*t).handler.is_null() {
+        send::ABORTING.set(false);
         clock::leave_handler();
     }
 }

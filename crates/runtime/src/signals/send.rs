@@ -371,13 +371,19 @@ pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32,
     }
 }
 
-/// `abort`: the program's own handler comes first; what the C library does then ends the process.
+/// `abort` was called, and not left since by a jump out of the handler.
+#[unsafe(link_section = ".data.racehunter")]
+pub(super) static ABORTING: Global<bool> = Global::new(false);
+
+/// `abort`: the program's own handler comes first; what the C library does then ends the process. A handler that ends it
+/// itself, with whatever status, does not make it anything else.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_abort(code: usize, stack_pointer: usize) -> usize {
     outcome::aborts_at(stack_pointer);
     if actions::of(SIGABRT).has_handler() {
         let t = thread(CURRENT.get());
         super::masks::set(t, (*t).signal_mask & !bit(SIGABRT));
+        ABORTING.set(true);
         to_self(SIGABRT as i32, code);
         actions::install(SIGABRT, actions::Action { handler: 0, flags: 0, mask: 0 });
     }

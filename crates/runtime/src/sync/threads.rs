@@ -201,6 +201,12 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
         misuse::report(Misuse::JoinTwice, number, 0);
         return EINVAL;
     }
+    if (*t).detached {
+        // It was detached while this thread waited for it.
+        log::event(Kind::Join, n, number, NOT_JOINED, 0);
+        misuse::report(Misuse::JoinDetached, number, 0);
+        return EINVAL;
+    }
     clock::join_thread(t);
     (*t).joined = true;
     log::event(Kind::Join, n, number, how, 1);
