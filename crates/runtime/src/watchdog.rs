@@ -156,14 +156,20 @@ impl Interrupted {
     /// that wait for a limited time are left alone: they would begin to wait anew.
     unsafe fn make_again(&self, context: *mut usize) {
         const MOVE_TO_EAX: u8 = 0xb8;
+        /// Bytes of code that are looked at.
+        const LOADED_BEFORE: usize = 24;
+        /// More than there are.
+        const SYSTEM_CALLS: u32 = 512;
         const RAX: usize = 5 + 13;
         const RIP: usize = 5 + 16;
         let before = (self.rip - 2) as *const u8;
-        // The number of the call is gone. The C library loads it just before.
-        if !self.returns_interrupted() || *before.sub(5) != MOVE_TO_EAX {
+        if !self.returns_interrupted() {
             return;
         }
-        let call = before.sub(4).cast::<u32>().read_unaligned();
+        // The number of the call is gone. The C library loads it just before, with at most a few loads of arguments between.
+        let loads = (5..=LOADED_BEFORE).filter(|&back| *before.sub(back) == MOVE_TO_EAX);
+        let mut numbers = loads.map(|back| before.sub(back - 1).cast::<u32>().read_unaligned());
+        let Some(call) = numbers.find(|&number| number < SYSTEM_CALLS) else { return };
         let [rdx, r8, r10] = [12, 0, 2].map(|register| *context.add(5 + register));
         let waits_for_ever = match call {
             SEMOP | MSGSND | MSGRCV | PAUSE => true,

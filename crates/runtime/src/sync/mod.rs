@@ -5,6 +5,7 @@
 //! [`crate::schedule::point`] or [`crate::schedule::acquire_point`], change the object, pass on what is known by
 //! [`crate::clock`], log, and [`crate::schedule::refresh`] those who wait for it.
 
+mod attributes;
 pub(crate) mod barrier;
 pub(crate) mod c11;
 pub(crate) mod condition;

@@ -55,6 +55,14 @@ functions! {
     cxx_start = c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
     cxx_join = c"_ZNSt6thread4joinEv";
     cxx_detach = c"_ZNSt6thread6detachEv";
+    get_attributes = c"pthread_getattr_np";
+    get_affinity = c"pthread_getaffinity_np";
+    set_affinity = c"pthread_setaffinity_np";
+    get_priority = c"pthread_getschedparam";
+    set_priority = c"pthread_setschedparam";
+    get_name = c"pthread_getname_np";
+    set_name = c"pthread_setname_np";
+    get_clock = c"pthread_getcpuclockid";
     lock_section = c"lockf";
     spawn = c"posix_spawn";
     spawn_by_name = c"posix_spawnp";
