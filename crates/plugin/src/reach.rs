@@ -40,19 +40,24 @@ pub enum What {
 
 /// Finds what is not seen.
 pub struct Lookout<'a> {
+    /// The module is one of RaceHunter's own.
+    pub is_support: bool,
     kinds: &'a Kinds,
     memory: Memory<'a>,
 }
 
 impl<'a> Lookout<'a> {
     /// A lookout for one module.
-    pub fn new(kinds: &'a Kinds) -> Self {
-        Self { kinds, memory: Memory::trusting(kinds) }
+    pub fn new(kinds: &'a Kinds, is_support: bool) -> Self {
+        Self { is_support, kinds, memory: Memory::trusting(kinds) }
     }
 
     /// What one instruction hides. `understood`: what it does to memory is announced.
     pub fn look(&mut self, instruction: Value, understood: bool) -> Vec<Reached> {
         let mut found = Vec::new();
+        if self.is_support {
+            return found;
+        }
         self.taken(instruction, &mut found);
         if let Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) = instruction.opcode() {
             let called = self.called(instruction, understood);
