@@ -261,9 +261,15 @@ fn reduction_loses_no_finding() {
             let Some(less_summary) = &less.summary else { panic!("{}", target.path) };
             assert_eq!(ids(&less), ids(&more), "{} {kind}", target.path);
             assert!(less_summary.complete, "{} {kind}: {less_summary:?}", target.path);
-            // A search that has to start again without the rules has taken a few executions for nothing.
+            // A search that has to start again without the rules has taken a few executions for nothing, and wake-ups for no
+            // reason are tried more often where a reduction has to know what they conflict with.
             let started_again = less_summary.left_out == 0;
-            assert!(started_again || less_summary.executions <= more_summary.executions, "{} {kind}", target.path);
+            let has_wakeups = less_summary.guarantee.contains("wake-ups");
+            assert!(
+                started_again || has_wakeups || less_summary.executions <= more_summary.executions,
+                "{} {kind}",
+                target.path
+            );
             *reduced += less_summary.executions;
         }
         all += more_summary.executions;

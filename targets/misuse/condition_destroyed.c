@@ -17,7 +17,7 @@ static void *wait_for_stop(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     while (!stop)
-        pthread_cond_wait(&changed, &lock); //~ misuse
+        pthread_cond_wait(&changed, &lock); //~ misuse //~ also data-race
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -26,7 +26,7 @@ int main(void) {
     pthread_cond_init(&changed, NULL);
     pthread_t thread;
     pthread_create(&thread, NULL, wait_for_stop, NULL);
-    pthread_cond_destroy(&changed); //~ misuse
+    pthread_cond_destroy(&changed); //~ misuse //~ also data-race
     pthread_mutex_lock(&lock);
     stop = 1;
     pthread_cond_broadcast(&changed); //~ also misuse

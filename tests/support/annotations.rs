@@ -96,12 +96,14 @@ fn note<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 fn annotated(path: &str, text: &str) -> Option<Annotated> {
     let (mut lines, mut also, mut kinds) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for (number, line) in (1..).zip(text.lines()) {
-        let Some((_, note)) = line.split_once("//~ ") else { continue };
-        if let Some(kind) = note.strip_prefix("also ") {
-            also.insert((number, kind.trim().to_owned()));
-        } else {
-            lines.insert(number);
-            kinds.insert(note.trim().to_owned());
+        // A line can have several notes.
+        for note in line.split("//~ ").skip(1) {
+            if let Some(kind) = note.strip_prefix("also ") {
+                also.insert((number, kind.trim().to_owned()));
+            } else {
+                lines.insert(number);
+                kinds.insert(note.trim().to_owned());
+            }
         }
     }
     assert!(also.is_empty() || !lines.is_empty(), "{path}: no line that must be reported");

@@ -112,11 +112,16 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
 /// The running thread is blocked or busy where nothing is counted, perhaps because of what the held thread has: that one
 /// goes on. Returns whether there was one.
 pub(crate) unsafe fn abandon() -> bool {
-    let is_holding = is_active() && (*WATCH.ptr()).held.is_some();
+    let is_holding = is_holding();
     if is_holding {
         release();
     }
     is_holding
+}
+
+/// Whether a thread is held.
+pub(crate) unsafe fn is_holding() -> bool {
+    is_active() && (*WATCH.ptr()).held.is_some()
 }
 
 /// The plan chooses this thread. If it is held here, it waited in vain in the execution that the plan repeats, too.

@@ -140,6 +140,10 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         return next;
     }
     let late = next_suspended();
+    // Who was blocked outside may be able to go on by now, and meet whoever is held. If not, the watchdog lets that one go.
+    if let (true, None, Some(left)) = (hold::is_holding(), late, watchdog::left()) {
+        return left;
+    }
     if let Some(held) = hold::give_up(late.is_some()) {
         return held;
     }
