@@ -51,7 +51,7 @@ impl Interrupts {
     }
 }
 
-/// The exit code of a hunt with so many findings that count.
+/// The exit code of a hunt; `counted` is the number of confirmed findings that are not suppressed.
 pub fn exit(counted: usize, coverage: &Coverage, require_complete: bool, signal: Option<Signal>) -> Exit {
     match signal {
         _ if counted > 0 => Exit::Findings,

@@ -62,7 +62,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
         Escape::None | Escape::Fork | Escape::Exec | Escape::Freed | Escape::Clock => false,
-        // Functions of the C library that touch memory or state of their own order nobody.
+        // Functions of the C library that only touch memory, or state of their own, order no threads.
         Escape::Unseen => !matches!(
             symbols.unseen(object & !VARIES).and_then(|(effect, _)| Effect::from_byte(effect)),
             Some(Effect::None | Effect::HiddenState | Effect::Memory | Effect::Random)
@@ -74,7 +74,7 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
 /// Set in the description of a call whose result differs from execution to execution, whatever its effect is else.
 const VARIES: u64 = 1 << 62;
 
-/// The effect and the name of a call that nobody sees.
+/// The effect and the name of a call that is not seen.
 fn described(symbols: &Symbols, escaped: &Escaped) -> Option<(Effect, String)> {
     let (effect, name) = symbols.unseen(escaped.object & !VARIES)?;
     Some((Effect::from_byte(effect)?, name))

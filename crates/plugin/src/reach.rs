@@ -1,4 +1,4 @@
-//! Code that the program reaches and that nobody sees: functions without instrumentation, and assembler.
+//! Code that the program reaches and that is not seen: functions without instrumentation, and assembler.
 //!
 //! Each call of such code is told to the runtime the first time that an execution comes to it. Which functions hide nothing is
 //! in [`racehunter_sight`]. A function of another module may be instrumented or not, which shows only when the program runs:
@@ -228,7 +228,7 @@ fn is_only_signalled(call: Value) -> bool {
     is_asked && call.uses().all(|(user, _)| sends(user))
 }
 
-/// A function that has memory accesses which nobody announces.
+/// A function with memory accesses that are not announced.
 pub fn blind(function: Value) -> Reached {
     let at = frame::first_instruction(function, None);
     Reached { at, what: What::Named(Effect::Uninstrumented, function.name(), None, [None, None]) }

@@ -1,4 +1,4 @@
-//! Code that the program comes to and that nobody sees.
+//! Code that the program comes to and that is not seen.
 //!
 //! The compiler plugin has a hook before each call that could be one, which comes here the first time; where such a call
 //! takes nothing away from what is claimed, it comes again. What only threads can do to each other does not count while

@@ -2,7 +2,7 @@
 //!
 //! A claim about all schedules is only as good as what was seen of each of them. Instrumented code is seen; everything else
 //! is looked up here, by name. The principle is a whitelist: [`of`] answers [`Effect::Unknown`] for every function that
-//! nobody has reviewed, and that is a gap in any claim about an execution that reaches it.
+//! has not been reviewed, and that is a gap in any claim about an execution that reaches it.
 //!
 //! The crate knows names, nothing else: not how calls are found (the compiler plugin), not when a call counts (the
 //! runtime), not how gaps are told (the reports). It has no dependencies and works without the standard library, because
@@ -39,7 +39,7 @@ pub enum Effect {
     Random = 4,
     /// A second address for memory that has one already: `shmat`.
     Alias = 5,
-    /// Code that nobody has reviewed.
+    /// Code that has not been reviewed.
     Unknown = 6,
     /// Inline assembler.
     Assembler = 7,

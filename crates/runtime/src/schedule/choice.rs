@@ -140,7 +140,7 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         return next;
     }
     let late = next_suspended();
-    // Who was blocked outside may be able to go on by now, and meet whoever is held. If not, the watchdog lets that one go.
+    // A thread that was blocked outside may be able to go on by now, and meet the held one. If not, the watchdog releases it.
     if let (true, None, Some(left)) = (hold::is_holding(), late, watchdog::left()) {
         return left;
     }
