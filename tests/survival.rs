@@ -255,6 +255,31 @@ fn leaving_from_a_handler_of_abort_is_leaving() {
 }
 
 #[test]
+fn a_handler_of_abort_does_not_make_it_a_success() {
+    let (workshop, program) = Workshop::with_program(
+        r"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void leave(int signal) { _exit(signal != SIGABRT); }
+static void *work(void *unused) { return unused; }
+
+int main(void) {
+    signal(SIGABRT, leave);
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    abort();
+}
+",
+    );
+    let hunted = workshop.hunt(&program, &["--runs", "10"]).expect(1);
+    assert!(hunted.findings.iter().all(|finding| finding.kind == "crash"), "{:?}", hunted.overview());
+}
+
+#[test]
 fn an_abort_is_a_crash() {
     expect_crash(hunt("abort();", RUNS), "SIGABRT");
 }

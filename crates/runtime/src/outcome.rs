@@ -125,9 +125,6 @@ static ENDING: Global<u32> = Global::new(0);
 /// `main` has returned or `exit` was called. The others go first: what they still do may matter, and once the process
 /// has ended nobody will know.
 pub(crate) unsafe fn before_end(code: usize) {
-    if signals::is_aborting() {
-        die(signals::SIGABRT, 0);
-    }
     if !cuts_off() {
         return;
     }
@@ -173,7 +170,15 @@ interpose! {
     _Exit => end_process, "rsi";
 }
 
+/// A handler of `abort` that ends the process with success would hide that it was called. Any other status tells.
+unsafe fn tell_abort(status: i32) {
+    if status == 0 && signals::is_aborting() {
+        die(signals::SIGABRT, 0);
+    }
+}
+
 pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
+    tell_abort(status);
     before_end(code);
     STATUS.set(status);
     let exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::exit());
@@ -181,6 +186,7 @@ pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
 }
 
 unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
+    tell_abort(status);
     before_end(code);
     let quick_exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::quick_exit());
     quick_exit(status)
@@ -207,6 +213,7 @@ pub(crate) unsafe fn watch_quick_end() {
 static AT_END: unsafe extern "C" fn() = at_end;
 
 pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
+    tell_abort(status);
     before_end(code);
     last_moment(code);
     publish(OUTCOME_EXITED);

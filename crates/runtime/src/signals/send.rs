@@ -376,7 +376,7 @@ pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32,
 pub(super) static ABORTING: Global<bool> = Global::new(false);
 
 /// `abort`: the program's own handler comes first; what the C library does then ends the process. A handler that ends it
-/// itself, with whatever status, does not make it anything else.
+/// itself with success does not make it a success.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_abort(code: usize, stack_pointer: usize) -> usize {
     outcome::aborts_at(stack_pointer);
