@@ -1,7 +1,7 @@
 //! The modules of a program, linked.
 
 use racehunter_ir as ir;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A function that the program defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,6 +124,19 @@ impl Program {
                 }
             }
         }
+    }
+
+    /// Names of the variables that the program uses and that no module of it defines.
+    pub fn variables_elsewhere(&self) -> impl Iterator<Item = &str> {
+        let symbols = || self.modules.iter().flat_map(|module| &module.symbols);
+        let is_here = |symbol: &&ir::Symbol| match symbol.kind {
+            ir::SymbolKind::Variable { defined, .. } => defined,
+            ir::SymbolKind::Alias { .. } => true,
+            ir::SymbolKind::Function { .. } => false,
+        };
+        let here: FxHashSet<&str> = symbols().filter(is_here).map(|symbol| symbol.name.as_str()).collect();
+        let variables = symbols().filter(|symbol| matches!(symbol.kind, ir::SymbolKind::Variable { .. }));
+        variables.map(|symbol| symbol.name.as_str()).filter(move |name| !here.contains(name))
     }
 
     fn variable(&mut self, name: &str, module: usize, symbol: ir::SymbolId) -> Entity {

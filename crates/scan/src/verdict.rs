@@ -128,6 +128,23 @@ const MOST_WAYS_BY_CELLS: usize = 16;
 /// Instructions that are followed, again and again, before that is given up.
 const MOST_STEPS: u64 = 5_000_000;
 
+/// Whether the linker gives a variable of this name an address, which may be that of another one.
+fn is_made_by_the_linker(name: &str) -> bool {
+    const MADE: [&str; 10] = [
+        "end",
+        "_end",
+        "edata",
+        "_edata",
+        "etext",
+        "_etext",
+        "__bss_start",
+        "__data_start",
+        "data_start",
+        "__executable_start",
+    ];
+    MADE.contains(&name) || name.starts_with("__start_") || name.starts_with("__stop_")
+}
+
 fn too_large() -> Gap {
     Gap { what: "the program as a whole: it is too large".to_owned(), place: None }
 }
@@ -141,6 +158,10 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
     };
     if program.constructors().is_none() {
         let what = "functions that run before or after `main`".to_owned();
+        gaps.0.insert(Gap { what, place: None });
+    }
+    for name in program.variables_elsewhere().filter(|name| is_made_by_the_linker(name)) {
+        let what = format!("`{name}`, whose address the linker makes");
         gaps.0.insert(Gap { what, place: None });
     }
     if !backend.leaves_nothing_out() {
