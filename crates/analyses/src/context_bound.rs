@@ -327,7 +327,8 @@ impl Analysis for ContextBound {
             self.leave_nothing_out();
         }
         if self.reduction == Some(Reduction::Dynamic) && execution.chose_wakeups() {
-            // A wake-up conflicts with nobody, and random programs show that to want everybody meanwhile is not enough.
+            // A wake-up conflicts with no operation. Adding every thread to the backtrack set while one waits is not enough:
+            // random programs show missed ends.
             self.leave_nothing_out();
         }
         if self.reduction == Some(Reduction::Dynamic) {

@@ -1,7 +1,7 @@
 //! Which spurious wake-ups are worth a try.
 //!
-//! A thread that wakes up while another one has its mutex does nothing but wait for that: whoever was running goes on, for
-//! nothing. When it wakes up then does not matter, as long as the mutex is not given back and nobody signals the condition
+//! A thread that wakes up while another one has its mutex only waits for that mutex: the running thread goes on, at no
+//! cost. When it wakes up then does not matter, as long as the mutex is not released and no thread signals the condition
 //! variable: the two orders have the same past, and cost the same. So it is tried once, at the first decision.
 
 use racehunter_explore::{Execution, Kind, Record};

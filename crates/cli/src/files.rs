@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Where findings are kept unless the user says otherwise.
 pub const DEFAULT_OUT: &str = ".racehunter";
-/// Of files that are read whole, at most so many bytes.
+/// Largest number of bytes of a file that is read whole.
 const MOST: u64 = 1 << 30;
 
 /// Who runs this.

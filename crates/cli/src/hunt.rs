@@ -308,7 +308,7 @@ struct Hunter<'a> {
     suppressions: &'a Suppressions,
     /// Findings that count: confirmed and not suppressed.
     counted: usize,
-    /// Statuses of failure whose findings are told in the end.
+    /// Failing exit statuses whose findings are printed when the hunt ends.
     late: Vec<(i32, Stored)>,
     /// Bugs that are explained in the end, because explaining has had its share of the time.
     waiting: Vec<Found>,
@@ -366,7 +366,7 @@ impl Hunter<'_> {
         self.pace.is_over(self.waiting.len())
     }
 
-    /// Explains, stores and prints a bug, while so many others wait. False when there was no time for it.
+    /// Explains, stores and prints a bug; `waiting` is the number of bugs that wait. Returns false when time ran out.
     fn report_late(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> bool {
         if self.pace.is_at_its_end() {
             return false;

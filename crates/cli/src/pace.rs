@@ -41,7 +41,7 @@ impl Pace {
         self.time.map(|time| self.began + time + GRACE.max(time / 10) / 2)
     }
 
-    /// Whether it is time to stop exploring, with so many bugs that wait to be explained.
+    /// Whether it is time to stop exploring; `waiting` is the number of bugs that wait to be explained.
     pub fn is_over(&self, waiting: usize) -> bool {
         let (Some(time), Some(deadline)) = (self.time, self.deadline()) else { return false };
         let usual = self.spent.checked_div(self.explained).unwrap_or_default();

@@ -52,7 +52,7 @@ proptest! {
         let reduction = [None, Some(Reduction::Caching), Some(Reduction::Dynamic)][reduction];
         let hunt = search(&program, bound, Strategy::MinSwitches, reduction);
         if hunt.summary.counts.limited > 0 {
-            // Nobody ends the wait in some schedule. That is no end, and nothing is claimed.
+            // In some schedule, no thread ends the wait. Such a schedule has no end, so nothing is claimed.
             prop_assert!(!hunt.summary.coverage.complete);
             return Err(TestCaseError::reject("waits for ever"));
         }
