@@ -4,7 +4,7 @@
 //! of a kind whose effects are not known that well. The order of operations that do not conflict does not matter: it is
 //! no part of the past.
 
-use racehunter_explore::{Kind, Record, Wait};
+use racehunter_explore::{Kind, Record, Touched, Wait, state_object};
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
@@ -68,6 +68,9 @@ impl Footprint {
             Kind::Wait | Kind::WaitEnd => {
                 footprint.objects.extend([(record.object >> 3, true), (record.extra >> 3, true)]);
             }
+            Kind::State => footprint
+                .objects
+                .extend(Touched::unpack(record.extra).parts().map(|(cell, changes)| (state_object(cell), changes))),
             // They do nothing to anybody. (An end of the program does, to all: it cuts them off.)
             Kind::Fence | Kind::Yield | Kind::Sleep => {}
             _ => footprint.everything = true,

@@ -189,6 +189,9 @@ pub struct Hunt {
     /// What the threads of the program are while it is hunted
     #[arg(help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
+    /// Let executions change files for all to see, and not only for themselves
+    #[arg(help_heading = PROGRAM, long)]
+    pub shared_files: bool,
     /// Form of the results
     #[arg(help_heading = RESULTS, long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
@@ -495,6 +498,9 @@ pub struct Replay {
     /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
     #[arg(long, value_name = "KIND", value_enum)]
     pub backend: Option<Threads>,
+    /// Let executions change files for all to see, and not only for themselves
+    #[arg(long)]
+    pub shared_files: bool,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

@@ -51,6 +51,7 @@ impl Identity {
             allow_exit_status,
             free_running,
             detector,
+            shared_files,
             ..
         } = arguments;
         let options = vec![
@@ -73,6 +74,7 @@ impl Identity {
             format!("--allow-exit-status={allow_exit_status}"),
             format!("--free-running {free_running}"),
             format!("--detector {detector:?}"),
+            format!("--shared-files {shared_files}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());
         Self { program, arguments: arguments.arguments.clone(), input, options }

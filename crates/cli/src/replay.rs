@@ -30,6 +30,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let backend =
         arguments.backend.map_or_else(|| if arguments.gdb { Backend::Threads } else { Backend::Fibers }, Backend::from);
     processes.use_backend(backend);
+    processes.share_files(arguments.shared_files);
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);
     let voice = arguments.voice;
@@ -58,7 +59,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         let again = again(&mut processes)?;
         let finding = again.ok_or_else(|| anyhow!("the schedule of `{}` does not show it", stored.finding.id))?;
         drop(processes);
-        return gdb::run(&stored, &finding, &arguments.out, backend, &arguments.debugger);
+        return gdb::run(&stored, &finding, backend, arguments);
     }
     let mut shown = 0;
     let mut last = None;

@@ -109,6 +109,10 @@ pub struct Header {
     pub shadow: u64,
     /// Bytes of it.
     pub shadow_size: u64,
+    /// 1: executions change files for all to see, and not in a view of their own; set by the controller.
+    pub shared_files: u32,
+    /// Unused.
+    pub padding: u32,
 }
 
 /// An instrumented library that an execution has loaded after the server was started.
@@ -499,3 +503,5 @@ pub const NOTE_REAL_IO: u32 = 4;
 pub const NOTE_LOCK_HELD: u32 = 8;
 /// An annotation of the program had an effect, see [`crate::Kind::Annotated`].
 pub const NOTE_ANNOTATED: u32 = 16;
+/// The execution has changed files in a view of its own, which no copy of the process may share.
+pub const NOTE_FILES: u32 = 32;

@@ -30,12 +30,14 @@
 pub mod control;
 mod file;
 mod record;
+mod state;
 
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
+pub use state::{Touched, state_object};
 pub use record::{Cause, Escape, Kind, Misuse, Record, UNMODELLED, UNMODELLED_FUNCTION, Wait};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 9;
+pub const FORMAT_VERSION: u32 = 10;
 
 /// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
 /// from 1. `main` has 1.

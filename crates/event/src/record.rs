@@ -57,6 +57,7 @@ impl Record {
     pub const fn variable(&self) -> Option<u64> {
         match self.kind {
             Kind::Io if self.extra != 0 => Some(self.extra),
+            Kind::State => Some(crate::state_object(self.object as u16)),
             kind if kind.is_access() || kind.is_synchronisation() || matches!(kind, Kind::Io) => Some(self.object),
             _ => None,
         }
@@ -179,6 +180,9 @@ byte_enum! {
         /// The program ends. `detail` 0: `main` has returned or `exit` was called, and others should run first, because
         /// after it they may not run any more; 1: the process ends. Only where other threads are left.
         End = 49,
+        /// State that is not memory of the program is looked at or changed: a file, a name in a directory, the working
+        /// directory. `extra` is a [`crate::Touched`], `object` its first part, `detail` 1 when something is changed.
+        State = 50,
 
         /// `thread` cannot perform its next operation: it waits for `object` (why: `detail`, a [`Wait`]). `extra` is
         /// the owner's thread number + 1 where there is one.

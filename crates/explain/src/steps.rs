@@ -126,6 +126,8 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Yield => "yield".to_owned(),
         Kind::Io => File::unpack(record.object)
             .map_or_else(|| "input or output".to_owned(), |file| file_step(file, record.detail == 1)),
+        Kind::State if record.detail == 1 => "change files".to_owned(),
+        Kind::State => "look at files".to_owned(),
         Kind::Kill => format!("send {}", signal(record)),
         Kind::Handler if record.detail != 0 => return None,
         Kind::Handler => format!("handle {}", signal(record)),

@@ -6,7 +6,7 @@
 //! them is what CHESS and RankChecker call the happens-before graph.)
 
 use crate::points::bytes;
-use crate::{Execution, Kind, Record, Variables};
+use crate::{Execution, Kind, Record, Touched, Variables, state_object};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
@@ -125,6 +125,7 @@ fn keys(record: &Record) -> Vec<u64> {
             vec![!record.object]
         }
         Kind::Wait => vec![!record.object, !record.extra],
+        Kind::State => Touched::unpack(record.extra).parts().map(|(cell, _)| state_object(cell)).collect(),
         kind if kind.is_synchronisation() => vec![!record.object, WORLD],
         _ => vec![WORLD],
     }

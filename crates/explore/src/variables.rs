@@ -66,7 +66,7 @@ impl Variables {
         match record.kind {
             Kind::Create => self.create(record),
             Kind::Allocated => self.allocate(execution, record),
-            Kind::Io => return record.variable().map(Variable::File),
+            Kind::Io | Kind::State => return record.variable().map(Variable::File),
             _ => return record.variable().map(|address| self.at(address)),
         }
         None

@@ -20,8 +20,8 @@ pub(crate) enum Step {
     },
 }
 
-/// Groups neighbours with a long common beginning.
-pub(crate) fn steps(plans: &[Plan]) -> Vec<Step> {
+/// Groups neighbours with a long common beginning, where snapshots can be taken at all.
+pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut first = 0;
     while first < plans.len() {
@@ -29,7 +29,7 @@ pub(crate) fn steps(plans: &[Plan]) -> Vec<Step> {
         let mut count = 1;
         while first + count < plans.len() {
             let shared = at.min(common(&plans[first + count - 1], &plans[first + count]));
-            if shared < WORTH_A_SNAPSHOT {
+            if shared < WORTH_A_SNAPSHOT || !snapshots {
                 break;
             }
             at = shared;
@@ -80,17 +80,18 @@ mod tests {
             plan(&[(11, 1), (60_000, 2)]),
             plan(&[(11, 1), (20_000, 2)]),
         ];
-        let steps = steps(&plans);
+        let steps = steps(&plans, true);
         assert!(matches!(steps[0], Step::Snapshot { first: 0, count: 3, at: 40_000 }));
         assert!(matches!(steps[1], Step::Single(3)));
         assert!(matches!(steps[2], Step::Single(4)));
         assert_eq!(prefix(&plans[0], 40_000).switches.len(), 1);
+        assert!(super::steps(&plans, false).iter().all(|step| matches!(step, Step::Single(_))));
     }
 
     #[test]
     fn a_tail_ends_what_is_common() {
         let mut early = plan(&[(10, 1)]);
         early.tail_from = 20;
-        assert!(matches!(steps(&[early.clone(), early])[..], [Step::Single(0), Step::Single(1)]));
+        assert!(matches!(steps(&[early.clone(), early], true)[..], [Step::Single(0), Step::Single(1)]));
     }
 }

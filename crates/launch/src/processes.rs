@@ -5,7 +5,7 @@ use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    BACKEND_FIBERS, BACKEND_THREADS, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
+    NOTE_FILES, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
     STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
@@ -28,6 +28,9 @@ pub struct Processes {
     backend: Backend,
     pool: u32,
     preparatory: u32,
+    shared_files: bool,
+    /// No execution has changed files so far, in which case processes can be copied while they run.
+    snapshots: bool,
     deaths: u32,
     /// Processor time of each execution of the last run.
     cpu: Vec<Duration>,
@@ -42,6 +45,18 @@ pub enum Backend {
     Fibers,
     /// Kernel threads, one of which has the turn: for programs that look at what their threads are to the kernel.
     Threads,
+}
+
+/// What holds for all plans of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) backend: Backend,
+    /// Threads to keep ready before forking.
+    pub(crate) pool: u32,
+    /// Preparatory iterations of an in-process loop.
+    pub(crate) preparatory: u32,
+    /// Executions change files for all to see.
+    pub(crate) shared_files: bool,
 }
 
 /// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
@@ -78,6 +93,8 @@ impl Processes {
             backend: Backend::Fibers,
             pool: 0,
             preparatory: PREPARATORY,
+            shared_files: false,
+            snapshots: true,
             deaths: 0,
             cpu: Vec::new(),
             stop: StopSign::default(),
@@ -98,6 +115,16 @@ impl Processes {
             worker.region.write_flags(&self.flags);
         }
         Ok(worker)
+    }
+
+    fn settings(&self) -> Settings {
+        let Self { backend, pool, preparatory, shared_files, .. } = *self;
+        Settings { backend, pool, preparatory, shared_files }
+    }
+
+    /// Whether executions change files for all to see, from the next one on, and not in a view of their own.
+    pub fn share_files(&mut self, shared: bool) {
+        self.shared_files = shared;
     }
 
     /// What the threads of the program are from the next execution on. No result depends on it.
@@ -179,8 +206,8 @@ impl Processes {
 
     /// Writes a plan that is to run alone.
     pub(crate) fn request_one(&mut self, plan: &Plan) -> Request {
-        let (backend, pool, preparatory) = (self.backend, self.pool, self.preparatory);
-        Request::write(&mut self.workers[0], std::slice::from_ref(plan), backend, pool, preparatory)
+        let settings = self.settings();
+        Request::write(&mut self.workers[0], std::slice::from_ref(plan), settings, false)
     }
 
     /// Waits for a chunk of plans on one server, and tells the processor time of each; the plans that were not reached are
@@ -198,6 +225,7 @@ impl Processes {
         let end = worker.output_end();
         for (index, owner) in request.slots.iter().enumerate().take(ran) {
             let slot = worker.region.read_slot(index);
+            worker.changes_files |= slot.notes & NOTE_FILES != 0;
             let Some(plan) = owner else { continue };
             if matches!(slot.state, STATE_EMPTY | STATE_NO_ROOM) || slot.outcome == OUTCOME_SNAPSHOT {
                 continue;
@@ -248,11 +276,12 @@ impl Processes {
                     };
                 }
             }
+            let settings = self.settings();
             let per_worker = missing.len().div_ceil(self.workers.len()).min(SLOTS / 2);
             let mut under_way = Vec::new();
             for ((number, worker), indices) in self.workers.iter_mut().enumerate().zip(missing.chunks(per_worker)) {
                 let chunk: Vec<Plan> = indices.iter().map(|&i| plans[i].clone()).collect();
-                let request = Request::write(worker, &chunk, self.backend, self.pool, self.preparatory);
+                let request = Request::write(worker, &chunk, settings, self.snapshots);
                 if request.slots.is_empty() {
                     let why = LaunchError::PlanTooLong(chunk[0].switches.len());
                     results[indices[0]] = Some(Execution::lost(why.to_string()));
@@ -289,6 +318,7 @@ impl Processes {
                 }
             }
             orphans::end_all();
+            self.snapshots &= self.workers.iter().all(|worker| !worker.changes_files);
             self.take_new_sites();
             self.share_patience();
             self.deaths += deaths;
@@ -374,17 +404,13 @@ impl Request {
     }
 
     /// Writes as many plans as fit.
-    fn write(worker: &mut Worker, chunk: &[Plan], backend: Backend, pool: u32, preparatory: u32) -> Self {
-        let backend = match backend {
-            Backend::Fibers => BACKEND_FIBERS,
-            Backend::Threads => BACKEND_THREADS,
-        };
-        worker.region.begin_request(backend, pool, preparatory);
+    fn write(worker: &mut Worker, chunk: &[Plan], settings: Settings, snapshots: bool) -> Self {
+        worker.region.begin_request(settings);
         if chunk.iter().any(|plan| plan.free) {
             worker.region.wipe_log();
         }
         let mut slots = Vec::new();
-        for step in batch::steps(chunk) {
+        for step in batch::steps(chunk, snapshots) {
             let (snapshot, plans) = match step {
                 Step::Single(plan) => (None, plan..plan + 1),
                 Step::Snapshot { first, count, at } => (Some(at), first..first + count),

@@ -1,7 +1,8 @@
 //! The controller's view of the memory that it shares with a fork server.
 
+use crate::processes::{Backend, Settings};
 use racehunter_event::control::{
-    Checksum, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
+    BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
     FLAG_VALUES, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED,
     MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, PLAN_BYTES, REGION_SIZE,
     SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY,
@@ -88,8 +89,9 @@ impl Written {
 fn is_plausible(written: &Header, found: &Header) -> bool {
     let fixed = |of: &Header| {
         let Header { magic, version, runtime_version, executable, sites_epoch, pool, preparatory, .. } = *of;
-        let Header { backend, shadow, shadow_size, .. } = *of;
-        (magic, version, runtime_version, executable, sites_epoch, pool, preparatory, backend, shadow, shadow_size)
+        let Header { backend, shadow, shadow_size, shared_files, .. } = *of;
+        let set = (sites_epoch, pool, preparatory, backend, shared_files);
+        (magic, version, runtime_version, executable, shadow, shadow_size, set)
     };
     fixed(written) == fixed(found)
         && (written.sites..=SITES as u32).contains(&found.sites)
@@ -170,7 +172,13 @@ impl Region {
     }
 
     /// Writes what a request needs besides its plans, and forgets the plans of the last one.
-    pub(crate) fn begin_request(&mut self, backend: u32, pool: u32, preparatory: u32) {
+    pub(crate) fn begin_request(&mut self, settings: Settings) {
+        let Settings { backend, pool, preparatory, shared_files } = settings;
+        let backend = match backend {
+            Backend::Fibers => BACKEND_FIBERS,
+            Backend::Threads => BACKEND_THREADS,
+        };
+        let shared_files = u32::from(shared_files);
         self.written.forget_plans();
         let header = self.header();
         // SAFETY: the header is mapped; the server reads these fields only after the request.
@@ -178,11 +186,13 @@ impl Region {
             (*header).backend = backend;
             (*header).pool = pool;
             (*header).preparatory = preparatory;
+            (*header).shared_files = shared_files;
             // The server sets these too. What the last request has left there is not of this one.
             ((*header).running, (*header).next) = (0, 0);
         }
         if let Some(written) = &mut self.written.header {
             (written.backend, written.pool, written.preparatory) = (backend, pool, preparatory);
+            written.shared_files = shared_files;
         }
     }
 

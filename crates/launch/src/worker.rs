@@ -124,6 +124,8 @@ pub(crate) struct Worker {
     limits: Limits,
     /// The server has ended, and was waited for: its number may be that of another process by now.
     ended: bool,
+    /// An execution has changed files.
+    pub(crate) changes_files: bool,
 }
 
 /// How often a running execution is looked at.
@@ -170,7 +172,7 @@ impl Worker {
         let child = orphans::spawn(&mut command).map_err(failed)?;
         drop((request_read, answer_write));
         let (requests, answers) = (request_write.into(), answer_read.into());
-        let mut worker = Self { region, child, requests, answers, output, limits, ended: false };
+        let mut worker = Self { region, child, requests, answers, output, limits, ended: false, changes_files: false };
         worker.greet(&name, stop)?;
         worker.region.remember_server();
         Ok(worker)

@@ -35,7 +35,6 @@ mod clock;
 mod debug;
 mod escapes;
 mod fiber;
-mod files_seen;
 mod free;
 mod hold;
 mod hooks;
@@ -66,6 +65,7 @@ mod track;
 mod tsan;
 mod values;
 mod watchdog;
+mod world;
 
 use core::cell::UnsafeCell;
 

@@ -87,7 +87,7 @@ pub(crate) unsafe fn fork_from(first: u64, count: u64) {
 }
 
 /// Something that the controller must know about the execution.
-unsafe fn note(bits: u32) {
+pub(crate) unsafe fn note(bits: u32) {
     NOTES.set(NOTES.get() | bits);
     (*server::slot()).notes |= bits;
 }

@@ -4,12 +4,12 @@
 //! takes nothing away from what is claimed, it comes again. What only threads can do to each other does not count while
 //! there is one thread: it is ordered with whatever the others did before, or will do.
 
-use crate::files_seen;
 use crate::schedule;
 use crate::thread::{LIVE, current};
+use crate::world::{cells, files};
 use crate::{Global, free, log, modules};
 use core::ffi::{CStr, c_char};
-use racehunter_event::Escape;
+use racehunter_event::{Escape, Touched};
 use racehunter_sight::{Effect, MARK};
 
 unsafe extern "C" {
@@ -70,9 +70,14 @@ pub(crate) unsafe extern "C" fn reached(
     let object = place_of(description);
     if effect.is_about_files() {
         let name = CStr::from_ptr(description.add(1) as *const c_char).to_bytes();
-        if files_seen::used(effect, name == b"fclose", [first, second], (code, object)) {
+        let call = files::Call { effect, name, arguments: [first, second], place: (code, object) };
+        if files::used(&call) {
             *gate = 1;
         }
+    } else if effect == Effect::ProcessState {
+        let mut touched = Touched::default();
+        touched.add(cells::TREE, true);
+        cells::touch(touched, code);
     } else if effect.counts_alone() || others_are_there() {
         *gate = 1;
         log::escape(Escape::Unseen, code, object, 0);

@@ -9,6 +9,7 @@ use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_read
 use crate::{
     Global, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys,
     time, timers, watchdog,
+    world::view,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
@@ -359,6 +360,7 @@ unsafe fn become_execution() {
         return free::begin();
     }
     if (*header()).backend == BACKEND_THREADS {
+        view::begin_with_threads();
         kernel::begin();
     }
     if !debugged {
@@ -416,6 +418,16 @@ pub(crate) fn has_controller() -> bool {
 /// unless they log everything.
 pub(crate) unsafe fn is_worth_a_look() -> bool {
     (*header()).loops == 0 || (*slot()).observe != OBSERVE_POINTS
+}
+
+/// Whether the user wants executions to change files for all to see.
+pub(crate) unsafe fn shares_files() -> bool {
+    (*header()).shared_files != 0
+}
+
+/// Whether many executions run in this process.
+pub(crate) unsafe fn runs_loops() -> bool {
+    (*header()).loops != 0
 }
 
 /// For in-process loops: starts the slot that this process was forked for, once more.
@@ -487,6 +499,7 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count) = log::extent();
     let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
+    let copies = if view::is_active() { leave_out(index, copies) } else { copies };
     for copy in 1..=copies {
         set_input(input);
         enter_slot(index + copy);
@@ -511,6 +524,14 @@ pub(crate) unsafe fn fan_out() -> bool {
     // The log goes on behind those of the copies, not behind this one.
     (*header()).log_used = used;
     sys::exit_group(0)
+}
+
+/// Copies of this process would all change its view of files, so none is made; the controller has their plans run from the
+/// beginning. Returns how many copies are left.
+unsafe fn leave_out(index: u32, copies: u32) -> u32 {
+    (index + 1..=index + copies).for_each(|left_out| (*slot_at(left_out)).state = STATE_NO_ROOM);
+    (*header()).next = index + copies + 1;
+    0
 }
 
 /// Finds the executable's `PT_TLS` segment.

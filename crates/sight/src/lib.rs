@@ -57,6 +57,8 @@ pub enum Effect {
     FileOpen = 13,
     /// Opens a file; what for, its mode tells (`fopen`).
     FileOpenMode = 14,
+    /// State of the process that the kernel keeps, and that has a model: the working directory, limits.
+    ProcessState = 15,
 }
 
 impl Effect {
@@ -79,6 +81,7 @@ impl Effect {
             Self::FilePosition,
             Self::FileOpen,
             Self::FileOpenMode,
+            Self::ProcessState,
         ];
         all.into_iter().find(|effect| *effect as u8 == byte)
     }
@@ -96,6 +99,7 @@ impl Effect {
             Self::Assembler => "assembler",
             Self::Uninstrumented => "no-instrumentation",
             Self::KernelState
+            | Self::ProcessState
             | Self::FileLook
             | Self::FileChange
             | Self::FileBoth
@@ -361,6 +365,9 @@ mod tests {
         assert_eq!(place("fgets"), (Effect::FilePosition, 2, 0));
         assert_eq!(place("fwrite"), (Effect::FileChange, 3, 0));
         assert_eq!(place("access"), (Effect::FileLook, 0, 0));
+        assert_eq!(place("rename"), (Effect::FileBoth, 0, 1));
+        assert_eq!(place("symlink"), (Effect::FileBoth, 1, 0));
+        assert_eq!(place("fflush"), (Effect::FileChange, 0, 0));
         assert_eq!(place("mkdir"), (Effect::FileBoth, 0, 0));
     }
 

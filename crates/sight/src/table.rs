@@ -10,7 +10,7 @@
 use crate::Effect;
 
 /// All entries. A name is in one of them only.
-pub const ALL: [(Effect, &str); 18] = [
+pub const ALL: [(Effect, &str); 19] = [
     (Effect::None, THREADS),
     (Effect::None, SIGNALS),
     (Effect::None, TIME),
@@ -21,6 +21,7 @@ pub const ALL: [(Effect, &str); 18] = [
     (Effect::None, CXX),
     (Effect::HiddenState, HIDDEN),
     (Effect::KernelState, KERNEL),
+    (Effect::ProcessState, PROCESS_STATE),
     (Effect::Random, RANDOM),
     (Effect::Alias, "shmat"),
     (Effect::FileLook, LOOKS),
@@ -127,7 +128,7 @@ const INPUT: &str = "
     shutdown getsockname:12 getpeername:12 setsockopt:3 getsockopt:34 __recv_chk __recvfrom_chk:56
     poll:0 ppoll:023 __poll_chk:0 __ppoll_chk:023 select:1234 pselect:12345 epoll_ctl:3 epoll_wait:1 epoll_pwait:14
     epoll_pwait2:134 __fdelt_chk __fdelt_warn flock lockf htonl htons ntohl ntohs inet_aton:01 inet_pton:12 inet_ntop:12
-    printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0 fflush fflush_unlocked
+    printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0
     memfd_create:0";
 
 /// The process: its beginning, its end, its children (each of which is noted by the runtime), and what never changes.
@@ -237,10 +238,14 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
-    umask chdir fchdir chroot setrlimit getrlimit prlimit nice setpriority getpriority prctl setuid setgid seteuid setegid
-    ioctl sethostname getgroups setsid setpgid getpgid getpgrp tcgetattr tcsetattr shmget shmctl shmdt semget semctl
+    chroot nice setpriority getpriority prctl setuid setgid seteuid setegid
+    ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
     sched_rr_get_interval sched_setparam sched_getparam inotify_init inotify_add_watch fanotify_init userfaultfd";
+
+/// State of the process that the kernel keeps: all of it is one object, which has a model.
+const PROCESS_STATE: &str = "
+    umask chdir:0 fchdir setrlimit:1 getrlimit:1 prlimit:23 getgroups:1 getpgid getpgrp";
 
 /// What differs from execution to execution.
 const RANDOM: &str = "
@@ -257,14 +262,14 @@ const LOOKS: &str = "
 
 /// Change files, and have results that do not depend on what was there. Here a pointer is a stream.
 const CHANGES: &str = "
-    write::0 writev::0 pwrite:1:0 pwritev:1:0 fsync::0 fdatasync::0 fclose::0
+    fflush::0 fflush_unlocked::0 write::0 writev::0 pwrite:1:0 pwritev:1:0 fsync::0 fdatasync::0 fclose::0
     fprintf:1+:0 vfprintf:1+:0 __fprintf_chk:2+:0 __vfprintf_chk:2+:0 dprintf:1+:0 vdprintf:1+:0
     fputs:0:1 fputs_unlocked:0:1 fputc::1 fputc_unlocked::1 putc::1 putc_unlocked::1 _IO_putc::1 __overflow::0
     fwrite:0:3 fwrite_unlocked:0:3";
 
 /// Change files, and tell something about what was there.
 const BOTH: &str = "
-    creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0 renameat:13:1 renameat2:13:1 link:01:0 linkat:13:1 symlink:01:0
+    creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0:1 renameat:13:1 renameat2:13:1 link:01:0:1 linkat:13:1 symlink:01:1
     symlinkat:02:2 mkdir:0:0 mkdirat:1:1 rmdir:0:0 mkfifo:0:0 mknod:0:0 truncate:0:0 ftruncate::0 posix_fallocate::0
     fallocate::0 chmod:0:0 fchmod::0 fchmodat:1:1 chown:0:0 fchown::0 lchown:0:0 utime:01:0 utimes:01:0 utimensat:12:1
     futimens:1:0 shm_open:0:0 shm_unlink:0:0 sendfile:2:0 copy_file_range:13:0

@@ -3,6 +3,7 @@
 //! gdb starts the program; the runtime in it finds the plan in the memory that gdb has inherited from here, and follows
 //! it. What gdb needs to know of the finding is in a file beside the findings; the commands are in `commands.py`.
 
+use crate::arguments::Replay;
 use crate::exit::{Exit, advise};
 use crate::files;
 use crate::store::Stored;
@@ -64,7 +65,8 @@ impl<'a> Session<'a> {
 }
 
 /// Starts gdb with these arguments and waits for its end. `finding` is as the last replay showed it.
-pub fn run(stored: &Stored, finding: &Finding, out: &Path, backend: Backend, arguments: &[String]) -> Result<Exit> {
+pub fn run(stored: &Stored, finding: &Finding, backend: Backend, replay: &Replay) -> Result<Exit> {
+    let Replay { out, debugger, shared_files, .. } = replay;
     let directory = out.join("gdb");
     let cannot = || format!("cannot write to `{}`", directory.display());
     files::check_out(out)?;
@@ -84,9 +86,9 @@ pub fn run(stored: &Stored, finding: &Finding, out: &Path, backend: Backend, arg
         .arg(format!("set args {}", words.join(" ")))
         .arg("-x")
         .arg(&script)
-        .args(arguments)
+        .args(debugger)
         .arg(&stored.program);
-    let status = debug(&plan_of(&finding.schedule), backend, &mut gdb).map_err(|error| {
+    let status = debug(&plan_of(&finding.schedule), backend, *shared_files, &mut gdb).map_err(|error| {
         advise(error.to_string(), "install gdb: `apt-get install gdb`, or your system's package of that name")
     })?;
     Ok(Exit::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))

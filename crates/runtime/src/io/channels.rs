@@ -7,7 +7,8 @@
 
 use super::{POLLIN, PollFd, multiplex, sockets};
 use crate::thread::COUNT;
-use crate::{Global, files_seen, sys};
+use crate::world::files;
+use crate::{Global, sys};
 use racehunter_event::FileKind;
 
 /// In place of a channel: every channel.
@@ -217,7 +218,7 @@ unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
 /// A descriptor is gone, or stands for something else now.
 pub(crate) unsafe fn forget(fd: i32) {
     super::descriptors::renewed(fd);
-    files_seen::forget(fd);
+    files::forget(fd);
     let e = entry(fd);
     if (*e).state == State::Channel {
         multiplex::forget(fd);
@@ -234,7 +235,7 @@ pub(crate) unsafe fn forget_range(first: u32, last: u32) {
 pub(crate) unsafe fn copy(from: i32, to: i32) {
     if from != to {
         forget(to);
-        files_seen::share([from, to]);
+        files::share([from, to]);
         of(from);
         let known = *entry(from);
         *entry(to) = known;

@@ -8,6 +8,7 @@ use super::{EINTR, Probe, Watch, channels, descriptors, finish, log_event, until
 use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable, real};
+use crate::world::files;
 use crate::{Global, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Wait};
@@ -48,6 +49,7 @@ unsafe extern "C" {
 /// `vfork` too: the child may do what it likes with a copy, and nobody notices that the parent did not wait.
 unsafe extern "C" fn fork_process(code: usize) -> i32 {
     let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
+    files::before_child();
     crate::sync::shared::before_fork();
     let pid = fork();
     if pid == 0 {
@@ -100,6 +102,7 @@ unsafe extern "C" fn spawn_by_name(
 
 /// Another program is about to be started.
 unsafe fn spawned(code: usize) {
+    files::before_child();
     channels::share_inherited();
     log::escape(Escape::Spawn, code, 0, 0);
 }

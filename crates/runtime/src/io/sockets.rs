@@ -7,7 +7,9 @@ use super::{
 };
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
+use crate::world::files;
 use crate::{sys, time};
+use core::ffi::c_char;
 use racehunter_event::{File, FileKind, FileOperation, Kind};
 
 const SOCKET: usize = 41;
@@ -92,6 +94,17 @@ impl Address {
 
     fn port(&self) -> u16 {
         u16::from_be_bytes([self.bytes[2], self.bytes[3]])
+    }
+
+    /// Hands over the path of a socket that has one.
+    fn with_path(&self, use_path: impl FnOnce(*const c_char)) {
+        const PATH: usize = 2;
+        let mut path = [0; size_of::<Self>()];
+        let end = (self.len as usize).min(self.bytes.len());
+        if self.family() == UNIX && end > PATH && self.bytes[PATH] != 0 {
+            path[..end - PATH].copy_from_slice(&self.bytes[PATH..end]);
+            use_path(path.as_ptr().cast());
+        }
     }
 
     /// A path, or a name of the abstract kind.
@@ -201,9 +214,10 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 
 /// An address that the program chooses can be known outside; one that the kernel chooses is told to nobody.
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, _code: usize) -> i32 {
+    let wanted = Address::copy(address, len);
+    wanted.with_path(|path| unsafe { files::changes(path) });
     let result = sys::call(BIND, fd as usize, address as usize, len as usize, 0);
     if result >= 0 {
-        let wanted = Address::copy(address, len);
         let chosen = match wanted.family() {
             INET | INET6 => wanted.port() != 0,
             _ => wanted.is_named(),

@@ -361,6 +361,19 @@ pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind
     point_at(code, address, kind.is_write())
 }
 
+/// As [`point`], for an event that looks at or changes state which is not memory; what stands for it is at these addresses,
+/// the first of which matters most.
+pub(crate) unsafe fn state_point(code: usize, mut at: impl Iterator<Item = usize>, changes: bool) -> u64 {
+    let first = at.next().unwrap_or(0);
+    if changes {
+        spin::moves_on();
+    } else {
+        spin::before(first, size_of::<u64>(), code);
+        at.for_each(|address| spin::also(address, size_of::<u64>()));
+    }
+    point_at(code, first, changes)
+}
+
 /// As [`point`], for an event that touches `object`.
 unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
     if spin::is_awaited() {

@@ -294,6 +294,11 @@ pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
     keep_watching(spin);
 }
 
+/// What the running thread is about to do touches this memory too.
+pub(super) unsafe fn also(address: usize, size: usize) {
+    (*current()).spin.note(address, size);
+}
+
 /// The running thread is about to make an access that is no point and is counted already: it comes by here since the
 /// budget was used up.
 pub(crate) unsafe fn looks(address: usize, size: usize, code: usize) {

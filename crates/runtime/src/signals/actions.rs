@@ -85,8 +85,20 @@ pub(super) unsafe fn begin(signal: u32) -> Action {
     action
 }
 
+/// The program has a handler of some signal, or had one.
+#[unsafe(link_section = ".data.racehunter")]
+static HANDLED: Global<bool> = Global::new(false);
+
+/// Whether a handler can have interrupted a thread.
+pub(crate) fn are_handled() -> bool {
+    HANDLED.get()
+}
+
 pub(super) unsafe fn install(signal: u32, action: Action) {
     (*ACTIONS.ptr())[signal as usize] = action;
+    if action.has_handler() {
+        HANDLED.set(true);
+    }
     if action.is_ignored() {
         send::discard(signal);
     }

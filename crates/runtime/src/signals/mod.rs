@@ -19,7 +19,7 @@ use crate::sync::{barrier, condition};
 use crate::thread::{CURRENT, Thread, current};
 use crate::{clock, log, schedule};
 use actions::{NO_DEFER, RESTART};
-pub(crate) use actions::{from_children, has_outside};
+pub(crate) use actions::{are_handled, from_children, has_outside};
 use racehunter_event::{Kind, Record, Wait};
 
 pub(crate) const SIGABRT: u32 = 6;

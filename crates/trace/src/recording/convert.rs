@@ -302,7 +302,7 @@ impl<'n, S: Sink> Converter<'n, S> {
                     _ => Ok(()),
                 };
             }
-            Kind::Once | Kind::FutexWait | Kind::FutexWake | Kind::Io => Op::Order,
+            Kind::Once | Kind::FutexWait | Kind::FutexWake | Kind::Io | Kind::State => Op::Order,
             Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer => Op::Order,
             // An annotation that passes something on.
             Kind::Fence if record.object != 0 => Op::Order,
@@ -331,6 +331,8 @@ impl<'n, S: Sink> Converter<'n, S> {
             (Subject::Nothing, _) => NO_OBJECT,
             (Subject::Thread, _) => record.object as u32,
             (subject, Kind::Io) => self.object(subject, record.extra)?,
+            // All that is not memory is one thing: an event can concern several parts of it.
+            (subject, Kind::State) => self.object(subject, u64::MAX)?,
             // All that concerns signals, timers and cancellation is one thing.
             (subject, Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer) => {
                 self.object(subject, 0)?

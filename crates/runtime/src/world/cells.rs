@@ -1,0 +1,61 @@
+//! What stands for state that is not memory.
+//!
+//! A cell counts how often its state was changed. That makes it memory like any other for a thread that looks again and
+//! again until something has changed, see [`crate::schedule::spin`].
+
+use crate::thread::COUNT;
+use crate::{Global, io, log, schedule, signals};
+use racehunter_event::{Kind, Touched};
+
+/// Cells that are told apart. What has the same cell by accident is taken for the same state, which costs schedules and
+/// hides none.
+const CELLS: usize = 2048;
+static VERSIONS: Global<[u64; CELLS]> = Global::new([0; CELLS]);
+/// Bit per cell: its state was changed in this execution.
+static CHANGED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
+
+/// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
+pub(crate) const TREE: u16 = 1;
+const FIRST: u64 = 2;
+
+/// The cell of whatever has this hash.
+pub(crate) const fn of(hash: u64) -> u16 {
+    let mixed = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    (FIRST + mixed % (CELLS as u64 - FIRST)) as u16
+}
+
+/// Whether the state was changed in this execution.
+pub(crate) unsafe fn is_changed(cell: u16) -> bool {
+    (*CHANGED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+}
+
+unsafe fn version(cell: u16) -> *mut u64 {
+    (VERSIONS.ptr() as *mut u64).add(cell as usize % CELLS)
+}
+
+/// In the names of objects that pass on what is known: above every address, apart from files and channels.
+const OBJECTS: usize = 1 << 59;
+
+/// The running thread is about to look at and change state. What does so while there never was another thread, nor a handler
+/// that could interrupt it, is ordered anyway, and no event.
+pub(crate) unsafe fn touch(touched: Touched, code: usize) {
+    for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
+        (*CHANGED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
+    }
+    if COUNT.get() <= 1 && !signals::are_handled() {
+        return;
+    }
+    let Some((first, _)) = touched.parts().next() else { return };
+    let changes = touched.changes();
+    let addresses = touched.parts().map(|(cell, _)| version(cell) as usize);
+    let n = schedule::state_point(code, addresses, changes);
+    log::event(Kind::State, n, first as usize, touched.pack(), u8::from(changes));
+    for (cell, changes) in touched.parts() {
+        // A program may keep its threads apart by what is in files.
+        io::learn(OBJECTS | cell as usize);
+        if changes {
+            io::release(OBJECTS | cell as usize);
+            *version(cell) += 1;
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! Which call touches which file.
+//!
+//! What is in files is state like memory: each file, each name and each position in an open file has a
+//! [cell](super::cells), and calls that touch the same one are ordered by the schedule. A claim needs more than that, because
+//! executions must begin with the same files: what is changed is private to the execution ([`view`]). Where that is refused,
+//! or where a file cannot be told from another one, whatever the program both looks at and changes is told.
+
+use super::cells::{self, TREE};
+use super::view::{self, Cover, HERE};
+use crate::io::channels;
+use crate::reach::VARIES;
+use crate::{Global, log, sys};
+use core::ffi::{CStr, c_char};
+use racehunter_event::{Escape, Touched};
+use racehunter_sight::Effect;
+
+/// Where something was done: code address and description.
+type Place = (usize, usize);
+
+/// A file, as far as it can be known again: the last part of its path, and what the file system calls it. Zero is not known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct File {
+    name: u64,
+    node: u64,
+}
+
+impl File {
+    const ANY: Self = Self { name: u64::MAX, node: u64::MAX };
+
+    fn may_be(self, other: Self) -> bool {
+        self == Self::ANY
+            || other == Self::ANY
+            || self.name != 0 && self.name == other.name
+            || self.node != 0 && self.node == other.node
+    }
+}
+
+const FILES: usize = 32;
+
+/// Files with the places where they were first used so.
+struct Used {
+    files: [(File, Place); FILES],
+    count: usize,
+}
+
+impl Used {
+    const fn new() -> Self {
+        Self { files: [(File { name: 0, node: 0 }, (0, 0)); FILES], count: 0 }
+    }
+
+    fn add(&mut self, file: File, place: Place) {
+        if self.files[..self.count].iter().any(|(known, _)| *known == file) {
+            return;
+        }
+        // The last one stands for all that are too many.
+        let last = self.count == FILES - 1;
+        self.files[self.count.min(FILES - 1)] = (if last { File::ANY } else { file }, place);
+        self.count = (self.count + 1).min(FILES);
+    }
+
+    fn find(&self, file: File) -> Option<Place> {
+        self.files[..self.count].iter().find(|(known, _)| known.may_be(file)).map(|(_, place)| *place)
+    }
+}
+
+static LOOKED_AT: Global<Used> = Global::new(Used::new());
+static CHANGED: Global<Used> = Global::new(Used::new());
+/// Something was changed that is not private to the execution: another one may find it so.
+#[unsafe(link_section = ".data.racehunter")]
+static LEAVES_TRACES: Global<bool> = Global::new(false);
+
+/// Files that were seen, by what the file system calls them, and the names under which they were first seen. A file that is
+/// reached by another name later is known by both.
+const NODES: usize = 512;
+static NAMES: Global<[(u64, u64); NODES]> = Global::new([(0, 0); NODES]);
+
+/// The name under which a file was first seen: this one, when it was not. Nothing when there are too many.
+unsafe fn first_name(node: u64, name: u64) -> Option<u64> {
+    if node == 0 {
+        return Some(name);
+    }
+    let names = &mut *NAMES.ptr();
+    let start = node as usize % NODES;
+    let mut places = (0..NODES).map(|step| (start + step) % NODES);
+    let place = places.find(|&place| names[place].0 == node || names[place].0 == 0)?;
+    if names[place].0 == 0 {
+        names[place] = (node, name);
+    }
+    Some(names[place].1)
+}
+
+/// Descriptors that are remembered.
+const DESCRIPTORS: usize = 1024;
+
+/// What an open descriptor stands for: cells of the file and of the position in it. 0: not known.
+#[derive(Clone, Copy)]
+struct Open {
+    node: u64,
+    file: u16,
+    position: u16,
+}
+
+impl Open {
+    const UNKNOWN: Self = Self { node: 0, file: 0, position: 0 };
+}
+
+static OPEN: Global<[Open; DESCRIPTORS]> = Global::new([Open::UNKNOWN; DESCRIPTORS]);
+
+unsafe fn entry(fd: i32) -> Option<&'static mut Open> {
+    usize::try_from(fd).ok().and_then(|fd| (&mut *OPEN.ptr()).get_mut(fd))
+}
+
+/// A descriptor is gone, or stands for something else now.
+pub(crate) unsafe fn forget(fd: i32) {
+    if let Some(open) = entry(fd) {
+        *open = Open::UNKNOWN;
+    }
+}
+
+/// Two descriptors have one position.
+pub(crate) unsafe fn share([from, to]: [i32; 2]) {
+    let known = node_of(from).map(|node| opened(from, node));
+    if let (Some(known), Some(open)) = (known, entry(to)) {
+        *open = known;
+    }
+}
+
+unsafe fn opened(fd: i32, node: u64) -> Open {
+    if let Some(open) = entry(fd)
+        && open.node == node
+    {
+        return *open;
+    }
+    let mut name = 0;
+    view::name_of(fd, |text| name = hash(text));
+    let file = cells::of(first_name(node, name).unwrap_or(name));
+    let open = Open { node, file, position: cells::of(hash(&fd.to_le_bytes()) ^ name.rotate_left(17)) };
+    if let Some(known) = entry(fd) {
+        *known = open;
+    }
+    open
+}
+
+/// What a call does to a file.
+#[derive(Clone, Copy, Default)]
+struct Use {
+    looks: bool,
+    changes: bool,
+}
+
+/// A function on a file that is about to be called, at a place.
+pub(crate) struct Call<'a> {
+    pub effect: Effect,
+    pub name: &'a [u8],
+    /// The file, and what the entry of the function says is of interest too: flags, a mode, another path.
+    pub arguments: [usize; 2],
+    pub place: Place,
+}
+
+impl Call<'_> {
+    fn is_named(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| name.as_bytes() == self.name)
+    }
+
+    /// Whether the file is given by its path, and not by a descriptor or a stream.
+    fn has_path(&self) -> bool {
+        match self.effect {
+            Effect::FileChange | Effect::FilePosition => false,
+            Effect::FileOpen | Effect::FileOpenMode => true,
+            _ => self.arguments[0] >= DESCRIPTORS * 16,
+        }
+    }
+
+    /// Whether it changes more names than that of one file: then it concerns whatever has a path. Who lists a directory
+    /// looks at all of its names, which comes to the same.
+    fn concerns_tree(&self) -> bool {
+        self.is_named(&[
+            "mkdir",
+            "mkdirat",
+            "rmdir",
+            "remove",
+            "unlinkat",
+            "rename",
+            "renameat",
+            "renameat2",
+            "link",
+            "linkat",
+            "symlink",
+            "symlinkat",
+            "opendir",
+            "fdopendir",
+            "scandir",
+        ])
+    }
+
+    /// Whether what it tells includes times, which differ from execution to execution once a file is changed.
+    fn tells_times(&self) -> bool {
+        let name = self.name.strip_prefix(b"__").unwrap_or(self.name);
+        let name = name.strip_prefix(b"f").or(name.strip_prefix(b"l")).unwrap_or(name);
+        name.starts_with(b"stat") || name.starts_with(b"xstat")
+    }
+
+    /// Whether it writes what a stream has in its buffer.
+    fn flushes(&self) -> bool {
+        self.is_named(&["fclose", "fflush", "fflush_unlocked", "fseek", "fseeko", "rewind", "fsetpos"])
+    }
+
+    /// Whether it has a position of its own in the file, or needs none.
+    fn has_offset(&self) -> bool {
+        self.effect == Effect::FileLook || self.is_named(&["pwrite", "pwritev", "ftruncate", "fchmod", "fchown", "futimens"])
+    }
+
+    /// Whether relative paths start at a directory that is one of its arguments.
+    fn starts_elsewhere(&self) -> bool {
+        let name = self.name.strip_suffix(b"64").unwrap_or(self.name);
+        let name = name.strip_suffix(b"2").unwrap_or(name);
+        self.is_named(&["statx", "__openat_2", "__openat64_2"])
+            || name.ends_with(b"at") && !self.is_named(&["stat", "lstat", "creat", "__xstat", "__lxstat"])
+    }
+}
+
+/// A function on a file is about to be called. Whether that was told, and need not be told again.
+pub(crate) unsafe fn used(call: &Call) -> bool {
+    if call.has_path() { used_path(call) } else { used_descriptor(call) }
+}
+
+/// A path is about to be changed by a call that is not announced. Relative paths start at the working directory.
+pub(crate) unsafe fn changes(path: *const c_char) {
+    if view::cover(HERE, CStr::from_ptr(path)) == Cover::Refused {
+        LEAVES_TRACES.set(true);
+    }
+}
+
+/// Another process is about to be made, which may change files where programs usually do.
+pub(crate) unsafe fn before_child() {
+    for directory in [c".", c"/tmp"] {
+        if view::cover_below(directory) == Cover::Refused {
+            LEAVES_TRACES.set(true);
+        }
+    }
+}
+
+unsafe fn used_path(call: &Call) -> bool {
+    const DO_NOT_FOLLOW: usize = 0x100;
+    const CHARACTERS: u32 = 0o020_000;
+    const FIFO: u32 = 0o010_000;
+    let [address, second] = call.arguments;
+    let (path, usage) = (CStr::from_ptr(address as *const c_char), use_of(call.effect, second));
+    let bytes = path.to_bytes();
+    if is_varying(bytes) {
+        return tell((call.place.0, call.place.1 | VARIES));
+    }
+    let directory = (bytes.starts_with(b"/") || !call.starts_elsewhere()).then_some(HERE);
+    let status = || directory.and_then(|directory| view::status(directory, address, DO_NOT_FOLLOW));
+    if status().is_some_and(|status| matches!(status.kind(), CHARACTERS | FIFO)) && usage.looks != usage.changes {
+        return false;
+    }
+    if usage.changes && !cover(call, directory, path) {
+        LEAVES_TRACES.set(true);
+    }
+    if call.is_named(&["freopen"]) {
+        (*OPEN.ptr()).fill(Open::UNKNOWN);
+    }
+    let mut found = status();
+    let is_link = found.is_some_and(|found| found.is_link());
+    if is_link {
+        found = view::status(HERE, address, 0);
+    }
+    let last = bytes.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/");
+    let (name, node) = (hash(last), found.map_or(0, |found| channels::key(&[found.device, found.node])));
+    let known = first_name(node, name);
+    let mut touched = Touched::default();
+    touched.add(TREE, call.concerns_tree());
+    touched.add(cells::of(name), usage.changes);
+    touched.add(cells::of(known.unwrap_or(name)), usage.changes);
+    let varies = call.tells_times() && touched.parts().any(|(cell, _)| cell != TREE && cells::is_changed(cell));
+    // What a link leads to has another name.
+    let is_elsewhere = is_link && (usage.changes || found.is_none());
+    let is_told = note(File { name, node }, usage, call.place)
+        || (varies || is_elsewhere || known.is_none()) && tell(call.place);
+    cells::touch(touched, call.place.0);
+    is_told
+}
+
+/// Makes sure that what a call changes is private. Whether it is.
+unsafe fn cover(call: &Call, directory: Option<i32>, path: &CStr) -> bool {
+    let is_private = |cover: Cover| cover != Cover::Refused;
+    if call.is_named(&["shm_open", "shm_unlink"]) {
+        return is_private(view::cover_below(c"/dev/shm"));
+    }
+    let Some(directory) = directory else { return false };
+    let other = call.is_named(&["rename", "link"]).then(|| CStr::from_ptr(call.arguments[1] as *const c_char));
+    is_private(view::cover(directory, path)) && other.is_none_or(|other| is_private(view::cover(HERE, other)))
+}
+
+unsafe fn used_descriptor(call: &Call) -> bool {
+    let [file, mode] = call.arguments;
+    if file == 0 && call.flushes() {
+        // All streams that there are.
+        let changed = &*CHANGED.ptr();
+        return changed.count > 0 && tell(call.place);
+    }
+    let fd = descriptor(file);
+    let is_close = call.is_named(&["fclose"]);
+    let usage = if is_close { Use::default() } else { use_of(call.effect, mode) };
+    // Nobody looks at what goes to the output and error of the program.
+    if matches!(fd, 1 | 2) && !usage.looks || channels::of(fd).is_some() {
+        return false;
+    }
+    let Some(node) = node_of(fd) else { return false };
+    let open = opened(fd, node);
+    let mut touched = Touched::default();
+    touched.add(open.file, usage.changes || call.flushes());
+    if !call.has_offset() {
+        touched.add(open.position, true);
+    }
+    let varies = call.tells_times() && cells::is_changed(open.file);
+    let is_told = note(File { name: 0, node }, usage, call.place) || varies && tell(call.place);
+    cells::touch(touched, call.place.0);
+    if is_close {
+        forget(fd);
+    }
+    is_told
+}
+
+unsafe fn use_of(effect: Effect, mode: usize) -> Use {
+    match effect {
+        Effect::FileLook | Effect::FilePosition => Use { looks: true, ..Use::default() },
+        Effect::FileChange => Use { changes: true, ..Use::default() },
+        Effect::FileOpen => use_of_flags(mode),
+        Effect::FileOpenMode => use_of_mode(mode as *const u8),
+        _ => Use { looks: true, changes: true },
+    }
+}
+
+fn use_of_flags(flags: usize) -> Use {
+    const ACCESS: usize = 3;
+    const READ_ONLY: usize = 0;
+    const WRITE_ONLY: usize = 1;
+    const CREATE: usize = 0o100;
+    const EXCLUSIVE: usize = 0o200;
+    const TRUNCATE: usize = 0o1000;
+    let (access, creates) = (flags & ACCESS, flags & CREATE != 0);
+    Use {
+        // A file that is not created must be there.
+        looks: access != WRITE_ONLY || !creates || flags & EXCLUSIVE != 0,
+        changes: access != READ_ONLY || creates || flags & TRUNCATE != 0,
+    }
+}
+
+unsafe fn use_of_mode(mode: *const u8) -> Use {
+    let text = CStr::from_ptr(mode as *const c_char).to_bytes();
+    let has = |letter: u8| text.contains(&letter);
+    Use { looks: has(b'r') || has(b'+') || has(b'x'), changes: !has(b'r') || has(b'+') }
+}
+
+fn is_varying(path: &[u8]) -> bool {
+    let varying: [&[u8]; 5] = [b"/dev/urandom", b"/dev/random", b"/dev/hwrng", b"/proc/", b"/sys/"];
+    varying.iter().any(|beginning| path.starts_with(beginning))
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step) | 1
+}
+
+/// The descriptor of a stream, or of itself.
+unsafe fn descriptor(file: usize) -> i32 {
+    /// Where the C library's `FILE` has it, which programs have compiled in.
+    const IN_STREAM: usize = 112;
+    if file < DESCRIPTORS * 16 { file as i32 } else { *((file + IN_STREAM) as *const i32) }
+}
+
+/// What the file system calls what a descriptor leads to, if that is a file.
+unsafe fn node_of(fd: i32) -> Option<u64> {
+    const FSTAT: usize = 5;
+    const KIND: u32 = 0o170_000;
+    const REGULAR: u32 = 0o100_000;
+    const DIRECTORY: u32 = 0o040_000;
+    let mut status = [0_u64; 18];
+    let is_there = sys::call(FSTAT, fd as usize, status.as_mut_ptr() as usize, 0, 0) == 0;
+    let is_file = is_there && matches!(status[3] as u32 & KIND, REGULAR | DIRECTORY);
+    is_file.then(|| channels::key(&[status[0], status[1]]))
+}
+
+/// Notes what is done to a file. Where executions leave traces, it is told when the same file is both looked at and changed.
+unsafe fn note(file: File, usage: Use, place: Place) -> bool {
+    let (looked_at, changed) = (&mut *LOOKED_AT.ptr(), &mut *CHANGED.ptr());
+    if usage.looks {
+        looked_at.add(file, place);
+    }
+    if usage.changes {
+        changed.add(file, place);
+    }
+    if !LEAVES_TRACES.get() || !usage.looks && !usage.changes {
+        return false;
+    }
+    let (earlier_look, earlier_change) = (looked_at.find(file), changed.find(file));
+    let (Some(look), Some(change)) = (earlier_look, earlier_change) else { return false };
+    if look != place {
+        tell(look);
+    }
+    if change != place {
+        tell(change);
+    }
+    tell(place)
+}
+
+unsafe fn tell(place: Place) -> bool {
+    let (code, object) = place;
+    log::escape(Escape::Unseen, code, object, 0);
+    true
+}

@@ -1,0 +1,9 @@
+//! State that is not memory of the program: files, their names, what the kernel keeps for the process.
+//!
+//! Whatever the program looks at or changes there has a [cell](cells); calls that touch the same one are ordered by the
+//! schedule like accesses to the same memory. [`files`] knows which call touches what, and [`view`] sees to it that what an
+//! execution changes is gone with it.
+
+pub(crate) mod cells;
+pub(crate) mod files;
+pub(crate) mod view;
