@@ -33,8 +33,8 @@ mod record;
 mod state;
 
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
-pub use state::{Touched, state_object};
 pub use record::{Cause, Escape, Kind, Misuse, Record, UNMODELLED, UNMODELLED_FUNCTION, Wait};
+pub use state::{Touched, state_object};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
 pub const FORMAT_VERSION: u32 = 10;

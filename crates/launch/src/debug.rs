@@ -21,7 +21,12 @@ use std::process::{Command, ExitStatus};
 ///
 /// # Errors
 /// When the debugger cannot be started.
-pub fn debug(plan: &Plan, backend: Backend, shared_files: bool, debugger: &mut Command) -> Result<ExitStatus, LaunchError> {
+pub fn debug(
+    plan: &Plan,
+    backend: Backend,
+    shared_files: bool,
+    debugger: &mut Command,
+) -> Result<ExitStatus, LaunchError> {
     let name = debugger.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| LaunchError::Start { program: name.clone(), source };
     let mut region = Region::new(None).map_err(failed)?;

@@ -5,8 +5,7 @@ use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    NOTE_FILES, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
-    STATE_RUNNING,
+    NOTE_FILES, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
 use std::path::PathBuf;

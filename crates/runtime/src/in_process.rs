@@ -34,6 +34,7 @@ unsafe fn reset() {
         sync::files::reset();
         thread::reset();
         reports::reset();
+        crate::world::random::reset();
         afterlife::empty_quarantine();
         arena::rewind(MARK.get());
         clock::settle(threads);

@@ -8,8 +8,7 @@ use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
     Global, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys,
-    time, timers, watchdog,
-    world::view,
+    time, timers, watchdog, world::view,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{

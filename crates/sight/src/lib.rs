@@ -59,6 +59,8 @@ pub enum Effect {
     FileOpenMode = 14,
     /// State of the process that the kernel keeps, and that has a model: the working directory, limits.
     ProcessState = 15,
+    /// Makes a file with a name of its own: `mkstemp`.
+    FileTemporary = 16,
 }
 
 impl Effect {
@@ -82,6 +84,7 @@ impl Effect {
             Self::FileOpen,
             Self::FileOpenMode,
             Self::ProcessState,
+            Self::FileTemporary,
         ];
         all.into_iter().find(|effect| *effect as u8 == byte)
     }
@@ -105,6 +108,7 @@ impl Effect {
             | Self::FileBoth
             | Self::FilePosition
             | Self::FileOpen
+            | Self::FileTemporary
             | Self::FileOpenMode => "kernel-state",
         }
     }
@@ -120,6 +124,7 @@ impl Effect {
                 | Self::FilePosition
                 | Self::FileOpen
                 | Self::FileOpenMode
+                | Self::FileTemporary
         )
     }
 
@@ -349,7 +354,7 @@ mod tests {
 
     #[test]
     fn what_differs_between_executions_counts_at_any_time() {
-        for name in ["getrandom", "arc4random", "getpid", "sched_getcpu", "mkstemp", "shmat"] {
+        for name in ["getrandom", "arc4random", "getpid", "sched_getcpu", "shmat"] {
             assert!(of(name).effect.counts_alone(), "{name}");
         }
         assert!(!of("strtok").effect.counts_alone());

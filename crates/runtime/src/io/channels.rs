@@ -27,6 +27,8 @@ enum State {
     Unknown,
     /// Never blocks.
     Plain,
+    /// Never blocks, and gives random numbers.
+    Random,
     Channel,
 }
 
@@ -144,6 +146,11 @@ pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
     Some(Descriptor { fd, kind, channel })
 }
 
+/// Whether what is read from a descriptor is random.
+pub(crate) unsafe fn is_random(fd: i32) -> bool {
+    of(fd).is_none() && (*entry(fd)).state == State::Random
+}
+
 /// As the file system sees it: device, inode, type.
 unsafe fn status(fd: i32) -> Option<(u64, u64, u32, u64)> {
     const FSTAT: usize = 5;
@@ -164,6 +171,7 @@ unsafe fn discover(fd: i32, e: *mut Entry) {
     const SOCKET: u32 = 0o140_000;
     const ANONYMOUS: u32 = 0;
     const MEMORY_DEVICES: u64 = 1;
+    const RANDOM_DEVICES: [u64; 2] = [0x108, 0x109];
     let Some((device, inode, kind, special)) = status(fd) else { return };
     (*e).state = State::Channel;
     match kind {
@@ -175,6 +183,7 @@ unsafe fn discover(fd: i32, e: *mut Entry) {
             (*e).kind = FileKind::Socket;
             (*e).channel = 0;
         }
+        CHARACTERS if RANDOM_DEVICES.contains(&special) => (*e).state = State::Random,
         CHARACTERS if special >> 8 != MEMORY_DEVICES => {
             (*e).kind = FileKind::Terminal;
             (*e).channel = find_or_make(key(&[device, inode, special]), true) as u16;

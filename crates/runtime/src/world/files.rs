@@ -125,6 +125,9 @@ pub(crate) unsafe fn share([from, to]: [i32; 2]) {
     }
 }
 
+/// In place of the name of a file without one.
+const NAMELESS: u64 = 1;
+
 unsafe fn opened(fd: i32, node: u64) -> Open {
     if let Some(open) = entry(fd)
         && open.node == node
@@ -132,7 +135,7 @@ unsafe fn opened(fd: i32, node: u64) -> Open {
         return *open;
     }
     let mut name = 0;
-    view::name_of(fd, |text| name = hash(text));
+    view::name_of(fd, |text| name = if text.ends_with(b" (deleted)") { NAMELESS } else { hash(text) });
     let file = cells::of(first_name(node, name).unwrap_or(name));
     let open = Open { node, file, position: cells::of(hash(&fd.to_le_bytes()) ^ name.rotate_left(17)) };
     if let Some(known) = entry(fd) {
@@ -166,7 +169,7 @@ impl Call<'_> {
     fn has_path(&self) -> bool {
         match self.effect {
             Effect::FileChange | Effect::FilePosition => false,
-            Effect::FileOpen | Effect::FileOpenMode => true,
+            Effect::FileOpen | Effect::FileOpenMode | Effect::FileTemporary => true,
             _ => self.arguments[0] >= DESCRIPTORS * 16,
         }
     }
@@ -187,6 +190,7 @@ impl Call<'_> {
             "linkat",
             "symlink",
             "symlinkat",
+            "mkdtemp",
             "opendir",
             "fdopendir",
             "scandir",
@@ -207,7 +211,8 @@ impl Call<'_> {
 
     /// Whether it has a position of its own in the file, or needs none.
     fn has_offset(&self) -> bool {
-        self.effect == Effect::FileLook || self.is_named(&["pwrite", "pwritev", "ftruncate", "fchmod", "fchown", "futimens"])
+        self.effect == Effect::FileLook
+            || self.is_named(&["pwrite", "pwritev", "ftruncate", "fchmod", "fchown", "futimens"])
     }
 
     /// Whether relative paths start at a directory that is one of its arguments.
@@ -276,8 +281,10 @@ unsafe fn used_path(call: &Call) -> bool {
     let varies = call.tells_times() && touched.parts().any(|(cell, _)| cell != TREE && cells::is_changed(cell));
     // What a link leads to has another name.
     let is_elsewhere = is_link && (usage.changes || found.is_none());
-    let is_told = note(File { name, node }, usage, call.place)
-        || (varies || is_elsewhere || known.is_none()) && tell(call.place);
+    // Others must not have the name, which is why it is another one each time.
+    let varies = varies || call.effect == Effect::FileTemporary && LEAVES_TRACES.get();
+    let is_told =
+        note(File { name, node }, usage, call.place) || (varies || is_elsewhere || known.is_none()) && tell(call.place);
     cells::touch(touched, call.place.0);
     is_told
 }

@@ -47,7 +47,9 @@ enum Namespace {
     /// The one that the process was born in.
     Common,
     /// One of its own. `user`: in a user namespace of its own, without any privilege outside.
-    Own { user: bool },
+    Own {
+        user: bool,
+    },
     Refused,
 }
 
@@ -195,7 +197,7 @@ fn link(fd: i32) -> Path {
 /// The last part of the name under which a descriptor was opened.
 pub(crate) unsafe fn name_of(fd: i32, mut use_name: impl FnMut(&[u8])) {
     if let Some(path) = Path::of_descriptor(fd) {
-        let text = path.text().strip_suffix(b" (deleted)").unwrap_or(path.text());
+        let text = path.text();
         use_name(text.rsplit(|&byte| byte == b'/').next().unwrap_or(text));
     }
 }

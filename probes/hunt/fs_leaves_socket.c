@@ -1,0 +1,34 @@
+//~ about: leaves a socket that no second run could bear
+//~ truth: clean
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+static void *first(void *arg)
+{
+    return arg;
+}
+static void *second(void *arg)
+{
+    return arg;
+}
+int main(void)
+{
+    int s = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un here = {.sun_family = AF_UNIX, .sun_path = "left.socket"};
+    assert(bind(s, (struct sockaddr *)&here, sizeof here) == 0);
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
