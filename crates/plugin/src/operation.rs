@@ -1,5 +1,6 @@
 //! What an instruction does that the runtime must hear of, before anything is emitted.
 
+use crate::calls::{self, ModelledCall, Sight};
 use crate::kinds::Kinds;
 use crate::library;
 use crate::llvm::{Module, Value, llvm};
@@ -99,6 +100,8 @@ pub enum Operation {
     Fence(u32),
     /// Call of a string function of the C library.
     LibraryString(library::StringCall),
+    /// Call of another function of the C library.
+    Library(ModelledCall),
     /// Conditional branch or switch with the value it depends on (tracing only).
     Branch(Value),
     /// Call of code that is not instrumented, or not known (tracing only).
@@ -174,6 +177,7 @@ impl<'a> Scanner<'a> {
         matches!(function, "memcpy" | "memmove" | "memset" | "mempcpy") && is_block_call
             || library::string_call(call, function).is_some()
             || matches!(name.as_str(), "fwrite" | "fwrite_unlocked") && printing::memory(call, &name).is_some()
+            || calls::is_covered(call, &name) && !printing::lacks_buffer(call, &name)
     }
 
     /// Whether an instruction of a function that asks for no announcements of plain accesses has one.
@@ -292,8 +296,24 @@ impl<'a> Scanner<'a> {
                 if let Some((access, address, length)) = printing::memory(call, name) {
                     self.range(access, address, length, found);
                 }
+                if self.needs_model(call, name, function) {
+                    found.extend(calls::modelled(call, name, self).map(Operation::Library));
+                }
             }
         }
+    }
+
+    /// Whether nothing else announces what a call does to memory.
+    fn needs_model(&mut self, call: Value, name: &str, function: &str) -> bool {
+        if library::string_call(call, function).is_some()
+            || printing::memory(call, name).is_some_and(|_| name.starts_with("fwrite"))
+        {
+            return false;
+        }
+        if crate::reach::is_transfer(name) && crate::reach::is_short_transfer(call) {
+            return false;
+        }
+        printing::hides(call, name, |pointer| !self.is_readable(pointer)).unwrap_or(true)
     }
 
     fn intrinsic(&mut self, call: Value, name: &str, found: &mut Vec<Operation>) {
@@ -348,6 +368,16 @@ impl<'a> Scanner<'a> {
     /// Whether a read at this address may see what another thread wrote.
     fn is_readable(&mut self, address: Value) -> bool {
         self.is_visible(address) && !self.memory.is_constant(address)
+    }
+}
+
+impl Sight for Scanner<'_> {
+    fn is_visible(&mut self, address: Value) -> bool {
+        Scanner::is_visible(self, address)
+    }
+
+    fn is_readable(&mut self, address: Value) -> bool {
+        Scanner::is_readable(self, address)
     }
 }
 

@@ -31,6 +31,7 @@ mod annotations;
 mod arena;
 mod atomics;
 mod blocks;
+mod calls;
 mod clock;
 mod debug;
 mod escapes;
