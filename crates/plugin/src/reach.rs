@@ -69,7 +69,7 @@ impl<'a> Lookout<'a> {
     fn called(&mut self, call: Value, understood: bool) -> Vec<What> {
         let callee = call.callee();
         if !llvm!(LLVMIsAInlineAsm(callee.0)).is_null() {
-            return assembled(callee).into_iter().collect();
+            return assembled(callee, understood).into_iter().collect();
         }
         let Some(function) = call.callee_function() else { return vec![What::Through(callee)] };
         if let Some(name) = function.intrinsic_name() {
@@ -199,9 +199,9 @@ impl<'a> Lookout<'a> {
 }
 
 /// Inline assembler that hides something.
-fn assembled(assembler_value: Value) -> Option<What> {
+fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     let (text, constraints) = assembler_value.assembler();
-    if assembler::is_harmless(&text, &constraints) {
+    if assembler::is_harmless(&text, &constraints) || understood && assembler::uses(&text, &constraints, |_, _| {}) {
         return None;
     }
     let effect = if assembler::is_varying(&text) { Effect::Random } else { Effect::Assembler };

@@ -102,7 +102,7 @@ pub(crate) unsafe fn acquire(clock: &SyncClock) {
 
 /// A thread learns what the object carries.
 pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
-    if DETECTS.get() {
+    if DETECTS.get() && (*t).ignores_order == 0 {
         join((*t).clock, clock.entries, clock.len);
     }
 }
@@ -141,7 +141,7 @@ unsafe fn ensure(clock: &mut SyncClock, len: u32) {
 
 /// The object carries what the running thread knows, in addition to what it carried.
 pub(crate) unsafe fn release(clock: &mut SyncClock) {
-    if DETECTS.get() {
+    if DETECTS.get() && (*current()).ignores_order == 0 {
         ensure(clock, COUNT.get());
         join(clock.entries, (*current()).clock, COUNT.get());
         tick();

@@ -54,6 +54,7 @@ mod pages;
 mod raw;
 mod reach;
 mod reports;
+mod sanitizer;
 mod schedule;
 mod server;
 mod shadow;
