@@ -51,6 +51,7 @@ mod memory;
 mod modules;
 mod outcome;
 mod pages;
+mod plain;
 mod raw;
 mod reach;
 mod reports;
