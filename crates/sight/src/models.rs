@@ -479,7 +479,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("copy_file_range", "m1.8 m3.8"),
     ("scandir", "r0s >w1.8+"),
     ("readdir", "m0.1"),
-    ("readdir_r", "m0.1 >w1.24! >w2.8!"),
+    ("readdir_r readdir64_r", "m0.1 >w1.24! >w2.8!"),
     ("rewinddir seekdir", "m0.1"),
     ("telldir", "r0.1"),
     ("closedir", "m0.1"),
