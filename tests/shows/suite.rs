@@ -67,8 +67,10 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     }
     let directory = Path::new(directory.ok_or("--dir: where is compiler-rt's test/tsan?")?);
     let tests = find(directory)?;
-    let chosen: Vec<&Test> =
-        tests.iter().filter(|test| names.is_empty() || names.iter().any(|name| text(&test.file).contains(name))).collect();
+    let chosen: Vec<&Test> = tests
+        .iter()
+        .filter(|test| names.is_empty() || names.iter().any(|name| text(&test.file).contains(name)))
+        .collect();
     let table = Table::new([
         ("test", 40, Align::Left),
         ("expected", 8, Align::Left),

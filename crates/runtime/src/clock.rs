@@ -107,6 +107,13 @@ pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
     }
 }
 
+/// The running thread learns what all others have done.
+pub(crate) unsafe fn acquire_everything() {
+    for number in 0..COUNT.get() {
+        join((*current()).clock, (*thread(number)).clock, COUNT.get());
+    }
+}
+
 /// The running thread's entry in its own clock.
 pub(crate) unsafe fn own() -> u32 {
     *(*current()).clock.add(CURRENT.get() as usize)

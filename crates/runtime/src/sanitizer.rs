@@ -175,22 +175,54 @@ without_effect! {
     __tsan_java_init(_heap: usize, _size: usize);
     __tsan_java_fini() -> c_int = 0;
     __tsan_java_find(_from: *mut usize, _to: usize) -> usize = 0;
-    __tsan_java_finalize();
+    __tsan_java_finalize() -> () = crate::clock::acquire_everything();
     __tsan_java_free(_at: usize, _size: usize);
-    __tsan_java_mutex_lock(at: usize) -> () = annotations::taken(at, true);
-    __tsan_java_mutex_unlock(at: usize) -> () = annotations::given(at, true);
+    __tsan_java_mutex_lock(at: usize) -> () = lock_again(at, 1);
+    __tsan_java_mutex_unlock(at: usize) -> () = unlock_once(at);
     __tsan_java_mutex_read_lock(at: usize) -> () = annotations::taken(at, false);
     __tsan_java_mutex_read_unlock(at: usize) -> () = annotations::given(at, false);
     __tsan_java_acquire(at: usize) -> () = annotations::acquired(at);
     __tsan_java_release(at: usize) -> () = annotations::released(at);
     __tsan_java_release_store(at: usize) -> () = annotations::released(at);
-    __tsan_java_mutex_lock_rec(at: usize, _count: c_int) -> () = annotations::taken(at, true);
+    __tsan_java_mutex_lock_rec(at: usize, count: c_int) -> () = lock_again(at, count);
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_java_mutex_unlock_rec(at: usize) -> c_int {
+    let count = held(at);
+    let times = *count;
+    *count = 0;
     annotations::given(at, true);
-    1
+    times
+}
+
+/// Locks of such a machine that are held, and how often.
+const HELD: usize = 16;
+#[unsafe(link_section = ".data.racehunter")]
+static LOCKS: Global<[(usize, c_int); HELD]> = Global::new([(0, 0); HELD]);
+
+unsafe fn held(at: usize) -> *mut c_int {
+    let locks = &mut *LOCKS.ptr();
+    let found = locks.iter().position(|lock| lock.0 == at).or_else(|| locks.iter().position(|lock| lock.1 == 0));
+    let lock = &mut locks[found.unwrap_or(HELD - 1)];
+    if lock.0 != at {
+        *lock = (at, 0);
+    }
+    &raw mut lock.1
+}
+
+unsafe fn lock_again(at: usize, times: c_int) {
+    *held(at) += times;
+    annotations::taken(at, true);
+}
+
+unsafe fn unlock_once(at: usize) {
+    let count = held(at);
+    *count -= 1;
+    if *count <= 0 {
+        *count = 0;
+        annotations::given(at, true);
+    }
 }
 
 #[unsafe(no_mangle)]

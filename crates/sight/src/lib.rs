@@ -197,7 +197,9 @@ fn modelled(name: &str) -> Option<Function> {
         match part {
             models::Part::Touch(touch) => match touch.place {
                 models::Place::Argument(at) | models::Place::Behind(at) => function.touches.bits |= 1 << at,
-                models::Place::Hidden(_) | models::Place::Result => function.effect = Effect::HiddenState,
+                models::Place::Hidden(_) | models::Place::Variable(_) | models::Place::Result => {
+                    function.effect = Effect::HiddenState
+                }
             },
             models::Part::Routine(..) => function.touches.from = Some(0),
             models::Part::Partly => return None,

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `>` | known only when the call has returned; before it, the place is a scheduling point and nothing more |
 //! | direction | `r` read, `w` written, `m` read and written, `a` changed under a lock of the library's own: a point, never a race |
-//! | place | `2` the memory argument 2 points to, `*2` that to which the pointer there points, `=` what the result points to, `$name` hidden state |
+//! | place | `2` the memory argument 2 points to, `*2` that to which the pointer there points, `=` what the result points to, `$name` hidden state, `@name` a variable of the library that programs can use |
 //! | length | `.8` bytes, `s` a string with its end, `s2` one of at most so many bytes as argument 2 says, `l1` as long as the string at argument 1, `n2` argument 2, `n1x2` their product, `n2k4` four times argument 2, `f0` a set of so many descriptors, `i2` the number at argument 2, `v` the result, `v2` the same, at most argument 2, `vk4` four times it, `vx1` times argument 1, `j` the result and one more, `j2` the same, at most argument 2, `e` up to where the result points, or the whole string, `e2` the same for a block |
 //! | | `z`, `z2`, `y1`, `t2` and `q`: as `s`, `s2`, `l1`, `j2` and `e`, for wide characters |
 //! | condition | `?` the result is not zero, `!` it is zero, `+` it is not negative |
@@ -61,6 +61,8 @@ pub enum Place<'a> {
     Result,
     /// Inside the library.
     Hidden(&'a str),
+    /// A variable of the library that programs can use too.
+    Variable(&'a str),
 }
 
 /// How much memory.
@@ -157,6 +159,11 @@ fn part(text: &str) -> Option<Part<'_>> {
             condition: Condition::Always,
         };
         return Some(Part::Touch(touch));
+    }
+    if let Some(named) = rest.strip_prefix('@') {
+        let (name, bytes) = named.split_once('.')?;
+        let (place, length) = (Place::Variable(name), Length::Bytes(bytes.parse().ok()?));
+        return Some(Part::Touch(Touch { is_after, direction, place, length, condition: Condition::Always }));
     }
     let mut bytes = rest.bytes();
     let place = match bytes.next()? {
@@ -671,10 +678,10 @@ pub const ALL: &[(&str, &str)] = &[
     ("lgamma lgammaf lgammal gamma", "&"),
     ("nan nanf nanl", "r0s"),
     // The environment and the locale.
-    ("getenv secure_getenv", "r0s r$environment"),
-    ("setenv", "r0s r1s m$environment"),
+    ("getenv secure_getenv", "r0s r$environment r@environ.8"),
+    ("setenv", "r0s r1s m$environment r@environ.8"),
     ("unsetenv putenv", "r0s m$environment"),
-    ("clearenv", "m$environment"),
+    ("clearenv", "m$environment w@environ.8"),
     ("setlocale", "r1s m$locale &"),
     ("localeconv", "m$localeconv r$locale"),
     ("nl_langinfo", "r$locale"),
@@ -729,7 +736,7 @@ pub const ALL: &[(&str, &str)] = &[
         "getutent getutid getutline setutent endutent pututline getutxent getutxid getutxline setutxent endutxent pututxline",
         "m$getutent",
     ),
-    ("getopt getopt_long getopt_long_only", "m$getopt"),
+    ("getopt getopt_long getopt_long_only", "m$getopt m@optind.4"),
     ("crypt", "r0s r1s m$crypt"),
     ("encrypt setkey", "m0.64 m$crypt"),
     ("crypt_r", "r0s r1s m2.1"),

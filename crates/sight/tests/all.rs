@@ -37,6 +37,7 @@ fn place(place: Place<'_>) -> String {
         Place::Behind(at) => format!("what the pointer at argument {} leads to", at + 1),
         Place::Result => "what is returned".to_owned(),
         Place::Hidden(name) => format!("state `{name}`"),
+        Place::Variable(name) => format!("the variable `{name}`"),
     }
 }
 
@@ -170,7 +171,10 @@ fn the_page_says_what_the_tables_say() {
         std::fs::write(document(), &wanted).expect("the page can be written");
     }
     let written = std::fs::read_to_string(document()).unwrap_or_default();
-    assert!(written == wanted, "docs/libc.md is not what the tables say: RACEHUNTER_BLESS=1 cargo test -p racehunter-sight");
+    assert!(
+        written == wanted,
+        "docs/libc.md is not what the tables say: RACEHUNTER_BLESS=1 cargo test -p racehunter-sight"
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! reports name it.
 
 use core::arch::global_asm;
+use core::ffi::c_char;
 use racehunter_sight::models::HIDDEN;
 
 /// Bytes of each, so that they are in cells of their own.
@@ -26,6 +27,7 @@ macro_rules! objects {
 }
 
 unsafe extern "C" {
+    fn dlsym(handle: *mut u8, name: *const c_char) -> *mut u8;
     static rh_hidden: u8;
 }
 
@@ -101,4 +103,16 @@ const fn are_the_same() -> bool {
 pub(crate) fn address(name: &str) -> Option<usize> {
     let at = HIDDEN.iter().position(|known| *known == name)?;
     Some(&raw const rh_hidden as usize + at * STRIDE)
+}
+
+/// The address of a variable of the C library, as the program sees it. Zero when there is none.
+pub(crate) unsafe fn variable(name: &str) -> usize {
+    const LONGEST: usize = 32;
+    const DEFAULT: *mut u8 = core::ptr::null_mut();
+    let mut text = [0_u8; LONGEST];
+    if name.len() >= LONGEST {
+        return 0;
+    }
+    text[..name.len()].copy_from_slice(name.as_bytes());
+    dlsym(DEFAULT, text.as_ptr() as *const c_char) as usize
 }

@@ -113,6 +113,7 @@ impl Call {
             Place::Result if self.has_returned => self.result as usize,
             Place::Result => 0,
             Place::Hidden(name) => hidden::address(name)?,
+            Place::Variable(name) => hidden::variable(name),
         };
         (address != 0).then_some(address)
     }
