@@ -12,6 +12,7 @@ mod predict;
 mod probes;
 mod real;
 mod scan;
+mod suite;
 mod table;
 mod tables;
 mod targets;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ["hunt", rest @ ..] => hunt::show(rest),
         ["tables", rest @ ..] => tables::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
+        ["tsan", rest @ ..] => suite::show(rest),
         ["real", names @ ..] => real::show(names),
         ["predict", names @ ..] => predict::show(names),
         // The process that `chaos` starts.

@@ -37,7 +37,8 @@ usage: cargo xtask COMMAND
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static [--tasks DIR | --targets | --real [NAME]]
             [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; what
-            variable bounding saves: `cargo xtask bench bounding`
+            variable bounding saves: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
+            [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt
 ";
 
 fn main() -> ExitCode {
@@ -68,6 +69,7 @@ fn run() -> Result<()> {
         ["bench", "static", rest @ ..] => show(&[&["scan"], rest].concat()),
         ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),
         ["bench", "predict", "--real", rest @ ..] => show(&[&["predict"], rest].concat()),
+        ["bench", "tsan", rest @ ..] => show(&[&["tsan"], rest].concat()),
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {

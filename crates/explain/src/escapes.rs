@@ -62,6 +62,8 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
         Escape::None | Escape::Fork | Escape::Exec | Escape::Freed | Escape::Clock => false,
+        // Files that never have the same in them, as random numbers.
+        Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.
         Escape::Unseen => !matches!(
             symbols.unseen(object & !VARIES).and_then(|(effect, _)| Effect::from_byte(effect)),

@@ -55,6 +55,9 @@ pub struct Emitter<'a> {
     pub(crate) stack: Value,
     weights: LLVMValueRef,
     pub(crate) told: Told,
+    /// Where the arguments of calls with a model are.
+    pub(crate) arguments: FxHashMap<Value, Value>,
+    pub(crate) models: FxHashMap<&'static str, Value>,
     /// Location of the hook that is being emitted.
     location: Option<Metadata>,
 }
@@ -107,6 +110,8 @@ impl<'a> Emitter<'a> {
             stack,
             weights,
             told,
+            arguments: FxHashMap::default(),
+            models: FxHashMap::default(),
             location,
         }
     }
@@ -136,6 +141,11 @@ impl<'a> Emitter<'a> {
             for operation in &announcement.operations {
                 self.announce(at, site, operation);
             }
+        }
+        for (modelled, site) in &plan.returning {
+            self.locate(plan.function, modelled.call);
+            let site = self.site(*site);
+            self.ends(site, modelled);
         }
         for written in &plan.written {
             self.locate(plan.function, written.call);
@@ -245,6 +255,7 @@ impl<'a> Emitter<'a> {
             }
             Operation::Fence(order) => self.call(c"__rh_fence", &[site, self.i32(order)]),
             Operation::LibraryString(string) => self.string(site, string),
+            Operation::Library(modelled) => self.begins(site, &modelled),
             Operation::Branch(value) => self.traced(at, |emitter| {
                 let value = emitter.as_i64(value);
                 emitter.call(c"__rh_branch", &[site, value]);
@@ -471,6 +482,13 @@ impl<'a> Emitter<'a> {
         let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
         self.before(entry.instructions().next().expect("a block has a terminator"));
         Value(llvm!(LLVMBuildAlloca(self.builder, self.types.i64.0, UNNAMED)))
+    }
+
+    /// The same for another type.
+    pub(crate) fn local_of(&self, function: Value, ty: Type) -> Value {
+        let entry = Block(llvm!(LLVMGetEntryBasicBlock(function.0)));
+        self.before(entry.instructions().next().expect("a block has a terminator"));
+        Value(llvm!(LLVMBuildAlloca(self.builder, ty.0, UNNAMED)))
     }
 
     /// Loads an `i64`.

@@ -15,6 +15,8 @@ pub struct Kinds {
     pub returns_twice: u32,
     /// `byval`: the callee gets a copy.
     pub by_value: u32,
+    /// `elementtype`.
+    pub element_type: u32,
     /// `noreturn`.
     pub no_return: u32,
     /// `nounwind`.
@@ -51,6 +53,7 @@ impl Kinds {
             naked: attribute_kind("naked"),
             returns_twice: attribute_kind("returns_twice"),
             by_value: attribute_kind("byval"),
+            element_type: attribute_kind("elementtype"),
             no_return: attribute_kind("noreturn"),
             no_unwind: attribute_kind("nounwind"),
             no_lazy_bind: attribute_kind("nonlazybind"),

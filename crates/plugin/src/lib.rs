@@ -41,6 +41,7 @@ compile_error!("choose one LLVM: --no-default-features --features llvm19, or llv
 #[cfg(not(any(feature = "llvm19", feature = "llvm22")))]
 compile_error!("choose the LLVM version: --features llvm22 or --features llvm19");
 
+mod calls;
 mod copies;
 mod emit;
 mod export;

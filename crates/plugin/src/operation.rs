@@ -1,5 +1,6 @@
 //! What an instruction does that the runtime must hear of, before anything is emitted.
 
+use crate::calls::{self, ModelledCall, Sight};
 use crate::kinds::Kinds;
 use crate::library;
 use crate::llvm::{Module, Value, llvm};
@@ -8,6 +9,7 @@ use crate::printing;
 use crate::standard;
 use crate::sys::core::*;
 use crate::sys::{LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode};
+use racehunter_sight::assembler;
 
 /// Direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +101,8 @@ pub enum Operation {
     Fence(u32),
     /// Call of a string function of the C library.
     LibraryString(library::StringCall),
+    /// Call of another function of the C library.
+    Library(ModelledCall),
     /// Conditional branch or switch with the value it depends on (tracing only).
     Branch(Value),
     /// Call of code that is not instrumented, or not known (tracing only).
@@ -167,13 +171,14 @@ impl<'a> Scanner<'a> {
     /// Whether all that a call of a known function does to memory is announced, in a function that asks for it.
     pub fn understands(&self, call: Value) -> bool {
         let Some(name) = call.is_call().then(|| call.callee_function()).flatten().map(Value::name) else {
-            return false;
+            return call.is_call() && !llvm!(LLVMIsAInlineAsm(call.callee().0)).is_null();
         };
         let function = name.trim_start_matches("__").trim_end_matches("_chk");
         let is_block_call = call.argument_count() >= 3 && call.operand(2).ty().is_integer();
         matches!(function, "memcpy" | "memmove" | "memset" | "mempcpy") && is_block_call
             || library::string_call(call, function).is_some()
             || matches!(name.as_str(), "fwrite" | "fwrite_unlocked") && printing::memory(call, &name).is_some()
+            || calls::is_covered(call, &name) && !printing::lacks_buffer(call, &name)
     }
 
     /// Whether an instruction of a function that asks for no announcements of plain accesses has one.
@@ -250,6 +255,7 @@ impl<'a> Scanner<'a> {
             return;
         }
         if !llvm!(LLVMIsAInlineAsm(call.callee().0)).is_null() {
+            self.assembler(call, found);
             return;
         }
         for argument in 0..call.argument_count() {
@@ -268,6 +274,37 @@ impl<'a> Scanner<'a> {
                 self.library_call(call, &name, found);
             }
             found.push(Operation::Call(call.callee()));
+        }
+    }
+
+    /// What inline assembler does to its operands. The processor orders single loads and stores as acquire and release do; what
+    /// has no lock and both reads and writes is an ordinary access, whose halves others can come between.
+    fn assembler(&mut self, call: Value, found: &mut Vec<Operation>) {
+        let (text, constraints) = call.callee().assembler();
+        let mut uses = Vec::new();
+        assembler::uses(&text, &constraints, |operand, how| uses.push((operand, how)));
+        let orders = constraints.contains("{memory}");
+        for (operand, how) in uses {
+            let Some(at) = assembler::argument(&constraints, operand.constraint) else { continue };
+            let address = call.operand(at);
+            let declared = || {
+                let attribute = call.call_attribute(at + 1, self.kinds.element_type)?;
+                Some(self.module.store_size(crate::llvm::Type(llvm!(LLVMGetTypeAttributeValue(attribute)))))
+            };
+            let bytes = operand.bytes.map(u64::from).or_else(declared).unwrap_or(4);
+            if !address.ty().is_ordinary_pointer() || !self.is_visible(address) {
+                continue;
+            }
+            let with = |order: u32| info(bytes, if orders { order } else { 0 }, 0);
+            match how {
+                assembler::Use::Load => found.push(Operation::Atomic(Atomic::Load, address, with(2))),
+                assembler::Use::Store => found.push(Operation::Atomic(Atomic::Store, address, with(3))),
+                assembler::Use::Update => found.push(Operation::Atomic(Atomic::Update, address, info(bytes, 5, 0))),
+                assembler::Use::Change => {
+                    found.push(access(Access::Read, address, bytes));
+                    found.push(access(Access::Write, address, bytes));
+                }
+            }
         }
     }
 
@@ -292,8 +329,24 @@ impl<'a> Scanner<'a> {
                 if let Some((access, address, length)) = printing::memory(call, name) {
                     self.range(access, address, length, found);
                 }
+                if self.needs_model(call, name, function) {
+                    found.extend(calls::modelled(call, name, self).map(Operation::Library));
+                }
             }
         }
+    }
+
+    /// Whether nothing else announces what a call does to memory.
+    fn needs_model(&mut self, call: Value, name: &str, function: &str) -> bool {
+        if library::string_call(call, function).is_some()
+            || printing::memory(call, name).is_some_and(|_| name.starts_with("fwrite"))
+        {
+            return false;
+        }
+        if crate::reach::is_transfer(name) && crate::reach::is_short_transfer(call) {
+            return false;
+        }
+        printing::hides(call, name, |pointer| !self.is_readable(pointer)).unwrap_or(true)
     }
 
     fn intrinsic(&mut self, call: Value, name: &str, found: &mut Vec<Operation>) {
@@ -348,6 +401,16 @@ impl<'a> Scanner<'a> {
     /// Whether a read at this address may see what another thread wrote.
     fn is_readable(&mut self, address: Value) -> bool {
         self.is_visible(address) && !self.memory.is_constant(address)
+    }
+}
+
+impl Sight for Scanner<'_> {
+    fn is_visible(&mut self, address: Value) -> bool {
+        Scanner::is_visible(self, address)
+    }
+
+    fn is_readable(&mut self, address: Value) -> bool {
+        Scanner::is_readable(self, address)
     }
 }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::calls::ModelledCall;
 use crate::copies::{self, CopiedLoop};
 use crate::kinds::Kinds;
 use crate::llvm::{FUNCTION, Module, Value, llvm};
@@ -48,6 +49,8 @@ pub struct FunctionPlan {
     pub reached: Vec<Reached>,
     /// Calls whose result says how much they have written.
     pub written: Vec<Written>,
+    /// Calls that are looked at again when they have returned, with their numbers.
+    pub returning: Vec<(ModelledCall, u32)>,
 }
 
 /// What the module gets.
@@ -119,6 +122,16 @@ impl Plan {
             .into_iter()
             .map(|(instruction, operations)| Announcement { instruction, site: self.number(instruction), operations })
             .collect();
+        let returning = announcements
+            .iter()
+            .flat_map(|announcement| {
+                announcement.operations.iter().map(move |operation| (operation, announcement.site))
+            })
+            .filter_map(|(operation, site)| match operation {
+                Operation::Library(modelled) if modelled.has_end() => Some((*modelled, site)),
+                _ => None,
+            })
+            .collect();
         let (mut regions, mut copied) = (Vec::new(), Vec::new());
         if self.shortcuts {
             copied = copies::find(function, &announcements, &rounds, kinds);
@@ -134,6 +147,7 @@ impl Plan {
             rounds,
             reached,
             written,
+            returning,
         });
     }
 

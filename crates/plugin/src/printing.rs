@@ -51,6 +51,11 @@ pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> boo
     Some(others.any(|(_, at)| at < call.argument_count() && !is_quiet(call.operand(at))))
 }
 
+/// Whether a call writes a string that [`written`] does not tell.
+pub fn lacks_buffer(call: Value, function: &str) -> bool {
+    is_buffer_first(function) && written(call).is_none()
+}
+
 /// A call that has written a string, and returns its length.
 #[derive(Clone, Copy)]
 pub struct Written {

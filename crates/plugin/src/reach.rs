@@ -69,7 +69,7 @@ impl<'a> Lookout<'a> {
     fn called(&mut self, call: Value, understood: bool) -> Vec<What> {
         let callee = call.callee();
         if !llvm!(LLVMIsAInlineAsm(callee.0)).is_null() {
-            return assembled(callee).into_iter().collect();
+            return assembled(callee, understood).into_iter().collect();
         }
         let Some(function) = call.callee_function() else { return vec![What::Through(callee)] };
         if let Some(name) = function.intrinsic_name() {
@@ -90,6 +90,7 @@ impl<'a> Lookout<'a> {
         }
         let arguments = match known.effect {
             Effect::None => return found,
+            Effect::HiddenState if racehunter_sight::is_modelled(&name) && understood => return found,
             Effect::Random if is_only_signalled(call) => return found,
             effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
             _ => [None, None],
@@ -102,7 +103,7 @@ impl<'a> Lookout<'a> {
     fn hides_memory(&mut self, call: Value, name: &str, understood: bool) -> bool {
         let touches = racehunter_sight::of(name).touches;
         if touches.is_empty() || understood {
-            return is_transfer(name) && !self.is_small_transfer(call);
+            return is_transfer(name) && !understood && !self.is_small_transfer(call);
         }
         if let Some(hides) = printing::hides(call, name, |pointer| self.is_quiet(pointer)) {
             return hides;
@@ -112,8 +113,7 @@ impl<'a> Lookout<'a> {
 
     /// Whether the runtime sees all that such a call transfers, or nobody else can.
     fn is_small_transfer(&mut self, call: Value) -> bool {
-        let is_short = |length: Value| length.constant_integer().is_some_and(|length| length <= SEEN_OF_TRANSFER);
-        call.argument_count() < 3 || is_short(call.operand(2)) || self.is_quiet(call.operand(1))
+        is_short_transfer(call) || self.is_quiet(call.operand(1))
     }
 
     /// Whether no other thread can see what happens behind a pointer, or nothing can happen there.
@@ -199,9 +199,9 @@ impl<'a> Lookout<'a> {
 }
 
 /// Inline assembler that hides something.
-fn assembled(assembler_value: Value) -> Option<What> {
+fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     let (text, constraints) = assembler_value.assembler();
-    if assembler::is_harmless(&text, &constraints) {
+    if assembler::is_harmless(&text, &constraints) || understood && assembler::uses(&text, &constraints, |_, _| {}) {
         return None;
     }
     let effect = if assembler::is_varying(&text) { Effect::Random } else { Effect::Assembler };
@@ -214,8 +214,14 @@ fn is_seen(function: Value, kinds: &Kinds) -> bool {
 }
 
 /// Functions whose data the runtime looks at itself, up to a limit: the second argument is the memory, the third its length.
-fn is_transfer(name: &str) -> bool {
+pub fn is_transfer(name: &str) -> bool {
     matches!(name, "read" | "write" | "recv" | "send" | "recvfrom" | "sendto")
+}
+
+/// Whether the runtime looks at all that such a call transfers.
+pub fn is_short_transfer(call: Value) -> bool {
+    let is_short = |length: Value| length.constant_integer().is_some_and(|length| length <= SEEN_OF_TRANSFER);
+    call.argument_count() < 3 || is_short(call.operand(2))
 }
 
 /// Whether a process or thread is asked for its number only to send it a signal.

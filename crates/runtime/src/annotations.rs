@@ -44,6 +44,13 @@ unsafe fn ignore(more: i32) {
     clock::load_epoch();
 }
 
+/// What the running thread synchronises from now on does not count, or counts again.
+unsafe fn ignore_order(more: i32) {
+    tell();
+    let t = current();
+    (*t).ignores_order = (*t).ignores_order.saturating_add_signed(more);
+}
+
 /// Memory on which races are meant to be.
 #[repr(C)]
 struct Benign {
@@ -158,8 +165,8 @@ annotation! {
     AnnotateIgnoreReadsEnd(_file: *const c_char, _line: c_int) { ignore(-1); }
     AnnotateIgnoreWritesBegin(_file: *const c_char, _line: c_int) { ignore(1); }
     AnnotateIgnoreWritesEnd(_file: *const c_char, _line: c_int) { ignore(-1); }
-    AnnotateIgnoreSyncBegin(_file: *const c_char, _line: c_int) {}
-    AnnotateIgnoreSyncEnd(_file: *const c_char, _line: c_int) {}
+    AnnotateIgnoreSyncBegin(_file: *const c_char, _line: c_int) { ignore_order(1); }
+    AnnotateIgnoreSyncEnd(_file: *const c_char, _line: c_int) { ignore_order(-1); }
     AnnotateBenignRace(_file: *const c_char, _line: c_int, at: usize, _why: *const c_char) { add_benign(at, 1); }
     AnnotateBenignRaceSized(_file: *const c_char, _line: c_int, at: usize, size: c_long, _why: *const c_char) {
         add_benign(at, size as usize);
@@ -211,15 +218,15 @@ unsafe fn happens(at: usize) -> *mut Object {
     object(at)
 }
 
-unsafe fn acquired(at: usize) {
+pub(crate) unsafe fn acquired(at: usize) {
     acquire(&(*happens(at)).clock);
 }
 
-unsafe fn released(at: usize) {
+pub(crate) unsafe fn released(at: usize) {
     release(&mut (*happens(at)).clock);
 }
 
-unsafe fn taken(at: usize, writes: bool) {
+pub(crate) unsafe fn taken(at: usize, writes: bool) {
     let o = happens(at);
     acquire(&(*o).clock);
     if writes {
@@ -227,7 +234,7 @@ unsafe fn taken(at: usize, writes: bool) {
     }
 }
 
-unsafe fn given(at: usize, writes: bool) {
+pub(crate) unsafe fn given(at: usize, writes: bool) {
     let o = happens(at);
     release(if writes { &mut (*o).clock } else { &mut (*o).shared_clock });
 }

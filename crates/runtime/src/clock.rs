@@ -102,8 +102,15 @@ pub(crate) unsafe fn acquire(clock: &SyncClock) {
 
 /// A thread learns what the object carries.
 pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
-    if DETECTS.get() {
+    if DETECTS.get() && (*t).ignores_order == 0 {
         join((*t).clock, clock.entries, clock.len);
+    }
+}
+
+/// The running thread learns what all others have done.
+pub(crate) unsafe fn acquire_everything() {
+    for number in 0..COUNT.get() {
+        join((*current()).clock, (*thread(number)).clock, COUNT.get());
     }
 }
 
@@ -141,7 +148,7 @@ unsafe fn ensure(clock: &mut SyncClock, len: u32) {
 
 /// The object carries what the running thread knows, in addition to what it carried.
 pub(crate) unsafe fn release(clock: &mut SyncClock) {
-    if DETECTS.get() {
+    if DETECTS.get() && (*current()).ignores_order == 0 {
         ensure(clock, COUNT.get());
         join(clock.entries, (*current()).clock, COUNT.get());
         tick();

@@ -70,6 +70,8 @@ save_and_call!("__rh_cmpxchg16", "r9", "", atomics::compare_exchange_wide);
 save_and_call!("__rh_fence", "rdx", "", atomics::fence);
 save_and_call!("__rh_vptr_update", "rcx", "mov r8, rbp", vptr_update);
 save_and_call!("__rh_lib_string", "r9", "", crate::library::string_call);
+save_and_call!("__rh_lib_before", "rcx", "mov r8, rbp", crate::calls::before);
+save_and_call!("__rh_lib_after", "r8", "", crate::calls::after);
 save_and_call!("__rh_branch", "rdx", "", branched);
 save_and_call!("__rh_enter", "rsi", "", entered);
 save_and_call!("__rh_leave", "rsi", "", left);
@@ -436,6 +438,12 @@ pub(crate) unsafe fn announced(address: usize, size: usize, site: *mut u8, kind:
 
 /// Any plain access: counts it, decides if it is a point, logs, checks.
 pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
+    approach(address, size, site, kind, code);
+    shadow::check(address, size, Access { kind, code, site });
+}
+
+/// The same without the check: what the running thread is about to do to the memory is known only afterwards.
+pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 && (!server::is_selective() || track::has(address)) {
@@ -451,7 +459,6 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
             log_access(schedule::now(), address, size, site, kind, 0, code);
         }
     }
-    shadow::check(address, size, Access { kind, code, site });
 }
 
 pub(crate) unsafe fn log_access(
@@ -502,8 +509,12 @@ unsafe extern "C" fn has_written(address: usize, size: usize, code: usize) {
     if size == 0 || !schedule::running() || free::is_on() {
         return;
     }
-    let site = tsan::site_of(code);
     let kind = if size <= 8 { Kind::Write } else { Kind::WriteRange };
+    happened(address, size, tsan::site_of(code), kind, code);
+}
+
+/// Something has happened to memory as part of an event that was announced before.
+pub(crate) unsafe fn happened(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     if server::watches(address, size) {
         log_access(schedule::now(), address, size, site, kind, 0, code);
     }

@@ -158,6 +158,13 @@ pub(crate) unsafe fn has_code(code: usize) -> bool {
     has_libraries() && libraries.iter().any(|sites| sites.loaded && base(sites.start as usize) == base(code))
 }
 
+/// Whether a shared library that is loaded at `base` is instrumented.
+pub(crate) unsafe fn is_instrumented(base: usize) -> bool {
+    let libraries = &(&*LIBRARY_MODULES.ptr())[..LIBRARY_MODULE_COUNT.get()];
+    let is_there = |sites: &Sites| origin(sites.start as usize).is_some_and(|origin| origin.base == base);
+    libraries.iter().any(|sites| sites.loaded && is_there(sites))
+}
+
 /// Number of all sites.
 pub(crate) unsafe fn site_count() -> u32 {
     modules().map(|sites| sites.count as u32).sum()

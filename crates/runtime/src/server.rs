@@ -170,6 +170,7 @@ unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment
         outcome::init();
         outcome::watch_quick_end();
         watchdog::init();
+        crate::plain::watch_libraries();
         serve();
     }
     match MAIN.get() {

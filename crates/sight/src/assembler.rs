@@ -46,6 +46,176 @@ pub fn name(text: &str) -> &str {
     first[..end.unwrap_or(0)].trim_end()
 }
 
+/// What an instruction does to one of its operands in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// One instruction reads it. Nothing can come between, as for an atomic load.
+    Load,
+    /// One instruction writes it.
+    Store,
+    /// It is read, then written, and the processor lets others come between.
+    Change,
+    /// It is read and written in one.
+    Update,
+}
+
+/// Where an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// The number of its constraint.
+    pub constraint: usize,
+    /// Bytes, where the instruction says so.
+    pub bytes: Option<u8>,
+}
+
+/// Tells what assembler does to its operands in memory, in order. Whether that is all it does to memory; if not, some of what
+/// it does may have been told.
+pub fn uses(text: &str, constraints: &str, mut tell: impl FnMut(Operand, Use)) -> bool {
+    if text.contains("$(") {
+        return false;
+    }
+    let mut is_locked = false;
+    statements(text).all(|statement| {
+        if statement == "lock" {
+            is_locked = true;
+            return true;
+        }
+        let (has_prefix, statement) = match statement.strip_prefix("lock") {
+            Some(rest) if rest.starts_with([' ', '\t']) => (true, rest.trim_start()),
+            _ => (false, statement),
+        };
+        let locked = core::mem::replace(&mut is_locked, false) || has_prefix;
+        if locked && is_locked_nothing(statement) || !locked && is_barrier(statement) {
+            return true;
+        }
+        instruction(statement, locked, constraints, &mut tell)
+    })
+}
+
+/// Where an operand of an instruction is, as far as that matters.
+enum Location {
+    /// A register or a number.
+    Elsewhere,
+    Memory(usize),
+}
+
+fn instruction(statement: &str, locked: bool, constraints: &str, tell: &mut impl FnMut(Operand, Use)) -> bool {
+    let word = mnemonic(statement);
+    let Some((name, bytes)) = named(word) else { return false };
+    let rest = statement[word.len()..].trim();
+    let mut operands = [const { None }; 3];
+    let mut count = 0;
+    for text in rest.split(',').filter(|text| !text.trim().is_empty()) {
+        let (Some(place), Some(location)) = (operands.get_mut(count), location(text.trim(), constraints)) else {
+            // An address without an access.
+            return name == "lea" && !rest.contains(['*']);
+        };
+        *place = Some(location);
+        count += 1;
+    }
+    let in_memory = operands.iter().flatten().filter(|at| matches!(at, Location::Memory(_))).count();
+    if in_memory == 0 {
+        return !locked;
+    }
+    let [first, second, third] = operands;
+    // Sources come first, the destination last.
+    let (source, destination) = match (first, second) {
+        (Some(only), None) => (None, Some(only)),
+        (first, second) => (first, second),
+    };
+    if third.is_some() || in_memory > 1 {
+        return false;
+    }
+    let mut told = |location: &Option<Location>, how: Use| {
+        if let Some(Location::Memory(constraint)) = *location {
+            tell(Operand { constraint, bytes }, how);
+        }
+    };
+    let update = if locked { Use::Update } else { Use::Change };
+    match name {
+        "xchg" => {
+            told(&source, Use::Update);
+            told(&destination, Use::Update);
+        }
+        "add" | "adc" | "sub" | "sbb" | "and" | "or" | "xor" | "inc" | "dec" | "neg" | "not" | "xadd" | "cmpxchg" => {
+            told(&source, Use::Load);
+            told(&destination, update);
+        }
+        _ if locked => return false,
+        "mov" => {
+            told(&source, Use::Load);
+            told(&destination, Use::Store);
+        }
+        "shl" | "shr" | "sal" | "sar" | "rol" | "ror" => told(&destination, Use::Change),
+        "cmp" | "test" | "movz" | "movs" | "imul" | "cmov" | "popcnt" | "bsf" | "bsr" | "tzcnt" | "lzcnt" => {
+            told(&source, Use::Load);
+            told(&destination, Use::Load);
+        }
+        "set" => told(&destination, Use::Store),
+        _ => return false,
+    }
+    true
+}
+
+/// The plain name of an instruction that is known, and the size of its operands in memory.
+fn named(word: &str) -> Option<(&str, Option<u8>)> {
+    const KNOWN: &str =
+        "mov add adc sub sbb and or xor inc dec neg not xadd cmpxchg xchg shl shr sal sar rol ror cmp test
+        imul popcnt bsf bsr tzcnt lzcnt lea";
+    let known = |word: &str| KNOWN.split_ascii_whitespace().any(|name| name == word);
+    let size = |letter: u8| match letter {
+        b'b' => Some(1),
+        b'w' => Some(2),
+        b'l' => Some(4),
+        b'q' => Some(8),
+        _ => None,
+    };
+    if known(word) {
+        return Some((word, None));
+    }
+    for (prefix, name) in [("cmov", "cmov"), ("set", "set")] {
+        if word.starts_with(prefix) {
+            return Some((name, (name == "set").then_some(1)));
+        }
+    }
+    // `movzbl`: the first letter is the size in memory.
+    for (prefix, name) in [("movz", "movz"), ("movs", "movs")] {
+        if let Some([from, to]) = word.strip_prefix(prefix).map(str::as_bytes)
+            && size(*to).is_some()
+        {
+            return Some((name, Some(size(*from)?)));
+        }
+    }
+    let (plain, last) = word.split_at_checked(word.len().checked_sub(1)?)?;
+    known(plain).then(|| Some((plain, Some(size(last.as_bytes()[0])?))))?
+}
+
+fn location(text: &str, constraints: &str) -> Option<Location> {
+    if text.starts_with("$$") || text.starts_with('%') && !text.contains(['(', ':']) {
+        return Some(Location::Elsewhere);
+    }
+    let is_pointed = text.starts_with('(') && text.ends_with(')');
+    let text = if is_pointed { &text[1..text.len() - 1] } else { text };
+    let number = text.strip_prefix('$')?;
+    let number = number.strip_prefix('{').map_or(Some(number), |rest| rest.strip_suffix('}'))?;
+    let number: usize = number.split(':').next()?.parse().ok()?;
+    let constraint = constraints.split(',').nth(number)?;
+    match (constraint.contains('*'), is_pointed) {
+        (true, false) => Some(Location::Memory(number)),
+        (false, true) => Some(Location::Memory(number)),
+        (false, false) => Some(Location::Elsewhere),
+        (true, true) => None,
+    }
+}
+
+/// The number of the argument of a call that a constraint is about.
+#[must_use]
+pub fn argument(constraints: &str, constraint: usize) -> Option<u32> {
+    let is_passed = |text: &&str| (!text.starts_with('=') || text.contains('*')) && !text.starts_with(['~', '!']);
+    let this = constraints.split(',').nth(constraint).filter(is_passed);
+    this.map(|_| constraints.split(',').take(constraint).filter(is_passed).count() as u32)
+}
+
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let without_comment = |line: &'_ str| line.find('#').map_or(line.len(), |at| at);
     text.lines()
@@ -88,6 +258,8 @@ fn is_arithmetic(statement: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
     use super::*;
 
     #[test]
@@ -135,6 +307,51 @@ mod tests {
         assert!(!is_harmless("movl $1, $0", "=*m,r"), "an operand in memory");
         assert!(!is_harmless("incl $0", "=*m,*m,~{memory}"), "an operand in memory");
         assert!(is_harmless("", "=*m,*m"), "no instruction, whatever the operands");
+    }
+
+    fn told(text: &str, constraints: &str) -> Option<std::vec::Vec<(usize, Option<u8>, Use)>> {
+        let mut all = std::vec::Vec::new();
+        uses(text, constraints, |operand, how| all.push((operand.constraint, operand.bytes, how))).then_some(all)
+    }
+
+    #[test]
+    fn operands_in_memory_are_accesses() {
+        let memory = "=*m,r,*m,~{memory}";
+        assert_eq!(told("movl $1, $0", "=r,*m"), Some(std::vec![(1, Some(4), Use::Load)]));
+        assert_eq!(told("movl $1,$0", memory), Some(std::vec![(0, Some(4), Use::Store)]));
+        assert_eq!(told("lock; incl $0", memory), Some(std::vec![(0, Some(4), Use::Update)]));
+        assert_eq!(told("lock incl $0", memory), Some(std::vec![(0, Some(4), Use::Update)]));
+        assert_eq!(told("incq $0", memory), Some(std::vec![(0, Some(8), Use::Change)]));
+        assert_eq!(told("xchg $1, $0", memory), Some(std::vec![(0, None, Use::Update)]));
+        assert_eq!(told("lock cmpxchgl ${1:k}, $0\n\tsete %al", memory), Some(std::vec![(0, Some(4), Use::Update)]));
+        assert_eq!(told("movq ($1), $0", "=r,r"), Some(std::vec![(1, Some(8), Use::Load)]));
+        assert_eq!(told("mfence; movb $$0, $0", memory), Some(std::vec![(0, Some(1), Use::Store)]));
+        assert_eq!(told("movzbl $1, $0", "=r,*m"), Some(std::vec![(1, Some(1), Use::Load)]));
+        assert_eq!(told("pause", "~{memory}"), Some(std::vec![]));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said() {
+        for text in [
+            "rep stosb",
+            "call foo",
+            "movl counter(%rip), $0",
+            "1: incl $0; jnz 1b",
+            "lock btsl $1, $0",
+            "movl 8($1), $0",
+        ] {
+            assert_eq!(told(text, "=*m,r"), None, "{text}");
+        }
+        for text in ["cmpxchg16b $0", "movl %fs:0, $0", "xchgl ($1,$1,4), $0", "syscall", "$(movl$|mov$) $1, $0"] {
+            assert_eq!(told(text, "=*m,r"), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn constraints_have_arguments() {
+        let constraints = "=r,=*m,r,*m,~{memory}";
+        let all: std::vec::Vec<Option<u32>> = (0..6).map(|at| argument(constraints, at)).collect();
+        assert_eq!(all, [None, Some(0), Some(1), Some(2), None, None]);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod assembler;
+pub mod models;
 pub mod table;
 
 /// The first eight bytes of every instrumented function: an instruction that does nothing, with an operand that nobody else
@@ -190,10 +191,36 @@ fn exactly(name: &str) -> Option<Function> {
     if is_mathematics(name) || is_thrown(name) {
         return Some(Function::with(Effect::None));
     }
-    table::ALL.iter().find_map(|(effect, names)| {
+    let reviewed = table::ALL.iter().find_map(|(effect, names)| {
         let found = names.split_ascii_whitespace().find(|entry| entry.split(':').next() == Some(name))?;
         Some(entry(*effect, found))
-    })
+    });
+    reviewed.or_else(|| modelled(name))
+}
+
+/// A function that has a model, and no entry of its own because it has no other effects.
+fn modelled(name: &str) -> Option<Function> {
+    let model = models::exactly(name)?;
+    let mut function = Function::with(Effect::None);
+    for part in models::parts(model) {
+        match part {
+            models::Part::Touch(touch) => match touch.place {
+                models::Place::Argument(at) | models::Place::Behind(at) => function.touches.bits |= 1 << at,
+                models::Place::Hidden(_) | models::Place::Variable(_) | models::Place::Result => {
+                    function.effect = Effect::HiddenState
+                }
+            },
+            models::Part::Routine(..) => function.touches.from = Some(0),
+            models::Part::Partly => return None,
+        }
+    }
+    Some(function)
+}
+
+/// Whether a call of a function has a model that covers all it does to memory and to hidden state.
+#[must_use]
+pub fn is_modelled(name: &str) -> bool {
+    models::of(name).is_some_and(|model| models::parts(model).all(|part| part != models::Part::Partly))
 }
 
 /// A function of `<math.h>`, for any of its types.
