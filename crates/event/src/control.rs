@@ -109,6 +109,9 @@ pub struct Header {
     pub shadow: u64,
     /// Bytes of it.
     pub shadow_size: u64,
+    /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. What comes before is the start
+    /// of the program, which has limits of its own.
+    pub begun: u32,
 }
 
 /// An instrumented library that an execution has loaded after the server was started.
