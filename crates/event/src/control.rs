@@ -111,8 +111,9 @@ pub struct Header {
     pub shadow_size: u64,
     /// 1: executions change files for all to see, and not in a view of their own; set by the controller.
     pub shared_files: u32,
-    /// Unused.
-    pub padding: u32,
+    /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. What comes before is the start
+    /// of the program, which has limits of its own.
+    pub begun: u32,
 }
 
 /// An instrumented library that an execution has loaded after the server was started.

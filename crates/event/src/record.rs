@@ -404,6 +404,8 @@ byte_enum! {
         Freed = 15,
         /// A clock was read.
         Clock = 16,
+        /// A thread was created after another one was over: its handle may be the same.
+        Reused = 17,
     }
 }
 
@@ -417,7 +419,7 @@ impl Escape {
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.
     #[must_use]
     pub const fn is_assumption(self) -> bool {
-        matches!(self, Self::Freed | Self::Clock)
+        matches!(self, Self::Freed | Self::Clock | Self::Reused)
     }
 }
 

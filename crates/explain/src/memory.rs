@@ -137,6 +137,7 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
     }
     let used_too_late = match (kind_of(&earlier), kind_of(&later)) {
         (Kind::Free, _) => Some(messages::used_after_free(&object.name)),
+        (Kind::Exit, _) if earlier.thread == 0 => Some(messages::used_after_main(&object.name)),
         (Kind::Exit, _) => Some(messages::used_after_thread(&object.name)),
         (_, Kind::Free) => Some(messages::use_after_free(&object.name)),
         _ => None,

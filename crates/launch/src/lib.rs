@@ -17,6 +17,7 @@ mod record;
 mod region;
 mod results;
 mod stop;
+mod stopwatch;
 mod worker;
 
 pub use debug::debug;

@@ -99,6 +99,7 @@ fn is_plausible(written: &Header, found: &Header) -> bool {
         && found.running < SLOTS as u32
         && found.requested <= SLOTS as u32
         && found.next <= SLOTS as u32
+        && found.begun <= SLOTS as u32
         && found.trouble <= Trouble::Region as u32
         && found.log_used <= LOG_RECORDS as u64
         && found.stack_used <= STACK_WORDS as u64
@@ -188,7 +189,7 @@ impl Region {
             (*header).preparatory = preparatory;
             (*header).shared_files = shared_files;
             // The server sets these too. What the last request has left there is not of this one.
-            ((*header).running, (*header).next) = (0, 0);
+            ((*header).running, (*header).next, (*header).begun) = (0, 0, 0);
         }
         if let Some(written) = &mut self.written.header {
             (written.backend, written.pool, written.preparatory) = (backend, pool, preparatory);

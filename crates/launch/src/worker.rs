@@ -4,6 +4,7 @@ use crate::memory::Gauge;
 use crate::output::Output;
 use crate::region::Region;
 use crate::stop::StopSign;
+use crate::stopwatch::Stopwatch;
 use crate::{family, orphans};
 use racehunter_event::FORMAT_VERSION;
 use racehunter_event::control::{ANSWER_FD, Header, REGION_FD, REQUEST_FD, SERVER_VARIABLE, Trouble};
@@ -31,7 +32,7 @@ pub struct Program {
 /// What one execution may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Time by the clock on the wall.
+    /// Processor time, and time by the clock on the wall while it waits.
     pub time: Duration,
     /// Resident memory of the program itself in KiB: without what is shared, and without the detector's shadow.
     pub memory_kib: u64,
@@ -134,6 +135,8 @@ const TICK: Duration = Duration::from_millis(20);
 const LOOKS: u32 = 5;
 /// Time in which a program has to come to `main`.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How much longer than an execution may be what the program does before it creates its first thread: it is the same in all.
+const START: u32 = 3;
 /// Time in which an execution that was killed has to be gone, and a server to do what is between two of them.
 const GRACE: Duration = Duration::from_secs(3);
 
@@ -250,7 +253,8 @@ impl Worker {
     /// Waits for the answer to a request of `count` slots, and stops what exceeds its limits.
     pub(crate) fn wait(&mut self, count: u32, stopped: &mut Stopped, stop: &StopSign) -> Answer {
         let mut running = u32::MAX;
-        let mut since = Instant::now();
+        let mut watch = Stopwatch::start();
+        let mut begun = false;
         let mut killed: Option<Instant> = None;
         let mut gauge = Gauge::default();
         let mut ticks = 0_u32;
@@ -279,7 +283,7 @@ impl Worker {
             if header.running != running {
                 running = header.running;
                 gauge = Gauge::default();
-                (since, killed) = (Instant::now(), None);
+                (watch, begun, killed) = (Stopwatch::start(), false, None);
                 continue;
             }
             self.wake();
@@ -288,7 +292,11 @@ impl Worker {
             }
             let server = self.child.id();
             let child = Some(header.child).filter(|&child| family::descends(child, server));
-            let limit = if since.elapsed() > self.limits.time {
+            if !begun && header.begun == running + 1 {
+                (watch, begun) = (Stopwatch::start(), true);
+            }
+            let most = if begun { self.limits.time } else { START * self.limits.time };
+            let limit = if watch.charge(child) > most {
                 "time"
             } else if child.is_some_and(|child| gauge.exceeds(child, self.limits.memory_kib, &shadow(&header))) {
                 "memory"

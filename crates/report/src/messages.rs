@@ -45,6 +45,12 @@ pub fn used_after_thread(name: &str) -> String {
     format!("`{name}` is used, which is on the stack of a thread that is over")
 }
 
+/// A local variable of `main` that is used after the end of `main`.
+#[must_use]
+pub fn used_after_main(name: &str) -> String {
+    format!("`{name}` is used, which is on the stack of `main`, after the end of `main`")
+}
+
 /// Memory that is freed twice.
 #[must_use]
 pub fn double_free(name: &str) -> String {

@@ -8,7 +8,7 @@
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
-use crate::{Global, reports, sys};
+use crate::{Global, reports, server, sys};
 use racehunter_event::Kind;
 
 unsafe extern "C" {
@@ -109,7 +109,8 @@ pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access
         reports::First { thread, code, kind: Kind::Free, size: 0, extra: size as u64 }
     } else {
         let owner = thread((how & !OF_THREAD) as u32);
-        let code = if last == 0 { (*owner).start + 1 } else { code_of(last) };
+        let start = if (*owner).number == 0 { server::main_function() } else { (*owner).start };
+        let code = if last == 0 { start + 1 } else { code_of(last) };
         let size = bytes_of(last).count_ones() as u8;
         reports::First { thread: (*owner).number, code, kind: Kind::Exit, size, extra: 0 }
     };
@@ -131,18 +132,108 @@ pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
     true
 }
 
-/// A thread is over, and so is the life of its stack and its thread-local variables. Those of `main` stay.
-pub(crate) unsafe fn end_thread(t: *mut Thread) {
-    /// How much of a stack is looked at, and how much of it may be untouched before the rest is taken to be.
-    const MOST: usize = 64 << 10;
-    const GAP: usize = 1 << 10;
-    if !DETECTS.get() || (*t).number == 0 || (*t).foreign_stack {
+/// How much of a stack is looked at in any case, and how much of it may be untouched before the rest is taken to be.
+const MOST: usize = 64 << 10;
+const GAP: usize = 1 << 10;
+
+/// The frame that has called `main`: what is below is `main`'s own.
+#[unsafe(link_section = ".data.racehunter")]
+static MAIN_TOP: Global<usize> = Global::new(0);
+
+/// `main` is about to be called by a function whose stack ends here.
+pub(crate) fn begin_main(top: usize) {
+    MAIN_TOP.set(top & !15);
+}
+
+/// A thread is over, and so is the life of its stack and its thread-local variables. The `last` one of the process goes on with
+/// what `exit` calls, below where it is now, and has its thread-local variables as long.
+pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {
+    if !DETECTS.get() || (*t).foreign_stack {
         return;
     }
-    let (top, how) = ((*t).fs & !3, OF_THREAD | u64::from((*t).number));
-    let lowest = lowest_frame(t, top - MOST, top);
+    let (storage, how) = (server::thread_storage().size + server::thread_storage().align, of_thread(t));
+    let tops = if (*t).number == 0 { [MAIN_TOP.get(), (*t).fs & !3] } else { [(*t).fs & !3, 0] };
+    if last {
+        let here = &raw const how as usize;
+        let top = if (*t).number == 0 { tops[0] } else { tops[0] - storage };
+        if here < top && top - here < MOST {
+            shadow::end_used(here..top, here + GAP, GAP, (*t).number, how);
+        }
+        return;
+    }
+    let top = tops[0];
     (*t).ended_to = top;
-    (*t).ended_from = shadow::end_used(top - MOST..top, lowest, GAP, (*t).number, how);
+    (*t).ended_from = end_stack(t, top);
+    if tops[1] != 0 {
+        shadow::end_used(tops[1] - storage..tops[1], tops[1] - storage + GAP, GAP, (*t).number, how);
+    }
+}
+
+unsafe fn of_thread(t: *const Thread) -> u64 {
+    OF_THREAD | u64::from((*t).number)
+}
+
+/// Marks what the thread has used of its stack below `top`; returns the lowest address.
+unsafe fn end_stack(t: *mut Thread, top: usize) -> usize {
+    let bottom = deepest(t, top);
+    // Below a large variable there may be nothing for long.
+    let lowest = if bottom < top - MOST { bottom + GAP } else { lowest_frame(t, bottom, top) };
+    shadow::end_used(bottom..top, lowest, GAP, (*t).number, of_thread(t))
+}
+
+/// How far down a stack was used, by pages: the kernel knows which of them there are. It is looked for below what is marked in
+/// any case, and not beyond the stack.
+unsafe fn deepest(t: *const Thread, top: usize) -> usize {
+    const MINCORE: usize = 27;
+    const PAGE: usize = 4096;
+    /// Of a stack of the usual size.
+    const PAGES: usize = 2048;
+    let from = (top - MOST) & !(PAGE - 1);
+    let mut there = [0_u8; PAGES];
+    let mut first_of = |start: usize, count: usize| {
+        let known = sys::call(MINCORE, start, count * PAGE, there.as_mut_ptr() as usize, 0) == 0;
+        known.then(|| there[..count].iter().position(|&there| there & 1 != 0).map(|first| start + first * PAGE))
+    };
+    if (*t).number != 0 {
+        // The block of a stack has the thread's own data above `top`, and a page that nobody may touch at its end.
+        let end = (top.saturating_sub((*t).stack_size) + 3 * PAGE) & !(PAGE - 1);
+        if end >= from {
+            return top - MOST.min((*t).stack_size);
+        }
+        let start = end.max(from - PAGES * PAGE);
+        return first_of(start, (from - start) / PAGE).flatten().unwrap_or(top - MOST);
+    }
+    // That of `main` is as long as was needed so far, without gaps.
+    let (mut page, mut count) = (from, PAGES);
+    while count > 0 {
+        match first_of(page - count * PAGE, count) {
+            Some(Some(first)) => page = first,
+            Some(None) => break,
+            None => count /= 4,
+        }
+    }
+    if page == from { top - MOST } else { page }
+}
+
+/// `main` has returned while there are other threads: they may not use its variables any more. Until [`leave_main`], nothing
+/// else may use the memory. Returns where the stack can go on, below it.
+pub(crate) unsafe fn end_main() -> usize {
+    /// Of the stack that the system gives.
+    const HALF: usize = 4 << 20;
+    let (t, top) = (thread(0), MAIN_TOP.get());
+    if DETECTS.get() {
+        (*t).ended_to = top;
+        (*t).ended_from = end_stack(t, top);
+        if top - (*t).ended_from > HALF {
+            leave_main();
+        }
+    }
+    if (*t).ended_to == 0 { top } else { (*t).ended_from }
+}
+
+/// The memory of what `main` had on its stack is used for other things.
+pub(crate) unsafe fn leave_main() {
+    begin_thread(thread(0));
 }
 
 /// The lowest frame of an instrumented function that the thread ever had, as far as the shadow call stack tells: what is

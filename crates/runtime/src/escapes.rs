@@ -11,6 +11,8 @@ use racehunter_event::Escape;
 static HAS_FREED: Global<bool> = Global::new(false);
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_LOOKED: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_REUSED: Global<bool> = Global::new(false);
 
 /// Memory is given back to the allocator. Where it would come back at once without the quarantine, others might meet it
 /// again at the same address; a claim rests on that.
@@ -19,6 +21,16 @@ pub(crate) unsafe fn freed() {
     if LIVE.get() > 1 && !HAS_FREED.get() {
         HAS_FREED.set(true);
         log::escape(Escape::Freed, 0, 0, 0);
+    }
+}
+
+/// A thread is created. The C library would give it the handle, the stack and the thread-local variables of one that is over;
+/// here each thread has its own.
+pub(crate) unsafe fn created() {
+    let is_over = |number: u32| (*thread(number)).state == State::Done && !(*thread(number)).internal;
+    if !HAS_REUSED.get() && (1..COUNT.get()).any(is_over) {
+        HAS_REUSED.set(true);
+        log::escape(Escape::Reused, 0, 0, 0);
     }
 }
 

@@ -134,6 +134,7 @@ rh_all_signals:
 );
 
 unsafe extern "C" {
+    fn pthread_attr_getstacksize(attributes: *const u8, size: *mut usize) -> i32;
     fn rh_fiber_switch(save: *mut usize, rsp: usize, fs: usize);
     fn rh_park(t: *mut Thread);
     fn rh_trampoline(t: *mut Thread) -> usize;
@@ -192,6 +193,7 @@ unsafe extern "C" fn begin(t: *mut Thread) {
 /// Makes a thread entry into a fiber that will call its `start` when it is first switched to. Returns an errno.
 pub(crate) unsafe fn harvest(t: *mut Thread, attributes: *const u8) -> i32 {
     (*t).harvested = 0;
+    (*t).stack_size = stack_size(attributes);
     let create: extern "C" fn(*mut usize, *const u8, usize, *mut Thread) -> i32 =
         core::mem::transmute(sync::real::create());
     let error = create(&raw mut (*t).handle, attributes, rh_trampoline as *const () as usize, t);
@@ -209,6 +211,21 @@ pub(crate) unsafe fn harvest(t: *mut Thread, attributes: *const u8) -> i32 {
     assert!((*parked).len <= PARKED_WORDS);
     core::ptr::copy_nonoverlapping((*t).rsp as *const usize, &raw mut (*parked).words as *mut usize, (*parked).len);
     0
+}
+
+/// Bytes of the stack that a thread with these attributes gets, with what the C library keeps there.
+unsafe fn stack_size(attributes: *const u8) -> usize {
+    const PRLIMIT: usize = 302;
+    const STACK: usize = 3;
+    /// Where there is no limit.
+    const USUAL: u64 = 2 << 20;
+    let mut size = 0;
+    if !attributes.is_null() && pthread_attr_getstacksize(attributes, &mut size) == 0 {
+        return size;
+    }
+    let mut limits = [0_u64; 2];
+    sys::call(PRLIMIT, 0, STACK, 0, limits.as_mut_ptr() as usize);
+    if limits[0] > 1 << 40 { USUAL as usize } else { limits[0] as usize }
 }
 
 /// Puts a fiber whose thread is over back to where it was when it was harvested.

@@ -243,6 +243,12 @@ unsafe fn select(sites: Sites, first: usize) {
     }
 }
 
+/// Sets all flag bytes of this process as the controller wants them, and no bits besides.
+pub(crate) unsafe fn unflag_all() {
+    COMMON_BITS.set(0);
+    load_flags();
+}
+
 /// Sets a bit in all flag bytes of this process.
 pub(crate) unsafe fn flag_all(bit: u8) {
     COMMON_BITS.set(COMMON_BITS.get() | bit);

@@ -114,7 +114,7 @@ unsafe extern "C" {
 }
 
 /// Whether the end of the program cuts off threads that could go on, or timers that could expire before.
-unsafe fn cuts_off() -> bool {
+pub(crate) unsafe fn cuts_off() -> bool {
     schedule::running() && (LIVE.get() > INTERNAL.get() + 1 || timers::is_any_set())
 }
 
@@ -178,6 +178,7 @@ unsafe fn tell_abort(status: i32) {
 }
 
 pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
+    server::before_main();
     tell_abort(status);
     before_end(code);
     STATUS.set(status);
@@ -213,6 +214,7 @@ pub(crate) unsafe fn watch_quick_end() {
 static AT_END: unsafe extern "C" fn() = at_end;
 
 pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
+    server::before_main();
     tell_abort(status);
     before_end(code);
     last_moment(code);
@@ -242,6 +244,7 @@ unsafe extern "C" fn assertion(
 ) -> ! {
     (*current()).code = code;
     values::settle();
+    server::before_main();
     if !schedule::running() {
         let real: extern "C" fn(*const c_char, *const c_char, u32, *const c_char) -> ! =
             core::mem::transmute(crate::sync::real::assert_fail());

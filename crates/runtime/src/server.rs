@@ -7,13 +7,13 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys,
+    Global, afterlife, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys,
     time, timers, watchdog, world::view,
 };
-use core::ffi::c_char;
+use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
     REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET,
     STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
@@ -24,7 +24,6 @@ unsafe extern "C" {
     static etext: u8;
     fn _Fork() -> i32;
     fn getauxval(kind: usize) -> usize;
-    fn getenv(name: *const c_char) -> *const c_char;
 }
 
 /// Marks an executable as ours, for the controller to find.
@@ -52,6 +51,15 @@ const MOST_READY: u32 = 256;
 type Main = unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) -> i32;
 #[unsafe(link_section = ".data.racehunter")]
 static MAIN: Global<Option<Main>> = Global::new(None);
+/// The arguments of the program.
+#[unsafe(link_section = ".data.racehunter")]
+static ARGUMENTS: Global<*const *const c_char> = Global::new(core::ptr::null());
+/// The environment with which it was started.
+#[unsafe(link_section = ".data.racehunter")]
+static ENVIRONMENT: Global<*const *const c_char> = Global::new(core::ptr::null());
+/// Whether `main` was about to be called.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_READY: Global<bool> = Global::new(false);
 
 /// Initial values of the executable's thread-local variables.
 #[derive(Clone, Copy)]
@@ -145,6 +153,81 @@ pub(crate) unsafe fn early_init() {
     schedule::begin_without_plan();
 }
 
+/// Set for a program that has to be under control before its static constructors.
+const EARLY: &CStr = c"RACEHUNTER_EARLY";
+/// Set by the controller.
+const SERVER: &CStr = c"RACEHUNTER_SERVER";
+
+/// Runs before all constructors, those of libraries too. Where executions begin here, each of them runs the constructors.
+unsafe extern "C" fn before_constructors(
+    _argc: i32,
+    argv: *const *const c_char,
+    environment: *const *const c_char,
+) {
+    crate::tsan::__tsan_init();
+    ARGUMENTS.set(argv);
+    ENVIRONMENT.set(environment);
+    if has_variable(EARLY) {
+        IS_READY.set(true);
+        take_control();
+    }
+}
+
+/// Whether the process was started with a variable in its environment. The C library cannot tell before its own constructors.
+unsafe fn has_variable(name: &CStr) -> bool {
+    let name = name.to_bytes();
+    variables().any(|variable| {
+        let variable = CStr::from_ptr(variable).to_bytes();
+        variable.starts_with(name) && variable.get(name.len()) == Some(&b'=')
+    })
+}
+
+unsafe fn variables() -> impl Iterator<Item = *const c_char> {
+    let all = ENVIRONMENT.get();
+    (0..).map_while(move |i| if all.is_null() { None } else { Some(*all.add(i)).filter(|variable| !variable.is_null()) })
+}
+
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static BEFORE_CONSTRUCTORS: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = before_constructors;
+
+/// A static constructor creates a thread or ends the program. The server is to begin before that: this process becomes the
+/// same program once more, with executions that begin before all constructors.
+pub(crate) unsafe fn before_main() {
+    const EXECVE: usize = 59;
+    if IS_READY.get() || has_controller() || !has_variable(SERVER) {
+        return;
+    }
+    let count = variables().count();
+    let changed = sys::reserve(0, (count + 2) * size_of::<usize>()) as *mut *const c_char;
+    if !changed.is_null() {
+        core::ptr::copy_nonoverlapping(ENVIRONMENT.get(), changed, count);
+        *changed.add(count) = c"RACEHUNTER_EARLY=1".as_ptr();
+        sys::call(EXECVE, c"/proc/self/exe".as_ptr() as usize, ARGUMENTS.get() as usize, changed as usize, 0);
+    }
+    // It cannot: what constructors do is not under control then.
+    IS_READY.set(true);
+}
+
+/// The program's `main`.
+pub(crate) fn main_function() -> usize {
+    MAIN.get().map_or(0, |main| main as usize)
+}
+
+/// Becomes the fork server if there is a controller. Returns in the executions.
+unsafe fn take_control() {
+    keys::init();
+    find_thread_storage();
+    annotations::excuse_standard_streams();
+    if wants_server() {
+        outcome::init();
+        outcome::watch_quick_end();
+        watchdog::init();
+        crate::plain::watch_libraries();
+        serve();
+    }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __libc_start_main(
     main: Main,
@@ -163,30 +246,49 @@ unsafe extern "C" fn __libc_start_main(
 }
 
 unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment: *const *const c_char) -> i32 {
-    keys::init();
-    find_thread_storage();
-    annotations::excuse_standard_streams();
-    if wants_server() {
-        outcome::init();
-        outcome::watch_quick_end();
-        watchdog::init();
-        crate::plain::watch_libraries();
-        serve();
+    IS_READY.set(true);
+    if !has_controller() {
+        take_control();
     }
     match MAIN.get() {
         Some(main) => {
+            let top: usize;
+            core::arch::asm!("mov {}, rsp", out(reg) top, options(nomem, nostack));
+            afterlife::begin_main(top);
             // Not kept on the stack: a thread that still uses the frame of `main`, which is gone, would overwrite it.
             outcome::STATUS.set(main(argc, argv, environment));
-            outcome::before_end(0);
+            if outcome::cuts_off() {
+                end_of_main(afterlife::end_main());
+                afterlife::leave_main();
+            }
             outcome::STATUS.get()
         }
         None => 127,
     }
 }
 
+unsafe extern "C" fn before_end() {
+    outcome::before_end(0);
+}
+
+/// Others go first, while this thread waits below what `main` has left on the stack: handlers of signals that it gets
+/// meanwhile must not use that memory.
+#[unsafe(naked)]
+unsafe extern "C" fn end_of_main(below: usize) {
+    core::arch::naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "lea rsp, [rdi - 4096]",
+        "and rsp, -16",
+        "call {before_end}",
+        "leave",
+        "ret",
+        before_end = sym before_end,
+    )
+}
+
 unsafe fn wants_server() -> bool {
-    let value = getenv(c"RACEHUNTER_SERVER".as_ptr());
-    !value.is_null() && connect()
+    has_variable(SERVER) && connect()
 }
 
 /// Maps the control region and says hello. Returns whether there is a controller.
@@ -391,7 +493,8 @@ unsafe fn begin_slot() {
     time::reset();
     watchdog::begin();
     log::begin();
-    if (*slot).observe != OBSERVE_POINTS {
+    OBSERVES.set((*slot).observe != OBSERVE_POINTS);
+    if OBSERVES.get() {
         modules::flag_all(SITE_POINT);
     }
     if (*slot).observe == OBSERVE_CODE {
@@ -407,6 +510,38 @@ unsafe fn begin_slot() {
         modules::select_sites();
     }
     schedule::begin();
+}
+
+/// Whether accesses are logged that are not points.
+#[unsafe(link_section = ".data.racehunter")]
+static OBSERVES: Global<bool> = Global::new(false);
+
+pub(crate) fn observes() -> bool {
+    OBSERVES.get()
+}
+
+/// Logs no more accesses than those at points until the first thread is created: those of one thread are shared with nobody.
+/// False where all of them are asked for.
+pub(crate) unsafe fn stop_observing() -> bool {
+    let plain = (*slot()).watch_size == 0 && (*slot()).flags & (FLAG_VALUES | FLAG_SELECTIVE) == 0;
+    if (*slot()).observe != OBSERVE_ALL || !plain {
+        return false;
+    }
+    OBSERVES.set(false);
+    modules::unflag_all();
+    true
+}
+
+/// The first thread is about to be created.
+pub(crate) unsafe fn has_begun() {
+    if REGION.get().is_null() {
+        return;
+    }
+    (*header()).begun = SLOT.get() + 1;
+    if (*slot()).observe == OBSERVE_ALL && !OBSERVES.get() {
+        OBSERVES.set(true);
+        modules::flag_all(SITE_POINT);
+    }
 }
 
 /// Whether this process runs executions for a controller.
@@ -511,6 +646,9 @@ pub(crate) unsafe fn fan_out() -> bool {
             kernel::forked();
             watchdog::start();
             log::fork_from(first, count);
+            if (*header()).begun != 0 {
+                (*header()).begun = index + copy + 1;
+            }
             return true;
         }
         (*header()).child = pid as u32;

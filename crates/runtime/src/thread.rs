@@ -121,6 +121,8 @@ pub(crate) struct Thread {
     /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 when there is none.
     pub ended_from: usize,
     pub ended_to: usize,
+    /// Bytes of its stack, with what the C library keeps there; 0 for `main`.
+    pub stack_size: usize,
     /// Where the locks in `held` were taken.
     pub held_at: [usize; MAX_HELD],
     /// Whether it goes round in a loop that waits for something.

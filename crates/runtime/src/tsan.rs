@@ -24,10 +24,6 @@ pub(crate) unsafe extern "C" fn __tsan_init() {
     }
 }
 
-#[used]
-#[unsafe(link_section = ".preinit_array")]
-static EARLY: unsafe extern "C" fn() = __tsan_init;
-
 /// The flag byte of a place in the code.
 pub(crate) fn site_of(code: usize) -> *mut u8 {
     let hash = code.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48;

@@ -1,6 +1,6 @@
 //! The campaign: budgets, honesty about what was not explored, and the same result every time.
 
-use crate::common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
+use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, config, found, hunt, listing_1};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique, UnknownWord};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
@@ -59,8 +59,8 @@ proptest! {
     #![proptest_config(config(200))]
 
     #[test]
-    fn the_same_campaign_twice_is_the_same(seed: u64, shape in 0_usize..3, technique in 0_usize..4, lazy: bool) {
-        let program = Program::random(seed, [SMALL, TIMED, WIDER][shape]);
+    fn the_same_campaign_twice_is_the_same(seed: u64, shape in 0_usize..4, technique in 0_usize..4, lazy: bool) {
+        let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
         let technique = Technique::NAMES[technique].1;
         let once = || {
             let executor = if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) };

@@ -1,6 +1,6 @@
 //! Campaigns that are interrupted and go on, and campaigns that are divided: both come to what a whole one comes to.
 
-use crate::common::{Recorder, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found};
+use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, order, schedules};
@@ -75,14 +75,14 @@ proptest! {
     #[test]
     fn an_interruption_makes_no_difference(
         seed: u64,
-        shape in 0_usize..3,
+        shape in 0_usize..4,
         technique in 0..Technique::NAMES.len(),
         every in 1_usize..6,
         (lazy, switches, random) in any::<(bool, bool, bool)>(),
         reduction in reductions(),
         points in 0_usize..3,
     ) {
-        let program = Program::random(seed, [SMALL, TIMED, WIDER][shape]);
+        let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
         let technique = Technique::NAMES[technique].1;
         let bound_kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
         let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
@@ -100,12 +100,12 @@ proptest! {
     #[test]
     fn parts_cover_the_whole(
         seed: u64,
-        shape in 0_usize..3,
+        shape in 0_usize..4,
         of in 2_u32..=5,
         (bound, dfs, switches) in any::<(u32, bool, bool)>(),
         reduction in reductions(),
     ) {
-        let program = Program::random(seed, [SMALL, TIMED, WIDER][shape]);
+        let program = Program::random(seed, [SMALL, TIMED, WIDER, SIGNALS][shape]);
         let points: HashSet<u32> = program.access_sites().into_iter().collect();
         let Some(all) = schedules(&program, &points, 400) else {
             return Err(TestCaseError::reject("too many schedules"));

@@ -1,6 +1,6 @@
 //! Context bounding against brute force: every schedule within the bound once, nothing twice, nothing beyond it.
 
-use crate::common::{Hunt, SMALL, TIMED, WIDER, bugs_of, config, found, hunt, listing_1};
+use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, found, hunt, listing_1};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, Options, Strategy, Technique};
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};
@@ -63,7 +63,7 @@ fn all_points(program: &Program) -> HashSet<u32> {
 
 fn shapes() -> BoxedStrategy<Shape> {
     use proptest::strategy::Strategy;
-    prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER)].boxed()
+    prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER), Just(SIGNALS)].boxed()
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! What is found can be shown again, and made simpler.
 
-use crate::common::{SMALL, TIMED, WIDER, config, hunt};
+use crate::common::{SIGNALS, SMALL, TIMED, WIDER, config, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique, simplify};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, schedules};
@@ -16,7 +16,7 @@ fn found_by(technique: Technique, program: &Program, lazy: bool, seed: u64) -> c
 }
 
 fn any_shape(number: u8) -> Shape {
-    [SMALL, TIMED, WIDER][usize::from(number % 3)]
+    [SMALL, TIMED, WIDER, SIGNALS][usize::from(number % 4)]
 }
 
 proptest! {
@@ -98,7 +98,7 @@ fn minimising_reaches_the_fewest_preemptions() {
 /// nearly always the least that there is: a search through all schedules with fewer preemptions finds nothing.
 #[test]
 fn simplifying_larger_programs_reaches_the_fewest_preemptions() {
-    const LARGER: Shape = Shape { threads: 4, statements: 4, timing: false };
+    const LARGER: Shape = Shape { threads: 4, statements: 4, timing: false, signals: false };
     let (mut tried, mut reached, mut surplus) = (0, 0, 0);
     for seed in 0..70 {
         let program = Program::random(seed, LARGER);

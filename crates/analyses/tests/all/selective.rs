@@ -31,7 +31,7 @@ proptest! {
     fn the_schedule_is_the_one_of_a_walk_that_sees_everything(
         seed: u64, walk: u64, depth in 1_u32..=4, which: u64, fair in 1_u64..40,
     ) {
-        let program = Program::random(seed, Shape { threads: 4, statements: 6, timing: false });
+        let program = Program::random(seed, Shape { threads: 4, statements: 6, timing: false, signals: false });
         let mut executor = ModelExecutor::new(program.clone());
         let whole = Plan { observe: Observe::Everything, ..Plan::default() };
         let known = variables(&executor.run_one(&whole));

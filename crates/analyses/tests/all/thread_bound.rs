@@ -2,7 +2,7 @@
 //! choice of preemptions.
 
 use crate::common::figures::figures;
-use crate::common::{Recorder, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
+use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, config, found, hunt, hunt_with};
 use proptest::prelude::*;
 use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};
@@ -160,7 +160,7 @@ proptest! {
 
     #[test]
     fn every_schedule_of_every_order_once(
-        seed: u64, shape in prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER)], bound in 0_u32..=2, variables in 0_u32..=2,
+        seed: u64, shape in prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER), Just(SIGNALS)], bound in 0_u32..=2, variables in 0_u32..=2,
     ) {
         check(Program::random(seed, shape), false, bound, variables)?;
     }

@@ -2,7 +2,7 @@
 //! in the order of their rank.
 
 use crate::common::figures::figures;
-use crate::common::{SMALL, TIMED, WIDER, bugs_of, config, found, hunt};
+use crate::common::{SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{Options, Technique};
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
@@ -57,7 +57,7 @@ fn check(executor: ModelExecutor, all: &[Path], bounds: (u32, u32, u32), exact: 
 }
 
 fn shapes() -> BoxedStrategy<Shape> {
-    prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER)].boxed()
+    prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER), Just(SIGNALS)].boxed()
 }
 
 proptest! {

@@ -95,6 +95,9 @@ impl Campaign<'_> {
         if has(Escape::Freed) {
             assumes.push("freed memory is not handed out again at once".to_owned());
         }
+        if has(Escape::Reused) {
+            assumes.push("no reuse of handles: a new thread has none of a thread that is over".to_owned());
+        }
         assumes
     }
 

@@ -19,6 +19,8 @@ pub(super) enum Carrier {
     Object(u64),
     /// The end of a thread.
     End(u32),
+    /// The signal to a thread.
+    Signal(u32),
 }
 
 #[derive(Clone, Debug)]

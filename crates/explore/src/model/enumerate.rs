@@ -259,5 +259,5 @@ impl Search<'_> {
 /// Of the kinds that the model has. Said here once more, so that the oracle does not share its mistakes with what is
 /// tested against it.
 fn is_about_a_variable(kind: Kind) -> bool {
-    !matches!(kind, Kind::Create | Kind::Join | Kind::Exit | Kind::Yield | Kind::Sleep)
+    !matches!(kind, Kind::Create | Kind::Join | Kind::Exit | Kind::Yield | Kind::Sleep | Kind::Kill)
 }

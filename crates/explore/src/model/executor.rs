@@ -103,7 +103,8 @@ struct Run<'a> {
 /// Who touched a variable so far.
 #[derive(Default)]
 struct Touches {
-    threads: HashSet<u32>,
+    /// Who has accessed it: threads, and whether in a handler.
+    threads: HashSet<(u32, bool)>,
     written: bool,
     /// Plain accesses, and whether the log told that they are not points although the variable is shared.
     sites: HashMap<u32, bool>,
@@ -235,6 +236,7 @@ impl<'a> Run<'a> {
             if !yields && self.status(self.current) == Status::Ready {
                 // Nothing keeps it from getting to its next operation.
                 self.state.arrive(self.current);
+                self.log.append(&mut self.state.notes);
             }
             let able = self.status(self.current) == Status::Ready;
             self.tell(self.current, n);
@@ -296,6 +298,7 @@ impl<'a> Run<'a> {
         });
         self.turn_began = n;
         self.state.arrive(to);
+        self.log.append(&mut self.state.notes);
         self.known[to as usize] = Status::Ready;
         self.current = to;
         // Should it turn out not to be able to go on, that is because it is blocked.
@@ -366,6 +369,7 @@ impl<'a> Run<'a> {
         self.watch.performed(thread);
         let before = self.state.threads();
         let record = self.state.perform(thread);
+        let mut notes = std::mem::take(&mut self.state.notes);
         let n = record.index;
         let plain = record.kind.is_access() && !record.kind.is_atomic();
         let logged = !plain || self.is_point(record.site, record.object);
@@ -376,6 +380,7 @@ impl<'a> Run<'a> {
             self.log.push(record);
             self.count(&record);
         }
+        self.log.append(&mut notes);
         let created = self.state.threads() > before;
         if created {
             self.known.push(Status::Ready);
@@ -464,7 +469,7 @@ impl<'a> Run<'a> {
     /// Logs the sites that touched shared memory without being points, each once.
     fn touch(&mut self, record: &Record) {
         let touches = self.touches.entry(record.object).or_default();
-        touches.threads.insert(record.thread);
+        touches.threads.insert((record.thread, self.state.in_handler));
         touches.written |= record.kind.is_write();
         if !record.kind.is_atomic() {
             // Atomic accesses are points anyway.

@@ -51,6 +51,8 @@ pub enum Op {
     Create(usize),
     /// Wait for the end of the n-th thread that this thread started.
     Join(usize),
+    /// Send the signal to a thread, by its number: it runs the handler before what it does next.
+    Kill(u32),
     /// Let others run.
     Yield,
     /// Sleep for so many ticks.
@@ -88,19 +90,22 @@ pub struct Program {
     /// All bodies start together, thread `n` with body `n`; starting and ending are not events, and the program ends
     /// with the last of them. This is how papers draw programs.
     pub bare: bool,
+    /// The body that is no thread's, but the handler of the signal: see [`Op::Kill`]. A thread that runs it gets the signal again
+    /// only after its end, and one that waits on a condition variable after the wait.
+    pub handler: Option<usize>,
 }
 
 impl Program {
     /// A program with `main` and further bodies.
     #[must_use]
     pub fn new(bodies: Vec<Body>) -> Self {
-        Self { bodies, bare: false }
+        Self { bodies, bare: false, handler: None }
     }
 
     /// A program whose threads are all there from the start; see [`Program::bare`].
     #[must_use]
     pub fn bare(bodies: Vec<Body>) -> Self {
-        Self { bodies, bare: true }
+        Self { bodies, bare: true, handler: None }
     }
 
     /// `main` starts these bodies, waits for them, and goes on with `then`.

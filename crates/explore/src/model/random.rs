@@ -11,6 +11,8 @@ pub struct Shape {
     pub statements: usize,
     /// Include yields, sleeps and timed waits.
     pub timing: bool,
+    /// Have a signal handler, and threads that send the signal.
+    pub signals: bool,
 }
 
 impl Program {
@@ -30,7 +32,36 @@ impl Program {
             let statement = dice.statement(shape.timing, threads);
             program.bodies[0].splice(threads..threads, statement);
         }
+        if shape.signals {
+            program.add_handler(&mut dice);
+        }
         program
+    }
+
+    /// Adds a handler, and a few operations that send its signal: anywhere in the threads, to any of them.
+    fn add_handler(&mut self, dice: &mut Dice) {
+        let threads = self.bodies.len();
+        for _ in 0..1 + dice.roll(2) {
+            let from = dice.roll(threads);
+            let to = dice.roll(threads) as u32;
+            // `main` has to have made the others, and what comes after a jump keeps its place.
+            let body = &mut self.bodies[from];
+            let at = if from == 0 { threads - 1 } else { dice.roll(2) * body.len() };
+            body.insert(at, Op::Kill(to));
+            let moved = |to: usize| if to > at || to == at && at > 0 { to + 1 } else { to };
+            for op in &mut *body {
+                if let Op::JumpIf(register, value, to) = *op {
+                    *op = Op::JumpIf(register, value, moved(to));
+                }
+            }
+        }
+        let mut handler = dice.statement(false, 0);
+        // A handler that waits would be no use to anybody.
+        while handler.iter().any(|op| matches!(op, Op::Wait(..) | Op::SemWait(_))) {
+            handler = dice.statement(false, 0);
+        }
+        self.handler = Some(self.bodies.len());
+        self.bodies.push(handler);
     }
 }
 

@@ -52,9 +52,25 @@ struct Thread {
     /// Where it began to wait last, and since when it goes on by a spurious wake-up without having done anything but look.
     waited: (usize, [i64; REGISTERS]),
     woken: Option<u64>,
+    /// It was sent the signal, and has not run the handler for it.
+    pending: bool,
+    /// Where it goes on after the handler that it runs.
+    interrupted: Option<Interrupted>,
     /// It is where it was before, and goes on when one of these variables has another value.
     awaits: Option<Vec<(usize, i64)>>,
 }
+
+/// What a thread was about to do when it was interrupted by a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Interrupted {
+    body: usize,
+    position: usize,
+    registers: [i64; REGISTERS],
+    code: u64,
+}
+
+/// The number of the signal.
+const SIGNAL: u64 = 10;
 
 /// A thread was about to make an access.
 #[derive(Clone, Debug)]
@@ -89,6 +105,10 @@ pub(super) struct State<'a> {
     pub chooses_wakeups: bool,
     /// Signals that one of those may take who waited before: condition variables and tickets, the oldest first.
     permits: Vec<(usize, u64)>,
+    /// Beginnings and ends of handlers that are not in the log yet.
+    pub notes: Vec<Record>,
+    /// The last event was one of a handler.
+    pub in_handler: bool,
 }
 
 const OBJECTS: usize = 16;
@@ -115,6 +135,8 @@ impl<'a> State<'a> {
             spins_are_waits: true,
             chooses_wakeups: false,
             permits: Vec::new(),
+            notes: Vec::new(),
+            in_handler: false,
         };
         let first = if program.bare { program.bodies.len() } else { 1 };
         for body in 0..first {
@@ -142,6 +164,8 @@ impl<'a> State<'a> {
             touched: Vec::new(),
             waited: (0, [0; REGISTERS]),
             woken: None,
+            pending: false,
+            interrupted: None,
             awaits: None,
         });
         number
@@ -166,13 +190,14 @@ impl<'a> State<'a> {
         let rank = |ticket: u64| tickets.binary_search(&ticket).unwrap_or(0) as u64;
         let thread = |thread: &Thread| {
             let Thread { body, position, registers, children, phase, deadline, arrived, over, .. } = thread.clone();
+            let signals = (thread.pending, thread.interrupted);
             let phase = match phase {
                 Phase::Waiting { condition, mutex, ticket } => {
                     Phase::Waiting { condition, mutex, ticket: rank(ticket) }
                 }
                 phase => phase,
             };
-            (body, position, registers, children, phase, deadline, arrived, over)
+            (body, position, registers, children, phase, deadline, arrived, over, signals)
         };
         let threads: Vec<_> = self.threads.iter().map(thread).collect();
         let permits: Vec<_> = self.permits.iter().map(|&(on, ticket)| (on, rank(ticket))).collect();
@@ -207,6 +232,9 @@ impl<'a> State<'a> {
     fn completable(&self, number: u32) -> Result<(), Wait> {
         let check = |ok: bool, wait: Wait| if ok { Ok(()) } else { Err(wait) };
         let thread = self.thread(number);
+        if self.takes_signal(number) {
+            return Ok(());
+        }
         if thread.awaits.as_ref().is_some_and(|awaited| self.has_still(awaited)) {
             return Err(Wait::Change);
         }
@@ -225,6 +253,50 @@ impl<'a> State<'a> {
             }
             (Phase::Running, _) => Ok(()),
         }
+    }
+
+    /// Whether a thread runs the handler before anything else.
+    fn takes_signal(&self, number: u32) -> bool {
+        let thread = self.thread(number);
+        thread.pending && thread.interrupted.is_none() && thread.phase == Phase::Running && !thread.over
+    }
+
+    /// A thread is chosen, or has left a handler: if it was sent the signal, it goes on with the handler.
+    fn deliver(&mut self, number: u32) {
+        if !self.takes_signal(number) {
+            return;
+        }
+        let Some(handler) = self.program.handler else { return };
+        let at = self.thread(number);
+        let interrupted =
+            Interrupted { body: at.body, position: at.position, registers: at.registers, code: at.code };
+        let thread = self.thread_mut(number);
+        thread.pending = false;
+        thread.interrupted = Some(interrupted);
+        (thread.body, thread.position, thread.registers) = (handler, 0, [0; REGISTERS]);
+        thread.visits.clear();
+        thread.touched.clear();
+        (thread.awaits, thread.woken) = (None, None);
+        self.clocks.acquire(number, Carrier::Signal(number));
+        self.note_handler(number, 0);
+        self.run_local(number);
+    }
+
+    /// The handler that a thread runs is over.
+    fn leave_handler(&mut self, number: u32) {
+        let Some(back) = self.thread_mut(number).interrupted.take() else { return };
+        let thread = self.thread_mut(number);
+        (thread.body, thread.position, thread.registers) = (back.body, back.position, back.registers);
+        thread.code = back.code;
+        thread.visits.clear();
+        thread.touched.clear();
+        self.note_handler(number, 1);
+        self.deliver(number);
+    }
+
+    fn note_handler(&mut self, thread: u32, detail: u8) {
+        let (index, kind) = (self.events, Kind::Handler);
+        self.notes.push(Record { index, object: SIGNAL, thread, kind, detail, ..Record::default() });
     }
 
     /// What the scheduler takes a thread for.
@@ -355,6 +427,7 @@ impl<'a> State<'a> {
             }
         }
         self.thread_mut(number).arrived = true;
+        self.deliver(number);
         if !self.lazy && matches!(self.status(number), Status::Suspended(..)) {
             // It slept, and now stands before a lock that it can only time out of.
             self.arrive(number);
@@ -400,6 +473,7 @@ impl<'a> State<'a> {
         let at = self.thread(number);
         let (body, position) = (at.body, at.position);
         let code = self.program.code(body, position);
+        let in_handler = at.interrupted.is_some();
         let mut record = Record { index: self.events, code, thread: number, ..Record::default() };
         match at.phase {
             Phase::Running => self.operate(number, &mut record),
@@ -455,9 +529,14 @@ impl<'a> State<'a> {
         if record.kind.is_atomic() && record.kind.is_write() {
             self.clocks.release(number, Carrier::Object(record.object));
         }
+        self.in_handler = in_handler;
         self.retrace(number, &record);
         if self.outcome.is_none() && !self.thread(number).over {
             self.run_local(number);
+            // Who sends the signal to itself gets it at once.
+            if record.kind == Kind::Kill && record.extra == u64::from(number) + 1 {
+                self.deliver(number);
+            }
             self.look_back(number);
         }
         record
@@ -659,6 +738,13 @@ impl<'a> State<'a> {
                 (record.kind, record.object) = (Kind::Join, u64::from(child));
                 self.clocks.acquire(number, Carrier::End(child));
             }
+            Op::Kill(to) => {
+                (record.kind, record.object, record.extra) = (Kind::Kill, SIGNAL, u64::from(to) + 1);
+                if to < self.threads() && !self.thread(to).over {
+                    self.clocks.release(number, Carrier::Signal(to));
+                    self.thread_mut(to).pending = true;
+                }
+            }
             Op::Yield => {
                 record.kind = Kind::Yield;
                 self.thread_mut(number).arrived = !self.lazy;
@@ -735,6 +821,9 @@ impl<'a> State<'a> {
         let thread = self.thread(number);
         let code = self.program.code(thread.body, thread.position);
         self.thread_mut(number).code = code;
+        if self.outcome.is_none() && self.next_op(number).is_none() && self.thread(number).interrupted.is_some() {
+            self.leave_handler(number);
+        }
         if self.program.bare && self.next_op(number).is_none() && !self.thread(number).over {
             self.end(number);
         }

@@ -47,7 +47,7 @@ fn root(parents: &mut [usize], mut of: usize) -> usize {
 fn the_same_number_means_the_same_up_to_independent_neighbours() {
     let (mut programs, mut merged, mut apart) = (0, 0, 0);
     for seed in 0..400 {
-        let shape = Shape { threads: 2, statements: 2, timing: false };
+        let shape = Shape { threads: 2, statements: 2, timing: false, signals: false };
         let program = Program::random(seed, shape);
         let points: HashSet<u32> = program.access_sites().into_iter().collect();
         let Some(all) = schedules(&program, &points, 200) else { continue };

@@ -161,7 +161,7 @@ fn all_bugs(program: &Program) -> Option<HashSet<Bug>> {
 fn predictions_from_one_execution_are_shown_by_another() {
     let (mut races, mut deadlocks, mut new) = ([0; 2], [0; 2], [0; 2]);
     for seed in 0..programs() {
-        let shape = Shape { threads: 2 + (seed % 2) as usize, statements: 2, timing: seed % 3 == 0 };
+        let shape = Shape { threads: 2 + (seed % 2) as usize, statements: 2, timing: seed % 3 == 0, signals: false };
         let program = Program::random(seed, shape);
         let bugs = if seed < ENUMERATED { all_bugs(&program) } else { None };
         let code = Code::of(&program);

@@ -47,7 +47,10 @@ struct Plan {
     end: *const Switch,
     tail_from: u64,
     fair_limit: u64,
+    /// Events after which the execution is stopped, counted from `started_at`; 0 = never.
     max_events: u64,
+    /// Events before the first thread was created; [`FAR`] until then.
+    started_at: u64,
     max_threads: u32,
     /// Thread that goes on at event `partner_at`, if it can.
     partner: u32,
@@ -78,6 +81,7 @@ static PLAN: Global<Plan> = Global::new(Plan {
     tail_from: 0,
     fair_limit: 0,
     max_events: 0,
+    started_at: FAR,
     max_threads: u32::MAX,
     partner: 0,
     partner_at: 0,
@@ -130,6 +134,7 @@ pub(crate) unsafe fn begin() {
     hold::begin();
     spin::begin();
     track::begin();
+    (*plan).started_at = FAR;
     (*plan).decided = 0;
     (*plan).behind_point = 0;
     (*plan).exhausted = 0;
@@ -146,6 +151,10 @@ pub(crate) unsafe fn begin() {
 
 /// Threads that static constructors have made are there from the first event on, in whatever state they are.
 unsafe fn announce_threads() {
+    if crate::thread::COUNT.get() > 1 {
+        // What they did before was not looked at.
+        log::escape(racehunter_event::Escape::Threads, 0, 0, 0);
+    }
     for number in 1..crate::thread::COUNT.get() {
         let t = thread(number);
         let (object, extra) = (u64::from(number), log::relative((*t).start));
@@ -306,9 +315,7 @@ unsafe fn arm() {
     if (*plan).fair_limit != 0 {
         horizon = horizon.min((*plan).turn_ends);
     }
-    if (*plan).max_events != 0 {
-        horizon = horizon.min((*plan).max_events);
-    }
+    horizon = horizon.min(limit());
     if (*plan).partner_at > now {
         horizon = horizon.min((*plan).partner_at);
     }
@@ -455,9 +462,38 @@ unsafe fn settle(n: u64) -> u64 {
 }
 
 unsafe fn limits(n: u64) {
-    let plan = PLAN.ptr();
-    if (*plan).max_events != 0 && n >= (*plan).max_events && (*plan).running {
+    if n >= limit() && (*PLAN.ptr()).running {
+        if is_starting() && server::stop_observing() {
+            return;
+        }
         outcome::finish(OUTCOME_LIMIT);
+    }
+}
+
+/// The event that the execution does not get to. What the program does before it creates a thread is the same in every
+/// schedule, and may take as long as it likes; where it is logged, it gets no further than the limit.
+unsafe fn limit() -> u64 {
+    let plan = PLAN.ptr();
+    match ((*plan).max_events, is_starting()) {
+        (0, _) => FAR,
+        (most, false) => most.saturating_add((*plan).started_at),
+        (most, true) if server::observes() => most,
+        (_, true) => FAR,
+    }
+}
+
+/// Whether no thread was created yet.
+fn is_starting() -> bool {
+    // SAFETY: a plain read of a global, see the crate documentation.
+    unsafe { (*PLAN.ptr()).started_at == FAR }
+}
+
+/// The program is about to create its first thread.
+pub(crate) unsafe fn starts() {
+    if is_starting() && running() {
+        (*PLAN.ptr()).started_at = now();
+        server::has_begun();
+        arm();
     }
 }
 

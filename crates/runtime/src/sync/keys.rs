@@ -13,8 +13,15 @@ static KEY: Global<u32> = Global::new(0);
 /// `PTHREAD_DESTRUCTOR_ITERATIONS`
 const LAST_ROUND: u32 = 4;
 
-/// Makes the key. Called once, before any thread is created.
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_KEY: Global<bool> = Global::new(false);
+
+/// Makes the key, before any thread is created: by a constructor, or by `main`.
 pub(crate) unsafe fn init() {
+    if HAS_KEY.get() {
+        return;
+    }
+    HAS_KEY.set(true);
     let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::key_create());
     assert!(create(KEY.ptr(), destructor as *const () as usize) == 0);
     arm(thread(0));

@@ -1,6 +1,8 @@
 //! Creation, end and joining of threads.
 
-use super::{EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, misuse, real};
+use super::{
+    EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, keys, misuse, real,
+};
 use crate::fiber;
 use crate::schedule::{
     BY_CANCEL, End, Waiting, acquire, decide_and_switch, idle_point, max_threads, now, point, refresh, yield_after,
@@ -10,7 +12,7 @@ use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
     prepare, thread,
 };
-use crate::{afterlife, clock, escapes, hooks, log, outcome, schedule, time};
+use crate::{afterlife, clock, escapes, hooks, log, outcome, schedule, server, time};
 use core::arch::global_asm;
 use racehunter_event::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
@@ -60,6 +62,8 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
     }
     let t = thread(number);
+    server::before_main();
+    keys::init();
     let ordinary = attributes.is_null() || !special(attributes);
     prepare(number);
     // What is below may allocate, by code of the program that others have their turn in: the number is taken.
@@ -95,11 +99,13 @@ pub(super) unsafe extern "C" fn create(
     code: usize,
 ) -> i32 {
     let code = cxx::place(code);
+    schedule::starts();
     let n = point(code);
     let t = match make(attributes, start, argument) {
         Ok(t) => t,
         Err(error) => return error,
     };
+    escapes::created();
     // The C library allocates for a new thread. With an allocator of the program's own these are events, which come before
     // the thread is there.
     let n = if now() == n { n } else { point(code) };
@@ -271,7 +277,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
         super::abandon_locks(t);
     }
     log::event(Kind::Exit, n, 0, 0, 0);
-    afterlife::end_thread(t);
+    afterlife::end_thread(t, LIVE.get() - 1 == INTERNAL.get() - u32::from((*t).internal));
     LIVE.set(LIVE.get() - 1);
     INTERNAL.set(INTERNAL.get() - u32::from((*t).internal));
     make_unready(t, State::Done);

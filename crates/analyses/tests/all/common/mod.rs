@@ -11,9 +11,10 @@ use racehunter_explore::{
 };
 use std::collections::{BTreeSet, HashSet};
 
-pub const SMALL: Shape = Shape { threads: 2, statements: 2, timing: false };
-pub const WIDER: Shape = Shape { threads: 3, statements: 2, timing: false };
-pub const TIMED: Shape = Shape { threads: 2, statements: 2, timing: true };
+pub const SMALL: Shape = Shape { threads: 2, statements: 2, timing: false, signals: false };
+pub const WIDER: Shape = Shape { threads: 3, statements: 2, timing: false, signals: false };
+pub const SIGNALS: Shape = Shape { threads: 2, statements: 2, timing: false, signals: true };
+pub const TIMED: Shape = Shape { threads: 2, statements: 2, timing: true, signals: false };
 
 /// Remembers what was run.
 pub struct Recorder {
