@@ -28,6 +28,7 @@ const STACK: usize = 256 << 20;
 pub fn run(arguments: &Scan) -> Result<Exit> {
     let began = Instant::now();
     let deadline = began + arguments.time.unwrap_or(DEFAULT_TIME);
+    let mut is_read = true;
     let (report, verdict) = match read(arguments, began, deadline)? {
         Some(Read { built, program, report }) => {
             let verdict = judge(arguments, &built, &program, &report, deadline)?;
@@ -35,7 +36,8 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
         }
         None => {
             let what = "the program as a whole: the time was up before its code had been looked at".to_owned();
-            let why = format!("not modelled: {what}");
+            let why = format!("not modelled: {what}; give it more time with --time");
+            is_read = false;
             let gaps = vec![Gap { what, place: None }];
             (Report { gaps, ..Report::default() }, Verdict::new(Word::Unknown, None, why))
         }
@@ -47,7 +49,7 @@ pub fn run(arguments: &Scan) -> Result<Exit> {
     Ok(match verdict.word {
         Word::Race => Exit::Findings,
         Word::RaceFree => Exit::Clean,
-        Word::Unknown if arguments.require_complete => Exit::Incomplete,
+        Word::Unknown if arguments.require_complete || !is_read => Exit::Incomplete,
         Word::Unknown => Exit::Clean,
     })
 }
@@ -98,6 +100,11 @@ fn look(arguments: &Scan, began: Instant) -> Result<Read> {
 /// What is known about functions of libraries, the user's knowledge included.
 fn models(arguments: &Scan) -> Result<Models> {
     let mut models = Models::default();
+    if arguments.svcomp
+        && let Some(tasks) = Models::shipped("tasks")
+    {
+        models.extend(tasks)?;
+    }
     for path in &arguments.models {
         let shipped = path.to_str().filter(|_| !path.exists()).and_then(Models::shipped);
         let text = match shipped {

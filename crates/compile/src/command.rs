@@ -76,6 +76,8 @@ impl Line {
             if invocation.is_unoptimised {
                 // Without this every function is `optnone`, and its locals stay in memory.
                 self.add(["-Xclang", "-disable-O0-optnone"]);
+                // With the optimiser the ends of blocks are marked anyway: what a local's memory is used for after that is a bug.
+                self.add(["-Xclang", "-fsanitize-address-use-after-scope"]);
             }
         }
         if let Some(include) = &toolkit.include {
@@ -133,13 +135,14 @@ mod tests {
     }
 
     const COMPILE: &str = "-fsanitize=thread -fpass-plugin=plugin.so -g -fno-omit-frame-pointer";
+    const UNOPTIMISED: &str = "-Xclang -disable-O0-optnone -Xclang -fsanitize-address-use-after-scope";
     const LINK: &str =
         "-Xlinker --dynamic-list=list -Wl,--whole-archive -Xlinker rt.a -Wl,--no-whole-archive -lpthread -ldl";
 
     #[test]
     fn compiles_with_the_plugin() {
         assert_eq!(line("-O2 -c a.c"), format!("{COMPILE} -isystem include -O2 -c a.c"));
-        let unoptimised = format!("{COMPILE} -Xclang -disable-O0-optnone -isystem include");
+        let unoptimised = format!("{COMPILE} {UNOPTIMISED} -isystem include");
         assert_eq!(line("-c a.c -o a.o"), format!("{unoptimised} -c a.c -o a.o"));
         assert_eq!(line("-S a.c"), format!("{unoptimised} -S a.c"));
     }

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 const DEFAULT: &str = include_str!("../models/default.toml");
 
 /// Configurations that come with the program and are used when they are asked for by name.
-const SHIPPED: [(&str, &str); 1] = [("linux", include_str!("../models/linux.toml"))];
+const SHIPPED: [(&str, &str); 2] =
+    [("linux", include_str!("../models/linux.toml")), ("tasks", include_str!("../models/tasks.toml"))];
 
 /// What a function does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -354,7 +355,10 @@ mod tests {
         assert!(matches!(models.of("pthread_create"), Some(Model::Create(Create { entry: 2, .. }))));
         assert_eq!(models.of("__VERIFIER_nondet_int"), Some(Model::Input));
         assert_eq!(models.of("__VERIFIER_atomic_begin"), Some(Model::AtomicBegin));
-        assert!(models.is_atomic("__VERIFIER_atomic_inc") && !models.is_atomic("__VERIFIER_atomic_begin"));
+        assert!(!models.is_atomic("__VERIFIER_atomic_inc"));
+        let mut tasks = models.clone();
+        tasks.extend(Models::shipped("tasks").unwrap()).unwrap();
+        assert!(tasks.is_atomic("__VERIFIER_atomic_inc") && !tasks.is_atomic("__VERIFIER_atomic_begin"));
         assert_eq!(models.of("who_knows"), None);
     }
 

@@ -4,6 +4,7 @@ use crate::address::{Addresses, Base, BaseId, Offset};
 use crate::beliefs::Beliefs;
 use crate::crews::Crews;
 use crate::effects::Lock;
+use crate::ends::{ended, ends, given_back};
 use crate::flow::{Flow, Follower, Held, Key, Row, State, are_apart};
 use crate::format;
 use crate::fresh;
@@ -15,7 +16,7 @@ use crate::ranges::LazyRanges;
 use crate::ranking::rank;
 use crate::rows::{self, RowLock};
 use crate::threads::Family;
-use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Type};
+use racehunter_ir::{CastOperator, Instruction, Operand, Operation, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -82,7 +83,7 @@ pub(crate) struct Touch {
 }
 
 /// As many bytes as there may be.
-const ALL: u64 = 1 << 40;
+pub(crate) const ALL: u64 = 1 << 40;
 
 /// Collects the accesses of all threads, by what they touch.
 pub fn accesses(
@@ -94,6 +95,7 @@ pub fn accesses(
     let mut found: FxHashMap<BaseId, Vec<Access>> = FxHashMap::default();
     let mut scratch = flow.scratch();
     let mut missing: Vec<(InstanceId, u32)> = Vec::new();
+    let mut foreign: BTreeMap<(InstanceId, u32), bool> = BTreeMap::new();
     for index in 0..points_to.instances.len() {
         let id = InstanceId(index as u32);
         let instance = &points_to.instances[index];
@@ -105,6 +107,11 @@ pub fn accesses(
                 let operation = &code.instructions[at as usize].operation;
                 if !touches(operation) && !ends(operation) {
                     return;
+                }
+                if let Some(locks) = given_back(points_to, id, at) {
+                    let may_have =
+                        state.may_hold.contains(&None) || locks.iter().any(|lock| state.may_hold.contains(lock));
+                    *foreign.entry((id, at)).or_insert(true) &= !may_have;
                 }
                 // Which way it is does not matter any more.
                 let mut state = State { facts: BTreeMap::new(), ..state.clone() };
@@ -170,6 +177,9 @@ pub fn accesses(
             }
         }
     }
+    for ((id, at), _) in foreign.into_iter().filter(|(_, is_foreign)| *is_foreign) {
+        follower.gaps.add(points_to, id, at, "a lock that is given back by a thread that has not taken it");
+    }
     for (id, at) in missing {
         follower.gaps.add(points_to, id, at, "an address that is not known");
     }
@@ -194,41 +204,6 @@ fn is_own_of_thread(points_to: &PointsTo<'_>, base: BaseId) -> bool {
     let Base::Heap(id, at) = *points_to.describe(base) else { return false };
     let mut names = points_to.instances[id.0 as usize].outside.get(&at).into_iter().flatten();
     names.any(|name| matches!(points_to.models.of(name), Some(Model::Allocate(allocate)) if allocate.own))
-}
-
-/// Whether a function is over with an instruction.
-fn ends(operation: &Operation) -> bool {
-    matches!(operation, Operation::Return | Operation::Resume)
-}
-
-/// The locals of functions that are over: somebody else will use their memory. As with `free` that is a write. A call that ends the
-/// thread ends all functions that have not returned yet.
-fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
-    let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
-    let outside = points_to.instances[id.0 as usize].outside.get(&at);
-    let leaves = outside.into_iter().flatten().any(|name| points_to.models.of(name) == Some(Model::Leave));
-    if !ends(&code.instructions[at as usize].operation) && !leaves {
-        return Vec::new();
-    }
-    let mut over = BTreeSet::from([id]);
-    let mut work = if leaves { vec![id] } else { Vec::new() };
-    while let Some(id) = work.pop() {
-        work.extend(points_to.callers(id).filter(|caller| over.insert(*caller)));
-    }
-    let mut touches = Vec::new();
-    for id in over {
-        let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
-        for (local, instruction) in (0..).zip(&code.instructions) {
-            if matches!(instruction.operation, Operation::Local { .. }) {
-                let addresses = points_to.operand(id, &Operand::Instruction(InstructionId(local)));
-                // The address as others have it: names of values are those of the function that is left.
-                let address = Operand::Instruction(InstructionId(local));
-                let address = if leaves { Operand::Undefined } else { address };
-                touches.push(Touch { addresses, address, bytes: ALL, write: true, atomic: false });
-            }
-        }
-    }
-    touches
 }
 
 /// How far from its address the locks are that are held at an access.
@@ -372,6 +347,8 @@ fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bo
                 Some(Type::Integer(_) | Type::Float(_)) => continue,
                 _ => return false,
             },
+            // Whatever happens to be there.
+            Operand::Undefined => return false,
             _ => continue,
         };
         let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;

@@ -128,7 +128,8 @@ fn compile(arguments: &Scan, source: &Path, language: Language, object: &Path) -
     words.extend(["-O0".into(), "-g".into(), "-pthread".into(), "-c".into()]);
     words.push(source.into());
     let code = object.with_extension(format!("{}.code", std::process::id()));
-    let mut environment = vec![ATOMIC_SECTIONS];
+    let mut environment = Vec::new();
+    environment.extend(arguments.svcomp.then_some(ATOMIC_SECTIONS));
     environment.extend(code.to_str().map(|path| (EXPORT, path)));
     let is_made = target::compile(language, words, object, &toolkit, &environment);
     let exported = std::fs::read(&code);

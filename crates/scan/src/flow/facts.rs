@@ -6,7 +6,8 @@
 
 use super::{Follower, Held, State};
 use crate::cycles::range;
-use crate::linear::passed;
+use crate::linear::{linear, passed};
+use crate::models::Model;
 use crate::points_to::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
 
@@ -168,7 +169,13 @@ impl Follower<'_, '_> {
         if equal && self.can_know(id) {
             state.facts.insert((id, value.0), *constant);
         }
+        if *constant != 0 && equal {
+            self.failed(id, value.0, state);
+        }
         if *constant == 0 {
+            if !equal {
+                self.failed(id, value.0, state);
+            }
             // What an exchange has found is the first part of its result.
             let found = &code.instructions[value.0 as usize];
             match (&found.operation, &found.operands[..]) {
@@ -176,6 +183,21 @@ impl Follower<'_, '_> {
                     self.tried(id, exchange.0, equal, state);
                 }
                 _ => self.tried(id, value.0, equal, state),
+            }
+        }
+    }
+
+    /// The result of a call is not zero: if it was to take a lock, it has not. Programs that ask for that go on without the lock.
+    fn failed(&self, id: InstanceId, call: u32, state: &mut State) {
+        let points_to = self.points_to;
+        let instance = &points_to.instances[id.0 as usize];
+        let instruction = &points_to.program.function(instance.function).0.instructions[call as usize];
+        for name in instance.outside.get(&call).into_iter().flatten() {
+            if let Some(Model::Lock(lock)) = points_to.models.of(name)
+                && !lock.tries
+                && let Some(operand) = instruction.operands.get(lock.lock + 1)
+            {
+                self.unlock(&linear(points_to, id, operand), &points_to.operand(id, operand), state);
             }
         }
     }

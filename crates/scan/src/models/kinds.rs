@@ -45,6 +45,9 @@ pub struct Unlock {
     /// Whether it makes the lock, or ends it: nobody else may use it meanwhile.
     #[serde(default)]
     pub whole: bool,
+    /// Whether only the thread that has the lock may give it back.
+    #[serde(default)]
+    pub owned: bool,
 }
 
 /// Arguments of a function that gives a lock back while it waits.

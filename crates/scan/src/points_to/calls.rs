@@ -6,6 +6,9 @@ use crate::address::{Addresses, Base, Offset};
 use crate::models::Model;
 use racehunter_ir::{Instruction, Operand, SymbolKind, Type};
 
+/// Pointers of an object that copies fill, one by one, at most.
+const MOST_COPIED: usize = 512;
+
 impl PointsTo<'_> {
     pub(super) fn call(&mut self, id: InstanceId, at: u32, call: &Instruction) -> Addresses {
         let Some(callee) = call.operands.first() else { return Addresses::default() };
@@ -227,11 +230,19 @@ impl PointsTo<'_> {
             for (offset, content) in cells {
                 for (base, target) in to.iter() {
                     let moved = match (begin.only(), target.only(), offset.only()) {
+                        // What is moved within an object is moved again when the copy is looked at again.
+                        (Some(begin), Some(target), _) if base == source => {
+                            offset.plus_multiples(target.abs_diff(begin))
+                        }
                         (Some(begin), Some(target), Some(offset)) => {
                             Offset::exact(target.wrapping_add(offset).wrapping_sub(begin))
                         }
                         _ => Offset::ANY,
                     };
+                    // Objects that are copied to each other, with a shift, would fill up without end.
+                    let is_full =
+                        self.memory.get(&base).is_some_and(|cells| cells.len() > MOST_COPIED && !cells.contains(moved));
+                    let moved = if is_full { Offset::ANY } else { moved };
                     self.put(base, moved, &content, Some((id, at)));
                 }
             }
