@@ -268,8 +268,7 @@ impl<'a> State<'a> {
         }
         let Some(handler) = self.program.handler else { return };
         let at = self.thread(number);
-        let interrupted =
-            Interrupted { body: at.body, position: at.position, registers: at.registers, code: at.code };
+        let interrupted = Interrupted { body: at.body, position: at.position, registers: at.registers, code: at.code };
         let thread = self.thread_mut(number);
         thread.pending = false;
         thread.interrupted = Some(interrupted);
