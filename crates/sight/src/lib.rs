@@ -330,7 +330,6 @@ mod tests {
             "getpwnam",
             "gethostbyname",
             "tmpnam",
-            "readdir",
             "__xpg_basename",
             "dirname",
             "ttyname",
@@ -400,6 +399,7 @@ mod tests {
         assert_eq!(place("rename"), (Effect::FileBoth, 0, 1));
         assert_eq!(place("symlink"), (Effect::FileBoth, 1, 0));
         assert_eq!(place("fflush"), (Effect::FileChange, 0, 0));
+        assert_eq!(of("readdir").effect, Effect::ProcessState);
         assert_eq!(place("mkdir"), (Effect::FileBoth, 0, 0));
     }
 

@@ -231,10 +231,10 @@ const HIDDEN: &str = "
     getenv secure_getenv setenv putenv unsetenv clearenv localtime gmtime asctime ctime tzset strerror strsignal setlocale
     localeconv nl_langinfo newlocale uselocale duplocale freelocale getpwnam getpwuid getpwent setpwent endpwent getgrnam
     getgrgid getgrent gethostbyname gethostbyaddr gethostent getservbyname getservbyport getprotobyname getnetbyname
-    getaddrinfo freeaddrinfo getnameinfo inet_ntoa tmpnam tempnam readdir readdir_r seekdir telldir rewinddir __xpg_basename
+    getaddrinfo freeaddrinfo getnameinfo inet_ntoa tmpnam tempnam __xpg_basename
     dirname ttyname getlogin getopt getopt_long getopt_long_only hcreate hsearch hdestroy tsearch tfind tdelete twalk ecvt
     fcvt gcvt crypt encrypt setkey l64a lgamma lgammaf lgammal gamma signgam mblen mbtowc wctomb mbrtowc wcrtomb mbrlen mbsrtowcs wcsrtombs mtrace openlog closelog syslog vsyslog
-    setlogmask setvbuf setbuf setlinebuf ungetc fts_open nftw ftw glob wordexp regcomp fwide catgets gettext textdomain
+    setlogmask setvbuf setbuf setlinebuf ungetc fts_open nftw ftw wordexp regcomp fwide catgets gettext textdomain
     ptsname cuserid backtrace backtrace_symbols sbrk brk res_query setutent getutent";
 
 /// State of the kernel, other than files.
@@ -244,9 +244,10 @@ const KERNEL: &str = "
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
     sched_rr_get_interval sched_setparam sched_getparam inotify_init inotify_add_watch fanotify_init userfaultfd";
 
-/// State of the process that the kernel keeps: all of it is one object, which has a model.
+/// State of the process that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "
-    umask chdir:0 fchdir setrlimit:1 getrlimit:1 prlimit:23 getgroups:1 getpgid getpgrp";
+    umask chdir:0 fchdir setrlimit:1 getrlimit:1 prlimit:23 getgroups:1 getpgid getpgrp readdir:0 readdir_r:012 seekdir:0 telldir:0
+    rewinddir:0 glob:03";
 
 /// What differs from execution to execution, or would if the runtime did not always draw the same numbers: a claim must not rest
 /// on them.
