@@ -89,7 +89,7 @@ static atomic_int done;
 
 static void *change(void *unused) {
     for (int i = 1; !done; i++) {
-        __asm__ volatile("movl %1, %0" : "=m"(shared) : "r"(i));
+        __asm__ volatile("movl %1, 0(%0)" : : "r"(&shared), "r"(i) : "memory");
         usleep(100);
     }
     return unused;

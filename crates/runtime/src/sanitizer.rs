@@ -265,8 +265,12 @@ unsafe extern "C" fn meet(barrier: *mut Barrier, code: usize) {
     if *arrived / needed != round {
         futex::operate(arrived as usize, WAKE, usize::MAX >> 33, 0, 0, 0, code);
     }
-    while *arrived / needed == round {
-        futex::operate(arrived as usize, WAIT, *arrived as usize, 0, 0, 0, code);
+    loop {
+        let seen = arrived.read_volatile();
+        if seen / needed != round {
+            break;
+        }
+        futex::operate(arrived as usize, WAIT, seen as usize, 0, 0, 0, code);
     }
     (*current()).ignores_order -= 1;
 }

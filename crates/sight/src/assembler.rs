@@ -104,14 +104,12 @@ fn instruction(statement: &str, locked: bool, constraints: &str, tell: &mut impl
     let Some((name, bytes)) = named(word) else { return false };
     let rest = statement[word.len()..].trim();
     let mut operands = [const { None }; 3];
-    let mut count = 0;
-    for text in rest.split(',').filter(|text| !text.trim().is_empty()) {
+    for (count, text) in rest.split(',').filter(|text| !text.trim().is_empty()).enumerate() {
         let (Some(place), Some(location)) = (operands.get_mut(count), location(text.trim(), constraints)) else {
             // An address without an access.
             return name == "lea" && !rest.contains(['*']);
         };
         *place = Some(location);
-        count += 1;
     }
     let in_memory = operands.iter().flatten().filter(|at| matches!(at, Location::Memory(_))).count();
     if in_memory == 0 {

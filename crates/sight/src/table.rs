@@ -34,14 +34,15 @@ pub const ALL: [(Effect, &str); 20] = [
 ];
 
 /// Names that begin like this belong to the runtime, or to instrumentation of others that has nothing to do with the program.
-pub const PREFIXES: [&str; 10] = [
+pub const PREFIXES: [&str; 11] = [
     "__rh_",
     "racehunter_",
     "__tsan_",
     "Annotate",
     "WTFAnnotate",
     "__ubsan_handle_",
-    "__sanitizer_cov_",
+    "__sanitizer_",
+    "__interceptor_",
     "__llvm_profile_",
     "llvm_gcda_",
     "__VERIFIER_",

@@ -105,7 +105,7 @@ fn page() -> String {
     let mut text = String::from(
         "# Functions of the C library
 
-What calls of the C library do to memory of the program, and to state inside of the library, is seen by models: `crates/sight/src/models.rs`
+What calls of the C library do to memory of the program, and to state inside of the library, is seen by models: `crates/sight/src/models/functions.rs`
 says for each function what it reads and writes. Accesses that are known before the call are announced like any of the program's
 own. Where something is known only afterwards (how much `fgets` has written), the memory is a scheduling point before the call,
 and the detector learns of the rest when it has returned. A race is reported at the line of the call.

@@ -264,7 +264,7 @@ unsafe fn integer_len(text: usize, base: usize) -> usize {
     if base == 0 {
         base = if *text.add(at) == b'0' { 8 } else { 10 };
     }
-    while char::from(*text.add(at)).to_digit(base.clamp(2, 36)).is_some() {
+    while char::from(*text.add(at)).is_digit(base.clamp(2, 36)) {
         at += 1;
     }
     at + 1
@@ -276,6 +276,14 @@ unsafe fn float_len(text: usize) -> usize {
     let mut at = blanks(text);
     while (*text.add(at)).is_ascii_digit() || *text.add(at) == b'.' {
         at += 1;
+    }
+    if at > 0 && matches!(*text.add(at), b'e' | b'E') && (*text.add(at - 1)).is_ascii_digit() {
+        let sign = usize::from(matches!(*text.add(at + 1), b'+' | b'-'));
+        let mut end = at + 1 + sign;
+        while (*text.add(end)).is_ascii_digit() {
+            end += 1;
+        }
+        at = end;
     }
     at + 1
 }
