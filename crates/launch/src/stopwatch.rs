@@ -31,13 +31,11 @@ impl Stopwatch {
         self.last += passed;
         let usage = process.and_then(|pid| Some((pid, usage(pid)?)));
         self.charged += match (&usage, self.process) {
-            (Some((pid, now)), Some((before, then))) if *pid == before => {
-                match now.processor.saturating_sub(then) {
-                    Duration::ZERO if now.is_runnable => Duration::ZERO,
-                    Duration::ZERO => passed,
-                    used => used,
-                }
-            }
+            (Some((pid, now)), Some((before, then))) if *pid == before => match now.processor.saturating_sub(then) {
+                Duration::ZERO if now.is_runnable => Duration::ZERO,
+                Duration::ZERO => passed,
+                used => used,
+            },
             (Some((_, now)), _) if now.is_runnable => now.processor.min(passed),
             _ => passed,
         };

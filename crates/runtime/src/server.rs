@@ -7,15 +7,15 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, afterlife, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule, shadow, sys,
-    time, timers, watchdog,
+    Global, afterlife, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule,
+    shadow, sys, time, timers, watchdog,
 };
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, OUTCOME_SNAPSHOT,
-    REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET,
-    STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
+    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS,
+    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -159,11 +159,7 @@ const EARLY: &CStr = c"RACEHUNTER_EARLY";
 const SERVER: &CStr = c"RACEHUNTER_SERVER";
 
 /// Runs before all constructors, those of libraries too. Where executions begin here, each of them runs the constructors.
-unsafe extern "C" fn before_constructors(
-    _argc: i32,
-    argv: *const *const c_char,
-    environment: *const *const c_char,
-) {
+unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char, environment: *const *const c_char) {
     crate::tsan::__tsan_init();
     ARGUMENTS.set(argv);
     ENVIRONMENT.set(environment);
@@ -184,7 +180,8 @@ unsafe fn has_variable(name: &CStr) -> bool {
 
 unsafe fn variables() -> impl Iterator<Item = *const c_char> {
     let all = ENVIRONMENT.get();
-    (0..).map_while(move |i| if all.is_null() { None } else { Some(*all.add(i)).filter(|variable| !variable.is_null()) })
+    (0..)
+        .map_while(move |i| if all.is_null() { None } else { Some(*all.add(i)).filter(|variable| !variable.is_null()) })
 }
 
 #[used]
