@@ -1,6 +1,6 @@
 //~ about: std::async: who waits for the future is ordered, who does not is not
 //~ revisions: racy ok
-//~[racy] truth: race
+//~[racy] truth: race exit-status
 //~[ok] truth: clean
 #include <future>
 static int n;

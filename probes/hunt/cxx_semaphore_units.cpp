@@ -1,7 +1,7 @@
 //~ about: std::counting_semaphore around a counter
 //~ revisions: one two
 //~[one] truth: clean
-//~[two] truth: race
+//~[two] truth: race exit-status
 //~ flags: -std=c++20
 #include <semaphore>
 #include <thread>

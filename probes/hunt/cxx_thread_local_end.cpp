@@ -1,6 +1,6 @@
 //~ about: the destructor of a thread-local object uses a global one
 //~ revisions: racy locked
-//~[racy] truth: race
+//~[racy] truth: race exit-status
 //~[locked] truth: clean
 #include <mutex>
 #include <thread>

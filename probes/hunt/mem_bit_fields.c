@@ -1,6 +1,6 @@
 //~ about: neighbouring bit-fields are one memory location, unless one of no width is between them
 //~ revisions: one two
-//~[one] truth: race
+//~[one] truth: race exit-status
 //~[two] truth: clean
 #include <pthread.h>
 static struct {

@@ -406,6 +406,9 @@ byte_enum! {
         Clock = 16,
         /// A thread was created after another one was over: its handle may be the same.
         Reused = 17,
+        /// A thread uses what is on the stack of another one below all of its frames: a local variable of a function that has
+        /// returned.
+        Returned = 18,
     }
 }
 
@@ -413,7 +416,7 @@ impl Escape {
     /// Whether schedules are under control all the same: something in them was not seen.
     #[must_use]
     pub const fn is_unseen(self) -> bool {
-        matches!(self, Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias)
+        matches!(self, Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias | Self::Returned)
     }
 
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.

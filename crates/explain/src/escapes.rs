@@ -43,6 +43,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::Foreign => Effect::Unknown.name(),
         Escape::SystemCall => "system-call",
         Escape::Alias => Effect::Alias.name(),
+        Escape::Returned => "returned-local",
         Escape::Freed | Escape::Clock | Escape::Reused => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
@@ -61,7 +62,13 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
 /// Whether threads may order each other by what escaped, so that the detector takes ordered accesses for a race.
 pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> bool {
     match what {
-        Escape::None | Escape::Fork | Escape::Exec | Escape::Freed | Escape::Clock | Escape::Reused => false,
+        Escape::None
+        | Escape::Fork
+        | Escape::Exec
+        | Escape::Freed
+        | Escape::Clock
+        | Escape::Reused
+        | Escape::Returned => false,
         // Files that never have the same in them, as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.

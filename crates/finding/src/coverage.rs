@@ -65,7 +65,7 @@ pub struct Uncontrolled {
 
 impl Uncontrolled {
     /// What is under control and not seen: the schedule was followed, but something in it may have gone unnoticed.
-    pub const UNSEEN: [&str; 9] = [
+    pub const UNSEEN: [&str; 10] = [
         "hidden-state",
         "unseen-memory",
         "kernel-state",
@@ -75,6 +75,7 @@ impl Uncontrolled {
         "assembler",
         "no-instrumentation",
         "system-call",
+        "returned-local",
     ];
 
     /// Whether it is about something that was not seen, rather than not under control.

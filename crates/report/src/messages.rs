@@ -199,6 +199,11 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         "assembler" => format!("inline assembler{about}{at}: what it does is not seen"),
         "no-instrumentation" => format!("{detail}{at}: its instrumentation is switched off, its accesses are not seen"),
         "system-call" => format!("{detail}{at}: what it does is not seen"),
+        "returned-local" => {
+            format!(
+                "a local variable of a function that has returned is used{at}: what else is there by then is not seen"
+            )
+        }
         _ => format!("{}{at}: there is no model of it", if detail.is_empty() { what } else { detail }),
     }
 }
@@ -215,6 +220,7 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "assembler" if detail.is_empty() => "inline assembler".to_owned(),
         "assembler" => format!("inline assembler {detail}"),
         "no-instrumentation" => format!("{detail} (instrumentation switched off)"),
+        "returned-local" => "use of a local variable of a function that has returned".to_owned(),
         _ => detail.to_owned(),
     }
 }

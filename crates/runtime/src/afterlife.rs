@@ -145,6 +145,12 @@ pub(crate) fn begin_main(top: usize) {
     MAIN_TOP.set(top & !15);
 }
 
+/// Where the stack of `main` can be, below what has called it.
+pub(crate) fn stack_of_main() -> core::ops::Range<usize> {
+    const LARGEST: usize = 64 << 20;
+    MAIN_TOP.get().saturating_sub(LARGEST)..MAIN_TOP.get()
+}
+
 /// A thread is over, and so is the life of its stack and its thread-local variables. The `last` one of the process goes on with
 /// what `exit` calls, below where it is now, and has its thread-local variables as long.
 pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {

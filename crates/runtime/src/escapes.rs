@@ -4,7 +4,7 @@
 //! that the program calls in [`crate::reach`].
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
-use crate::{Global, fiber, kernel, log, outcome, server, sys};
+use crate::{Global, afterlife, fiber, kernel, log, outcome, server, sys};
 use racehunter_event::Escape;
 
 #[unsafe(link_section = ".data.racehunter")]
@@ -27,10 +27,42 @@ pub(crate) unsafe fn freed() {
 /// A thread is created. The C library would give it the handle, the stack and the thread-local variables of one that is over;
 /// here each thread has its own.
 pub(crate) unsafe fn created() {
-    let is_over = |number: u32| (*thread(number)).state == State::Done && !(*thread(number)).internal;
+    let is_over = |number: u32| {
+        let t = thread(number);
+        (*t).state == State::Done && !(*t).internal && ((*t).joined || (*t).detached)
+    };
     if !HAS_REUSED.get() && (1..COUNT.get()).any(is_over) {
         HAS_REUSED.set(true);
         log::escape(Escape::Reused, 0, 0, 0);
+    }
+}
+
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_RETURNED: Global<bool> = Global::new(false);
+
+/// The running thread is about to access memory. On the stack of another thread, what is below where that one has left the
+/// program is a variable of a function that has returned.
+pub(crate) unsafe fn touches(address: usize, code: usize) {
+    if COUNT.get() < 2 || HAS_RETURNED.get() || kernel::in_use() {
+        return;
+    }
+    let main = afterlife::stack_of_main();
+    let of = |number: u32| {
+        let t = thread(number);
+        if number == 0 { main.clone() } else { (*t).fs.saturating_sub((*t).stack_size)..(*t).fs }
+    };
+    if of(CURRENT.get()).contains(&address) {
+        return;
+    }
+    let Some(owner) = (0..COUNT.get()).find(|&number| of(number).contains(&address)) else { return };
+    let t = thread(owner);
+    let left = !(*t).foreign_stack && !matches!((*t).state, State::Done | State::Free) && fiber::was_left(t);
+    // Between where it was left and its last frame in the program there are only frames of the runtime and of libraries.
+    if left && address >= (*t).rsp && outcome::left_program_at(t).is_some_and(|at| address < at)
+        || left && address < (*t).rsp
+    {
+        HAS_RETURNED.set(true);
+        log::escape(Escape::Returned, code, 0, 0);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention, spin};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::thread::{__rh_stack, CURRENT, current};
 use crate::track::{self, __rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
-use crate::{Global, annotations, atomics, free, log, memory, server, tsan, values};
+use crate::{Global, annotations, atomics, escapes, free, log, memory, server, tsan, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
@@ -447,6 +447,7 @@ pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: 
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
     if flags & SITE_POINT != 0 && (!server::is_selective() || track::has(address)) {
+        escapes::touches(address, code);
         let n = access_point(code, address, size, kind, site);
         log_access(n, address, size, site, kind, annotations::mark(address), code);
     } else {

@@ -4,18 +4,23 @@
 
 use crate::io::channels;
 use crate::memory::{detects, last_access};
+use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
-use crate::{Global, log, schedule, shadow, sys, values};
+use crate::{Global, log, reach, schedule, sys, tsan, values};
 use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Escape, Kind, Record};
 
 pub(crate) const MREMAP: usize = 25;
+pub(crate) const MPROTECT: usize = 10;
 /// What is larger ends without being looked at: its shadow is larger still.
 const CHECKED: usize = 1 << 20;
 
 interpose! {
     munmap => unmap, "rdx";
+    mremap => remap, "r9";
+    mprotect => protect, "rcx";
+    madvise => advise, "rcx";
 }
 
 crate::io::interpose_six! {
@@ -40,6 +45,10 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
     }
+    if flags & FIXED != 0 {
+        // What was there before is gone.
+        ends(mapped as usize, len, sys::MMAP, code);
+    }
     begins(mapped as usize, len);
     if flags & SHARED != 0 && flags & ANONYMOUS == 0 {
         is_shared(fd, protection & WRITABLE != 0, code);
@@ -48,6 +57,7 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
 }
 
 const SHARED: usize = 1;
+const FIXED: usize = 0x10;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
 
@@ -93,26 +103,74 @@ pub(crate) unsafe extern "C" fn unmap(at: usize, len: usize, code: usize) -> i32
     if result < 0 {
         return fail(-result as i32);
     }
-    objects::forget_range(at, len);
-    let access = if detects() && len <= CHECKED { last_access(code) } else { None };
-    if let Some(access) = access {
-        shadow::check(at, len, access);
-    }
-    shadow::clear(at, len);
+    ends(at, len, sys::MUNMAP, code);
     0
 }
 
-/// What moves is new where it comes to, and its old place has no past; what stays keeps the past that it has.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn mremap(at: usize, old_len: usize, new_len: usize, flags: usize, to: usize) -> usize {
+/// A system call has used memory for the last time.
+unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
+    objects::forget_range(at, len);
+    if detects() && len <= CHECKED {
+        if let Some(access) = last_access(code) {
+            shadow::check(at, len, access);
+        }
+    } else {
+        is_not_seen(call, code);
+    }
+    shadow::clear(at, len);
+}
+
+/// What a system call does to memory that others may use is not looked at.
+unsafe fn is_not_seen(call: usize, code: usize) {
+    if schedule::running() && reach::others_are_there() {
+        log::escape(Escape::SystemCall, code, call, 0);
+    }
+}
+
+/// What moves is new where it comes to, and its old place is used for the last time; what stays keeps the past that it has.
+pub(crate) unsafe extern "C" fn remap(
+    at: usize,
+    old_len: usize,
+    new_len: usize,
+    flags: usize,
+    to: usize,
+    code: usize,
+) -> usize {
     values::settle();
     let mapped = sys::call6(MREMAP, at, old_len, new_len, flags, to, 0);
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
     }
     let (now, kept) = (mapped as usize, if mapped as usize == at { old_len.min(new_len) } else { 0 });
-    for (begin, len) in [(at + kept, old_len - kept), (now + kept, new_len - kept)] {
-        begins(begin, len);
-    }
+    ends(at + kept, old_len - kept, MREMAP, code);
+    begins(now + kept, new_len - kept);
     now
+}
+
+/// From here on another access to the memory may be the end of the program, which no detector knows.
+pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
+    values::settle();
+    is_not_seen(MPROTECT, code);
+    let result = sys::call(MPROTECT, at, len, protection, 0);
+    if result < 0 { fail(-result as i32) } else { 0 }
+}
+
+/// Some advice throws the contents away, which is as good as a write.
+pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, code: usize) -> i32 {
+    const DISCARDS: [usize; 3] = [4, 8, 9];
+    values::settle();
+    let result = sys::call(sys::MADVISE, at, len, advice, 0);
+    if result < 0 {
+        return fail(-result as i32);
+    }
+    if DISCARDS.contains(&advice) {
+        if detects() && len <= CHECKED {
+            // To accesses that are atomic it is another one.
+            let site = tsan::site_of(code);
+            shadow::check(at, len, Access { kind: Kind::AtomicWrite, code, site });
+        } else {
+            is_not_seen(sys::MADVISE, code);
+        }
+    }
+    0
 }

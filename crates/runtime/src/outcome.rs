@@ -325,16 +325,34 @@ pub(crate) unsafe fn innermost_call(rsp: usize) -> usize {
     if end <= rsp || end - rsp > SEARCHED {
         return 0;
     }
-    (rsp & !7..end)
-        .step_by(8)
-        .map(|at| *(at as *const usize))
-        .find(|&word| {
-            in_executable(word.wrapping_sub(8)) && in_executable(word) && {
-                let before = |distance: usize| *((word - distance) as *const u8);
-                before(5) == 0xe8 || before(6) == 0xff || before(2) == 0xff || before(3) == 0xff
-            }
-        })
-        .unwrap_or(0)
+    (rsp & !7..end).step_by(8).map(|at| *(at as *const usize)).find(|&word| returns_to(word)).unwrap_or(0)
+}
+
+/// Whether a word may be an address of the program that a call returns to.
+unsafe fn returns_to(word: usize) -> bool {
+    in_executable(word.wrapping_sub(8)) && in_executable(word) && {
+        let before = |distance: usize| *((word - distance) as *const u8);
+        before(5) == 0xe8 || before(6) == 0xff || before(2) == 0xff || before(3) == 0xff
+    }
+}
+
+/// Where on its stack a thread that is not running has called the runtime, or a library: its frames are above.
+pub(crate) unsafe fn left_program_at(t: *const crate::thread::Thread) -> Option<usize> {
+    const SEARCHED: usize = 64 << 10;
+    let top = (*t).stack_top;
+    let end = if top > (*t).stack { (*top.sub(1)).slot as usize } else { return None };
+    let found = |&at: &usize| returns_to(*(at as *const usize)) && !is_runtime(*(at as *const usize));
+    ((*t).rsp & !7..end).step_by(8).take(SEARCHED / 8).find(found)
+}
+
+/// Whether an address is that of the runtime's own code, which is in the executable too.
+unsafe fn is_runtime(code: usize) -> bool {
+    (&raw const rh_text_begin as usize..&raw const rh_text_end as usize).contains(&code)
+}
+
+unsafe extern "C" {
+    static rh_text_begin: u8;
+    static rh_text_end: u8;
 }
 
 /// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the interrupted

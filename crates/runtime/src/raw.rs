@@ -26,8 +26,8 @@ const NOTED: [usize; 55] = [
     209, 220, 222, 223, 230, 232, 242, 243, 247, 270, 271, 275, 281, 282, 283, 288, 289, 290, 295, 296, 322, 425, 426, 435, 449,
 ];
 
-/// Calls that hide nothing: `mprotect`, `madvise`, who the user is, `sched_getaffinity`, `membarrier`.
-const HARMLESS: [usize; 8] = [10, 28, 102, 104, 107, 108, 204, 324];
+/// Calls that hide nothing: who the user is, `sched_getaffinity`, `membarrier`.
+const HARMLESS: [usize; 6] = [102, 104, 107, 108, 204, 324];
 /// Calls whose result differs from execution to execution: `getpid`, `getppid`, `getcpu`, `getrandom`.
 const VARYING: [usize; 4] = [39, 110, 309, 318];
 
@@ -52,7 +52,9 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
         sys::CLOCK_GETTIME => time::get_clock(a as i32, b as *mut [i64; 2], code) as isize,
         sys::MMAP => mappings::map([a, b, c, d, e, f], code) as isize,
         sys::MUNMAP => mappings::unmap(a, b, code) as isize,
-        mappings::MREMAP => mappings::mremap(a, b, c, d, e) as isize,
+        mappings::MREMAP => mappings::remap(a, b, c, d, e, code) as isize,
+        mappings::MPROTECT => mappings::protect(a, b, c, code) as isize,
+        sys::MADVISE => mappings::advise(a, b, c, code) as isize,
         sys::EXIT_GROUP => outcome::end_process(a as i32, code),
         GETTID => futex::thread_id(),
         sys::TGKILL => send::to_thread_id(a as i32, b as i32, c as i32, code) as isize,

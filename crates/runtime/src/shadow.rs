@@ -554,6 +554,16 @@ pub(crate) unsafe fn end_used(
             end = end.min(at - gap);
         }
     }
+    if lowest < range.end {
+        // What nothing was seen of in between is over too: a variable that the thread has only given away.
+        lowest = range.start.max(lowest - gap);
+        for at in (lowest..range.end).step_by(4) {
+            let cell = cell_of(at);
+            if (*cell).write == 0 && (*cell).read == 0 {
+                (*cell).read = ENDED | how;
+            }
+        }
+    }
     lowest
 }
 

@@ -532,10 +532,8 @@ impl<'a> State<'a> {
         self.retrace(number, &record);
         if self.outcome.is_none() && !self.thread(number).over {
             self.run_local(number);
-            // Who sends the signal to itself gets it at once.
-            if record.kind == Kind::Kill && record.extra == u64::from(number) + 1 {
-                self.deliver(number);
-            }
+            // Who sends the signal to itself gets it at once, and who has waited for a condition variable after that.
+            self.deliver(number);
             self.look_back(number);
         }
         record

@@ -284,7 +284,11 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
     if LIVE.get() == INTERNAL.get() {
-        // The last thread of a process whose main thread has left by `pthread_exit`.
+        // The last thread of a process whose main thread has left by `pthread_exit`: what `exit` calls comes after all others.
+        (0..COUNT.get())
+            .map(|number| thread(number))
+            .filter(|&other| other != t)
+            .for_each(|other| clock::join_thread(other));
         (*t).state = State::Ready;
         outcome::end_program(0, 0);
     }

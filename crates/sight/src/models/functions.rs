@@ -468,7 +468,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("textdomain bindtextdomain bind_textdomain_codeset gettext catgets", "&"),
     // Messages of errors: the GNU C library has one buffer for each thread.
     ("strerror strsignal", ""),
-    ("strerror_r", ">w1.1 &"),
+    ("strerror_r", "&"),
     ("__xpg_strerror_r", ">w1s!"),
     // Databases.
     ("getpwnam getpwuid", "m$getpwnam"),
