@@ -175,6 +175,10 @@ fn contract() {
     assert_eq!(ended.stdout.lines().last(), Some("UNKNOWN"));
     let words = ["scan", "--require-complete", "--approx", "over", "--out", &out, &path];
     workshop.run(&mut tool::racehunter(words)).expect(3);
+    // Nothing was looked at.
+    let words = ["scan", "--time", "1ms", "--out", &out, &path];
+    let ended = workshop.run(&mut tool::racehunter(words)).expect(3);
+    assert!(ended.stdout.contains("--time"), "{}", ended.stdout);
     let free = workshop.write("free.c", &RACE.replace("x++; pthread_join", "pthread_join"));
     let free = free.display().to_string();
     let words = ["scan", "--svcomp", "--out", &out, &free];

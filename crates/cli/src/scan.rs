@@ -3,6 +3,7 @@
 mod assumptions;
 mod build;
 mod inputs;
+mod library;
 mod output;
 mod search;
 mod sha256;
@@ -87,7 +88,11 @@ fn look(arguments: &Scan, began: Instant) -> Result<Read> {
     voice.note("Reading", || {
         format!("{}, pointers by {}", count(built.modules.len() as u64, "module"), arguments.backend)
     });
-    let report = analyse(&program, &models, &*backend);
+    let mut report = analyse(&program, &models, &*backend);
+    if built.is_described {
+        let why = || "it calls library functions whose accesses executions do not see".to_owned();
+        report.open.get_or_insert_with(why);
+    }
     voice.note("Read", || {
         let [pairs, gaps] = [report.pairs.len(), report.gaps.len()].map(|number| number as u64);
         let threads = count(report.threads as u64, "kind") + " of threads";

@@ -11,18 +11,13 @@ use crate::ranges::Initialised;
 use racehunter_ir::{CastOperator, Instruction, InstructionId, Operand, Operation, Order, Predicate, SymbolKind, Type};
 
 /// Functions that do the same each time, or of which the schedule says what they do.
-const SAME: [&str; 37] = [
-    "pthread_mutex_lock",
+const SAME: [&str; 32] = [
     "pthread_mutex_unlock",
     "pthread_mutex_destroy",
-    "pthread_spin_lock",
     "pthread_spin_unlock",
     "pthread_spin_destroy",
-    "pthread_rwlock_rdlock",
-    "pthread_rwlock_wrlock",
     "pthread_rwlock_unlock",
     "pthread_rwlock_destroy",
-    "mtx_lock",
     "mtx_unlock",
     "mtx_destroy",
     "pthread_join",
@@ -52,7 +47,12 @@ const SAME: [&str; 37] = [
 ];
 
 /// The same for functions that may fail, as long as nobody asks whether they did.
-const SAME_IF_UNASKED: [&str; 20] = [
+const SAME_IF_UNASKED: [&str; 25] = [
+    "pthread_mutex_lock",
+    "pthread_spin_lock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
+    "mtx_lock",
     "pthread_create",
     "thrd_create",
     "pthread_detach",

@@ -1,12 +1,14 @@
 //! Threads that a loop creates: what each of them has for itself, and loops that wait for all of them.
 
-use crate::address::{Base, BaseId};
+use crate::address::{Base, BaseId, Offset};
+use crate::ends::{ended, ends};
 use crate::fresh;
 use crate::linear::{Linear, Value, linear, number};
 use crate::loops::{Counter, Loop, Loops};
 use crate::models::Model;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::program::FunctionId;
+use crate::races::touched;
 use racehunter_ir::{Instruction, InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -171,15 +173,19 @@ impl Crews {
             else {
                 continue;
             };
+            let same_end = match (&emptied.below, &filled.below) {
+                (Some((one, end)), Some((other, filled_to))) if one == other => {
+                    let is_one_value =
+                        end == filled_to && around.is_outside(blocks, end) && creating.is_outside(blocks, end);
+                    let kept = |end: &Operand| kept(points_to, loops, crew.creator, creating, end);
+                    is_one_value || kept(end).is_some_and(|place| Some(place) == kept(filled_to))
+                }
+                _ => false,
+            };
             let same_range = emptied.start == filled.start
                 && matches!(emptied.start, Operand::Integer(_))
                 && (emptied.step, filled.step) == (1, 1)
-                && emptied.below.is_some()
-                && emptied.below == filled.below
-                && emptied
-                    .below
-                    .as_ref()
-                    .is_some_and(|(_, end)| around.is_outside(blocks, end) && creating.is_outside(blocks, end));
+                && same_end;
             let always = around.latches.iter().all(|&latch| loops.dominates(blocks.block_of[at as usize], latch));
             if !same_range || !always || !around.ends_at_header(blocks) || around.header == crew.header {
                 continue;
@@ -303,6 +309,59 @@ pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &Value) -> Option<(Base
     let (base, offset) = points_to.operand(value.0, &value.1).only()?;
     let begin = offset.only()?;
     points_to.is_strong(base).then_some((base, begin))
+}
+
+/// The place that a number is read from, and how many bytes, if nothing writes there any more when control has come to a loop.
+fn kept(
+    points_to: &PointsTo<'_>,
+    loops: &Loops,
+    id: InstanceId,
+    from: &Loop,
+    number: &Operand,
+) -> Option<(BaseId, i64, u64)> {
+    let function = points_to.instances[id.0 as usize].function;
+    let blocks = &points_to.blocks[function.0 as usize];
+    let Operand::Instruction(load) = number else { return None };
+    let load = &points_to.program.function(function).0.instructions[load.0 as usize];
+    let (Operation::Load { bytes, volatile: false, .. }, [address]) = (&load.operation, &load.operands[..]) else {
+        return None;
+    };
+    let (base, at) = one_place(points_to, &(id, address.clone()))?;
+    let is_before = |(mut writer, mut at): (InstanceId, u32)| {
+        while writer != id {
+            let instance = &points_to.instances[writer.0 as usize];
+            match instance.caller.filter(|_| !instance.shared) {
+                Some(call) => (writer, at) = call,
+                None => return false,
+            }
+        }
+        let block = blocks.block_of[at as usize];
+        !from.body.contains(&block) && loops.dominates(block, from.header)
+    };
+    writers(points_to, id, (base, at, *bytes)).into_iter().all(is_before).then_some((base, at, *bytes))
+}
+
+/// All instructions that may write to a place, but for the end of a function that uses it: nothing of the function comes after that.
+fn writers(points_to: &PointsTo<'_>, user: InstanceId, place: (BaseId, i64, u64)) -> Vec<(InstanceId, u32)> {
+    let (base, at, bytes) = place;
+    let mut found = Vec::new();
+    for (index, instance) in (0..).zip(&points_to.instances) {
+        let id = InstanceId(index);
+        let code = points_to.program.function(instance.function).0;
+        for (number, instruction) in (0..).zip(&code.instructions) {
+            let is_over = id == user && ends(&instruction.operation);
+            let over = if is_over { Vec::new() } else { ended(points_to, id, number) };
+            let touches = touched(points_to, id, number).into_iter().chain(over);
+            let is_hit = |(other, offset): (BaseId, Offset), length: u64| {
+                other == base && offset.overlaps(length, Offset::exact(at), bytes)
+            };
+            let mut writes = touches.filter(|touch| touch.write);
+            if writes.any(|touch| touch.addresses.iter().any(|address| is_hit(address, touch.bytes))) {
+                found.push((id, number));
+            }
+        }
+    }
+    found
 }
 
 /// How the argument of a call tells the threads apart that it creates, and by which counter.

@@ -46,6 +46,7 @@ pub mod ranges;
 pub mod ranking;
 pub mod rows;
 pub mod threads;
+mod unwinding;
 pub mod verdict;
 
 pub use models::Models;

@@ -4,7 +4,8 @@ use crate::address::Offset;
 use crate::beliefs::{Beliefs, Guard, Values};
 use crate::cells::CellId;
 use crate::crews::Crews;
-use crate::flow::{Event, held};
+use crate::flow::{Event, Key, held};
+use crate::models::Model;
 use crate::points_to::{PointsTo, ThreadId};
 use crate::races::Access;
 use std::collections::BTreeSet;
@@ -100,6 +101,8 @@ fn are_in_different_rounds(
             // Numbers that are never the same; in a loop with two rounds, even ones and odd ones.
             let differ = !rounds(first, key).overlaps(1, rounds(second, key), 1);
             differ
+                && !leaves_it(points_to, first, second, key)
+                && !leaves_it(points_to, second, first, key)
                 && takes_part(first)
                 && takes_part(second)
                 && barrier
@@ -107,4 +110,23 @@ fn are_in_different_rounds(
                     .zip(members(points_to, crews, &barrier.threads))
                     .is_some_and(|(count, waiting)| waiting <= count)
         })
+}
+
+/// Whether an access is a wait at this barrier, which may not have returned yet when other waits have. The functions of barriers know
+/// that; nothing else that is done with the memory of the barrier does.
+fn leaves_it(points_to: &PointsTo<'_>, access: &Access, other: &Access, key: &Key) -> bool {
+    let Key::At(base, _) = key else { return false };
+    let models = |access: &Access| {
+        let names = points_to.instances[access.instance.0 as usize].outside.get(&access.at);
+        names.into_iter().flatten().filter_map(|name| points_to.models.of(name)).collect::<Vec<_>>()
+    };
+    let waits = |model: &Model| matches!(model, Model::Barrier(barrier) if barrier.count.is_none());
+    let is_of_barriers = |model: &Model| match model {
+        Model::Barrier(_) => true,
+        Model::Access(access) => !access.whole.is_empty(),
+        _ => false,
+    };
+    points_to.operand(access.instance, &access.address).0.contains_key(base)
+        && models(access).iter().any(waits)
+        && !models(other).iter().any(is_of_barriers)
 }

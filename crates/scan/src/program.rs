@@ -126,6 +126,13 @@ impl Program {
         }
     }
 
+    /// Whether functions have something to do when they are left otherwise than by returning.
+    pub fn has_cleanups(&self) -> bool {
+        let mut instructions =
+            self.modules.iter().flat_map(|module| &module.functions).flat_map(|one| &one.instructions);
+        instructions.any(|instruction| matches!(instruction.operation, ir::Operation::LandingPad))
+    }
+
     /// Names of the variables that the program uses and that no module of it defines.
     pub fn variables_elsewhere(&self) -> impl Iterator<Item = &str> {
         let symbols = || self.modules.iter().flat_map(|module| &module.symbols);

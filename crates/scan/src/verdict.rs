@@ -18,6 +18,7 @@ use crate::program::{Place, Program};
 use crate::races::{Access, Candidate, Candidates, Common, accesses, candidates};
 use crate::ranges::LazyRanges;
 use crate::threads::Family;
+use crate::unwinding::Unwinding;
 use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -183,12 +184,17 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         gaps.0.insert(too_large());
         return Report { gaps: gaps.0.into_iter().collect(), ..unfinished };
     }
+    for (id, at) in catches(&points_to) {
+        gaps.add(&points_to, id, at, "an exception that is caught");
+    }
     for (id, at) in objects::overwritten(&points_to) {
         let what = "a write to what a semaphore, a barrier or a function that is called once goes by";
         gaps.add(&points_to, id, at, what);
     }
     let (effects, again) = (Effects::of(&points_to), Again::of(&points_to));
     let untold = gaps;
+    let cleans_up = program.has_cleanups();
+    let unwinding = Unwinding::of(&points_to);
     let open = closed::why_open(&points_to);
     let mut report = Report::default();
     for most_ways in [1, MOST_WAYS, MOST_WAYS_BY_CELLS] {
@@ -207,6 +213,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
             cells: &cells,
             beliefs: Beliefs::of(&cells),
             most_ways,
+            cleans_up,
+            unwinding: &unwinding,
             steps_left: MOST_STEPS,
             gaps: &mut gaps,
         };
@@ -240,6 +248,16 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         }
     }
     report
+}
+
+/// Where exceptions are caught. To throw one is taken for the end of the program, so control never comes there.
+fn catches(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
+    let instances = (0..).zip(&points_to.instances);
+    let calls = instances.flat_map(|(index, instance)| instance.outside.iter().map(move |call| (index, call)));
+    calls
+        .filter(|(_, (_, names))| names.contains("__cxa_begin_catch"))
+        .map(|(id, (at, _))| (InstanceId(id), *at))
+        .collect()
 }
 
 fn pairs(points_to: &PointsTo<'_>, found: &Candidates<'_>) -> Vec<Pair> {

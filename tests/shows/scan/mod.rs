@@ -1,6 +1,7 @@
 //! `cargo xtask bench static`: what `racehunter scan` says about programs whose races are known, by tier, and how long it
 //! takes. With `--targets` they are those below `targets/` too; with `--tasks DIRECTORY` they are verification tasks: sources
-//! with their verdicts in YAML files beside them. With `--attack TIME` every program that is said to have no race is hunted for
+//! with their verdicts in YAML files beside them; with `--labels DIRECTORY` programs of other tools' tests, at any depth, whose lines are
+//! labelled in comments: `RACE!` for one that races, `NORACE` for one that does not (`--cflags` is for these). With `--attack TIME` every program that is said to have no race is hunted for
 //! so long, with `--mutants` every program that comes of taking away a lock or a wait and is still said to have none, too. With
 //! `--real` they are real programs, of which nothing is known.
 
@@ -27,6 +28,8 @@ struct Task {
 #[derive(Default)]
 struct Request {
     tasks: Option<PathBuf>,
+    labels: Option<PathBuf>,
+    cflags: Option<String>,
     targets: bool,
     attack: Option<String>,
     mutants: bool,
@@ -42,9 +45,10 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
         return real::show(names);
     }
     let request = request(words)?;
-    let tasks = match &request.tasks {
-        Some(directory) => tasks(directory)?,
-        None => own(request.targets)?,
+    let tasks = match (&request.tasks, &request.labels) {
+        (Some(directory), _) => tasks(directory)?,
+        (None, Some(directory)) => labelled(directory, request.cflags.as_ref())?,
+        (None, None) => own(request.targets)?,
     };
     let is_task = request.tasks.is_some();
     let mut refuted = Vec::new();
@@ -107,11 +111,13 @@ fn request(words: &[&str]) -> Result<Request, String> {
             "--targets" => request.targets = true,
             "--mutants" => request.mutants = true,
             "--tasks" => request.tasks = Some(value()?.into()),
+            "--labels" => request.labels = Some(value()?.into()),
+            "--cflags" => request.cflags = Some(value()?),
             "--attack" => request.attack = Some(value()?),
             "--time" | "--backend" | "--approx" | "--jobs" => request.options.extend([word.to_owned(), value()?]),
             _ => {
-                let known =
-                    "--tasks, --targets, --attack, --mutants, --time, --backend, --approx, --jobs; or --real alone";
+                let known = "--tasks, --labels, --cflags, --targets, --attack, --mutants, --time, --backend, --approx, --jobs; \
+                             or --real alone";
                 return Err(format!("`{word}` is none of {known}"));
             }
         }
@@ -156,6 +162,36 @@ fn tasks(directory: &Path) -> Result<Vec<Task>, String> {
             all.push(Task { name, source, has_race: verdict == "false", cflags: None });
         }
     }
+    Ok(all)
+}
+
+/// Programs with threads that have a label. A label is about its line: a program has a race if one of its lines has, and none that is
+/// known if there are only lines without.
+fn labelled(directory: &Path, cflags: Option<&String>) -> Result<Vec<Task>, String> {
+    let mut all = Vec::new();
+    let mut work = vec![directory.to_path_buf()];
+    while let Some(below) = work.pop() {
+        let entries =
+            std::fs::read_dir(&below).map_err(|error| format!("cannot read `{}`: {error}", below.display()))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() && !path.is_symlink() {
+                work.push(path);
+                continue;
+            }
+            if !path.extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
+                continue;
+            }
+            let text = String::from_utf8_lossy(&std::fs::read(&path).map_err(|error| error.to_string())?).into_owned();
+            let without = text.replace("NORACE", "");
+            let has_race = without.contains("RACE!");
+            let is_free = text.contains("NORACE") && !without.contains("RACE");
+            if text.contains("pthread_create") && (has_race || is_free) {
+                let name = path.strip_prefix(directory).unwrap_or(&path).display().to_string();
+                all.push(Task { name, source: path, has_race, cflags: cflags.cloned() });
+            }
+        }
+    }
+    all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(all)
 }
 

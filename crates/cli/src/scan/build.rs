@@ -1,6 +1,6 @@
 //! From sources to their code, and to a program that can be executed.
 
-use super::{assumptions, inputs};
+use super::{assumptions, inputs, library};
 use crate::arguments::Scan;
 use crate::target;
 use anyhow::{Context as _, Result, bail};
@@ -40,8 +40,10 @@ pub struct Built {
     is_program: bool,
     is_task: bool,
     language: Language,
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     name: String,
+    /// Whether functions of libraries are described by code, which executions do not show.
+    pub is_described: bool,
 }
 
 /// Compiles sources, without the optimiser: what it removes is missing in the code, races included.
@@ -62,6 +64,7 @@ pub fn build(arguments: &Scan) -> Result<Built> {
         language: Language::C,
         directory,
         name,
+        is_described: false,
     };
     for (index, file) in arguments.files.iter().enumerate() {
         if !file.exists() {
@@ -101,6 +104,7 @@ pub fn build(arguments: &Scan) -> Result<Built> {
     if built.is_program && built.files.len() > 1 {
         bail!("a program is scanned alone; sources and objects can be scanned together");
     }
+    built.is_described = library::add(&mut built)?;
     Ok(built)
 }
 

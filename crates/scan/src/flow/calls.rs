@@ -65,6 +65,12 @@ impl Follower<'_, '_> {
                 after.extend(self.wait(id, call.operands.get(wait.lock + 1), &state));
                 continue;
             }
+            if model == Some(Model::Leave) && self.cleans_up {
+                // What functions clean up is done while the thread ends, from the last one to the first.
+                let left = Instruction { operation: Operation::Resume, operands: Vec::new(), ..call.clone() };
+                self.leave_function(id, &left, state.clone(), flow, work);
+                after.push(state.clone());
+            }
             let mut changed = state.clone();
             if self.outside(id, at, call, name, model.as_ref(), &mut changed, flow, family) {
                 after.extend(self.after_change(id, &state, changed));

@@ -19,6 +19,7 @@ use crate::linear::Linear;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
 use crate::ranges::Ranges;
 use crate::threads::Family;
+use crate::unwinding::Unwinding;
 use crate::verdict::Gaps;
 use racehunter_ir::{Instruction, Operation};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -233,6 +234,10 @@ pub struct Follower<'a, 'p> {
     pub beliefs: Beliefs,
     /// Ways to a point that are told apart, at most.
     pub most_ways: usize,
+    /// Whether there are functions that have something to do when a thread is ended in them.
+    pub cleans_up: bool,
+    /// Where exceptions lead.
+    pub unwinding: &'a Unwinding,
     /// Instructions that may still be followed.
     pub steps_left: u64,
     /// What could not be modelled.
@@ -379,6 +384,12 @@ impl Follower<'_, '_> {
         let (_, end) = range(code, block as usize);
         for &next in &points_to.blocks[function.0 as usize].successors[block as usize] {
             if self.ranges.is_some_and(|ranges| ranges.is_dead(id, next) || ranges.is_dead_edge(id, block, next)) {
+                continue;
+            }
+            let last = code.instructions.get(end.wrapping_sub(1)).map(|last| &last.operation);
+            if matches!(last, Some(Operation::Invoke { normal, unwind }) if unwind.0 == next && normal != unwind)
+                && !self.unwinding.may(id)
+            {
                 continue;
             }
             let mut state = state.clone();

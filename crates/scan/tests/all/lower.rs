@@ -7,7 +7,7 @@ use racehunter_ir::{
 };
 
 /// Functions outside of the program, in the order of their symbols.
-pub const OUTSIDE: [&str; 18] = [
+pub const OUTSIDE: [&str; 19] = [
     "pthread_create",
     "pthread_join",
     "pthread_mutex_lock",
@@ -26,6 +26,7 @@ pub const OUTSIDE: [&str; 18] = [
     "read",
     "write",
     "pthread_cond_wait",
+    "mtx_lock",
 ];
 
 const INTEGER: Type = Type::Integer(64);
@@ -300,6 +301,11 @@ impl Lowering {
                 let lock = self.address(*lock);
                 let result = self.call("pthread_mutex_trylock", Type::Integer(32), vec![lock]);
                 self.branch(Predicate::Equal, result, Operand::Integer(0), body, &[]);
+            }
+            Statement::Ask(lock, body, otherwise) => {
+                let lock = self.address(*lock);
+                let result = self.call("mtx_lock", Type::Integer(32), vec![lock]);
+                self.branch(Predicate::Equal, result, Operand::Integer(0), body, otherwise);
             }
             Statement::If(number, value, yes, no) => {
                 let number = self.number(*number);

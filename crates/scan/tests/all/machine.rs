@@ -273,6 +273,16 @@ impl<'m> Machine<'m> {
                     }
                 }
             }
+            // Where it is asked whether it could be taken, it may not have been.
+            "mtx_lock" => match state.locks.get(&first) {
+                Some(Holder::Writer(owner)) if *owner == thread => false,
+                Some(_) => go_on(after, 1, work),
+                None => {
+                    go_on(after.clone(), 1, work);
+                    after.locks.insert(first, Holder::Writer(thread));
+                    go_on(after, 0, work)
+                }
+            },
             "pthread_mutex_trylock" if state.locks.contains_key(&first) => go_on(after, 16, work),
             "pthread_mutex_trylock" => {
                 after.locks.insert(first, Holder::Writer(thread));

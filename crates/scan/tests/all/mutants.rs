@@ -63,6 +63,10 @@ fn without(body: &[Statement], number: &mut usize) -> Vec<Statement> {
                 Statement::Below(*value, *end, yes, without(no, number))
             }
             Statement::Try(lock, body) => Statement::Try(*lock, without(body, number)),
+            Statement::Ask(lock, body, otherwise) => {
+                let body = without(body, number);
+                Statement::Ask(*lock, body, without(otherwise, number))
+            }
             other => other.clone(),
         });
     }

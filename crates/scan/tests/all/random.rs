@@ -384,7 +384,14 @@ impl Generator<'_> {
             1 => {
                 let mut inside = self.access(Address::Variable(Object::X, 0));
                 inside.push(Statement::Unlock(FIRST));
-                body.push(Statement::Try(Address::Variable(Object::First, 0), inside));
+                let first = Address::Variable(Object::First, 0);
+                if self.random.one_in(3) {
+                    let otherwise =
+                        if self.random.one_in(3) { self.access(Address::Variable(Object::X, 0)) } else { Vec::new() };
+                    body.push(Statement::Ask(first, inside, otherwise));
+                } else {
+                    body.push(Statement::Try(first, inside));
+                }
             }
             // A flag under a lock.
             2 => {

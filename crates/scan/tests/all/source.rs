@@ -155,6 +155,8 @@ pub enum Statement {
     Unlock(Lock),
     /// What is done with the lock, if it can be had.
     Try(Address, Vec<Statement>),
+    /// What is done with a lock, and what is done if to take it has failed.
+    Ask(Address, Vec<Statement>, Vec<Statement>),
     If(Number, i64, Vec<Statement>, Vec<Statement>),
     /// If the pointer is not null.
     IfPointer(Vec<Statement>),
@@ -251,6 +253,10 @@ fn block(body: &[Statement], depth: usize) -> String {
             Statement::Below(number, end, yes, no) => {
                 let (yes, no) = (block(yes, depth + 1), block(no, depth + 1));
                 format!("if ({number} < {end}) {{\n{yes}{indent}}} else {{\n{no}{indent}}}")
+            }
+            Statement::Ask(lock, body, otherwise) => {
+                let otherwise = block(otherwise, depth + 1);
+                format!("if (!lock({lock})) {{\n{}{indent}}} else {{\n{otherwise}{indent}}}", block(body, depth + 1))
             }
             Statement::Try(lock, body) => format!("if (!trylock({lock})) {{\n{}{indent}}}", block(body, depth + 1)),
             Statement::Write(address, number) => format!("*({address}) = {number}"),
