@@ -13,6 +13,7 @@ mod determinism;
 mod distrust;
 mod documents;
 mod experience;
+mod files;
 mod free_running;
 mod meeting;
 mod messages;

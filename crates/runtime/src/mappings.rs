@@ -7,6 +7,7 @@ use crate::memory::{detects, last_access};
 use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
+use crate::world::files;
 use crate::{Global, log, reach, schedule, sys, tsan, values};
 use racehunter_event::control::FLAG_ALLOCATIONS;
 use racehunter_event::{Escape, Kind, Record};
@@ -50,6 +51,9 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
         ends(mapped as usize, len, sys::MMAP, code);
     }
     begins(mapped as usize, len);
+    if flags & ANONYMOUS == 0 {
+        files::mapped(fd as i32);
+    }
     if flags & SHARED != 0 && flags & ANONYMOUS == 0 {
         is_shared(fd, protection & WRITABLE != 0, code);
     }

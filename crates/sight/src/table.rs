@@ -125,7 +125,7 @@ const MEMORY: &str = "
 /// runtime; of the rest, what lies in memory is not.
 const INPUT: &str = "
     close close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
-    eventfd_read:1 eventfd_write splice:13 fcntl:2 fileno fileno_unlocked isatty fdopen
+    eventfd_read:1 eventfd_write fcntl:2 fileno fileno_unlocked isatty fdopen
     recv recvfrom:45 recvmsg:1 recvmmsg:14 send sendto:4 sendmsg:1 sendmmsg:1 accept:12 accept4:12 connect:1 bind:1 listen
     shutdown getsockname:12 getpeername:12 setsockopt:3 getsockopt:34 __recv_chk __recvfrom_chk:56
     poll:0 ppoll:023 __poll_chk:0 __ppoll_chk:023 select:1234 pselect:12345 epoll_ctl:3 epoll_wait:1 epoll_pwait:14
@@ -248,7 +248,7 @@ const KERNEL: &str = "
 /// State of the process that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "
     umask chdir:0 fchdir setrlimit:1 getrlimit:1 prlimit:23 getgroups:1 getpgid getpgrp readdir:0 readdir_r:012 seekdir:0 telldir:0
-    rewinddir:0 glob:03";
+    rewinddir:0 closedir glob:03 getcwd:0 get_current_dir_name";
 
 /// What differs from execution to execution, or would if the runtime did not always draw the same numbers: a claim must not rest
 /// on them.
@@ -261,8 +261,8 @@ const RANDOM: &str = "
 /// Look at files.
 const LOOKS: &str = "
     stat:01:0 lstat:01:0 fstat:1:0 fstatat:12:1 statx:14:1 __xstat:12:1 __lxstat:12:1 __fxstat:2:1 access:0:0 faccessat:1:1
-    euidaccess:0:0 readlink:01:0 readlinkat:12:1 realpath:01:0 canonicalize_file_name:0:0 getcwd:0:0 get_current_dir_name
-    statvfs:01:0 statfs:01:0 fstatfs:1:0 opendir:0:0 fdopendir closedir scandir:01:0 pread:1:0 preadv:1:0 pathconf:0:0";
+    euidaccess:0:0 readlink:01:0 readlinkat:12:1 realpath:01:0 canonicalize_file_name:0:0
+    statvfs:01:0 statfs:01:0 fstatfs:1:0 opendir:0:0 fdopendir scandir:01:0 pread:1:0 preadv:1:0 pathconf:0:0";
 
 /// Change files, and have results that do not depend on what was there. Here a pointer is a stream.
 const CHANGES: &str = "
@@ -276,7 +276,7 @@ const BOTH: &str = "
     creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0:1 renameat:13:1 renameat2:13:1 link:01:0:1 linkat:13:1 symlink:01:1
     symlinkat:02:2 mkdir:0:0 mkdirat:1:1 rmdir:0:0 mkfifo:0:0 mknod:0:0 truncate:0:0 ftruncate::0 posix_fallocate::0
     fallocate::0 chmod:0:0 fchmod::0 fchmodat:1:1 chown:0:0 fchown::0 lchown:0:0 utime:01:0 utimes:01:0 utimensat:12:1
-    futimens:1:0 shm_open:0:0 shm_unlink:0:0 sendfile:2:0 copy_file_range:13:0
+    futimens:1:0 shm_open:0:0 shm_unlink:0:0 sendfile:2:0:1 copy_file_range:13:2:0 splice:13:2:0
     _ZNSt12__basic_fileIcE4openEPKcSt13_Ios_Openmodei:1:1";
 
 /// Use the position in a file. Here a pointer is a stream; what has no ninth argument uses standard input.

@@ -4,6 +4,7 @@ use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
+use crate::world::files;
 use crate::{hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
@@ -218,6 +219,7 @@ unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
 
 unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
     used(fd, code);
+    files::becomes_standard(fd, to, code);
     // What was open there is closed.
     let closed = channels::of(to);
     if let Some(d) = closed {

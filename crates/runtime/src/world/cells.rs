@@ -14,6 +14,9 @@ static VERSIONS: Global<[u64; CELLS]> = Global::new([0; CELLS]);
 /// Bit per cell: its state was changed in this execution.
 static CHANGED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
 
+/// Bit per cell: its state is mapped as memory.
+static MAPPED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
+
 /// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
 pub(crate) const TREE: u16 = 1;
 const FIRST: u64 = 2;
@@ -27,6 +30,16 @@ pub(crate) const fn of(hash: u64) -> u16 {
 /// Whether the state was changed in this execution.
 pub(crate) unsafe fn is_changed(cell: u16) -> bool {
     (*CHANGED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+}
+
+/// Whether the state is mapped as memory too.
+pub(crate) unsafe fn is_mapped(cell: u16) -> bool {
+    (*MAPPED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+}
+
+/// The state is mapped as memory: who changes it from now on changes that, unseen.
+pub(crate) unsafe fn map(cell: u16) {
+    (*MAPPED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
 }
 
 unsafe fn version(cell: u16) -> *mut u64 {

@@ -9,7 +9,7 @@ use super::cells::{self, TREE};
 use super::view::{self, Cover, HERE};
 use crate::io::channels;
 use crate::reach::VARIES;
-use crate::{Global, log, sys};
+use crate::{Global, log, schedule, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, Touched};
 use racehunter_sight::Effect;
@@ -236,6 +236,22 @@ pub(crate) unsafe fn changes(path: *const c_char) {
     }
 }
 
+/// A file is mapped.
+pub(crate) unsafe fn mapped(fd: i32) {
+    if let Some(node) = node_of(fd) {
+        cells::map(opened(fd, node).file);
+    }
+}
+
+/// A descriptor is about to stand for standard input, output or error. What goes through those is not looked at, so it must
+/// not be a file that the program uses in other ways.
+pub(crate) unsafe fn becomes_standard(from: i32, to: i32, code: usize) {
+    const DUP2: usize = 33;
+    if (0..3).contains(&to) && node_of(from).is_some() && schedule::running() {
+        log::escape(Escape::SystemCall, code, DUP2, 0);
+    }
+}
+
 /// Another process is about to be made, which may change files where programs usually do.
 pub(crate) unsafe fn before_child() {
     for directory in [c".", c"/tmp"] {
@@ -255,6 +271,11 @@ unsafe fn used_path(call: &Call) -> bool {
     if is_varying(bytes) {
         return tell((call.place.0, call.place.1 | VARIES));
     }
+    if call.is_named(&["freopen"]) || bytes.is_empty() {
+        // A stream leads somewhere else, which may be a standard one; or the path is that of a descriptor.
+        (*OPEN.ptr()).fill(Open::UNKNOWN);
+        tell(call.place);
+    }
     let directory = (bytes.starts_with(b"/") || !call.starts_elsewhere()).then_some(HERE);
     let status = || directory.and_then(|directory| view::status(directory, address, DO_NOT_FOLLOW));
     if status().is_some_and(|status| matches!(status.kind(), CHARACTERS | FIFO)) && usage.looks != usage.changes {
@@ -262,9 +283,6 @@ unsafe fn used_path(call: &Call) -> bool {
     }
     if usage.changes && !cover(call, directory, path) {
         LEAVES_TRACES.set(true);
-    }
-    if call.is_named(&["freopen"]) {
-        (*OPEN.ptr()).fill(Open::UNKNOWN);
     }
     let mut found = status();
     let is_link = found.is_some_and(|found| found.is_link());
@@ -279,12 +297,13 @@ unsafe fn used_path(call: &Call) -> bool {
     touched.add(cells::of(name), usage.changes);
     touched.add(cells::of(known.unwrap_or(name)), usage.changes);
     let varies = call.tells_times() && touched.parts().any(|(cell, _)| cell != TREE && cells::is_changed(cell));
+    let changes_memory = touched.parts().any(|(cell, changes)| changes && cells::is_mapped(cell));
     // What a link leads to has another name.
     let is_elsewhere = is_link && (usage.changes || found.is_none());
     // Others must not have the name, which is why it is another one each time.
     let varies = varies || call.effect == Effect::FileTemporary && LEAVES_TRACES.get();
-    let is_told =
-        note(File { name, node }, usage, call.place) || (varies || is_elsewhere || known.is_none()) && tell(call.place);
+    let is_told = note(File { name, node }, usage, call.place)
+        || (varies || is_elsewhere || changes_memory || known.is_none()) && tell(call.place);
     cells::touch(touched, call.place.0);
     is_told
 }
@@ -310,19 +329,28 @@ unsafe fn used_descriptor(call: &Call) -> bool {
     let fd = descriptor(file);
     let is_close = call.is_named(&["fclose"]);
     let usage = if is_close { Use::default() } else { use_of(call.effect, mode) };
-    // Nobody looks at what goes to the output and error of the program.
-    if matches!(fd, 1 | 2) && !usage.looks || channels::of(fd).is_some() {
-        return false;
-    }
-    let Some(node) = node_of(fd) else { return false };
-    let open = opened(fd, node);
     let mut touched = Touched::default();
+    let copies = call.is_named(&["sendfile", "copy_file_range", "splice"]);
+    if copies && let Some(node) = node_of(mode as i32) {
+        // What is copied comes from another file.
+        let from = opened(mode as i32, node);
+        touched.add(from.file, false);
+        touched.add(from.position, true);
+        note(File { name: 0, node }, Use { looks: true, changes: false }, call.place);
+    }
+    // Nobody looks at what goes to the output and error of the program.
+    let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies) || channels::of(fd).is_some();
+    let Some(node) = node_of(fd).filter(|_| !is_output) else {
+        cells::touch(touched, call.place.0);
+        return false;
+    };
+    let open = opened(fd, node);
     touched.add(open.file, usage.changes || call.flushes());
     if !call.has_offset() {
         touched.add(open.position, true);
     }
-    let varies = call.tells_times() && cells::is_changed(open.file);
-    let is_told = note(File { name: 0, node }, usage, call.place) || varies && tell(call.place);
+    let is_hidden = call.tells_times() && cells::is_changed(open.file) || usage.changes && cells::is_mapped(open.file);
+    let is_told = note(File { name: 0, node }, usage, call.place) || is_hidden && tell(call.place);
     cells::touch(touched, call.place.0);
     if is_close {
         forget(fd);
