@@ -41,8 +41,9 @@ struct Answer {
 
 impl Answer {
     fn races(&self) -> bool {
-        // Memory that one thread frees and another uses is called a race by one tool, and by its own name by the other.
-        self.kinds.iter().any(|kind| kind.contains("race") || kind.contains("use-after-free"))
+        // Memory that one thread frees and another uses, and a lock that one destroys and another has, are called races by one
+        // tool, and by their own names by the other.
+        self.kinds.iter().any(|kind| ["race", "use-after-free", "misuse"].iter().any(|known| kind.contains(known)))
     }
 
     fn cell(&self) -> String {

@@ -50,6 +50,7 @@ fn matters(call: Value, text: &str, sight: &mut impl Sight) -> bool {
             Place::Result => call.ty().is_ordinary_pointer(),
             Place::Hidden(_) | Place::Variable(_) => true,
         },
+        Some(Part::Routine("locale", _)) => true,
         Some(Part::Routine(..)) => {
             (0..call.argument_count()).filter_map(pointer).any(|pointer| sight.is_readable(pointer))
         }

@@ -22,14 +22,20 @@ const PAGE: usize = 4096;
 
 interpose! {
     malloc => allocate, "rsi";
+    __interceptor_malloc => allocate, "rsi";
     calloc => allocate_zeroed, "rdx";
+    __interceptor_calloc => allocate_zeroed, "rdx";
     realloc => reallocate, "rdx";
+    __interceptor_realloc => reallocate, "rdx";
     memalign => allocate_aligned, "rdx";
+    __interceptor_memalign => allocate_aligned, "rdx";
     aligned_alloc => allocate_aligned, "rdx";
     posix_memalign => allocate_posix, "rcx";
+    __interceptor_posix_memalign => allocate_posix, "rcx";
     valloc => allocate_pages, "rsi";
     pvalloc => allocate_whole_pages, "rsi";
     free => release, "rsi";
+    __interceptor_free => release, "rsi";
 }
 
 // C++'s `delete`, for the place that it is called from. Weak: the program may have its own, and the forms that it does not

@@ -326,14 +326,36 @@ global_asm!(
     "ret",
 );
 
-// The names by which an interceptor is called past functions of the program that have the name of what it intercepts.
+// The names by which an interceptor is called past a function of the program that has the name of what it intercepts. Those of
+// modelled functions are beside their models; these lead to the C library.
 global_asm!(
-    ".irp name, malloc, calloc, realloc, free, memalign, posix_memalign, pthread_create, pthread_join, pthread_detach,\
-     pthread_mutex_lock, pthread_mutex_unlock, pthread_mutex_trylock, pthread_cond_wait, pthread_cond_signal,\
-     pthread_cond_broadcast, read, write, close, open, fopen, fclose, memcpy, memmove, memset, strlen",
-    ".weak __interceptor_\\name",
+    ".irp name, fopen, fileno, open, memcpy, memmove, memset, strlen",
+    ".globl __interceptor_\\name",
     ".type __interceptor_\\name, @function",
     "__interceptor_\\name:",
-    "jmp \\name@PLT",
+    "lea rax, [rip + 2f]",
+    "jmp rh_call_next",
+    ".pushsection .rodata.rh_next,\"a\",@progbits",
+    "2: .asciz \"\\name\"",
+    ".popsection",
     ".endr",
+    "rh_call_next:",
+    "push rdi",
+    "push rsi",
+    "push rdx",
+    "push rcx",
+    "push r8",
+    "mov rdi, rax",
+    "call {next}",
+    "pop r8",
+    "pop rcx",
+    "pop rdx",
+    "pop rsi",
+    "pop rdi",
+    "jmp rax",
+    next = sym next,
 );
+
+unsafe extern "C" fn next(name: *const c_char) -> usize {
+    crate::sync::real::next_by_pointer(name)
+}

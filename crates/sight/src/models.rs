@@ -14,7 +14,7 @@
 //! | place | `2` the memory argument 2 points to, `*2` that to which the pointer there points, `=` what the result points to, `$name` hidden state, `@name` a variable of the library that programs can use |
 //! | length | `.8` bytes, `s` a string with its end, `s2` one of at most so many bytes as argument 2 says, `l1` as long as the string at argument 1, `n2` argument 2, `n1x2` their product, `n2k4` four times argument 2, `f0` a set of so many descriptors, `i2` the number at argument 2, `v` the result, `v2` the same, at most argument 2, `vk4` four times it, `vx1` times argument 1, `j` the result and one more, `j2` the same, at most argument 2, `e` up to where the result points, or the whole string, `e2` the same for a block |
 //! | | `z`, `z2`, `y1`, `t2` and `q`: as `s`, `s2`, `l1`, `j2` and `e`, for wide characters |
-//! | condition | `?` the result is not zero, `!` it is zero, `+` it is not negative |
+//! | condition | `?` the result is not zero, `!` it is zero, `+` it is not negative, `^` it is positive |
 //!
 //! `#word` is a routine of the runtime, for what has no such form. `&` says that not everything is covered: the call is noted as
 //! not seen beside. Sizes are those of x86-64.
@@ -105,6 +105,8 @@ pub enum Condition {
     Zero,
     /// Not negative.
     Success,
+    /// More than zero.
+    Positive,
 }
 
 /// A part of a model.
@@ -180,6 +182,7 @@ fn part(text: &str) -> Option<Part<'_>> {
         Some(b'?') => (&rest[..rest.len() - 1], Condition::Something),
         Some(b'!') => (&rest[..rest.len() - 1], Condition::Zero),
         Some(b'+') => (&rest[..rest.len() - 1], Condition::Success),
+        Some(b'^') => (&rest[..rest.len() - 1], Condition::Positive),
         _ => (rest, Condition::Always),
     };
     Some(Part::Touch(Touch { is_after, direction, place, length: length(rest)?, condition }))

@@ -79,6 +79,7 @@ fn words(touch: &Touch<'_>) -> String {
         Condition::Something => " unless 0 is returned",
         Condition::Zero => " if 0 is returned",
         Condition::Success => " if it succeeds",
+        Condition::Positive => " if the result is positive",
     };
     format!("{does} {}{size}{when}", place(touch.place))
 }
@@ -97,6 +98,7 @@ fn routine(name: &str) -> &'static str {
         "message" => "the header, the name, the pieces, the control data",
         "poll" => "reads descriptors and events, writes the answers",
         "sort" => "reads and writes the array",
+        "locale" => "changes state `locale`, or reads it where there is no new one",
         _ => panic!("{name} has no words"),
     }
 }

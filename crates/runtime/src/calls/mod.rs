@@ -87,6 +87,7 @@ impl Call {
                 Condition::Something => self.result != 0,
                 Condition::Zero => self.result == 0,
                 Condition::Success => self.result >= 0,
+                Condition::Positive => self.result > 0,
             };
         let Some(address) = self.place(&touch.place).filter(|_| happens) else { return };
         let len = self.length(touch.length, address);

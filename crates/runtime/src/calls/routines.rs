@@ -1,6 +1,6 @@
 //! What has no form in the language of the models.
 
-use super::{Call, strlen, strnlen, wide_len};
+use super::{Call, hidden, strlen, strnlen, wide_len};
 use crate::Global;
 
 /// Where `strtok` goes on.
@@ -18,7 +18,13 @@ impl Call {
         match (name, self.has_returned) {
             ("vector", _) => self.vector(self.argument(1), self.argument(2), number != 0),
             ("message", _) => self.message(number != 0),
+            ("poll", true) if self.result < 0 => {}
             ("poll", _) => self.poll(),
+            ("locale", false) => {
+                if let Some(locale) = hidden::address("locale") {
+                    if pair[1] == 0 { self.reads(locale, 1) } else { self.writes(locale, 1) }
+                }
+            }
             ("sort", _) => self.sort(),
             (_, true) => {}
             _ if pair[0] == 0 && name != "token" => {}

@@ -30,6 +30,7 @@ interpose_cancellable! {
     creat => create_file, "rdx";
     creat64 => create_file, "rdx";
     close => close_one, "rsi";
+    __interceptor_close => close_one, "rsi";
     fcntl => control, "rcx";
     fcntl64 => control, "rcx";
 }

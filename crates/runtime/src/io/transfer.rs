@@ -18,9 +18,11 @@ const PIPE_BUF: usize = 4096;
 
 interpose_cancellable! {
     read => read_bytes, "rcx";
+    __interceptor_read => read_bytes, "rcx";
     __read_chk => read_checked, "r8";
     readv => read_pieces, "rcx";
     write => write_bytes, "rcx";
+    __interceptor_write => write_bytes, "rcx";
     writev => write_pieces, "rcx";
     eventfd_read => event_read, "rdx";
     eventfd_write => event_write, "rdx";

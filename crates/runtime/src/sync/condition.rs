@@ -17,11 +17,14 @@ interpose! {
     pthread_cond_init => init, "rdx";
     pthread_cond_destroy => destroy, "rsi";
     pthread_cond_signal => signal, "rsi";
+    __interceptor_pthread_cond_signal => signal, "rsi";
     pthread_cond_broadcast => broadcast, "rsi";
+    __interceptor_pthread_cond_broadcast => broadcast, "rsi";
 }
 
 interpose_cancellable! {
     pthread_cond_wait => wait, "rdx";
+    __interceptor_pthread_cond_wait => wait, "rdx";
     pthread_cond_timedwait => timed_wait, "rcx";
     pthread_cond_clockwait => clock_wait, "r8";
 }

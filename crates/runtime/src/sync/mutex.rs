@@ -15,10 +15,13 @@ interpose! {
     pthread_mutex_init => init, "rdx";
     pthread_mutex_destroy => destroy, "rsi";
     pthread_mutex_lock => lock, "rsi";
+    __interceptor_pthread_mutex_lock => lock, "rsi";
     pthread_mutex_trylock => try_lock, "rsi";
+    __interceptor_pthread_mutex_trylock => try_lock, "rsi";
     pthread_mutex_timedlock => timed_lock, "rdx";
     pthread_mutex_clocklock => clock_lock, "rcx";
     pthread_mutex_unlock => unlock, "rsi";
+    __interceptor_pthread_mutex_unlock => unlock, "rsi";
     pthread_mutex_consistent => make_consistent, "rsi";
     pthread_mutex_consistent_np => make_consistent, "rsi";
     pthread_spin_init => spin_init, "rdx";

@@ -19,12 +19,15 @@ use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";
+    __interceptor_pthread_create => create, "r8";
     pthread_tryjoin_np => try_join, "rdx";
     pthread_detach => detach, "rsi";
+    __interceptor_pthread_detach => detach, "rsi";
 }
 
 interpose_cancellable! {
     pthread_join => join, "rdx";
+    __interceptor_pthread_join => join, "rdx";
     pthread_timedjoin_np => timed_join, "rcx";
     pthread_clockjoin_np => clock_join, "r8";
     sched_yield => yield_now, "rdi";
