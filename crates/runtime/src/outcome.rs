@@ -336,23 +336,14 @@ unsafe fn returns_to(word: usize) -> bool {
     }
 }
 
-/// Where on its stack a thread that is not running has called the runtime, or a library: its frames are above.
+/// Where on its stack a thread that is not running has called the runtime: its frames are above.
 pub(crate) unsafe fn left_program_at(t: *const crate::thread::Thread) -> Option<usize> {
     const SEARCHED: usize = 64 << 10;
     let top = (*t).stack_top;
-    let end = if top > (*t).stack { (*top.sub(1)).slot as usize } else { return None };
-    let found = |&at: &usize| returns_to(*(at as *const usize)) && !is_runtime(*(at as *const usize));
-    ((*t).rsp & !7..end).step_by(8).take(SEARCHED / 8).find(found)
-}
-
-/// Whether an address is that of the runtime's own code, which is in the executable too.
-unsafe fn is_runtime(code: usize) -> bool {
-    (&raw const rh_text_begin as usize..&raw const rh_text_end as usize).contains(&code)
-}
-
-unsafe extern "C" {
-    static rh_text_begin: u8;
-    static rh_text_end: u8;
+    let end = if top > (*t).stack { (*top.sub(1)).slot as usize & !7 } else { return None };
+    // What is left of earlier calls, further down, may look the same.
+    let from = (*t).rsp.max(end.saturating_sub(SEARCHED)) & !7;
+    (from..end).step_by(8).rev().find(|&at| *(at as *const usize) == (*t).code)
 }
 
 /// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the interrupted

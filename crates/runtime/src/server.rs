@@ -295,6 +295,9 @@ unsafe fn connect() -> bool {
         return false;
     }
     REGION.set(region);
+    const GETPGID: usize = 121;
+    let controller = sys::call(sys::GETPPID, 0, 0, 0, 0);
+    CONTROLLER.set([controller as i32, sys::call(GETPGID, controller as usize, 0, 0, 0) as i32]);
     let header = header();
     let trouble = if (*header).version != FORMAT_VERSION {
         Trouble::Version
@@ -507,6 +510,16 @@ unsafe fn begin_slot() {
         modules::select_sites();
     }
     schedule::begin();
+}
+
+/// The process that has started the server, and its group.
+#[unsafe(link_section = ".data.racehunter")]
+static CONTROLLER: Global<[i32; 2]> = Global::new([0; 2]);
+
+/// Whether a signal to this process, or with a negative number to this group, would get to the controller.
+pub(crate) fn is_controller(id: i32) -> bool {
+    let [process, group] = CONTROLLER.get();
+    process > 0 && (id == process || group > 1 && id == -group)
 }
 
 /// Whether accesses are logged that are not points.

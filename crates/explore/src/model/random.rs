@@ -55,13 +55,15 @@ impl Program {
                 }
             }
         }
-        let mut handler = dice.statement(false, 0);
+        // What interrupts a thread that waits for a lock begins with something that is possible.
+        let begins = Op::AtomicRead(1, 3);
+        let mut rest = dice.statement(false, 1);
         // A handler that waits would be no use to anybody.
-        while handler.iter().any(|op| matches!(op, Op::Wait(..) | Op::SemWait(_))) {
-            handler = dice.statement(false, 0);
+        while rest.iter().any(|op| matches!(op, Op::Wait(..) | Op::SemWait(_))) {
+            rest = dice.statement(false, 1);
         }
         self.handler = Some(self.bodies.len());
-        self.bodies.push(handler);
+        self.bodies.push(std::iter::once(begins).chain(rest).collect());
     }
 }
 

@@ -8,7 +8,7 @@ use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
 use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, thread};
 use crate::{Global, arena, log, outcome, server, sys};
 use core::arch::global_asm;
-use racehunter_event::{Kind, Wait};
+use racehunter_event::{Escape, Kind, Wait};
 
 interpose! {
     kill => to_process_id, "rdx";
@@ -304,8 +304,18 @@ fn is_valid(signal: i32) -> bool {
     (1..=64).contains(&signal) && RESERVED & bit(signal as u32) == 0
 }
 
+/// A program that stops or ends the controller would not be heard of again.
+unsafe fn refuse(code: usize) -> i32 {
+    const EPERM: i32 = 1;
+    log::escape(Escape::Unmodelled, code, sys::KILL, 0);
+    fail(EPERM)
+}
+
 unsafe fn to_id(id: i32, signal: i32, origin: Origin, code: usize) -> i32 {
     if id != process_id() {
+        if signal != 0 && server::is_controller(id) {
+            return refuse(code);
+        }
         let result = sys::call(sys::KILL, id as usize, signal as usize, 0, 0);
         return if result < 0 { fail(-result as i32) } else { 0 };
     }
@@ -359,6 +369,9 @@ unsafe extern "C" fn to_self(signal: i32, code: usize) -> i32 {
 pub(crate) unsafe extern "C" fn to_thread_id(process: i32, id: i32, signal: i32, code: usize) -> i32 {
     if process != process_id() && process != 0 {
         const TGKILL: usize = 234;
+        if signal != 0 && (server::is_controller(process) || server::is_controller(id)) {
+            return refuse(code);
+        }
         let result = sys::call(TGKILL, process as usize, id as usize, signal as usize, 0);
         return if result < 0 { fail(-result as i32) } else { 0 };
     }
