@@ -177,7 +177,7 @@ impl Crews {
                 (Some((one, end)), Some((other, filled_to))) if one == other => {
                     let is_one_value =
                         end == filled_to && around.is_outside(blocks, end) && creating.is_outside(blocks, end);
-                    let kept = |end: &Operand| kept(points_to, loops, crew.creator, creating, end);
+                    let kept = |end: &Operand| kept(points_to, crew.creator, creating, end);
                     is_one_value || kept(end).is_some_and(|place| Some(place) == kept(filled_to))
                 }
                 _ => false,
@@ -312,13 +312,7 @@ pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &Value) -> Option<(Base
 }
 
 /// The place that a number is read from, and how many bytes, if nothing writes there any more when control has come to a loop.
-fn kept(
-    points_to: &PointsTo<'_>,
-    loops: &Loops,
-    id: InstanceId,
-    from: &Loop,
-    number: &Operand,
-) -> Option<(BaseId, i64, u64)> {
+fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand) -> Option<(BaseId, i64, u64)> {
     let function = points_to.instances[id.0 as usize].function;
     let blocks = &points_to.blocks[function.0 as usize];
     let Operand::Instruction(load) = number else { return None };
@@ -327,6 +321,11 @@ fn kept(
         return None;
     };
     let (base, at) = one_place(points_to, &(id, address.clone()))?;
+    let mut after = BTreeSet::from([from.header]);
+    let mut work = vec![from.header];
+    while let Some(block) = work.pop() {
+        work.extend(blocks.successors[block as usize].iter().copied().filter(|&next| after.insert(next)));
+    }
     let is_before = |(mut writer, mut at): (InstanceId, u32)| {
         while writer != id {
             let instance = &points_to.instances[writer.0 as usize];
@@ -335,8 +334,7 @@ fn kept(
                 None => return false,
             }
         }
-        let block = blocks.block_of[at as usize];
-        !from.body.contains(&block) && loops.dominates(block, from.header)
+        !after.contains(&blocks.block_of[at as usize])
     };
     writers(points_to, id, (base, at, *bytes)).into_iter().all(is_before).then_some((base, at, *bytes))
 }
