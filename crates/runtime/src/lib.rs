@@ -32,6 +32,7 @@ mod arena;
 mod atomics;
 mod blocks;
 mod clock;
+mod constructors;
 mod debug;
 mod escapes;
 mod fiber;
