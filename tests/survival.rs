@@ -421,7 +421,7 @@ int main(void) { return 0; }
 "#,
     );
     let hunted = workshop.hunt(&program, &[]);
-    hunted.ended.expect(2).says("ended before `main` (status 3)").says("no licence");
+    hunted.ended.expect(4).says("ended with status 3 before it created a thread").says("no licence");
 }
 
 /// A program with a race, and more schedules than anybody can wait for.

@@ -441,7 +441,9 @@ impl Analysis for ThreadBound {
             return Vec::new();
         }
         self.learn(execution);
-        self.annotated |= self.prunes && execution.is_annotated();
+        // A handler runs between any two steps of its thread, which is more than the causes of events tell.
+        let is_handled = || execution.records.iter().any(|record| record.kind == Kind::Handler);
+        self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
         let riders = if target.prefix == ROOT && target.at == 0 {
             // Now the threads are known, and with them how many orders it takes.
             self.more_paths = false;

@@ -58,9 +58,7 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
     let t = thread(owner);
     let left = !(*t).foreign_stack && !matches!((*t).state, State::Done | State::Free) && fiber::was_left(t);
     // Between where it was left and its last frame in the program there are only frames of the runtime and of libraries.
-    if left && address >= (*t).rsp && outcome::left_program_at(t).is_some_and(|at| address < at)
-        || left && address < (*t).rsp
-    {
+    if left && (address < (*t).rsp || outcome::left_program_at(t).is_some_and(|at| address < at)) {
         HAS_RETURNED.set(true);
         log::escape(Escape::Returned, code, 0, 0);
     }

@@ -33,6 +33,7 @@ mod atomics;
 mod blocks;
 mod calls;
 mod clock;
+mod constructors;
 mod debug;
 mod escapes;
 mod fiber;

@@ -3,7 +3,7 @@
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, debug, escapes, log, schedule, server, sys, timers, values};
+use crate::{Global, constructors, debug, escapes, log, schedule, server, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -178,7 +178,7 @@ unsafe fn tell_abort(status: i32) {
 }
 
 pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
-    server::before_main();
+    constructors::before_main();
     tell_abort(status);
     before_end(code);
     STATUS.set(status);
@@ -214,7 +214,7 @@ pub(crate) unsafe fn watch_quick_end() {
 static AT_END: unsafe extern "C" fn() = at_end;
 
 pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
-    server::before_main();
+    constructors::before_main();
     tell_abort(status);
     before_end(code);
     last_moment(code);
@@ -244,7 +244,7 @@ unsafe extern "C" fn assertion(
 ) -> ! {
     (*current()).code = code;
     values::settle();
-    server::before_main();
+    constructors::before_main();
     if !schedule::running() {
         let real: extern "C" fn(*const c_char, *const c_char, u32, *const c_char) -> ! =
             core::mem::transmute(crate::sync::real::assert_fail());

@@ -7,10 +7,10 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, afterlife, annotations, clock, fiber, free, hooks, io, kernel, log, modules, outcome, pages, schedule,
-    shadow, sys, time, timers, watchdog, world::view,
+    Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
+    schedule, shadow, sys, time, timers, watchdog, world::view,
 };
-use core::ffi::{CStr, c_char};
+use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
     LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
@@ -51,15 +51,6 @@ const MOST_READY: u32 = 256;
 type Main = unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) -> i32;
 #[unsafe(link_section = ".data.racehunter")]
 static MAIN: Global<Option<Main>> = Global::new(None);
-/// The arguments of the program.
-#[unsafe(link_section = ".data.racehunter")]
-static ARGUMENTS: Global<*const *const c_char> = Global::new(core::ptr::null());
-/// The environment with which it was started.
-#[unsafe(link_section = ".data.racehunter")]
-static ENVIRONMENT: Global<*const *const c_char> = Global::new(core::ptr::null());
-/// Whether `main` was about to be called.
-#[unsafe(link_section = ".data.racehunter")]
-static IS_READY: Global<bool> = Global::new(false);
 
 /// Initial values of the executable's thread-local variables.
 #[derive(Clone, Copy)]
@@ -153,66 +144,13 @@ pub(crate) unsafe fn early_init() {
     schedule::begin_without_plan();
 }
 
-/// Set for a program that has to be under control before its static constructors.
-const EARLY: &CStr = c"RACEHUNTER_EARLY";
-/// Set by the controller.
-const SERVER: &CStr = c"RACEHUNTER_SERVER";
-
-/// Runs before all constructors, those of libraries too. Where executions begin here, each of them runs the constructors.
-unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char, environment: *const *const c_char) {
-    crate::tsan::__tsan_init();
-    ARGUMENTS.set(argv);
-    ENVIRONMENT.set(environment);
-    if has_variable(EARLY) {
-        IS_READY.set(true);
-        take_control();
-    }
-}
-
-/// Whether the process was started with a variable in its environment. The C library cannot tell before its own constructors.
-unsafe fn has_variable(name: &CStr) -> bool {
-    let name = name.to_bytes();
-    variables().any(|variable| {
-        let variable = CStr::from_ptr(variable).to_bytes();
-        variable.starts_with(name) && variable.get(name.len()) == Some(&b'=')
-    })
-}
-
-unsafe fn variables() -> impl Iterator<Item = *const c_char> {
-    let all = ENVIRONMENT.get();
-    (0..)
-        .map_while(move |i| if all.is_null() { None } else { Some(*all.add(i)).filter(|variable| !variable.is_null()) })
-}
-
-#[used]
-#[unsafe(link_section = ".preinit_array")]
-static BEFORE_CONSTRUCTORS: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = before_constructors;
-
-/// A static constructor creates a thread or ends the program. The server is to begin before that: this process becomes the
-/// same program once more, with executions that begin before all constructors.
-pub(crate) unsafe fn before_main() {
-    const EXECVE: usize = 59;
-    if IS_READY.get() || has_controller() || !has_variable(SERVER) {
-        return;
-    }
-    let count = variables().count();
-    let changed = sys::reserve(0, (count + 2) * size_of::<usize>()) as *mut *const c_char;
-    if !changed.is_null() {
-        core::ptr::copy_nonoverlapping(ENVIRONMENT.get(), changed, count);
-        *changed.add(count) = c"RACEHUNTER_EARLY=1".as_ptr();
-        sys::call(EXECVE, c"/proc/self/exe".as_ptr() as usize, ARGUMENTS.get() as usize, changed as usize, 0);
-    }
-    // It cannot: what constructors do is not under control then.
-    IS_READY.set(true);
-}
-
 /// The program's `main`.
 pub(crate) fn main_function() -> usize {
     MAIN.get().map_or(0, |main| main as usize)
 }
 
 /// Becomes the fork server if there is a controller. Returns in the executions.
-unsafe fn take_control() {
+pub(crate) unsafe fn take_control() {
     keys::init();
     find_thread_storage();
     annotations::excuse_standard_streams();
@@ -243,7 +181,7 @@ unsafe extern "C" fn __libc_start_main(
 }
 
 unsafe extern "C" fn run_main(argc: i32, argv: *const *const c_char, environment: *const *const c_char) -> i32 {
-    IS_READY.set(true);
+    constructors::is_over();
     if !has_controller() {
         take_control();
     }
@@ -285,7 +223,7 @@ unsafe extern "C" fn end_of_main(below: usize) {
 }
 
 unsafe fn wants_server() -> bool {
-    has_variable(SERVER) && connect()
+    constructors::has_variable(constructors::SERVER) && connect()
 }
 
 /// Maps the control region and says hello. Returns whether there is a controller.

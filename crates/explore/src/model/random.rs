@@ -43,8 +43,8 @@ impl Program {
         let threads = self.bodies.len();
         for _ in 0..1 + dice.roll(2) {
             let from = dice.roll(threads);
-            let to = dice.roll(threads) as u32;
-            // `main` has to have made the others, and what comes after a jump keeps its place.
+            // Only to threads that there are for sure: `main` sends when it has made all, others to those that were made before.
+            let to = dice.roll(if from == 0 { threads } else { from + 1 }) as u32;
             let body = &mut self.bodies[from];
             let at = if from == 0 { threads - 1 } else { dice.roll(2) * body.len() };
             body.insert(at, Op::Kill(to));

@@ -6,7 +6,7 @@ use crate::clock::{self, SyncClock};
 use crate::schedule::{point, wake};
 use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
 use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, thread};
-use crate::{Global, arena, log, outcome, server, sys};
+use crate::{Global, arena, constructors, log, outcome, server, sys};
 use core::arch::global_asm;
 use racehunter_event::{Escape, Kind, Wait};
 
@@ -392,7 +392,7 @@ pub(super) static ABORTING: Global<bool> = Global::new(false);
 /// itself with success does not make it a success.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn rh_abort(code: usize, stack_pointer: usize) -> usize {
-    server::before_main();
+    constructors::before_main();
     outcome::aborts_at(stack_pointer);
     if actions::of(SIGABRT).has_handler() {
         let t = thread(CURRENT.get());

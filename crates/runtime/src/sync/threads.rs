@@ -12,7 +12,7 @@ use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
     prepare, thread,
 };
-use crate::{afterlife, clock, escapes, hooks, log, outcome, schedule, server, time};
+use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, schedule, time};
 use core::arch::global_asm;
 use racehunter_event::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
@@ -65,7 +65,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
         outcome::finish(OUTCOME_TOO_MANY_THREADS);
     }
     let t = thread(number);
-    server::before_main();
+    constructors::before_main();
     keys::init();
     let ordinary = attributes.is_null() || !special(attributes);
     prepare(number);

@@ -1,0 +1,75 @@
+//! Programs that do something before `main`: static constructors that create threads, or end the program.
+//!
+//! Executions begin just before `main`, so that constructors run once for all of them. Where that would leave out what is to be
+//! explored, the process becomes the same program once more, with executions that begin before all constructors.
+
+use crate::{Global, server, sys};
+use core::ffi::{CStr, c_char};
+
+/// The arguments of the program.
+#[unsafe(link_section = ".data.racehunter")]
+static ARGUMENTS: Global<*const *const c_char> = Global::new(core::ptr::null());
+/// The environment with which it was started.
+#[unsafe(link_section = ".data.racehunter")]
+static ENVIRONMENT: Global<*const *const c_char> = Global::new(core::ptr::null());
+/// Whether `main` was about to be called, or executions begin before that.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_READY: Global<bool> = Global::new(false);
+
+/// Set for a program that has to be under control before its static constructors.
+const EARLY: &CStr = c"RACEHUNTER_EARLY";
+/// Set by the controller.
+pub(crate) const SERVER: &CStr = c"RACEHUNTER_SERVER";
+
+/// Runs before all constructors, those of libraries too. Where executions begin here, each of them runs the constructors.
+unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char, environment: *const *const c_char) {
+    crate::tsan::__tsan_init();
+    ARGUMENTS.set(argv);
+    ENVIRONMENT.set(environment);
+    if has_variable(EARLY) {
+        IS_READY.set(true);
+        server::take_control();
+    }
+}
+
+/// Whether the process was started with a variable in its environment. The C library cannot tell before its own constructors.
+pub(crate) unsafe fn has_variable(name: &CStr) -> bool {
+    let name = name.to_bytes();
+    variables().any(|variable| {
+        let variable = CStr::from_ptr(variable).to_bytes();
+        variable.starts_with(name) && variable.get(name.len()) == Some(&b'=')
+    })
+}
+
+unsafe fn variables() -> impl Iterator<Item = *const c_char> {
+    let all = ENVIRONMENT.get();
+    (0..)
+        .map_while(move |i| if all.is_null() { None } else { Some(*all.add(i)).filter(|variable| !variable.is_null()) })
+}
+
+#[used]
+#[unsafe(link_section = ".preinit_array")]
+static BEFORE_CONSTRUCTORS: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = before_constructors;
+
+/// A static constructor creates a thread or ends the program. The server is to begin before that: this process becomes the
+/// same program once more, with executions that begin before all constructors.
+pub(crate) unsafe fn before_main() {
+    const EXECVE: usize = 59;
+    if IS_READY.get() || server::has_controller() || !has_variable(SERVER) {
+        return;
+    }
+    let count = variables().count();
+    let changed = sys::reserve(0, (count + 2) * size_of::<usize>()) as *mut *const c_char;
+    if !changed.is_null() {
+        core::ptr::copy_nonoverlapping(ENVIRONMENT.get(), changed, count);
+        *changed.add(count) = c"RACEHUNTER_EARLY=1".as_ptr();
+        sys::call(EXECVE, c"/proc/self/exe".as_ptr() as usize, ARGUMENTS.get() as usize, changed as usize, 0);
+    }
+    // It cannot: what constructors do is not under control then.
+    IS_READY.set(true);
+}
+
+/// `main` is about to be called.
+pub(crate) fn is_over() {
+    IS_READY.set(true);
+}
