@@ -6,10 +6,14 @@ extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
 int count;
 
-static void __VERIFIER_atomic_add(void) { count++; }
+static void __VERIFIER_add(void) {
+    __VERIFIER_atomic_begin();
+    count++;
+    __VERIFIER_atomic_end();
+}
 
 void *work(void *argument) {
-    __VERIFIER_atomic_add();
+    __VERIFIER_add();
     return 0;
 }
 
