@@ -16,7 +16,7 @@ use crate::Strategy;
 use crate::trie::{Last, ROOT, Trie};
 use crate::variable_bound::{Bounds, WHOLE};
 use racehunter_explore::{
-    Analysis, Causes, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Objects, Outcome,
+    Analysis, Causes, Decision, Execution, Going, Kind, LastVariables, Loader, MOST_CHANGED, Objects, Outcome,
     PATIENCE_WITH_YIELDS, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};

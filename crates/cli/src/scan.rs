@@ -62,8 +62,8 @@ struct Read {
     report: Report,
 }
 
-/// Compiles and analyses the program; nothing if the time is up first. Neither can be stopped half-way, so they are left alone then, and
-/// end with the command.
+/// Compiles and analyses the program; nothing if the time is up first. An analysis cannot be stopped half-way, so it is left alone then, and
+/// ends with the command.
 fn read(arguments: &Scan, began: Instant, deadline: Instant) -> Result<Option<Read>> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let arguments = arguments.clone();
@@ -74,7 +74,10 @@ fn read(arguments: &Scan, began: Instant, deadline: Instant) -> Result<Option<Re
     std::thread::Builder::new().stack_size(STACK).spawn(look).context("cannot start a thread")?;
     match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(read) => read.map(Some),
-        Err(RecvTimeoutError::Timeout) => Ok(None),
+        Err(RecvTimeoutError::Timeout) => {
+            racehunter_compile::stop_all();
+            Ok(None)
+        }
         Err(RecvTimeoutError::Disconnected) => bail!("the program could not be analysed"),
     }
 }

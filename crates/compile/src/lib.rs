@@ -28,8 +28,11 @@ pub use error::CompileError;
 pub use invocation::{Invocation, Output, Stage};
 pub use toolkit::{Compiler, Toolkit};
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsString;
+use std::io;
 use std::process::{Command, ExitStatus};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The language that a wrapper is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,9 +66,31 @@ pub fn run_with(
 ) -> Result<ExitStatus, CompileError> {
     let program = toolkit.program(language);
     let arguments = command_line(arguments, toolkit)?;
-    Command::new(program)
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .status()
-        .map_err(|source| CompileError::Start { program: program.to_owned(), source })
+    let failed = |source: io::Error| CompileError::Start { program: program.to_owned(), source };
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.iter().copied());
+    let mut child = command.spawn().map_err(failed)?;
+    under_way().push(child.id());
+    let status = child.wait();
+    under_way().retain(|&other| other != child.id());
+    status.map_err(failed)
+}
+
+/// The compilers that are running.
+static UNDER_WAY: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn under_way() -> MutexGuard<'static, Vec<u32>> {
+    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all compilations that are under way, and what the compilers have started: there is no time left for them.
+pub fn stop_all() {
+    for &compiler in under_way().iter() {
+        let list = std::fs::read_to_string(format!("/proc/{compiler}/task/{compiler}/children")).unwrap_or_default();
+        let children = list.split_ascii_whitespace().filter_map(|child| child.parse().ok());
+        for process in children.chain([compiler as i32]).filter_map(Pid::from_raw) {
+            // If it is gone by now, that is what was wanted.
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
 }
