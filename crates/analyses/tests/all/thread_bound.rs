@@ -141,7 +141,11 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     let mut progress = |_: Progress<'_>| {};
     let portfolio = Portfolio::of(analysis());
     let summary = Campaign::new(portfolio, budget(), &mut progress).run(&mut recorder, &mut || false);
-    prop_assert!(summary.coverage.complete);
+    // What was pruned before a handler was seen to run is not claimed.
+    prop_assert!(summary.coverage.complete || program.handler.is_some());
+    if !summary.coverage.complete {
+        return Ok(());
+    }
     let executions = || recorder.runs.iter().map(|(_, execution)| execution);
     let kept = Expected {
         orders: executions().map(order).collect(),
