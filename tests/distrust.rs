@@ -199,7 +199,7 @@ fn a_replay_that_is_interrupted_says_nothing_about_the_finding() {
     assert_eq!(ended.stdout, "");
 }
 
-/// A program that aborts in the execution of this number, and in no other.
+/// A program that aborts in the execution of this number, and in no other, where files are shared.
 fn failing_once(number: u32) -> String {
     format!(
         r#"
@@ -232,7 +232,8 @@ fn what_was_seen_once_is_told_and_is_not_nothing() {
     // The first execution looks whether there is anything to explore; later ones are those of the analysis.
     for (number, unconfirmed, why) in [(1, 0, "the first execution"), (5, 1, "1 failure was seen")] {
         let (workshop, program) = Workshop::with_program(&failing_once(number));
-        let mut command = workshop.hunt_command(&program, &["--analysis", "random", "--runs", "9", "--jobs", "1"]);
+        let mut command =
+            workshop.hunt_command(&program, &["--analysis", "random", "--runs", "9", "--jobs", "1", "--shared-files"]);
         let hunted = Hunted::new(run(command.arg("--").arg(workshop.path("count")))).expect(3);
         let summary = hunted.summary();
         assert_eq!((summary.findings, summary.unconfirmed), (0, unconfirmed), "{number}: {:?}", hunted.overview());

@@ -111,6 +111,8 @@ pub struct Header {
     pub shadow_size: u64,
     /// 1: executions change files for all to see, and not in a view of their own; set by the controller.
     pub shared_files: u32,
+    /// 1: executions leave the namespaces of the server as soon as they begin, since one could not later; set by the runtime.
+    pub leaves_early: u32,
     /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. What comes before is the start
     /// of the program, which has limits of its own.
     pub begun: u32,

@@ -409,6 +409,8 @@ byte_enum! {
         /// A thread uses what is on the stack of another one below all of its frames: a local variable of a function that has
         /// returned.
         Returned = 18,
+        /// A file was both looked at and changed, for other executions to see.
+        Traces = 19,
     }
 }
 
@@ -416,7 +418,7 @@ impl Escape {
     /// Whether schedules are under control all the same: something in them was not seen.
     #[must_use]
     pub const fn is_unseen(self) -> bool {
-        matches!(self, Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias | Self::Returned)
+        matches!(self, Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias | Self::Returned | Self::Traces)
     }
 
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.

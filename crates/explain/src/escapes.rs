@@ -44,6 +44,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::SystemCall => "system-call",
         Escape::Alias => Effect::Alias.name(),
         Escape::Returned => "returned-local",
+        Escape::Traces => "kernel-state",
         Escape::Freed | Escape::Clock | Escape::Reused => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",

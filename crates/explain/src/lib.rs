@@ -20,7 +20,9 @@ mod values;
 pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{Bug, Effort, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait};
+use racehunter_explore::{
+    Bug, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait,
+};
 use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
@@ -113,6 +115,11 @@ impl Explainer<'_> {
         }
         finding.replayed = [shown, tried];
         finding.confirmed = shown == REPLAYS;
+        let is_race = matches!(bug, Bug::Race(..));
+        if !is_race && explained.escapes().iter().any(|&(what, ..)| what == Escape::Traces) {
+            finding.confirmed = false;
+            finding.notes.push(messages::left_files());
+        }
         if tried < REPLAYS {
             finding.notes.push(messages::not_replayed());
         }

@@ -119,6 +119,14 @@ pub fn never_met() -> String {
         .to_owned()
 }
 
+/// A bug that others may have caused.
+#[must_use]
+pub fn left_files() -> String {
+    "the program looks at files that it also changes, and executions could not be given views of their own: another one may \
+     have left what makes this one fail"
+        .to_owned()
+}
+
 /// A bug that nothing repeats.
 #[must_use]
 pub fn seen_freely() -> String {
@@ -214,6 +222,7 @@ pub fn unseen(what: &str, detail: &str) -> String {
     match what {
         "hidden-state" => format!("{detail} (hidden state)"),
         "unseen-memory" => format!("memory of {detail}"),
+        "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
         "kernel-state" => format!("{detail} (state of the kernel)"),
         "random" => format!("{} (differs from execution to execution)", or_else(detail, "a source of chance")),
         "alias" => format!("{} (memory at two addresses)", or_else(detail, "a mapping")),

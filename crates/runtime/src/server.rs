@@ -333,6 +333,11 @@ unsafe fn serve() {
             (*header).child = pid as u32;
             reap(pid);
             (*header).child = 0;
+            if (*slot_at(next)).state == STATE_NO_ROOM && (*header).next == next + 1 {
+                // It has asked to begin again.
+                (*header).next = next;
+                continue;
+            }
             if (*slot_at(next)).flags & FLAG_FREE != 0 {
                 free::ended(sys::monotonic() - began);
             }
@@ -399,8 +404,10 @@ unsafe fn become_execution() {
         [REQUEST_FD, ANSWER_FD, REGION_FD].iter().for_each(|&fd| _ = sys::call(sys::CLOSE, fd as usize, 0, 0, 0));
         return free::begin();
     }
+    if (*header()).backend == BACKEND_THREADS || (*header()).leaves_early == 1 {
+        view::begin_early();
+    }
     if (*header()).backend == BACKEND_THREADS {
-        view::begin_with_threads();
         kernel::begin();
     }
     if !debugged {
@@ -511,6 +518,18 @@ pub(crate) unsafe fn shares_files() -> bool {
 /// Whether many executions run in this process.
 pub(crate) unsafe fn runs_loops() -> bool {
     (*header()).loops != 0
+}
+
+/// Executions must leave the namespaces before they have threads: this one begins again, and has changed nothing yet. Returns
+/// when that was of no use before.
+pub(crate) unsafe fn begin_earlier() {
+    let header = header();
+    if (*header).leaves_early == 0 && (*slot()).flags & FLAG_DEBUG == 0 && (*header).loops == 0 {
+        (*header).leaves_early = 1;
+        (*slot()).notes = 0;
+        (*slot()).state = STATE_NO_ROOM;
+        sys::exit_group(0);
+    }
 }
 
 /// For in-process loops: starts the slot that this process was forked for, once more.

@@ -1,5 +1,5 @@
-// verdict: unknown
-// `%n` writes, and so does the ninth conversion of `sscanf`; executions do not see either.
+// verdict: race C
+// `%n` writes, and so does the ninth conversion of `sscanf`.
 #include <pthread.h>
 #include <stdio.h>
 

@@ -9,7 +9,7 @@ use super::cells::{self, TREE};
 use super::view::{self, Cover, HERE};
 use crate::io::channels;
 use crate::reach::VARIES;
-use crate::{Global, log, schedule, sys};
+use crate::{Global, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, Touched};
 use racehunter_sight::Effect;
@@ -68,6 +68,10 @@ static CHANGED: Global<Used> = Global::new(Used::new());
 /// Something was changed that is not private to the execution: another one may find it so.
 #[unsafe(link_section = ".data.racehunter")]
 static LEAVES_TRACES: Global<bool> = Global::new(false);
+
+/// It was told that executions leave files to each other.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_TOLD: Global<bool> = Global::new(false);
 
 /// Files that were seen, by what the file system calls them, and the names under which they were first seen. A file that is
 /// reached by another name later is known by both.
@@ -432,6 +436,10 @@ unsafe fn note(file: File, usage: Use, place: Place) -> bool {
     }
     let (earlier_look, earlier_change) = (looked_at.find(file), changed.find(file));
     let (Some(look), Some(change)) = (earlier_look, earlier_change) else { return false };
+    if !server::shares_files() && !IS_TOLD.get() {
+        IS_TOLD.set(true);
+        log::escape(Escape::Traces, 0, 0, 0);
+    }
     if look != place {
         tell(look);
     }

@@ -56,8 +56,8 @@ enum Namespace {
 static VIEW: Global<View> =
     Global::new(View { covered: [Path::NEW; DIRECTORIES], count: 0, namespace: Namespace::Common });
 
-/// An execution begins whose threads will be kernel threads: later they could not leave the namespace together.
-pub(crate) unsafe fn begin_with_threads() {
+/// An execution begins that could not leave the namespaces later, when it has kernel threads.
+pub(crate) unsafe fn begin_early() {
     if !server::shares_files() {
         (*VIEW.ptr()).namespace = leave_namespace();
     }
@@ -110,6 +110,9 @@ unsafe fn cover_directory(parent: &Path) -> bool {
     }
     if (*view).namespace == Namespace::Common && !kernel::in_use() {
         (*view).namespace = leave_namespace();
+        if (*view).namespace == Namespace::Refused {
+            server::begin_earlier();
+        }
     }
     let Namespace::Own { user } = (*view).namespace else { return false };
     if (*view).count == DIRECTORIES {
