@@ -71,9 +71,7 @@ pub(crate) unsafe extern "C" fn reached(
     if effect.is_about_files() {
         let name = CStr::from_ptr(description.add(1) as *const c_char).to_bytes();
         let call = files::Call { effect, name, arguments: [first, second], place: (code, object) };
-        if files::used(&call) {
-            *gate = 1;
-        }
+        files::used(&call);
     } else if effect == Effect::ProcessState {
         let mut touched = Touched::default();
         touched.add(cells::TREE, true);

@@ -228,8 +228,8 @@ impl Call<'_> {
     }
 }
 
-/// A function on a file is about to be called. Whether that was told, and need not be told again.
-pub(crate) unsafe fn used(call: &Call) -> bool {
+/// A function on a file is about to be called.
+pub(crate) unsafe fn used(call: &Call) {
     if call.has_path() { used_path(call) } else { used_descriptor(call) }
 }
 
@@ -265,7 +265,7 @@ pub(crate) unsafe fn before_child() {
     }
 }
 
-unsafe fn used_path(call: &Call) -> bool {
+unsafe fn used_path(call: &Call) {
     const DO_NOT_FOLLOW: usize = 0x100;
     const CHARACTERS: u32 = 0o020_000;
     const FIFO: u32 = 0o010_000;
@@ -283,7 +283,7 @@ unsafe fn used_path(call: &Call) -> bool {
     let directory = (bytes.starts_with(b"/") || !call.starts_elsewhere()).then_some(HERE);
     let status = || directory.and_then(|directory| view::status(directory, address, DO_NOT_FOLLOW));
     if status().is_some_and(|status| matches!(status.kind(), CHARACTERS | FIFO)) && usage.looks != usage.changes {
-        return false;
+        return;
     }
     if usage.changes && !cover(call, directory, path) {
         LEAVES_TRACES.set(true);
@@ -306,10 +306,11 @@ unsafe fn used_path(call: &Call) -> bool {
     let is_elsewhere = is_link && (usage.changes || found.is_none());
     // Others must not have the name, which is why it is another one each time.
     let varies = varies || call.effect == Effect::FileTemporary && LEAVES_TRACES.get();
-    let is_told = note(File { name, node }, usage, call.place)
-        || (varies || is_elsewhere || changes_memory || known.is_none()) && tell(call.place);
+    note(File { name, node }, usage, call.place);
+    if varies || is_elsewhere || changes_memory || known.is_none() {
+        tell(call.place);
+    }
     cells::touch(touched, call.place.0);
-    is_told
 }
 
 /// Makes sure that what a call changes is private. Whether it is.
@@ -323,12 +324,15 @@ unsafe fn cover(call: &Call, directory: Option<i32>, path: &CStr) -> bool {
     is_private(view::cover(directory, path)) && other.is_none_or(|other| is_private(view::cover(HERE, other)))
 }
 
-unsafe fn used_descriptor(call: &Call) -> bool {
+unsafe fn used_descriptor(call: &Call) {
     let [file, mode] = call.arguments;
     if file == 0 && call.flushes() {
         // All streams that there are.
         let changed = &*CHANGED.ptr();
-        return changed.count > 0 && tell(call.place);
+        if changed.count > 0 {
+            tell(call.place);
+        }
+        return;
     }
     let fd = descriptor(file);
     let is_close = call.is_named(&["fclose"]);
@@ -346,7 +350,7 @@ unsafe fn used_descriptor(call: &Call) -> bool {
     let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies) || channels::of(fd).is_some();
     let Some(node) = node_of(fd).filter(|_| !is_output) else {
         cells::touch(touched, call.place.0);
-        return false;
+        return;
     };
     let open = opened(fd, node);
     touched.add(open.file, usage.changes || call.flushes());
@@ -354,12 +358,14 @@ unsafe fn used_descriptor(call: &Call) -> bool {
         touched.add(open.position, true);
     }
     let is_hidden = call.tells_times() && cells::is_changed(open.file) || usage.changes && cells::is_mapped(open.file);
-    let is_told = note(File { name: 0, node }, usage, call.place) || is_hidden && tell(call.place);
+    note(File { name: 0, node }, usage, call.place);
+    if is_hidden {
+        tell(call.place);
+    }
     cells::touch(touched, call.place.0);
     if is_close {
         forget(fd);
     }
-    is_told
 }
 
 unsafe fn use_of(effect: Effect, mode: usize) -> Use {
@@ -423,7 +429,7 @@ unsafe fn node_of(fd: i32) -> Option<u64> {
 }
 
 /// Notes what is done to a file. Where executions leave traces, it is told when the same file is both looked at and changed.
-unsafe fn note(file: File, usage: Use, place: Place) -> bool {
+unsafe fn note(file: File, usage: Use, place: Place) {
     let (looked_at, changed) = (&mut *LOOKED_AT.ptr(), &mut *CHANGED.ptr());
     if usage.looks {
         looked_at.add(file, place);
@@ -432,10 +438,10 @@ unsafe fn note(file: File, usage: Use, place: Place) -> bool {
         changed.add(file, place);
     }
     if !LEAVES_TRACES.get() || !usage.looks && !usage.changes {
-        return false;
+        return;
     }
     let (earlier_look, earlier_change) = (looked_at.find(file), changed.find(file));
-    let (Some(look), Some(change)) = (earlier_look, earlier_change) else { return false };
+    let (Some(look), Some(change)) = (earlier_look, earlier_change) else { return };
     if !server::shares_files() && !IS_TOLD.get() {
         IS_TOLD.set(true);
         log::escape(Escape::Traces, 0, 0, 0);
@@ -446,11 +452,17 @@ unsafe fn note(file: File, usage: Use, place: Place) -> bool {
     if change != place {
         tell(change);
     }
-    tell(place)
+    tell(place);
 }
 
-unsafe fn tell(place: Place) -> bool {
-    let (code, object) = place;
-    log::escape(Escape::Unseen, code, object, 0);
-    true
+/// Places that were told, in this execution: each is told once, as far as they are remembered.
+const PLACES: usize = 64;
+static TOLD: Global<[Place; PLACES]> = Global::new([(0, 0); PLACES]);
+
+unsafe fn tell(place: Place) {
+    let known = &mut (*TOLD.ptr())[place.0 >> 2 & (PLACES - 1)];
+    if *known != place {
+        *known = place;
+        log::escape(Escape::Unseen, place.0, place.1, 0);
+    }
 }
