@@ -34,7 +34,7 @@ pub const ALL: [(Effect, &str); 20] = [
 ];
 
 /// Names that begin like this belong to the runtime, or to instrumentation of others that has nothing to do with the program.
-pub const PREFIXES: [&str; 10] = [
+pub const PREFIXES: [&str; 11] = [
     "__rh_",
     "racehunter_",
     "__tsan_",
@@ -42,6 +42,7 @@ pub const PREFIXES: [&str; 10] = [
     "WTFAnnotate",
     "__ubsan_handle_",
     "__sanitizer_cov_",
+    "__sanitizer_syscall_",
     "__llvm_profile_",
     "llvm_gcda_",
     "__VERIFIER_",
@@ -138,7 +139,7 @@ const PROCESS: &str = "
     __stack_chk_fail __chk_fail __libc_start_main __errno_location errx:1+ err:1+
     fork vfork posix_spawn posix_spawnp system daemon wait waitpid wait3 wait4 waitid execl execle execlp execv execve
     execvp execvpe fexecve popen pclose pthread_atfork
-    sysconf getpagesize get_nprocs get_nprocs_conf getuid geteuid getgid getegid gnu_get_libc_version
+    sysconf __sysconf getpagesize get_nprocs get_nprocs_conf getuid geteuid getgid getegid gnu_get_libc_version
     getauxval dlsym dlvsym dlopen dlclose dladdr:01 dlerror dl_iterate_phdr
     aio_read aio_write lio_listio aio_suspend swapcontext setcontext preadv2 pwritev2 semop semtimedop msgsnd msgrcv mq_send
     mq_receive mq_timedsend mq_timedreceive signalfd syscall getcontext:0 makecontext:0";
