@@ -211,12 +211,12 @@ fn hunt(built: &Built, test: &Test, environment: &BTreeMap<String, String>, opti
         return Row { cells: cells.try_into().unwrap_or_default(), remarks, is_right: false };
     };
     let wrong = hunted.findings.iter().filter(|finding| OUTCOMES.contains(&finding.kind.as_str())).count();
-    let is_whole = summary.completed == summary.executions;
-    let is_same = wrong == 0 && is_whole && plain == Some(0);
-    let outcome = match (wrong, is_whole) {
-        _ if is_same => "the same".to_owned(),
-        (0, _) => format!("{} of {} ended", summary.completed, summary.executions),
-        _ => "DIFFERENT".to_owned(),
+    // Executions whose plan cannot be carried out end early, and say nothing about the outcome.
+    let is_same = wrong == 0 && summary.completed > 0 && plain == Some(0);
+    let outcome = match (wrong, summary.completed) {
+        (0, 0) => "none ended",
+        _ if is_same => "the same",
+        _ => "DIFFERENT",
     };
     let confirmed = hunted.findings.iter().filter(|finding| finding.confirmed).count();
     let limit = match () {
@@ -227,7 +227,7 @@ fn hunt(built: &Built, test: &Test, environment: &BTreeMap<String, String>, opti
     };
     let cells = [
         plain_cell,
-        outcome,
+        outcome.to_owned(),
         format!("{confirmed} + {}", hunted.findings.len() - confirmed),
         summary.uncontrolled.len().to_string(),
         format!("{:.1}/s", summary.executions as f64 / seconds),
