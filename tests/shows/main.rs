@@ -10,6 +10,7 @@ mod hunt;
 mod long;
 mod predict;
 mod probes;
+mod projects;
 mod real;
 mod scan;
 mod suite;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["tables", rest @ ..] => tables::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
         ["tsan", rest @ ..] => suite::show(rest),
+        ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),
         ["predict", names @ ..] => predict::show(names),
         // The process that `chaos` starts.

@@ -39,6 +39,16 @@ pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
 pub const BENCH: &[Need] = &[SANITIZERS];
 
+/// To build projects from their sources, and what the sources need.
+pub const PROJECTS: &[Need] = &[
+    need_of("dpkg-source", "dpkg-dev"),
+    need_of("cmake", "cmake"),
+    need_of("/usr/include/gmock/gmock.h", "libgmock-dev"),
+    need_of("/usr/include/gtest/gtest.h", "libgtest-dev"),
+    need_of("/usr/include/benchmark/benchmark.h", "libbenchmark-dev"),
+    need_of("/usr/include/bzlib.h", "libbz2-dev"),
+];
+
 /// The LLVM versions that there is a plugin for, the preferred one first.
 pub const LLVM_VERSIONS: [u32; 2] = [22, 19];
 

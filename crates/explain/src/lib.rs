@@ -214,6 +214,7 @@ impl Explainer<'_> {
             execution,
             threads: &threads,
             numbers: values::Numbers::default(),
+            forms: RefCell::default(),
             blocks: std::cell::OnceCell::new(),
             variables: RefCell::default(),
         };

@@ -8,6 +8,7 @@ use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
 use racehunter_symbols::{Form, Symbols, own_frame};
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Uses of an object that are looked at for its name.
@@ -22,6 +23,9 @@ pub(crate) struct Places<'a> {
     pub(crate) numbers: Numbers,
     /// Blocks of the heap that the log knows, once they are asked for: there are few, and very many records.
     pub(crate) blocks: OnceCell<Vec<Range<u64>>>,
+    /// How values are read, by the code, the place and the size of the access, and its kind. Long executions do
+    /// the same over and over, and to find it out takes a walk through what the compiler says about types.
+    pub(crate) forms: RefCell<HashMap<(u64, u64, u64, Kind), Option<Form>>>,
     /// Variables that are part of the identity of the finding.
     pub(crate) variables: RefCell<Vec<String>>,
 }
@@ -97,6 +101,16 @@ impl Places<'_> {
 
     /// How the value of an access is to be read.
     pub(crate) fn form(&self, record: &Record) -> Option<Form> {
+        let key = (record.code, record.object, record.extra, record.kind);
+        if let Some(known) = self.forms.borrow().get(&key) {
+            return known.clone();
+        }
+        let form = self.find_form(record);
+        self.forms.borrow_mut().insert(key, form.clone());
+        form
+    }
+
+    fn find_form(&self, record: &Record) -> Option<Form> {
         let size = record.extra;
         if let Some(symbol) = self.symbols.data_symbol_of(record.object.wrapping_sub(self.load_address), size) {
             return symbol.form;

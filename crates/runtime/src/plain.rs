@@ -9,7 +9,7 @@
 
 use crate::sync::real;
 use crate::thread::{__rh_stack, current};
-use crate::{Global, calls, free, memory, modules, schedule, sys, tsan};
+use crate::{Global, calls, free, modules, schedule, sys, tsan};
 use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int};
 use racehunter_sight::models;
@@ -118,6 +118,9 @@ unsafe extern "C" fn ends(index: usize, arguments: *const usize, returns_to: *co
     }
 }
 
+/// Where the executable has its code: first address and the one behind the last.
+static CODE: Global<(usize, usize)> = Global::new((0, 0));
+
 /// The last call that instrumented code has made: the lowest return address on the stack that leads there.
 unsafe fn place(returns_to: *const usize) -> Option<usize> {
     const WORDS: usize = 4096;
@@ -128,19 +131,23 @@ unsafe fn place(returns_to: *const usize) -> Option<usize> {
     if top <= (*current()).stack {
         return None;
     }
-    let end = (*top.sub(1)).slot;
-    let words = (end as usize).checked_sub(returns_to as usize)? / size_of::<usize>();
+    let slot = (*top.sub(1)).slot;
+    let words = (slot as usize).checked_sub(returns_to as usize)? / size_of::<usize>();
     if words > WORDS {
         return None;
     }
     let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
+    // Any number can be on the stack: one must be known to have code before it to be looked at.
+    const LONGEST_CALL: usize = 7;
+    let (begin, end) = CODE.get();
+    let code = begin + LONGEST_CALL..end;
     let is_call = |code: usize| {
         let before = |bytes: usize| *((code - bytes) as *const u8);
-        before(5) == 0xe8 || (2..=7).any(|bytes| before(bytes) == 0xff && before(bytes - 1) >> 3 & 7 == 2)
+        before(5) == 0xe8 || (2..=LONGEST_CALL).any(|bytes| before(bytes) == 0xff && before(bytes - 1) >> 3 & 7 == 2)
     };
     (0..words)
         .map(|at| *returns_to.add(at))
-        .find(|&word| memory::in_program(word) && !runtime.contains(&word) && is_call(word))
+        .find(|&word| code.contains(&word) && !runtime.contains(&word) && is_call(word))
 }
 
 /// `struct dl_phdr_info`
@@ -195,11 +202,20 @@ unsafe fn is_own(object: *const Object) -> bool {
 }
 
 unsafe extern "C" fn visit(object: *const Object, _size: usize, _data: *mut u8) -> c_int {
+    const LOADED: u32 = 1;
     const DYNAMIC: u32 = 2;
+    const EXECUTABLE: u32 = 1;
+    let segments = core::slice::from_raw_parts((*object).segments, (*object).count.into());
+    if CODE.get() == (0, 0)
+        && let Some(code) = segments.iter().find(|part| part.kind == LOADED && part.flags & EXECUTABLE != 0)
+    {
+        let begin = (*object).base + code.address;
+        CODE.set((begin, begin + code.memory_size));
+    }
     if is_own(object) || modules::is_instrumented((*object).base) {
         return 0;
     }
-    for segment in core::slice::from_raw_parts((*object).segments, (*object).count.into()) {
+    for segment in segments {
         if segment.kind == DYNAMIC {
             turn((*object).base, ((*object).base + segment.address) as *const [usize; 2]);
         }

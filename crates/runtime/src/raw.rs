@@ -3,7 +3,7 @@
 //! What has a model goes there. What could block, order threads, or make some, and has none, is noted: no claim is made
 //! about such a program.
 
-use crate::io::transfer;
+use crate::io::{descriptors, transfer};
 use crate::signals::send;
 use crate::sync::{fail, futex, real, threads};
 use crate::{Global, log, mappings, outcome, reach, sys, time};
@@ -47,6 +47,7 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
         sys::FUTEX => futex::operate(a, b, c, d, e, f, code) as isize,
         READ => transfer::read_bytes(a as i32, b, c, code),
         WRITE => transfer::write_bytes(a as i32, b, c, code),
+        sys::CLOSE => descriptors::close_one(a as i32, code) as isize,
         SCHED_YIELD => threads::yield_now(code) as isize,
         NANOSLEEP => time::nano_sleep(a as *const [i64; 2], b as *mut [i64; 2], code) as isize,
         sys::CLOCK_GETTIME => time::get_clock(a as i32, b as *mut [i64; 2], code) as isize,

@@ -139,7 +139,7 @@ const PROCESS: &str = "
     __stack_chk_fail __chk_fail __libc_start_main __errno_location errx:1+ err:1+
     fork vfork posix_spawn posix_spawnp system daemon wait waitpid wait3 wait4 waitid execl execle execlp execv execve
     execvp execvpe fexecve popen pclose pthread_atfork
-    sysconf getpagesize get_nprocs get_nprocs_conf getuid geteuid getgid getegid gnu_get_libc_version
+    sysconf __sysconf getpagesize get_nprocs get_nprocs_conf getuid geteuid getgid getegid gnu_get_libc_version
     getauxval dlsym dlvsym dlopen dlclose dladdr:01 dlerror dl_iterate_phdr
     aio_read aio_write lio_listio aio_suspend swapcontext setcontext preadv2 pwritev2 semop semtimedop msgsnd msgrcv mq_send
     mq_receive mq_timedsend mq_timedreceive signalfd syscall getcontext:0 makecontext:0";

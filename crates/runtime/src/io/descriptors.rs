@@ -167,7 +167,7 @@ pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
         || sys::call(sys::READ, (*entry).fd as usize, &raw mut byte as usize, 1, 0) == EAGAIN
 }
 
-unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
+pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
     ends(fd, code);
     let locked = locks::closes(fd, code);

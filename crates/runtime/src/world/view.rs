@@ -73,6 +73,9 @@ pub(crate) unsafe fn cover(directory: i32, path: &CStr) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
     }
+    if leads_to_covered(directory, path) {
+        return Cover::Refused;
+    }
     let covered = directory_of(directory, path).map_or(Cover::NotAFile, |parent| cover_all(&parent));
     if covered == Cover::Private {
         copy_up(directory, path);
@@ -101,6 +104,18 @@ unsafe fn cover_all(directory: &Path) -> Cover {
 unsafe fn is_covered(parent: &Path) -> bool {
     let view = &*VIEW.ptr();
     view.covered[..view.count].iter().any(|known| parent.is_in(known.text()))
+}
+
+/// Whether a path leads to a directory that is itself covered: the kernel neither removes nor renames one.
+unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
+    let view = &*VIEW.ptr();
+    let covered = &view.covered[..view.count];
+    // Most executions change nothing, or only what is in one directory.
+    !covered.is_empty()
+        && Place::open(directory, path.as_ptr() as usize)
+            .filter(|place| place.status().kind() == DIRECTORY)
+            .and_then(|place| Path::of_descriptor(place.0))
+            .is_some_and(|path| covered.iter().any(|known| known.text() == path.text()))
 }
 
 unsafe fn cover_directory(parent: &Path) -> bool {
@@ -372,6 +387,7 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
     // The memory is mounted over the directory first, so that no other place is needed for it; what was there is reached by
     // its descriptor.
     let Some(lower) = Place::open(HERE, directory.pointer()) else { return false };
+    let inner = Inner::of(directory);
     let status = lower.status();
     let tmpfs = c"tmpfs".as_ptr() as usize;
     if sys::call6(MOUNT, tmpfs, directory.pointer(), tmpfs, 0, c"mode=755".as_ptr() as usize, 0) < 0 {
@@ -395,11 +411,48 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
         sys::call(UMOUNT, directory.pointer(), DETACH, 0, 0);
         return false;
     }
+    if !inner.bring_along() {
+        // The overlay, and the memory below it.
+        sys::call(UMOUNT, directory.pointer(), DETACH, 0, 0);
+        sys::call(UMOUNT, directory.pointer(), DETACH, 0, 0);
+        return false;
+    }
     // The working directory is still the one that was covered.
     if here.is_in(directory.text()) {
         sys::call(CHDIR, here.pointer(), 0, 0, 0);
     }
     true
+}
+
+/// Directories below one that is about to be covered that were covered before. An overlay shows what its directory had without
+/// mounts, so these would be hidden, and what the execution has changed in them with them: they are moved into it.
+struct Inner([Option<Place>; DIRECTORIES]);
+
+impl Inner {
+    unsafe fn of(directory: &Path) -> Self {
+        let view = &*VIEW.ptr();
+        let covered = &view.covered[..view.count];
+        let mut places = [const { None }; DIRECTORIES];
+        for (place, known) in places.iter_mut().zip(covered) {
+            let is_below = |other: &Path| other.length < known.length && known.is_in(other.text());
+            // Those further down come along with the one that they are in.
+            if is_below(directory) && !covered.iter().any(|other| is_below(other) && other.is_in(directory.text())) {
+                *place = Place::open(HERE, known.pointer());
+            }
+        }
+        Self(places)
+    }
+
+    /// Whether all of them are at their paths again.
+    unsafe fn bring_along(&self) -> bool {
+        const MOVE: usize = 8192;
+        let view = &*VIEW.ptr();
+        self.0.iter().zip(&view.covered).all(|(place, known)| {
+            place
+                .as_ref()
+                .is_none_or(|place| sys::call6(MOUNT, link(place.0).pointer(), known.pointer(), 0, MOVE, 0, 0) == 0)
+        })
+    }
 }
 
 /// A directory for the overlay, with the mode and the owner of the one that it covers: that is what the program sees.
