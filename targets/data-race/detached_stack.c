@@ -1,8 +1,8 @@
-// A detached thread writes its answer into a variable on the stack of main, which looks at it without waiting.
+// A detached thread writes its answer into a variable on the stack of main, which looks at it before it waits.
 //
 // preemptions: 1
 //
-// The twin is right because main waits for a semaphore that the thread posts after its last access.
+// The twin is right because main first waits for the semaphore, which the thread posts after its last access.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,5 +27,6 @@ int main(void) {
     pthread_create(&server, NULL, serve, &request);
     pthread_detach(server);
     int answer = request.answer; //~ data-race
+    sem_wait(&request.done);
     return answer > 1;
 }

@@ -13,9 +13,10 @@ use source::{Source, Sources};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 /// What both builds are compiled with: fast enough, and with lines that can be named.
 const FLAGS: &str = "-g -O1";
@@ -130,8 +131,7 @@ struct Built {
     ours: PathBuf,
 }
 
-/// Builds a project with the plain compiler and with ours. An earlier build by the same script is taken as it is, unless the runtime
-/// or the plugin is newer.
+/// Builds a project with the plain compiler and with ours. An earlier build by the same script, runtime and plugin is taken as it is.
 fn build(project: &Project, source: &Source, directory: &Path) -> Result<(String, Built), String> {
     let home = directory.join(&project.name);
     let tool = tool::path();
@@ -140,9 +140,9 @@ fn build(project: &Project, source: &Source, directory: &Path) -> Result<(String
     let installed = version.lines().find_map(|line| line.strip_prefix("InstalledDir: ")).unwrap_or_default();
     let clang = Path::new(installed);
     let built = Built { plain: home.join("plain"), ours: home.join("racehunter") };
-    build_one(project, source, &built.plain, [clang.join("clang"), clang.join("clang++")], None)?;
-    let since = newest(&bin.join("../lib/racehunter"));
-    build_one(project, source, &built.ours, [bin.join("racehunter-cc"), bin.join("racehunter-c++")], since)?;
+    build_one(project, source, &built.plain, [clang.join("clang"), clang.join("clang++")], 0)?;
+    let ours = digest(&bin.join("../lib/racehunter"));
+    build_one(project, source, &built.ours, [bin.join("racehunter-cc"), bin.join("racehunter-c++")], ours)?;
     Ok((source.version.clone(), built))
 }
 
@@ -151,12 +151,12 @@ fn build_one(
     source: &Source,
     place: &Path,
     [cc, cxx]: [PathBuf; 2],
-    since: Option<SystemTime>,
+    compiled_by: u64,
 ) -> Result<(), String> {
     let error = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let done = place.with_extension("done");
-    let is_recent = std::fs::metadata(&done).and_then(|data| data.modified()).is_ok_and(|date| Some(date) > since);
-    if is_recent && std::fs::read_to_string(&done).is_ok_and(|script| script == project.build) {
+    let stamp = format!("{}# {compiled_by:x}\n", project.build);
+    if std::fs::read_to_string(&done).is_ok_and(|known| known == stamp) {
         return Ok(());
     }
     source.unpack(place)?;
@@ -171,13 +171,17 @@ fn build_one(
     if !status.success() {
         return Err(format!("the build failed ({status}): see {}", log.display()));
     }
-    std::fs::write(&done, &project.build).map_err(|e| error(&done, e))
+    std::fs::write(&done, stamp).map_err(|e| error(&done, e))
 }
 
-/// When something in a directory was written last.
-fn newest(directory: &Path) -> Option<SystemTime> {
-    let entries = std::fs::read_dir(directory).ok()?;
-    entries.flatten().filter_map(|entry| entry.metadata().and_then(|data| data.modified()).ok()).max()
+/// A number for what is in the files of a directory.
+fn digest(directory: &Path) -> u64 {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    files.iter().filter_map(|file| std::fs::read(file).ok()).for_each(|content| content.hash(&mut hasher));
+    hasher.finish()
 }
 
 struct Row {
