@@ -1,7 +1,7 @@
 //~ about: std::barrier: the completion function runs between the phases
 //~ revisions: ok early
 //~[ok] truth: clean
-//~[early] truth: race
+//~[early] truth: race deadlock
 //~ flags: -std=c++20
 #include <barrier>
 #include <thread>

@@ -14,6 +14,9 @@ use std::ops::Range;
 /// Uses of an object that are looked at for its name.
 const TRIES: usize = 8;
 
+/// How values are read, by where, and by what kind of access.
+type Forms = HashMap<(u64, u64, u64, Kind), Option<Form>>;
+
 /// Translates the records of one execution.
 pub(crate) struct Places<'a> {
     pub(crate) symbols: &'a Symbols,
@@ -25,7 +28,7 @@ pub(crate) struct Places<'a> {
     pub(crate) blocks: OnceCell<Vec<Range<u64>>>,
     /// How values are read, by the code, the place and the size of the access, and its kind. Long executions do
     /// the same over and over, and to find it out takes a walk through what the compiler says about types.
-    pub(crate) forms: RefCell<HashMap<(u64, u64, u64, Kind), Option<Form>>>,
+    pub(crate) forms: RefCell<Forms>,
     /// Variables that are part of the identity of the finding.
     pub(crate) variables: RefCell<Vec<String>>,
 }
