@@ -54,7 +54,7 @@ impl Pace {
         self.time.is_none() || self.explained == 0 || self.spent < self.began.elapsed() / 2
     }
 
-    /// Time that it may take to find a simple schedule for the next bug, when so many more wait.
+    /// Time to spend on a simple schedule for the next bug; `waiting` is the number of bugs after it.
     fn patience(&self, waiting: usize) -> Duration {
         let (Some(time), Some(deadline)) = (self.time, self.deadline()) else { return PATIENCE };
         let left = deadline.saturating_duration_since(Instant::now());

@@ -75,7 +75,7 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// What is kept of a campaign. What is damaged is told and left out.
+/// What is kept of a campaign. A damaged file is skipped with a warning.
 fn readable(path: &Path) -> Option<Kept> {
     let kept = campaign::read(path);
     kept.inspect_err(|error| eprintln!("warning: {}; it is left out", clean(&format!("{error:#}"))))

@@ -54,7 +54,7 @@ fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
     Ok(ids)
 }
 
-/// All findings, by their ids. What is damaged, or no finding at all, is told and left out.
+/// All findings, by their ids. Damaged files, and files that are not findings, are skipped with a warning.
 pub fn all(out: &Path) -> Result<Vec<Stored>> {
     files::check_out(out)?;
     let directory = directory(out);

@@ -131,7 +131,7 @@ byte_enum! {
         /// Reader-writer lock released.
         RwUnlock = 27,
         /// Condition variable `object`: mutex `extra` released, waiting begins. `detail` 1: as before a spurious wake-up, since
-        /// which nobody else has run, and the thread has changed nothing, not even itself.
+        /// which no other thread has run, and the thread has changed neither memory nor its own state.
         Wait = 28,
         /// The wait is over; the mutex is acquired by a [`Kind::Lock`] that follows. `detail` 0 = by a signal that others
         /// could have taken, 1 = timed out, 2 = a spurious wake-up, 3 = cancelled.

@@ -62,7 +62,7 @@ impl Default for Budget {
 /// How often a target is tried again whose plan could not be followed.
 const RETRIES: u32 = 2;
 
-/// Statuses of failure that are told, each as a bug of its own, at most. A program may count what went wrong in its status.
+/// The most exit statuses that are reported as separate bugs. A program may count its failures in its status.
 const MOST_STATUSES: usize = 4;
 
 /// Events of a run that looks for shared accesses, at most: each takes a record. What it does not get to is reported by
@@ -624,8 +624,7 @@ impl<'a> Campaign<'a> {
         }
     }
 
-    /// Forgets a bug that was told about, and that nobody had the time to look into: a campaign that goes on finds it
-    /// again.
+    /// Forgets a bug that was reported and not looked into for lack of time: a campaign that is resumed finds it again.
     pub fn forget(&mut self, bug: &Bug) {
         self.known.remove(bug);
         self.found.retain(|found| found.bug != *bug);

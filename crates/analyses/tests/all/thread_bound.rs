@@ -100,7 +100,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     };
     let hunt = hunt_with(make(&program, lazy), Portfolio::of(analysis().without_pruning()), budget());
     prop_assert!(hunt.summary.coverage.complete, "{}", hunt.summary.coverage.guarantee);
-    // The handler is nobody's body.
+    // The last body is the handler's, which is not a thread.
     let threads = program.bodies.len() as u32 - u32::from(program.handler.is_some());
     let orders = orders_needed(threads + bound, 2 + bound, options.confidence);
     let claimed = &hunt.summary.coverage.guarantee;

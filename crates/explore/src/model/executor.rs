@@ -306,7 +306,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// How the execution ends when nobody can go on.
+    /// How the execution ends when no thread can go on.
     fn stuck(&self) -> Outcome {
         if self.state.spins_for_ever() { Outcome::Limit("events".to_owned()) } else { Outcome::Deadlock }
     }
