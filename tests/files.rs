@@ -142,3 +142,86 @@ fn what_is_open_already_shows_the_change_and_names_are_the_same_each_time() {
     assert!(!case.workshop.path("inner").exists());
     assert_eq!(case.number(), "0");
 }
+
+#[test]
+fn files_that_were_there_before_can_be_moved_and_stay_the_same_files() {
+    // Between directories, a directory, a copy by the kernel, and the number of a file before and after its first change.
+    let end = "struct stat before, after; int old = open(\"number\", O_RDONLY), new = open(\"new\", O_CREAT | O_RDWR, 0600);
+        assert(fstat(old, &before) == 0 && copy_file_range(old, 0, new, 0, 1, 0) == 1);
+        int late = open(\"number\", O_WRONLY | O_APPEND); assert(write(late, \"1\", 1) == 1 && stat(\"number\", &after) == 0);
+        assert(before.st_ino == after.st_ino && before.st_dev == after.st_dev);
+        assert(rename(\"one/file\", \"two/file\") == 0 && rename(\"one\", \"three\") == 0 && access(\"three\", F_OK) == 0);";
+    let case = Case::new("", end);
+    case.workshop.write("one/file", "a");
+    case.workshop.write("two/other", "b");
+    let hunted = case.hunt(&[]).expect(0);
+    assert!(hunted.findings.is_empty(), "{:?}", hunted.overview());
+    assert!(case.workshop.path("one/file").exists() && !case.workshop.path("two/file").exists());
+    assert_eq!(case.number(), "0");
+}
+
+#[test]
+fn nothing_is_claimed_about_a_file_with_two_names() {
+    let end = "int one = open(\"number\", O_WRONLY), other = open(\"second\", O_RDONLY); char c;
+        assert(write(one, \"7\", 1) == 1 && read(other, &c, 1) == 1);";
+    let case = Case::new("", end);
+    std::fs::hard_link(case.workshop.path("number"), case.workshop.path("second")).expect("a second name");
+    let hunted = case.hunt(&[]);
+    let told: Vec<_> = hunted.summary().uncontrolled.iter().map(|told| told.detail.as_str()).collect();
+    assert!(told.contains(&"links") && !hunted.summary().complete, "{:?}", hunted.summary());
+    assert_eq!(case.number(), "0");
+}
+
+#[test]
+fn system_calls_leave_nothing_behind_either() {
+    let end = "assert(syscall(SYS_openat, AT_FDCWD, \"made\", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0);";
+    let case = Case::new("", &end.replace("SYS_openat", "257"));
+    let hunted = case.hunt(&[]);
+    assert!(hunted.findings.is_empty() && !case.workshop.path("made").exists(), "{:?}", hunted.overview());
+}
+
+/// A server at a port that is always the same, and its client.
+const SERVER: &str = "
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+static struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = 0x1187, .sin_addr = {0x0100007f}};
+static void *client(void *p) {
+    int s = socket(AF_INET, SOCK_STREAM, 0); char c = 1;
+    if (connect(s, (void *)&place, sizeof place)) return (void *)1;
+    write(s, &c, 1); read(s, &c, 1); close(s); return p;
+}
+int main(void) {
+    int door = socket(AF_INET, SOCK_STREAM, 0); char c; pthread_t thread; void *failed;
+    if (bind(door, (void *)&place, sizeof place)) { perror(\"bind\"); return 1; }
+    listen(door, 4);
+    pthread_create(&thread, 0, client, 0);
+    int s = accept(door, 0, 0); read(s, &c, 1); write(s, &c, 1); close(s);
+    pthread_join(thread, &failed);
+    return failed != 0;
+}
+";
+
+#[test]
+fn each_execution_has_its_own_ports() {
+    // Somebody else has the port, and the server closes its connections first, which keeps a port for a minute.
+    let taken = std::net::TcpListener::bind("127.0.0.1:34577").expect("the port is free");
+    let (workshop, program) = Workshop::with_program(SERVER);
+    let options = ["--analysis", "random", "--runs", "30", "--jobs", "2"];
+    let hunted = workshop.hunt(&program, &options).expect(0);
+    assert!(hunted.findings.is_empty(), "{:?}", hunted.overview());
+    // It cannot bind the port of the machine, and so does not come to its first thread.
+    let _ = workshop.hunt(&program, &[&options[..], &["--shared-network"]].concat()).expect(4);
+    drop(taken);
+    // Where there are no namespaces, it is no finding.
+    workshop.write("refuse.c", REFUSE);
+    workshop.shell("gcc refuse.c -o refuse");
+    let hunt = workshop.hunt_command(&program, &options);
+    let mut refused = std::process::Command::new(workshop.path("refuse"));
+    refused.arg(hunt.get_program()).args(hunt.get_args()).current_dir(workshop.path("."));
+    let hunted = Hunted::new(racehunter_e2e::tool::run(&mut refused));
+    assert!(hunted.findings.iter().all(|finding| !finding.confirmed), "{:?}", hunted.overview());
+    assert!(!hunted.summary().complete, "{:?}", hunted.summary());
+}

@@ -414,6 +414,10 @@ byte_enum! {
         Traces = 19,
         /// The signal `object` was sent to the process while several threads could take it.
         Taker = 20,
+        /// A wait on a condition variable has a deadline: it ends by a signal or by that, and not without reason.
+        TimedWait = 21,
+        /// A thread was given a stack that is smaller than usual; here it has more room.
+        SmallStack = 22,
     }
 }
 
@@ -430,7 +434,7 @@ impl Escape {
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.
     #[must_use]
     pub const fn is_assumption(self) -> bool {
-        matches!(self, Self::Freed | Self::Clock | Self::Reused)
+        matches!(self, Self::Freed | Self::Clock | Self::Reused | Self::TimedWait | Self::SmallStack)
     }
 }
 
@@ -442,8 +446,11 @@ pub const TRACES_OF_LINKS: u64 = 2;
 /// Where the numbers of functions without a model begin.
 pub const UNMODELLED_FUNCTION: u64 = 1 << 32;
 
+/// The place in [`UNMODELLED`] of what formats say that is not followed.
+pub const UNMODELLED_FORMAT: u64 = 16;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 16] = [
+pub const UNMODELLED: [&str; 17] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -460,6 +467,7 @@ pub const UNMODELLED: [&str; 16] = [
     "mq_receive",
     "mq_timedsend",
     "mq_timedreceive",
+    "a format with numbered arguments",
 ];
 
 byte_enum! {

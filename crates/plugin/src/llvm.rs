@@ -140,6 +140,12 @@ impl Module {
     pub fn add_global(self, ty: Type, name: &CStr) -> Value {
         Value(llvm!(LLVMAddGlobal(self.0, ty.0, name.as_ptr())))
     }
+    /// Whether there is assembler outside of functions.
+    pub fn has_assembler(self) -> bool {
+        let mut length = 0;
+        llvm!(LLVMGetModuleInlineAsm(self.0, &mut length));
+        length > 0
+    }
     /// Keeps a global through optimisation and linking.
     pub fn keep(self, global: Value) {
         llvm!(rh_append_to_used(self.0, global.0));

@@ -13,6 +13,10 @@ static HAS_FREED: Global<bool> = Global::new(false);
 static HAS_LOOKED: Global<bool> = Global::new(false);
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_REUSED: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_TIMED: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_SMALL_STACK: Global<bool> = Global::new(false);
 
 /// Memory is given back to the allocator. Where it would come back at once without the quarantine, others might meet it
 /// again at the same address; a claim rests on that.
@@ -21,6 +25,22 @@ pub(crate) unsafe fn freed() {
     if LIVE.get() > 1 && !HAS_FREED.get() {
         HAS_FREED.set(true);
         log::escape(Escape::Freed, 0, 0, 0);
+    }
+}
+
+/// A wait on a condition variable has a deadline. POSIX lets it end without reason too, before that.
+pub(crate) unsafe fn timed_wait() {
+    if !HAS_TIMED.get() {
+        HAS_TIMED.set(true);
+        log::escape(Escape::TimedWait, 0, 0, 0);
+    }
+}
+
+/// A thread has a smaller stack than others, which here it has not.
+pub(crate) unsafe fn small_stack() {
+    if !HAS_SMALL_STACK.get() {
+        HAS_SMALL_STACK.set(true);
+        log::escape(Escape::SmallStack, 0, 0, 0);
     }
 }
 

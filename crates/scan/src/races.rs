@@ -12,11 +12,12 @@ use crate::linear::linear;
 use crate::models::{Does, Model, Semaphore, Wait};
 use crate::order::is_ordered;
 use crate::points_to::{InstanceId, PointsTo, ThreadId};
+use crate::program::VariableId;
 use crate::ranges::LazyRanges;
 use crate::ranking::rank;
 use crate::rows::{self, RowLock};
 use crate::threads::Family;
-use racehunter_ir::{CastOperator, Instruction, Operand, Operation, Type};
+use racehunter_ir::{CastOperator, Instruction, Operand, Operation, SymbolKind, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,7 +184,25 @@ pub fn accesses(
     for (id, at) in missing {
         follower.gaps.add(points_to, id, at, "an address that is not known");
     }
+    for (&base, accesses) in &found {
+        let Base::Variable(variable) = points_to.bases[base.0 as usize] else { continue };
+        for access in accesses.iter().filter(|access| is_of_others(points_to, variable, access.write)) {
+            follower.gaps.add(points_to, access.instance, access.at, "a variable that is defined elsewhere");
+        }
+    }
     found
+}
+
+/// Whether what happens to a variable is decided by code that is not here too: a library reads `stdout` and writes `environ`.
+fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool) -> bool {
+    /// Streams, and what says that there is one thread: nothing else than the program changes them.
+    const ONLY_READ: [&str; 4] = ["stdin", "stdout", "stderr", "__libc_single_threaded"];
+    let described = points_to.program.variable_of(variable);
+    let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+    let is_elsewhere = matches!(kind, SymbolKind::Variable { defined: false, .. });
+    // Tables of classes are constant.
+    let is_only_read = ONLY_READ.contains(&described.name.as_str()) || described.name.starts_with("_ZT");
+    is_elsewhere && (is_written || !is_only_read)
 }
 
 /// Whether an instruction can touch memory.

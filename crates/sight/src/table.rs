@@ -273,7 +273,7 @@ const CHANGES: &str = "
 
 /// Change files, and tell something about what was there.
 const BOTH: &str = "
-    creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0:1 renameat:13:1 renameat2:13:1 link:01:0:1 linkat:13:1 symlink:01:1
+    creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0:1 renameat:13:1:3 renameat2:13:1:3 link:01:0:1 linkat:13:1:3 symlink:01:1
     symlinkat:02:2 mkdir:0:0 mkdirat:1:1 rmdir:0:0 mkfifo:0:0 mknod:0:0 truncate:0:0 ftruncate::0 posix_fallocate::0
     fallocate::0 chmod:0:0 fchmod::0 fchmodat:1:1 chown:0:0 fchown::0 lchown:0:0 utime:01:0 utimes:01:0 utimensat:12:1
     futimens:1:0 shm_open:0:0 shm_unlink:0:0 sendfile:2:0:1 copy_file_range:13:2:0 splice:13:2:0

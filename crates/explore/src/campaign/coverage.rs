@@ -92,6 +92,12 @@ impl Campaign<'_> {
         if has(Escape::Clock) {
             assumes.push("time passes only as the schedule says".to_owned());
         }
+        if has(Escape::TimedWait) {
+            assumes.push("waits with a deadline end by a signal or a time-out".to_owned());
+        }
+        if has(Escape::SmallStack) {
+            assumes.push("stacks are large enough".to_owned());
+        }
         if has(Escape::Freed) {
             assumes.push("freed memory is not handed out again at once".to_owned());
         }

@@ -45,6 +45,14 @@ struct Body {
 
 impl Exporter<'_> {
     fn everything(&mut self) {
+        if self.module.has_assembler() {
+            let kind = ir::SymbolKind::Alias { target: None, offset: 0 };
+            self.result.symbols.push(ir::Symbol {
+                name: "llvm.module.asm".to_owned(),
+                linkage: ir::Linkage::Internal,
+                kind,
+            });
+        }
         for global in self.module.globals() {
             let symbol = self.symbol(global);
             self.variable_details(global, symbol);
@@ -78,7 +86,8 @@ impl Exporter<'_> {
             Kind::LLVMGlobalVariableValueKind => ir::SymbolKind::Variable {
                 defined: !value.is_declaration(),
                 bytes: self.module.store_size(Type(llvm!(LLVMGlobalGetValueType(value.0)))),
-                constant: llvm!(LLVMIsGlobalConstant(value.0)) != 0,
+                // What is constant to this module only, another one may change.
+                constant: llvm!(LLVMIsGlobalConstant(value.0)) != 0 && !value.is_declaration(),
                 thread_local: llvm!(LLVMIsThreadLocal(value.0)) != 0,
                 pointers: Vec::new(),
                 numbers: None,

@@ -1,6 +1,8 @@
 //! What formats make functions read and write: `printf`, `scanf` and their kin.
 
 use super::{Call, strlen, strnlen, wide_len};
+use crate::log;
+use racehunter_event::{Escape, UNMODELLED_FORMAT, UNMODELLED_FUNCTION};
 
 /// The arguments behind a format.
 enum Arguments<'a> {
@@ -91,6 +93,11 @@ impl Call {
         true
     }
 
+    /// The format says something that is not looked into.
+    unsafe fn is_not_followed(&self) {
+        log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + UNMODELLED_FORMAT) as usize, 0);
+    }
+
     unsafe fn prints(&self, mut format: *const u8, mut arguments: Arguments<'_>) {
         while *format != 0 {
             format = format.add(1);
@@ -116,7 +123,7 @@ impl Call {
                         precision = precision.map(|most: usize| most * 10 + usize::from(byte - b'0'));
                     }
                     b'0'..=b'9' | b'-' | b'+' | b' ' | b'#' | b'\'' | b'I' => {}
-                    b'$' => return,
+                    b'$' => return self.is_not_followed(),
                     b'h' => size = if size == Size::Short { Size::Char } else { Size::Short },
                     b'l' | b'j' | b'z' | b't' | b'q' => size = Size::Long,
                     b'L' => size = Size::LongDouble,
@@ -148,10 +155,11 @@ impl Call {
 
     /// Before the call each place is a point; afterwards as many were written as the result says.
     unsafe fn scans(&self, mut format: *const u8, mut arguments: Arguments<'_>) {
-        let mut assigned = 0;
+        let (mut assigned, mut must_match) = (0, false);
         while *format != 0 {
             format = format.add(1);
             if *format.sub(1) != b'%' {
+                must_match |= !(*format.sub(1)).is_ascii_whitespace();
                 continue;
             }
             let (mut size, mut width, mut is_dropped, mut is_allocated) = (Size::Plain, None, false, false);
@@ -165,7 +173,7 @@ impl Call {
                     b'*' => is_dropped = true,
                     b'm' => is_allocated = true,
                     b'0'..=b'9' => width = Some(width.unwrap_or(0) * 10 + usize::from(byte - b'0')),
-                    b'$' => return,
+                    b'$' => return self.is_not_followed(),
                     b'h' => size = if size == Size::Short { Size::Char } else { Size::Short },
                     b'l' | b'j' | b'z' | b't' | b'q' => size = Size::Long,
                     b'L' => size = Size::LongDouble,
@@ -188,12 +196,15 @@ impl Call {
                 continue;
             }
             if conversion == b'n' {
-                // Certainly reached when something behind it was assigned.
-                if self.result > assigned {
+                // Certainly reached when something behind it was assigned, or nothing could keep it from that.
+                if self.result > assigned || self.result == assigned && !must_match {
                     self.writes(place, size.bytes());
+                } else if self.result == assigned {
+                    self.is_not_followed();
                 }
                 continue;
             }
+            must_match = false;
             assigned += 1;
             if assigned > self.result {
                 return;

@@ -5,7 +5,7 @@ use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks
 use crate::schedule::point;
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
-use crate::world::files;
+use crate::world::{changes, files};
 use crate::{hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
@@ -91,6 +91,10 @@ unsafe extern "C" fn create_file(path: usize, mode: u32, code: usize) -> i32 {
 unsafe extern "C" fn open_at(directory: i32, path: usize, flags: i32, mode: u32, code: usize) -> i32 {
     if cancel::acts_at(code) {
         return -1;
+    }
+    const CHANGES: i32 = 0o1103;
+    if flags & CHANGES != 0 {
+        changes::announce(directory, path);
     }
     let call = |flags: i32| sys::call(OPENAT, directory as isize as usize, path, flags as usize, mode as usize);
     let one_way = matches!(flags & ACCESS, 0 | WRITE_ONLY);

@@ -8,6 +8,7 @@
 use super::channels::{self, Descriptor, key};
 use super::{EAGAIN, Probe, Request, Watch, changed, finish};
 use crate::schedule::point;
+use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable, real};
 use crate::{Global, sys};
 use racehunter_event::{FileKind, FileOperation};
@@ -178,6 +179,9 @@ pub(super) unsafe fn record_lock(fd: i32, command: i32, argument: usize, code: u
         NO_LOCK => release(descriptor(fd), code, call),
         READ_LOCK | WRITE_LOCK => {
             let waits = matches!(command, SET_AND_WAIT | OPEN_FILE_SET_AND_WAIT);
+            if waits && cancel::acts_at(code) {
+                return -1;
+            }
             acquire(descriptor(fd), Wanted::Section(fd, get, argument), waits, code, call)
         }
         _ => call(),

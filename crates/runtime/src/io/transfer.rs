@@ -42,6 +42,12 @@ interpose_cancellable! {
     pwrite64 => write_at, "r8";
     fsync => write_back, "rsi";
     fdatasync => write_back_data, "rsi";
+    msync => write_back_memory, "rcx";
+}
+
+unsafe extern "C" fn write_back_memory(start: usize, len: usize, flags: i32, code: usize) -> i32 {
+    const MSYNC: usize = 26;
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(MSYNC, start, len, flags as usize, 0)) as i32 }
 }
 
 super::interpose_six! {

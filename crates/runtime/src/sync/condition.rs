@@ -10,7 +10,7 @@ use super::{
 use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh, spin};
 use crate::signals::{self, cancel};
 use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
-use crate::{Global, arena, log, time};
+use crate::{Global, arena, escapes, log, time};
 use racehunter_event::{Cause, Kind, Misuse, Wait};
 
 interpose! {
@@ -161,6 +161,9 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     misuse::used(at, Kind::Wait);
     misuse::one_mutex(at, mutex);
     let t = current();
+    if deadline.is_some() {
+        escapes::timed_wait();
+    }
     (*t).signalled = false;
     (*t).second = mutex;
     (*t).ticket = next_ticket();

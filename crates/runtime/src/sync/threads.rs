@@ -37,6 +37,7 @@ interpose_cancellable! {
 unsafe extern "C" {
     fn pthread_attr_getdetachstate(attributes: *const u8, state: *mut i32) -> i32;
     fn pthread_attr_getstacksize(attributes: *const u8, size: *mut usize) -> i32;
+    fn pthread_attr_setstacksize(attributes: *mut u8, size: usize) -> i32;
     fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
 }
 
@@ -48,6 +49,15 @@ unsafe fn special(attributes: *const u8) -> bool {
     let mut size = 0;
     pthread_attr_getstacksize(attributes, &mut size);
     size > DEFAULT_STACK || has_stack(attributes)
+}
+
+/// Bytes of `pthread_attr_t`.
+const ATTRIBUTES: usize = 56;
+
+/// Whether the attributes ask for a stack that is smaller than those of other threads.
+unsafe fn is_small(attributes: *const u8) -> bool {
+    let mut size = 0;
+    pthread_attr_getstacksize(attributes, &mut size) == 0 && size < DEFAULT_STACK
 }
 
 /// Whether the program has a stack ready for the thread.
@@ -68,6 +78,16 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     constructors::before_main();
     keys::init();
     let ordinary = attributes.is_null() || !special(attributes);
+    // Instrumented code needs more room than the program knows of, and threads that are made ahead of time have it.
+    let mut larger = [0_u8; 64];
+    let attributes = if ordinary && !attributes.is_null() && is_small(attributes) {
+        escapes::small_stack();
+        core::ptr::copy_nonoverlapping(attributes, larger.as_mut_ptr(), ATTRIBUTES);
+        pthread_attr_setstacksize(larger.as_mut_ptr(), DEFAULT_STACK);
+        larger.as_ptr()
+    } else {
+        attributes
+    };
     prepare(number);
     // What is below may allocate, by code of the program that others have their turn in: the number is taken.
     COUNT.set(number + 1);

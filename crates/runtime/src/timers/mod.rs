@@ -165,16 +165,18 @@ unsafe extern "C" fn run(index: usize) -> usize {
     }
 }
 
-/// Whether a thread of the program waits for a time that is still to come.
-unsafe fn anybody_sleeps() -> bool {
+/// Whether a thread of the program waits for a time after this one.
+unsafe fn anybody_sleeps_beyond(due: u64) -> bool {
     (0..COUNT.get()).map(|number| thread(number)).any(|t| {
-        let waits_for_time = !matches!((*t).pending, Wait::Timer | Wait::Outside) && (*t).deadline != NEVER;
+        let waits_for_time =
+            !matches!((*t).pending, Wait::Timer | Wait::Outside) && (due..NEVER).contains(&(*t).deadline);
         (*t).state == State::Suspended && waits_for_time
     })
 }
 
 unsafe fn expire(index: usize) {
     let it = timer(index);
+    let due = (*it).deadline;
     let periods = time::since((*it).deadline).checked_div((*it).interval);
     (*it).deadline = periods.map_or(NEVER, |periods| (*it).deadline + (periods + 1) * (*it).interval);
     let missed = periods.unwrap_or(0);
@@ -182,7 +184,7 @@ unsafe fn expire(index: usize) {
     match (*it).notice {
         // It is there for a program that hangs: it never comes. Threads that wait for ever then are a deadlock, which tells more
         // than the end of the program. But where one sleeps for longer, the program ends.
-        Notice::Signal { signal, to, .. } if send::would_end(signal, to) && !anybody_sleeps() => {
+        Notice::Signal { signal, to, .. } if send::would_end(signal, to) && !anybody_sleeps_beyond(due) => {
             (*it).deadline = NEVER;
             note_expiration(it);
         }

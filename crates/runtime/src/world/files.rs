@@ -201,6 +201,11 @@ impl Call<'_> {
         ])
     }
 
+    /// Whether a second path is among its arguments.
+    fn has_second_path(&self) -> bool {
+        self.is_named(&["rename", "link", "renameat", "renameat2", "linkat"]) && self.arguments[1] != 0
+    }
+
     /// Whether what it tells includes times, which differ from execution to execution once a file is changed.
     fn tells_times(&self) -> bool {
         let name = self.name.strip_prefix(b"__").unwrap_or(self.name);
@@ -235,7 +240,12 @@ pub(crate) unsafe fn used(call: &Call) {
 
 /// A path is about to be changed by a call that is not announced. Relative paths start at the working directory.
 pub(crate) unsafe fn changes(path: *const c_char) {
-    if view::cover(HERE, CStr::from_ptr(path)) == Cover::Refused {
+    changes_at(HERE, path);
+}
+
+/// The same for a path that starts at a directory.
+pub(crate) unsafe fn changes_at(directory: i32, path: *const c_char) {
+    if view::cover(directory, CStr::from_ptr(path)) == Cover::Refused {
         LEAVES_TRACES.set(true);
     }
 }
@@ -263,6 +273,11 @@ pub(crate) unsafe fn before_child() {
             LEAVES_TRACES.set(true);
         }
     }
+}
+
+/// The last part of a path.
+fn last_part(path: &[u8]) -> &[u8] {
+    path.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/")
 }
 
 unsafe fn used_path(call: &Call) {
@@ -293,13 +308,16 @@ unsafe fn used_path(call: &Call) {
     if is_link {
         found = view::status(HERE, address, 0);
     }
-    let last = bytes.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/");
-    let (name, node) = (hash(last), found.map_or(0, |found| channels::key(&[found.device, found.node])));
+    let (name, node) = (hash(last_part(bytes)), found.map_or(0, |found| channels::key(&[found.device, found.node])));
     let known = first_name(node, name);
     let mut touched = Touched::default();
     touched.add(TREE, call.concerns_tree());
     touched.add(cells::of(name), usage.changes);
     touched.add(cells::of(known.unwrap_or(name)), usage.changes);
+    if call.has_second_path() {
+        // The name that a file gets.
+        touched.add(cells::of(hash(last_part(CStr::from_ptr(second as *const c_char).to_bytes()))), true);
+    }
     let varies = call.tells_times() && touched.parts().any(|(cell, _)| cell != TREE && cells::is_changed(cell));
     let changes_memory = touched.parts().any(|(cell, changes)| changes && cells::is_mapped(cell));
     // What a link leads to has another name.

@@ -10,6 +10,7 @@
 //!
 //! Connections to a port that the execution has not bound go outside, to whatever listens there.
 
+use super::view::out_of_the_way;
 use crate::{Global, log, server, sys};
 use core::arch::asm;
 use core::ffi::CStr;
@@ -271,19 +272,13 @@ unsafe fn make_network() -> State {
 /// A descriptor for a namespace, out of the way of those that the program gets.
 unsafe fn namespace(path: &CStr) -> i32 {
     const HERE: usize = -100_isize as usize;
-    const COPY_CLOSE_ON_EXEC: usize = 1030;
     let fd = sys::call(OPENAT, HERE, path.as_ptr() as usize, CLOSE_ON_EXEC, 0);
     if fd < 0 {
         return NONE;
     }
-    let copy = [900, 200].into_iter().map(|least| sys::call(sys::FCNTL, fd as usize, COPY_CLOSE_ON_EXEC, least, 0));
-    match copy.into_iter().find(|&copy| copy >= 0) {
-        Some(copy) => {
-            sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
-            copy as i32
-        }
-        None => fd as i32,
-    }
+    let copy = out_of_the_way(fd as i32);
+    sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    copy
 }
 
 /// A new network has a loopback device that is down.

@@ -5,8 +5,8 @@
 //! time, the directory is covered by an overlay, in a mount namespace of the process. What was there is seen through it,
 //! what is changed goes to memory, and all of it is gone with the process.
 //!
-//! An overlay copies a file when it is opened for writing for the first time. Descriptors that are open by then go on with
-//! the old one, which no other file system would do; so the file is copied before that, and they are opened again.
+//! What was opened before a directory is covered is opened again, through the overlay. From then on the kernel itself leads
+//! descriptors to the copy of a file when it is changed for the first time.
 //!
 //! With threads that run freely, in an in-process loop, and where the kernel refuses namespaces, files stay as they are;
 //! callers learn that by [`Cover::Refused`].
@@ -39,6 +39,8 @@ const DESCRIPTORS: i32 = 256;
 
 struct View {
     covered: [Path; DIRECTORIES],
+    /// What is below each of the overlays.
+    below: [i32; DIRECTORIES],
     count: usize,
     namespace: Namespace,
 }
@@ -54,8 +56,12 @@ enum Namespace {
     Refused,
 }
 
-static VIEW: Global<View> =
-    Global::new(View { covered: [Path::NEW; DIRECTORIES], count: 0, namespace: Namespace::Common });
+static VIEW: Global<View> = Global::new(View {
+    covered: [Path::NEW; DIRECTORIES],
+    below: [-1; DIRECTORIES],
+    count: 0,
+    namespace: Namespace::Common,
+});
 
 /// An execution begins of a program that has kernel threads, or changes files. It could not leave the namespaces later, when it has kernel threads, and
 /// what it has learnt of files by then would not be true of their copies.
@@ -85,7 +91,7 @@ pub(crate) unsafe fn cover(directory: i32, path: &CStr) -> Cover {
     }
     let covered = directory_of(directory, path).map_or(Cover::NotAFile, |parent| cover_all(&parent));
     if covered == Cover::Private {
-        copy_up(directory, path);
+        look_at_names(directory, path);
     }
     covered
 }
@@ -198,10 +204,12 @@ unsafe fn cover_directory(parent: &Path) -> bool {
     if (*view).count == DIRECTORIES {
         return false;
     }
+    let below = Place::open(HERE, parent.pointer()).map_or(-1, |place| out_of_the_way(place.0));
     raise_privileges(user, true);
     let is_mounted = mount_over(parent, user);
     raise_privileges(user, false);
     if is_mounted {
+        (*view).below[(*view).count] = below;
         (*view).covered[(*view).count] = *parent;
         (*view).count += 1;
         log::note(NOTE_FILES);
@@ -576,43 +584,26 @@ unsafe fn reopen(fd: i32, path: usize) {
     sys::call(sys::CLOSE, again as usize, 0, 0, 0);
 }
 
-/// Files that were copied, by what the file system says about them; the oldest are forgotten.
-const REMEMBERED: usize = 64;
-static COPIED: Global<([(u64, u64); REMEMBERED], usize)> = Global::new(([(0, 0); REMEMBERED], 0));
+/// A copy of a descriptor whose number the program does not get.
+pub(super) unsafe fn out_of_the_way(fd: i32) -> i32 {
+    const COPY_CLOSE_ON_EXEC: usize = 1030;
+    let copy = |least: usize| sys::call(sys::FCNTL, fd as usize, COPY_CLOSE_ON_EXEC, least, 0);
+    [900, 200].into_iter().map(copy).find(|&copy| copy >= 0).map_or(-1, |copy| copy as i32)
+}
 
-/// A file that is there and is about to be changed is copied, if that has not happened yet, and what is open of it leads to
-/// the copy.
-unsafe fn copy_up(directory: i32, path: &CStr) {
-    const READ_WRITE: usize = 2;
-    const NO_BLOCKING: usize = 0o4000;
-    const EMPTY_PATH: usize = 0x1000;
-    let address = path.as_ptr() as usize;
-    let identity = |status: Status| (status.device, status.node);
-    let Some(before) = status(directory, address, 0).filter(|before| before.kind() == REGULAR) else { return };
-    let (known, count) = &mut *COPIED.ptr();
-    if known.contains(&identity(before)) {
-        return;
-    }
-    let flags = READ_WRITE | NO_BLOCKING | CLOSE_ON_EXEC;
-    let fd = sys::call(OPENAT, directory as isize as usize, address, flags, 0);
-    if fd < 0 {
-        return;
-    }
-    if before.links > 1 {
-        // Another name of it may be outside of the overlay, where the old content stays.
+/// A file is about to be changed. If it was there before and has several names, some may be outside of the overlay, where the old
+/// content stays.
+unsafe fn look_at_names(directory: i32, path: &CStr) {
+    static IS_TOLD: Global<bool> = Global::new(false);
+    let Some(place) = Place::open(directory, path.as_ptr() as usize) else { return };
+    let Some(full) = Path::of_descriptor(place.0) else { return };
+    let view = &*VIEW.ptr();
+    let known = (view.covered[..view.count].iter().zip(&view.below)).filter(|(known, _)| full.is_in(known.text()));
+    let Some((whole, &below)) = known.max_by_key(|(known, _)| known.length) else { return };
+    let Some(rest) = full.text().get(whole.length + 1..) else { return };
+    let file = status(below, Path::of(&[rest]).pointer(), 0).filter(|file| file.kind() == REGULAR);
+    if file.is_some_and(|file| file.links > 1) && !IS_TOLD.get() {
+        IS_TOLD.set(true);
         log::escape(Escape::Traces, 0, TRACES_OF_LINKS as usize, 0);
     }
-    let copy = link(fd as i32);
-    for open in (0..DESCRIPTORS).filter(|&open| open as isize != fd) {
-        let same = status(open, c"".as_ptr() as usize, EMPTY_PATH);
-        if same.is_some_and(|same| identity(same) == identity(before)) {
-            reopen(open, copy.pointer());
-        }
-    }
-    let after = status(directory, address, 0).unwrap_or(before);
-    for copied in [before, after] {
-        known[*count % REMEMBERED] = identity(copied);
-        *count += 1;
-    }
-    sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
 }
