@@ -14,7 +14,7 @@ const RUNS: u32 = 3;
 const LIMIT: &str = "10";
 
 /// What ThreadSanitizer reports about a program, and how long a run takes in the mean.
-pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
+pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &Workshop) -> Report {
     let program = workshop.path("program.tsan");
     let mut trouble = String::new();
     let built = compilers(source).iter().any(|compiler| {
@@ -32,7 +32,7 @@ pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
     for _ in 0..RUNS {
         // Without randomised addresses: ThreadSanitizer does not always find its place among them.
         let mut command = Command::new("setarch");
-        command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program);
+        command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program).args(arguments);
         let began = Instant::now();
         let ended = workshop.run(&mut command);
         took += began.elapsed();

@@ -4,7 +4,7 @@ use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explore::{Allowed, Part, Points};
-use racehunter_launch::Backend;
+use racehunter_launch::{Backend, PREPARATORY};
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -104,6 +104,9 @@ pub struct Hunt {
     /// Preemptions, at most, for the analyses that are bounded
     #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2)]
     pub bound: u32,
+    /// Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on (auto, context-bound)
+    #[arg(help_heading = SEARCH, long)]
+    pub no_iterate: bool,
     /// What the bound counts
     #[arg(help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
@@ -189,6 +192,10 @@ pub struct Hunt {
     /// What the threads of the program are while it is hunted
     #[arg(help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
+    /// Turns of a loop between OnStart and OnRestart that run before the first one that is explored, so that what is
+    /// initialised lazily is there
+    #[arg(help_heading = PROGRAM, long, value_name = "N", default_value_t = PREPARATORY)]
+    pub preparatory: u32,
     /// Let executions change files for all to see, and not only for themselves
     #[arg(help_heading = PROGRAM, long)]
     pub shared_files: bool,
@@ -237,6 +244,7 @@ impl Hunt {
     pub fn options(&self) -> Options {
         Options {
             bound: self.bound,
+            iterates: !self.no_iterate,
             bound_kind: match self.bound_kind {
                 Counted::Preemptions => BoundKind::Preemptions,
                 Counted::Switches => BoundKind::Switches,
@@ -501,6 +509,9 @@ pub struct Replay {
     /// Let executions change files for all to see, and not only for themselves
     #[arg(long)]
     pub shared_files: bool,
+    /// Turns of a loop between OnStart and OnRestart before the one that is replayed: as many as the hunt had
+    #[arg(long, value_name = "N", default_value_t = PREPARATORY)]
+    pub preparatory: u32,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

@@ -52,6 +52,8 @@ impl Identity {
             free_running,
             detector,
             shared_files,
+            no_iterate,
+            preparatory,
             ..
         } = arguments;
         let options = vec![
@@ -75,6 +77,8 @@ impl Identity {
             format!("--free-running {free_running}"),
             format!("--detector {detector:?}"),
             format!("--shared-files {shared_files}"),
+            format!("--no-iterate {no_iterate}"),
+            format!("--preparatory {preparatory}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());
         Self { program, arguments: arguments.arguments.clone(), input, options }

@@ -64,7 +64,7 @@ const DEATHS: u32 = 20;
 /// Threads that are kept ready, at most.
 const POOL: u32 = 64;
 /// Iterations of an in-process loop before the first that counts.
-pub(crate) const PREPARATORY: u32 = 3;
+pub const PREPARATORY: u32 = 3;
 
 impl Processes {
     /// Starts `jobs` servers.
@@ -124,6 +124,11 @@ impl Processes {
     /// Whether executions change files for all to see, from the next one on, and not in a view of their own.
     pub fn share_files(&mut self, shared: bool) {
         self.shared_files = shared;
+    }
+
+    /// So many iterations of an in-process loop come before the first that counts, from the next process on.
+    pub fn prepare(&mut self, iterations: u32) {
+        self.preparatory = iterations;
     }
 
     /// What the threads of the program are from the next execution on. No result depends on it.
