@@ -2,18 +2,33 @@
 //! SCTBench, which its own tests were taken from.
 //!
 //! DIR is `benchmarks` of a copy of SCTBench, which is not part of this project. The programs are those of its `buggy.txt` that
-//! are one file; the others (servers, PARSEC, SPLASH-2, a browser's engine) have build systems of their own, and are named.
+//! are one file or two; the others (servers, PARSEC, SPLASH-2, a browser's engine) have build systems of their own, and are named.
 //! What counts besides races is any other confirmed failure: an assertion, a crash, a deadlock.
 
 use crate::tables::{Test, compare};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the one source file of a program is that is not named like it.
-const ELSEWHERE: [(&str, &str); 2] = [
-    ("safestack bug1", "safestack/SafeStack.cpp"),
-    ("conc-bugs stringbuffer-jdk1.4", "conc-bugs/stringbuffer-jdk1.4/main.cpp"),
+/// Where the source files of a program are that is not named like it.
+const ELSEWHERE: [(&str, &str, &[&str]); 2] = [
+    ("safestack bug1", "safestack/SafeStack.cpp", &[]),
+    (
+        "conc-bugs stringbuffer-jdk1.4",
+        "conc-bugs/stringbuffer-jdk1.4/main.cpp",
+        &["conc-bugs/stringbuffer-jdk1.4/stringbuffer.cpp"],
+    ),
 ];
+
+/// The programs are from a time when compilers asked for less.
+const C: [&str; 6] = [
+    "-w",
+    "-std=gnu89",
+    "-Wno-return-mismatch",
+    "-Wno-implicit-function-declaration",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-function-pointer-types",
+];
+const CXX: [&str; 3] = ["-w", "-std=gnu++11", "-fpermissive"];
 
 /// Threads that a program gets where it asks for a number.
 const THREADS: &str = "2";
@@ -43,7 +58,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     }
     let well = compare(&tests, runs, limit);
     if names.is_empty() {
-        println!("\nmore than one file, and so not tried: {}", others.join(", "));
+        println!("\nwith build systems of their own, and so not tried: {}", others.join(", "));
     }
     Ok(well)
 }
@@ -55,7 +70,9 @@ fn tests(directory: &Path, list: &str) -> (Vec<Test>, Vec<String>) {
         let mut words = line.split_whitespace();
         let (Some(suite), Some(name)) = (words.next(), words.next()) else { continue };
         let full = format!("{suite} {name}");
-        let elsewhere = ELSEWHERE.iter().find(|(known, _)| *known == full).map(|(_, path)| directory.join(path));
+        let elsewhere = ELSEWHERE.iter().find(|(known, ..)| *known == full);
+        let others_of = elsewhere.map_or(&[][..], |(_, _, others)| others);
+        let elsewhere = elsewhere.map(|(_, path, _)| directory.join(path));
         let named = ["c", "cpp"].map(|end| directory.join(suite).join(format!("{name}.{end}")));
         let Some(source) = elsewhere.into_iter().chain(named).find(|path| path.is_file()) else {
             others.push(full);
@@ -64,7 +81,9 @@ fn tests(directory: &Path, list: &str) -> (Vec<Test>, Vec<String>) {
         let first = fs::read(&source).unwrap_or_default();
         let first = String::from_utf8_lossy(&first).lines().next().unwrap_or_default().to_owned();
         let is_cxx = source.extension().is_some_and(|end| end == "cpp");
-        let flags = ["-w", if is_cxx { "-std=gnu++11" } else { "-std=gnu11" }].map(str::to_owned).to_vec();
+        let options: &[&str] = if is_cxx { &CXX } else { &C };
+        let mut flags: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+        flags.extend(others_of.iter().map(|path| directory.join(path).display().to_string()));
         tests.push(Test { name: full, source, flags, arguments: arguments(&first), any_failure: true });
     }
     (tests, others)

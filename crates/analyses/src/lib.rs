@@ -111,7 +111,7 @@ pub struct Options {
     pub seed: u64,
     /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
     pub free_running: bool,
-    /// Where a walk is about few variables, care for nothing else.
+    /// Where a walk is about few variables, or a search can preempt no more, care for nothing else.
     pub selective: bool,
     /// Whether and how to leave out schedules that show nothing new. Only for executors that log every access to shared
     /// memory.
@@ -201,7 +201,7 @@ impl Technique {
             Self::WatchpointBound => Portfolio::of(WatchpointBound::new(bound, bound_kind, strategy, seed)),
             Self::VariableBound => {
                 let analysis = VariableBound::new(bounds, strategy, seed).of(options.objects.clone());
-                Portfolio::of(analysis.reduced(reduction.is_some()))
+                Portfolio::of(analysis.reduced(reduction.is_some()).selective(selective))
             }
             Self::ThreadBound => {
                 let analysis = ThreadBound::new(bounds, confidence, strategy, seed);

@@ -54,6 +54,8 @@ pub struct VariableBound {
     /// What counts as one variable, where it is not any part.
     objects: Option<Objects>,
     part: Part,
+    /// Executions that can preempt no more care for nothing but who can run.
+    selective: bool,
     /// Schedules that show nothing new are to be left out.
     reduces: bool,
     /// Where the search has been, while it leaves something out.
@@ -86,6 +88,8 @@ struct Seen {
     unfair: bool,
     /// Targets that were postponed have begun, so ranks no longer come in order.
     last_stage: bool,
+    /// Some execution looked for no data races.
+    skipped: bool,
 }
 
 /// A path through an execution, as far as its decisions were looked at.
@@ -107,6 +111,7 @@ impl VariableBound {
             seed,
             objects: None,
             part: Part::WHOLE,
+            selective: false,
             reduces: false,
             visited: None,
             place: Place::default(),
@@ -130,6 +135,23 @@ impl VariableBound {
     #[must_use]
     pub fn of(self, objects: Option<Objects>) -> Self {
         Self { objects, ..self }
+    }
+
+    /// Whether executions that have used up their preemptions skip all accesses, and look for no data races. What is to be
+    /// explored from them depends on nothing but who can run where a thread cannot go on, so which places access which
+    /// variables does not matter. Such executions are most of all, and nearly as fast as the program alone.
+    #[must_use]
+    pub fn selective(self, selective: bool) -> Self {
+        Self { selective, ..self }
+    }
+
+    /// Whether an execution for this target skips all accesses.
+    fn skips(&self, target: u32) -> bool {
+        // What is postponed does not come in the order of ranks, and its rank is read from the log. What is random decides at
+        // accesses.
+        let is_ranked = !self.seen.last_stage && self.bounds.preemptions > 0;
+        let is_ranked = is_ranked && self.selective && self.strategy != Strategy::Random;
+        is_ranked && self.trie.last(target).cost == self.bounds.preemptions
     }
 
     fn allows(&self, place: Place) -> bool {
@@ -162,7 +184,14 @@ impl VariableBound {
         let start = self.trie.last(target);
         let mut walked = Walked { prefix: target, deeds: Deeds::default(), own: start.own };
         let divides = !self.part.is_whole();
-        let mut way = (self.visited.is_some() || divides).then(|| Way::new(execution, Vec::new()));
+        let skips = self.skips(target);
+        if skips {
+            // The log does not tell whether there was another choice, but mostly there is.
+            self.seen.cut_off = true;
+            self.seen.skipped = true;
+            walked.deeds = Deeds::at(self.place);
+        }
+        let mut way = (!skips && (self.visited.is_some() || divides)).then(|| Way::new(execution, Vec::new()));
         let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
             let is_open = decision.at > start.at;
@@ -183,7 +212,10 @@ impl VariableBound {
             if !self.is_new(key, &walked.deeds) {
                 break;
             }
-            let variable = last.before(decision.at, decision.from);
+            if skips && !is_open {
+                continue;
+            }
+            let variable = if skips { None } else { last.before(decision.at, decision.from) };
             if is_open {
                 self.choices(&walked, (&decision, &decisions), (variable, key), &mut targets);
             }
@@ -274,6 +306,15 @@ impl VariableBound {
     }
 }
 
+/// What a guarantee says where executions that can preempt no more have skipped all accesses.
+fn skipped_in_words(preemptions: u32) -> String {
+    match preemptions - 1 {
+        0 => " (data races, and accesses that are shared, in those without preemptions)".to_owned(),
+        1 => " (data races, and accesses that are shared, in those with <= 1 preemption)".to_owned(),
+        fewer => format!(" (data races, and accesses that are shared, in those with <= {fewer} preemptions)"),
+    }
+}
+
 /// The rank of an execution whose log has allocations.
 #[must_use]
 pub fn rank_of(execution: &Execution) -> Rank {
@@ -293,7 +334,7 @@ impl Analysis for VariableBound {
     fn initial_targets(&mut self) -> Vec<u32> {
         let new = Self::new(self.bounds, self.strategy, self.seed).of(self.objects.take());
         let visited = self.reduces.then(Visited::new);
-        *self = Self { part: self.part, reduces: self.reduces, visited, ..new };
+        *self = Self { part: self.part, selective: self.selective, reduces: self.reduces, visited, ..new };
         vec![ROOT]
     }
 
@@ -304,7 +345,9 @@ impl Analysis for VariableBound {
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
         // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
-        Plan { tail, fair_limit: self.strategy.fair_limit(), allocations: true, ..plan }
+        let skips = self.skips(target);
+        let select = skips.then(Vec::new);
+        Plan { tail, fair_limit: self.strategy.fair_limit(), allocations: !skips, select, ..plan }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
@@ -369,6 +412,9 @@ impl Analysis for VariableBound {
             if self.seen.unfair {
                 words += " (ignored yields and early time-outs count as preemptions at no variable)";
             }
+        }
+        if self.seen.skipped {
+            words += &skipped_in_words(self.bounds.preemptions);
         }
         // A bound on iterations that nothing has come up against says nothing.
         let is_limited = self.seen.late_iterations || Some(covered.iterations) != self.bounds.iterations;

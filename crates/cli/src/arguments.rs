@@ -130,7 +130,8 @@ pub struct Hunt {
     /// Ordering constraints of the bugs that pct and pct-vb look for
     #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
-    /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb)
+    /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb); skip accesses in
+    /// executions that can be preempted no more, and look for data races in the others (variable-bound)
     #[arg(help_heading = SEARCH, long)]
     pub selective: bool,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
@@ -258,7 +259,8 @@ impl Hunt {
             objects: None,
             seed: self.seed,
             free_running: self.free_running,
-            selective: self.selective,
+            // Where every access is a point, every access is seen.
+            selective: self.selective && Points::from(self.points) != Points::All,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),

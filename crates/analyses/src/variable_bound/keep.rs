@@ -8,8 +8,8 @@ use racehunter_explore::{Loader, Saver, Unusable};
 impl VariableBound {
     pub(super) fn write(&self, targets: Vec<u32>, out: &mut Saver<'_>) {
         self.place.save(out);
-        let Seen { cut_off, late_iterations, dropped, unfair, last_stage } = self.seen;
-        let flags = [cut_off, late_iterations, dropped, unfair, last_stage, self.reduces];
+        let Seen { cut_off, late_iterations, dropped, unfair, last_stage, skipped } = self.seen;
+        let flags = [cut_off, late_iterations, dropped, unfair, last_stage, skipped, self.reduces];
         flags.into_iter().for_each(|flag| out.number(flag));
         out.number(self.left_out);
         self.trie.save(out);
@@ -27,7 +27,8 @@ impl VariableBound {
     pub(super) fn read(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
         self.place = Place::load(input)?;
         let (cut_off, late_iterations, dropped) = (input.flag()?, input.flag()?, input.flag()?);
-        self.seen = Seen { cut_off, late_iterations, dropped, unfair: input.flag()?, last_stage: input.flag()? };
+        let (unfair, last_stage, skipped) = (input.flag()?, input.flag()?, input.flag()?);
+        self.seen = Seen { cut_off, late_iterations, dropped, unfair, last_stage, skipped };
         self.reduces = input.flag()?;
         self.left_out = input.number()?;
         self.trie = Trie::load(input)?;

@@ -60,9 +60,16 @@ pub(super) struct Deeds {
     iterations: u32,
     variables: Vec<Variable>,
     threads: Vec<u32>,
+    /// The place, where that is all that is known: of what cannot preempt any more.
+    last: Option<Place>,
 }
 
 impl Deeds {
+    /// What has come to a place, and can preempt no more.
+    pub fn at(place: Place) -> Self {
+        Self { preemptions: place.preemptions, last: Some(place), ..Self::default() }
+    }
+
     /// With a choice at a decision, before which the running thread was about `variable`.
     pub fn with(&self, decision: &Decision, step: Step, to: u32, variable: Option<Variable>) -> Self {
         let mut deeds = self.clone();
@@ -82,6 +89,9 @@ impl Deeds {
     }
 
     pub fn place(&self) -> Place {
+        if let Some(place) = self.last {
+            return Place { preemptions: self.preemptions, ..place };
+        }
         Place {
             variables: self.variables.len() as u32,
             threads: self.threads.len() as u32,
@@ -99,7 +109,7 @@ impl Deeds {
             let threads = some >> self.variables.len();
             let (preemptions, iterations) = (self.preemptions, self.iterations);
             let variables = chosen(&self.variables, some);
-            Self { preemptions, iterations, variables, threads: chosen(&self.threads, threads) }
+            Self { preemptions, iterations, variables, threads: chosen(&self.threads, threads), last: None }
         })
     }
 
@@ -149,7 +159,13 @@ mod tests {
     #[test]
     fn less_is_every_part_but_the_whole() {
         let fixed = Variable::Fixed;
-        let deeds = Deeds { variables: vec![fixed(1), fixed(2)], threads: vec![0, 3], preemptions: 2, iterations: 0 };
+        let deeds = Deeds {
+            variables: vec![fixed(1), fixed(2)],
+            threads: vec![0, 3],
+            preemptions: 2,
+            iterations: 0,
+            last: None,
+        };
         let parts: Vec<_> = deeds.less().map(|less| (less.variables, less.threads)).collect();
         assert_eq!(parts.len(), 15);
         assert_eq!(parts[0], (Vec::new(), Vec::new()));
@@ -167,6 +183,7 @@ mod tests {
             threads: threads.to_vec(),
             preemptions,
             iterations: 0,
+            last: None,
         };
         let number = deeds(&[a, b], &[1, 2], 2).tell_apart(7);
         assert_eq!(number, deeds(&[b, a], &[2, 1], 3).tell_apart(7));

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use racehunter_analyses::{Options, Reduction, Strategy, Technique, rank_of};
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, order, schedules};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Kind, Objects, Part, Plan, Points, Progress, Rank,
-    Record, Variable,
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Kind, Objects, Observe, Outcome, Part, Plan, Points,
+    Progress, Rank, Record, Variable,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -203,6 +203,46 @@ proptest! {
             prop_assert!(hunt.orders.len() <= expected.len());
             prop_assert!(hunt.summary.coverage.left_out > 0 || hunt.orders.len() == expected.len());
         }
+    }
+
+    /// Executions that can preempt no more skip all accesses: the search is the same, and its bugs but for data races.
+    #[test]
+    fn selective_executions_leave_nothing_out(
+        seed: u64, shape in shapes(), bound in 1_u32..=3, variables in 0_u32..=2, (random, lazy) in any::<(bool, bool)>(),
+        of in 1_u32..=2,
+    ) {
+        let program = Program::random(seed, shape);
+        if schedules(&program, &all_points(&program), LIMIT).is_none() {
+            return Err(TestCaseError::reject("too many schedules"));
+        }
+        let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
+        let run = |selective: bool| {
+            let options = Options { selective, strategy, seed, ..options(bound, variables, 3) };
+            let mut executor = if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) };
+            // All accesses are points, and yet not every plan is made to observe all of them.
+            executor.add_all_points();
+            let mut recorder = Recorder::new(executor);
+            let budget = Budget { part: Part::new(of, of).unwrap(), points: Points::Shared, ..budget() };
+            let summary =
+                Campaign::new(Technique::VariableBound.portfolio(&options), budget, &mut |_| ()).run(&mut recorder, &mut || false);
+            recorder.runs.retain(|(plan, _)| plan.observe == Observe::Points);
+            // A thread that was chosen and turned out to be blocked is no schedule.
+            let is_one = |execution: &Execution| !matches!(execution.outcome, Outcome::Diverged(_));
+            let skips = |(plan, execution): &&(Plan, Execution)| plan.select.is_some() && is_one(execution);
+            let skipped = recorder.runs.iter().filter(skips).count();
+            let ends: Vec<_> =
+                recorder.runs.iter().map(|(_, execution)| (execution.events, execution.switches(), execution.outcome.clone())).collect();
+            let bugs: BTreeSet<Bug> = found(&summary).into_iter().filter(|bug| !matches!(bug, Bug::Race(..))).collect();
+            (summary, skipped, ends.into_iter().map(|end| format!("{end:?}")).collect::<BTreeSet<_>>(), bugs)
+        };
+        let ((whole, none, ends, bugs), (selective, skipped, same_ends, same_bugs)) = (run(false), run(true));
+        prop_assert_eq!(none, 0);
+        prop_assert_eq!(whole.counts.executions, selective.counts.executions);
+        prop_assert_eq!(ends, same_ends);
+        prop_assert_eq!(bugs, same_bugs);
+        prop_assert_eq!(whole.coverage.complete, selective.coverage.complete);
+        let says = selective.coverage.guarantee.contains("(data races, and accesses that are shared, in those with");
+        prop_assert_eq!(says, skipped > 0 && selective.coverage.complete, "{}", selective.coverage.guarantee);
     }
 
     /// A strategy says what is run first, and nothing else.
