@@ -131,7 +131,7 @@ pub fn compare(tests: &[Test], runs: &str, limit: &str) -> bool {
             METHODS.iter().zip(&reports).filter_map(|(m, report)| Some((m, report.trouble.as_ref()?)))
         {
             well = false;
-            println!("    {}: {trouble}", method.name);
+            println!("    {}: {}", method.name, trouble.lines().next().unwrap_or_default());
         }
         rows.push(reports);
     }
