@@ -14,6 +14,7 @@ use racehunter_launch::{Limits, Processes, Program};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Programs of `benches/suite`, and their sizes: as many threads and variables as the paper's have.
 const PROGRAMS: [(&str, Option<u32>); 14] = [
@@ -34,6 +35,8 @@ const PROGRAMS: [(&str, Option<u32>); 14] = [
 ];
 /// Schedules after which a search ends.
 const RUNS: u64 = 5_000;
+/// Time after which one does, too: with a hundred threads there are many orders.
+const LONGEST: Duration = Duration::from_secs(30);
 /// The programs of table 3, with as many preemptions as it has.
 const DEEP: [&str; 3] = ["work_stealing", "ring_buffer", "string_buffer"];
 const PREEMPTIONS: u32 = 3;
@@ -56,7 +59,9 @@ pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
     println!(
         "Schedules until the first failure: by strict priorities, with all orders of any 2 threads (thread-bound), and with"
     );
-    println!("all orders in which threads go on when another ends or waits (variable-bound); at most {runs}\n");
+    println!(
+        "all orders in which threads go on when another ends or waits (variable-bound); at most {runs}, or 30 s\n"
+    );
     println!(
         "{:<15} {:>5} {:>8} {:>10} {:>13} {:>10} {:>15} {:>11} {:>10}",
         "program", "SLOC", "threads", "variables", "thread-bound", "time", "variable-bound", "(c, v, t)", "time"
@@ -84,7 +89,7 @@ pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
         );
     }
     println!(
-        "\nExecutions and time with <= {PREEMPTIONS} preemptions, and the one that failed first; at most {runs}\n"
+        "\nExecutions and time with <= {PREEMPTIONS} preemptions, and the one that failed first; at most {runs}, or 30 s\n"
     );
     println!("{:<18} {:>30} {:>30} {:>30}", "program", "no bound", "v = 2, t = 2", "v = 1, t = 2");
     for name in DEEP {
@@ -132,7 +137,9 @@ fn search(path: &Path, technique: Technique, options: &Options, runs: u64, first
         (search.threads, search.variables) = (u64::from(first.threads), known.len());
         let budget = Budget { runs: Some(runs), ..Budget::default() };
         let campaign = Campaign::new(technique.portfolio(options), budget, &mut note);
-        let summary = campaign.run(&mut processes, &mut || first_only && failed.get().is_some());
+        let began = Instant::now();
+        let is_over = || first_only && failed.get().is_some() || began.elapsed() > LONGEST;
+        let summary = campaign.run(&mut processes, &mut || is_over());
         (search.executions, search.complete) = (summary.counts.executions, summary.coverage.finished);
         Ok(processes)
     })?;

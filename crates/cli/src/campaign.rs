@@ -3,7 +3,7 @@
 //! A file is one line of JSON, which says what campaign it is and what came of it so far, and then the state of the
 //! search. It is written beside its place and moved there, so that at any moment there is a whole one.
 
-use crate::arguments::Hunt;
+use crate::arguments::{Hunt, World};
 use crate::exit::advise;
 use crate::files;
 use anyhow::{Context as _, Result};
@@ -51,9 +51,9 @@ impl Identity {
             allow_exit_status,
             free_running,
             detector,
-            shared_files,
             no_iterate,
             preparatory,
+            world: World { shared_files, shared_network },
             ..
         } = arguments;
         let options = vec![
@@ -79,6 +79,7 @@ impl Identity {
             format!("--shared-files {shared_files}"),
             format!("--no-iterate {no_iterate}"),
             format!("--preparatory {preparatory}"),
+            format!("--shared-network {shared_network}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());
         Self { program, arguments: arguments.arguments.clone(), input, options }

@@ -1,7 +1,7 @@
 //! One execution under a debugger.
 
 use crate::Backend;
-use crate::processes::Settings;
+use crate::processes::{Settings, Shared};
 use crate::region::Region;
 use crate::worker::{LaunchError, inherit, pipe};
 use racehunter_event::FORMAT_VERSION;
@@ -25,7 +25,7 @@ use std::process::{Command, ExitStatus};
 pub fn debug(
     plan: &Plan,
     backend: Backend,
-    (shared_files, preparatory): (bool, u32),
+    (shared, preparatory): (Shared, u32),
     debugger: &mut Command,
 ) -> Result<ExitStatus, LaunchError> {
     let name = debugger.get_program().to_string_lossy().into_owned();
@@ -34,7 +34,7 @@ pub fn debug(
     if !region.has_room(plan.switches.len()) {
         return Err(LaunchError::PlanTooLong(plan.switches.len()));
     }
-    region.begin_request(Settings { backend, pool: 0, preparatory, shared_files });
+    region.begin_request(Settings { backend, pool: 0, preparatory, shared });
     region.write_plan(0, plan, None);
     region.debug(0);
     let (request_read, request_write) = pipe().map_err(failed)?;
