@@ -5,6 +5,7 @@ use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Hunted, Started, Workshop, racehunter, root, run};
 use rustix::process::Signal;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -336,10 +337,53 @@ fn what_annotations_order_is_not_left_out() {
 #[test]
 fn what_cannot_be_divided_says_so() {
     let (workshop, program) = Workshop::with_program(BUSY);
-    for analysis in ["variable-bound", "thread-bound"] {
-        let hunted = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/2"]);
-        hunted.expect(2).ended.says(&format!("the work of `--analysis {analysis}` cannot be divided"));
-        let whole = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/1", "--runs", "20"]);
-        let _ = whole.expect(1);
+    let analysis = "watchpoint-bound";
+    let hunted = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/2"]);
+    hunted.expect(2).ended.says(&format!("the work of `--analysis {analysis}` cannot be divided"));
+    let whole = workshop.hunt(&program, &["--analysis", analysis, "--partition", "1/1", "--runs", "20"]);
+    let _ = whole.expect(1);
+}
+
+/// Searches by ranks: parts that are finished are the whole, and one that is not takes the claim down to its last rank.
+#[test]
+fn parts_of_ranked_searches_are_the_whole() {
+    for (analysis, reduction) in
+        [("variable-bound", &[][..]), ("variable-bound", &["--reduction"][..]), ("thread-bound", &[])]
+    {
+        let (workshop, program) = Workshop::with_program(BUSY);
+        let options = [&["--analysis", analysis, "--bound", "1"], reduction].concat();
+        let whole = Workshop::new().hunt(&program, &options).expect(1);
+        let parts = parts(&workshop, &program, 3, &options);
+        for (number, (_, part)) in (1..).zip(&parts) {
+            let summary = part.summary();
+            assert!(summary.complete, "{summary:?}");
+            assert!(summary.guarantee.starts_with(&format!("part {number} of 3 of all schedules")), "{summary:?}");
+            assert!(summary.executions < whole.summary().executions, "{summary:?}");
+        }
+        let names: Vec<&str> = parts.iter().map(|(name, _)| name.as_str()).collect();
+        let merged = workshop.merge(&names, &["--require-complete"]).expect(1);
+        let kinds = |hunted: &Hunted| hunted.findings.iter().map(|finding| finding.id.clone()).collect::<BTreeSet<_>>();
+        assert_eq!(kinds(&merged), kinds(&whole), "{analysis}");
+        assert!(merged.summary().complete, "{:?}", merged.summary());
+        assert_eq!(merged.summary().guarantee, whole.summary().guarantee);
+        if analysis == "variable-bound" && reduction.is_empty() {
+            assert_eq!(merged.summary().executions, whole.summary().executions);
+        }
+        let two = workshop.merge(&names[1..], &[]).expect(1);
+        assert!(!two.summary().complete && two.summary().guarantee.starts_with("some schedules"));
     }
+}
+
+/// Happens-before pruning finds the same with fewer executions, and says what it rests on.
+#[test]
+fn variable_bounding_can_be_reduced() {
+    let (workshop, program) = Workshop::with_program(BUSY);
+    let options = ["--analysis", "variable-bound"];
+    let all = workshop.hunt(&program, &options).expect(1);
+    let reduced = workshop.hunt(&program, &[&options[..], &["--reduction"]].concat()).expect(1);
+    assert!(reduced.summary().complete && reduced.summary().left_out > 0, "{:?}", reduced.summary());
+    assert!(reduced.summary().executions < all.summary().executions, "{:?}", reduced.summary());
+    assert_eq!(reduced.summary().guarantee, all.summary().guarantee);
+    let ids = |hunted: &Hunted| hunted.findings.iter().map(|finding| finding.id.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(ids(&reduced), ids(&all));
 }

@@ -86,6 +86,59 @@ fn does_so_many_executions() {
     }
 }
 
+/// One stage with everything within the bound, which is what the 2025 paper does.
+#[test]
+fn a_bound_need_not_be_iterated() {
+    let workshop = Workshop::new();
+    let target = Path::new("targets/data-race/lost_update.fixed.c");
+    let options = ["--analysis", "context-bound", "--bound", "2", "--bound-kind", "switches"];
+    let iterated = workshop.hunt(target, &options).expect(0);
+    let at_once = workshop.hunt(target, &[&options[..], &["--no-iterate"]].concat()).expect(0);
+    let bounds = |hunted: &Hunted| hunted.bounds.iter().map(|bound| bound.bound).collect::<Vec<u32>>();
+    assert_eq!((bounds(&iterated), bounds(&at_once)), (vec![0, 1, 2], vec![2]));
+    assert_eq!(at_once.summary().guarantee, iterated.summary().guarantee);
+    assert_eq!(at_once.summary().executions, iterated.summary().executions);
+}
+
+/// What is different in the first ten turns of a loop.
+const LAZY: &str = r"
+#include <pthread.h>
+#include <racehunter.h>
+#include <stddef.h>
+
+static int turns, shared;
+
+static void reset(void) { turns++; }
+
+static void *work(void *unused) {
+    (void)unused;
+    if (turns <= 10)
+        shared++;
+    return NULL;
+}
+
+static void test(void) {
+    pthread_t one, other;
+    pthread_create(&one, NULL, work, NULL);
+    pthread_create(&other, NULL, work, NULL);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+}
+
+int main(void) { return racehunter_loop(test, reset); }
+";
+
+#[test]
+fn preparatory_turns_of_a_loop_are_not_explored() {
+    let (workshop, program) = Workshop::with_program(LAZY);
+    let hunt =
+        |turns: &str| workshop.hunt(&program, &["--preparatory", turns, "--jobs", "1", "--analysis", "context-bound"]);
+    let prepared = hunt("10").expect(0);
+    assert!(prepared.summary().complete && prepared.findings.is_empty(), "{:?}", prepared.summary());
+    let unprepared = hunt("0");
+    assert!(unprepared.ended.status != Some(0), "{:?}", unprepared.summary());
+}
+
 #[test]
 fn bounds_count_what_they_are_told_to() {
     let target = Path::new("targets/data-race/lost_update.fixed.c");

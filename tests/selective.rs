@@ -253,3 +253,86 @@ fn what_selective_walks_find_is_confirmed_like_everything_else() {
         assert!(hunted.findings.iter().all(|finding| finding.confirmed), "{name}");
     }
 }
+
+/// Executions of a search that can be preempted no more skip all accesses. The search stays the same, and so does what it finds.
+#[test]
+fn selective_searches_are_the_searches_that_see_everything() {
+    let names = [
+        "assertion/flicker.c",
+        "assertion/work_stealing.c",
+        "assertion/allocation_vector.c",
+        "assertion/condition_if.c",
+        "assertion/bank_transfer.cpp",
+        "assertion/spin_peterson.c",
+        "assertion/timed_wait.fixed.c",
+        "deadlock/abba.c",
+    ];
+    let mut compared = 0;
+    for (name, points) in names.into_iter().flat_map(|name| [(name, "sync"), (name, "shared")]) {
+        let path = format!("targets/{name}");
+        let hunt = |options: &[&str]| {
+            let common = ["--analysis", "variable-bound", "--points", points, "--runs", "1500"];
+            let hunted = Workshop::new().hunt(Path::new(&path), &[&common, options].concat());
+            let failures = hunted.findings.iter().filter(|finding| finding.kind != "data-race" && finding.confirmed);
+            let failures: BTreeSet<String> = failures.map(|finding| finding.id.clone()).collect();
+            (hunted.summary().clone(), failures)
+        };
+        let ((all, failures), (selective, same)) = (hunt(&[]), hunt(&["--selective"]));
+        assert_eq!(selective.diverged, 0, "{name}: {selective:?}");
+        assert_eq!(all.complete, selective.complete, "{name}: {selective:?}");
+        let skips = "(data races, and accesses that are shared, in those with <= 1 preemption)";
+        assert!(!selective.complete || selective.guarantee.contains(skips), "{selective:?}");
+        // An access that turns out to be shared in one of the last executions is a point only for those that look. Without that
+        // the searches are the same.
+        if points == "sync" {
+            assert_eq!((all.executions, failures), (selective.executions, same), "{name}: {selective:?}");
+            compared += usize::from(all.complete);
+        }
+    }
+    assert!(compared > 4, "{compared} searches that came to their end");
+}
+
+/// Two threads with some hundred thousand accesses each, most of which are nobody else's.
+const LONG: &str = r"
+#include <pthread.h>
+
+static long own[2][64], shared;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *argument) {
+    long *cells = own[(long)argument];
+    for (int i = 0; i < 40000; i++) {
+        cells[(i * 5 + 3) % 64] += cells[i % 64];
+        if (i % 4000 == 0) {
+            pthread_mutex_lock(&lock);
+            shared += i;
+            pthread_mutex_unlock(&lock);
+        }
+    }
+    return 0;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], 0, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}
+";
+
+/// Where executions are long enough for others to go on from a copy of the process, those that skip accesses do not.
+#[test]
+fn long_selective_executions_are_all_there() {
+    let (workshop, program) = Workshop::with_program(LONG);
+    let hunt = |options: &[&str]| {
+        let common = ["--analysis", "variable-bound", "--bound", "1", "--jobs", "1"];
+        let hunted = workshop.hunt(&program, &[&common, options].concat()).expect(0);
+        let summary = hunted.summary().clone();
+        assert!(summary.complete && summary.unclear.is_empty(), "{summary:?}");
+        assert_eq!(summary.completed, summary.executions);
+        summary.executions
+    };
+    assert_eq!(hunt(&[]), hunt(&["--selective"]));
+}

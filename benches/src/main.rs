@@ -26,7 +26,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask bench micro [--quick] [ROWS...]
        cargo xtask bench predict [--quick] [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]
-       cargo xtask bench bounding [--quick] [time [PROGRAMS...]|executions]
+       cargo xtask bench bounding [--quick] [time [PROGRAMS...]|executions|ranks]
 
   --quick   few repeats of small programs: shows that everything works, not how fast it is
   ROWS, PROGRAMS   only these";
@@ -50,7 +50,9 @@ fn run() -> Result<()> {
     let effort = if quick.is_empty() { rows::Effort::FULL } else { rows::Effort::QUICK };
     match words[..] {
         ["bounding"] => return bounding::show(&Programs::new()?, effort, None, &[]),
-        ["bounding", "executions"] => return bounding::show(&Programs::new()?, effort, Some("executions"), &[]),
+        ["bounding", table @ ("executions" | "ranks")] => {
+            return bounding::show(&Programs::new()?, effort, Some(table), &[]);
+        }
         ["bounding", "time", ref names @ ..] => return bounding::show(&Programs::new()?, effort, Some("time"), names),
         _ => {}
     }

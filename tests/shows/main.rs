@@ -13,6 +13,7 @@ mod probes;
 mod projects;
 mod real;
 mod scan;
+mod sctbench;
 mod suite;
 mod table;
 mod tables;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["hunt", rest @ ..] => hunt::show(rest),
         ["tables", rest @ ..] => tables::show(rest),
         ["scan", rest @ ..] => scan::show(rest),
+        ["sctbench", rest @ ..] => sctbench::show(rest),
         ["tsan", rest @ ..] => suite::show(rest),
         ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),

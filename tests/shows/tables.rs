@@ -36,12 +36,20 @@ const METHODS: [Method; 5] = [
 const TSAN: usize = 0;
 const WATCHPOINTS: usize = 2;
 const BOUND: usize = 3;
+const AUTO: usize = 4;
 
 /// A program to try the methods on.
-struct Test {
-    name: String,
-    source: PathBuf,
-    flags: Vec<String>,
+pub struct Test {
+    /// What it is called.
+    pub name: String,
+    /// Its one file.
+    pub source: PathBuf,
+    /// Options for the compiler.
+    pub flags: Vec<String>,
+    /// Its own arguments.
+    pub arguments: Vec<String>,
+    /// A crash or a deadlock is as good as an assertion.
+    pub any_failure: bool,
 }
 
 /// What a method reports about a program.
@@ -49,8 +57,10 @@ struct Test {
 pub struct Report {
     /// Races, by the lines of their accesses.
     pub races: BTreeSet<BTreeSet<u32>>,
-    /// Whether an assertion failed.
+    /// Whether an assertion failed; or whether there was any failure, where that is what counts.
     pub asserts: bool,
+    /// The execution that showed that first.
+    pub execution: Option<u64>,
     /// What went wrong, if anything.
     pub trouble: Option<String>,
     /// How long it took.
@@ -89,6 +99,11 @@ fn small_programs(runs: &str, limit: &str, names: &[&str]) -> Result<bool, Strin
     if tests.is_empty() {
         return Err(format!("no program has {names:?} in its name"));
     }
+    Ok(compare(&tests, runs, limit))
+}
+
+/// Tables 1 and 2 for these programs; whether everything could be measured.
+pub fn compare(tests: &[Test], runs: &str, limit: &str) -> bool {
     let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
     let mut columns = [("", 5, Align::Right); 1 + METHODS.len()];
     columns[0] = ("races, A: assertion", width, Align::Left);
@@ -99,7 +114,7 @@ fn small_programs(runs: &str, limit: &str, names: &[&str]) -> Result<bool, Strin
     println!("{}", table.heading());
     let mut rows = Vec::new();
     let mut well = true;
-    for test in &tests {
+    for test in tests {
         let reports = report_all(test, runs, limit);
         let mut cells = [const { String::new() }; 1 + METHODS.len()];
         cells[0].clone_from(&test.name);
@@ -116,13 +131,32 @@ fn small_programs(runs: &str, limit: &str, names: &[&str]) -> Result<bool, Strin
             METHODS.iter().zip(&reports).filter_map(|(m, report)| Some((m, report.trouble.as_ref()?)))
         {
             well = false;
-            println!("    {}: {trouble}", method.name);
+            println!("    {}: {}", method.name, trouble.lines().next().unwrap_or_default());
         }
         rows.push(reports);
     }
     print_first(&rows);
     print_second(&rows);
-    Ok(well)
+    print_schedules(tests, &rows);
+    well
+}
+
+/// The schedules until the failure shows, for the methods that count them, and what none of them shows.
+fn print_schedules(tests: &[Test], rows: &[Vec<Report>]) {
+    let width = tests.iter().map(|test| test.name.len()).max().unwrap_or(0);
+    let table = Table::new([
+        ("schedules until an assertion fails", width.max(34), Align::Left),
+        ("CB+HB", 9, Align::Right),
+        ("auto", 9, Align::Right),
+        ("time of auto", 9, Align::Right),
+    ]);
+    println!("\n{}", table.heading());
+    for (test, row) in tests.iter().zip(rows) {
+        let of = |report: &Report| report.execution.map_or_else(|| "-".to_owned(), |number| number.to_string());
+        println!("{}", table.row([test.name.clone(), of(&row[BOUND]), of(&row[AUTO]), time(row[AUTO].took)]));
+    }
+    let shown = |row: &&Vec<Report>| row[AUTO].asserts;
+    println!("\nauto: {} of {}", rows.iter().filter(shown).count(), rows.len());
 }
 
 /// The programs, by a rule that knows none of them.
@@ -131,14 +165,16 @@ fn tests() -> Result<Vec<Test>, String> {
         let name = target.path.strip_prefix("targets/")?.to_owned();
         let flags = target.cflags.iter().flat_map(|flags| flags.split(' ').map(str::to_owned)).collect();
         let wanted = name.starts_with("data-race/") || name.starts_with("assertion/");
-        wanted.then(|| Test { name, source: root().join(&target.path), flags })
+        let (arguments, any_failure) = (Vec::new(), false);
+        wanted.then(|| Test { name, source: root().join(&target.path), flags, arguments, any_failure })
     });
     let mut tests: Vec<Test> = of_targets.collect();
     for case in crate::hunt::cases()?.into_iter().filter(|case| case.kind == "assertion") {
         let is_known = tests.last().is_some_and(|last| last.source == case.source);
         if !is_known {
             let flags = case.size.iter().map(|size| format!("-DN={size}")).collect();
-            tests.push(Test { name: format!("suite/{}", case.name), source: case.source, flags });
+            let (name, arguments) = (format!("suite/{}", case.name), Vec::new());
+            tests.push(Test { name, source: case.source, flags, arguments, any_failure: false });
         }
     }
     Ok(tests)
@@ -153,33 +189,38 @@ fn report_all(test: &Test, runs: &str, limit: &str) -> Vec<Report> {
     METHODS
         .iter()
         .map(|method| match method.options {
-            None => thread_sanitizer::report(&test.source, &test.flags, &workshop),
+            None => thread_sanitizer::report(&test.source, &test.flags, &test.arguments, &workshop),
             Some(_) if built.status != Some(0) => Report { trouble: Some(built.stderr.clone()), ..Report::default() },
             Some(options) => {
                 let options: Vec<&str> =
                     options.iter().copied().chain(["--runs", runs, "--time", limit, "--jobs", "1"]).collect();
                 let began = Instant::now();
-                let ended = run(&mut workshop.hunt_command(&program, &options));
-                read(ended, &text(&test.source), began.elapsed())
+                let mut command = workshop.hunt_command(&program, &options);
+                let ended = run(command.arg("--").args(&test.arguments));
+                read(ended, test, began.elapsed())
             }
         })
         .collect()
 }
 
 /// What a hunt has found.
-fn read(ended: Ended, source: &str, took: Duration) -> Report {
-    if !matches!(ended.status, Some(0 | 1)) {
+fn read(ended: Ended, test: &Test, took: Duration) -> Report {
+    // 3: something is not seen, which is no reason not to count what was.
+    if !matches!(ended.status, Some(0 | 1 | 3)) {
         return Report { trouble: Some(ended.stderr), took, ..Report::default() };
     }
-    let hunted = Hunted::new(ended);
+    let (hunted, source) = (Hunted::new(ended), text(&test.source));
     let confirmed = || hunted.findings.iter().filter(|finding| finding.confirmed);
     let lines = |finding: &racehunter_e2e::Finding| {
-        let line = |site: &racehunter_e2e::Site| site.line_in(source).unwrap_or(site.line);
+        let line = |site: &racehunter_e2e::Site| site.line_in(&source).unwrap_or(site.line);
         finding.sites.iter().map(line).collect()
     };
+    let counts = |kind: &str| kind == "assertion" || test.any_failure && kind != "data-race";
+    let failures = || confirmed().filter(|finding| counts(&finding.kind));
     Report {
         races: confirmed().filter(|finding| finding.kind == "data-race").map(lines).collect(),
-        asserts: confirmed().any(|finding| finding.kind == "assertion"),
+        asserts: failures().next().is_some(),
+        execution: failures().map(|finding| finding.execution).min(),
         trouble: None,
         took,
     }

@@ -14,7 +14,7 @@ const RUNS: u32 = 3;
 const LIMIT: &str = "10";
 
 /// What ThreadSanitizer reports about a program, and how long a run takes in the mean.
-pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
+pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &Workshop) -> Report {
     let program = workshop.path("program.tsan");
     let mut trouble = String::new();
     let built = compilers(source).iter().any(|compiler| {
@@ -32,7 +32,7 @@ pub fn report(source: &Path, flags: &[String], workshop: &Workshop) -> Report {
     for _ in 0..RUNS {
         // Without randomised addresses: ThreadSanitizer does not always find its place among them.
         let mut command = Command::new("setarch");
-        command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program);
+        command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program).args(arguments);
         let began = Instant::now();
         let ended = workshop.run(&mut command);
         took += began.elapsed();
@@ -61,7 +61,16 @@ fn compilers(source: &Path) -> Vec<PathBuf> {
 fn races(log: &str, source: &Path) -> BTreeSet<BTreeSet<u32>> {
     let file = text(source);
     let reports = log.split("WARNING: ThreadSanitizer: ").skip(1).filter(|report| report.starts_with("data race "));
-    reports.map(|report| report.split("\n\n").take(2).filter_map(|stack| line_in(stack, &file)).collect()).collect()
+    // A file may say that its lines are those of another one.
+    let line = |stack: &str| line_in(stack, &file).or_else(|| innermost(stack));
+    reports.map(|report| report.split("\n\n").take(2).filter_map(line).collect()).collect()
+}
+
+/// The innermost line of a stack, in whatever file it is.
+fn innermost(stack: &str) -> Option<u32> {
+    let frames = stack.lines().map(str::trim).filter(|line| line.starts_with('#'));
+    let line_of = |word: &str| word.split(':').nth(1)?.parse().ok();
+    frames.flat_map(str::split_whitespace).find_map(line_of)
 }
 
 /// The innermost line of a stack that is in the file.
@@ -75,6 +84,14 @@ fn line_in(stack: &str, file: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_found_where_a_file_names_another_one() {
+        let log = "WARNING: ThreadSanitizer: data race (pid=1)\n  Read of size 4 at 0x1 by thread T3:\n    #0 pthread_create <null> \
+                   (r3+0x1)\n    #1 check /tmp/other.c:78:13 (r3+0x2)\n\n  Previous write of size 4 at 0x1 by thread T1:\n    \
+                   #0 set /tmp/other.c:71:7 (r3+0x3)\n\n  Location is global\n";
+        assert_eq!(races(log, Path::new("/tmp/this.c")), BTreeSet::from([BTreeSet::from([71, 78])]));
+    }
 
     #[test]
     fn both_lines_of_each_race_are_read() {

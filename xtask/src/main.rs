@@ -39,7 +39,8 @@ usage: cargo xtask COMMAND
             [--attack T] [--mutants] [--time T] [--backend B] [--approx A] [--jobs N]`; predictions: `cargo xtask bench predict [--quick]
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; what
             variable bounding saves: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
-            [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; real projects and their own tests: `cargo xtask bench projects
+            [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench
+            --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
             [--dir DIR] [--time T] [--runs N] [NAME...]`
 ";
 
@@ -72,6 +73,7 @@ fn run() -> Result<()> {
         ["bench", "hunt", rest @ ..] => show(&[&["hunt"], rest].concat()),
         ["bench", "predict", "--real", rest @ ..] => show(&[&["predict"], rest].concat()),
         ["bench", "tsan", rest @ ..] => show(&[&["tsan"], rest].concat()),
+        ["bench", "sctbench", rest @ ..] => show(&[&["sctbench"], rest].concat()),
         ["bench", "projects", rest @ ..] => {
             packages::need(packages::PROJECTS)?;
             show(&[&["projects"], rest].concat())

@@ -190,9 +190,9 @@ impl ContextBound {
         Self { reduction, ..self }
     }
 
-    /// The bounds up to this one in one stage.
+    /// The bounds up to this one in one stage: the form that the 2025 paper has.
     #[must_use]
-    pub(crate) fn starting_at(self, bound: u32) -> Self {
+    pub fn starting_at(self, bound: u32) -> Self {
         Self { first_bound: bound, ..self }
     }
 
@@ -292,7 +292,7 @@ impl ContextBound {
 }
 
 /// What says whose a schedule is that goes on with this thread from a moment.
-fn of_part(key: u128, thread: u32) -> u64 {
+pub(crate) fn of_part(key: u128, thread: u32) -> u64 {
     (key >> 64) as u64 ^ key as u64 ^ u64::from(thread)
 }
 
@@ -575,7 +575,7 @@ impl ContextBound {
 }
 
 /// A seed that a schedule prefix always has.
-fn seed_of(seed: u64, switches: &[Switch]) -> u64 {
+pub(crate) fn seed_of(seed: u64, switches: &[Switch]) -> u64 {
     let mix = |hash: u64, number: u64| (hash.rotate_left(23) ^ number).wrapping_mul(0xD134_2543_DE82_EF95);
     switches.iter().fold(seed, |hash, switch| mix(mix(hash, switch.at), u64::from(switch.to)))
 }

@@ -37,7 +37,7 @@ pub use sampling::Sampling;
 pub use simplify::simplify;
 pub use suspects::Suspects;
 pub use thread_bound::{ThreadBound, nth_order, orders_needed};
-pub use variable_bound::{Bounds, VariableBound};
+pub use variable_bound::{Bounds, VariableBound, rank_of};
 pub use walks::Walks;
 pub use watchpoint::Watchpoint;
 pub use watchpoint_bound::WatchpointBound;
@@ -89,6 +89,8 @@ pub enum Technique {
 pub struct Options {
     /// The last bound to explore.
     pub bound: u32,
+    /// Whether the bounds below it are stages of their own, each finished before the next.
+    pub iterates: bool,
     /// What it counts.
     pub bound_kind: BoundKind,
     /// Who runs where a target leaves it open.
@@ -109,7 +111,7 @@ pub struct Options {
     pub seed: u64,
     /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
     pub free_running: bool,
-    /// Where a walk is about few variables, care for nothing else.
+    /// Where a walk is about few variables, or a search can preempt no more, care for nothing else.
     pub selective: bool,
     /// Whether and how to leave out schedules that show nothing new. Only for executors that log every access to shared
     /// memory.
@@ -120,6 +122,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             bound: 2,
+            iterates: true,
             bound_kind: BoundKind::Preemptions,
             strategy: Strategy::MinSwitches,
             depth: 3,
@@ -166,11 +169,10 @@ impl Technique {
         Self::NAMES.iter().find(|(_, technique)| *technique == self).map_or("auto", |(name, _)| name)
     }
 
-    /// Whether its work can be divided. The ranks of variable bounding, and the orders of thread bounding, do not say
-    /// what the parts of a search cover together; and which pairs there are is known only on the way.
+    /// Whether its work can be divided. Which pairs of accesses there are is known only on the way.
     #[must_use]
     pub const fn divides(self) -> bool {
-        !matches!(self, Self::VariableBound | Self::ThreadBound | Self::WatchpointBound)
+        !matches!(self, Self::WatchpointBound)
     }
 
     /// Whether it can do without control over the threads.
@@ -185,7 +187,9 @@ impl Technique {
         let Options { bound, bound_kind, strategy, depth, variables, threads, .. } = *options;
         let Options { confidence, iterations, seed, selective, reduction, .. } = *options;
         let bounds = Bounds { variables, threads, preemptions: bound, iterations };
-        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).reduced(reduction);
+        let first_bound = if options.iterates { 0 } else { bound };
+        let context_bound = ContextBound::iterative(bound, bound_kind, strategy, seed).starting_at(first_bound);
+        let context_bound = context_bound.reduced(reduction);
         match self {
             Self::Sampling if options.free_running => Portfolio::of(Sampling::new(seed).free_running()),
             Self::Sampling => Portfolio::of(Sampling::new(seed)),
@@ -195,7 +199,10 @@ impl Technique {
             Self::Random => Portfolio::of(Walks::random(seed)),
             Self::Watchpoint => Portfolio::of(Watchpoint::new()),
             Self::WatchpointBound => Portfolio::of(WatchpointBound::new(bound, bound_kind, strategy, seed)),
-            Self::VariableBound => Portfolio::of(VariableBound::new(bounds, strategy).of(options.objects.clone())),
+            Self::VariableBound => {
+                let analysis = VariableBound::new(bounds, strategy, seed).of(options.objects.clone());
+                Portfolio::of(analysis.reduced(reduction.is_some()).selective(selective))
+            }
             Self::ThreadBound => {
                 let analysis = ThreadBound::new(bounds, confidence, strategy, seed);
                 Portfolio::of(analysis.of(options.objects.clone()))

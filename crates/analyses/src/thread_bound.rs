@@ -9,15 +9,19 @@
 //! A *rider* is an order with the preemptions that were chosen in it. Different riders mostly ask for the same schedules.
 //! So a target is the beginning of a schedule with all riders that take it, and where they part, new targets begin. Each
 //! schedule is run once, however many riders it has.
+//!
+//! A divided search: riders that were not preempted are common to all parts. Where a rider is preempted first, the events
+//! before that, and the thread, say whose it is.
 
 mod keep;
 
 use crate::Strategy;
 use crate::trie::{Last, ROOT, Trie};
-use crate::variable_bound::{Bounds, WHOLE};
+use crate::variable_bound::{Bounds, WHOLE, iteration_of, iterations_in_words};
 use racehunter_explore::{
     Analysis, Causes, Decision, Execution, Going, Kind, LastVariables, Loader, MOST_CHANGED, Objects, Outcome,
-    PATIENCE_WITH_YIELDS, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
+    PATIENCE_WITH_YIELDS, Part, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority,
+    path_priority,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,6 +31,8 @@ use std::rc::Rc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     variables: u32,
+    /// The last iteration of a loop, from 1, that has allocated one of the variables; 0 when none is on the heap.
+    iterations: u32,
     preemptions: u32,
 }
 
@@ -49,7 +55,8 @@ const MOST_BEGUN: usize = 32_000_000;
 
 impl Rider {
     fn place(&self) -> Place {
-        Place { variables: self.variables.len() as u32, preemptions: self.count }
+        let iterations = self.variables.iter().map(|&variable| iteration_of(variable)).max().unwrap_or(0);
+        Place { variables: self.variables.len() as u32, iterations, preemptions: self.count }
     }
 
     fn preempted(&self) -> &[u32] {
@@ -113,6 +120,7 @@ pub struct ThreadBound {
     seed: u64,
     /// What counts as one variable, where it is not any part.
     objects: Option<Objects>,
+    part: Part,
     place: Place,
     trie: Trie,
     later: BTreeMap<Place, Vec<Target>>,
@@ -177,6 +185,7 @@ impl ThreadBound {
             strategy,
             seed,
             objects: None,
+            part: Part::WHOLE,
             place: Place::default(),
             trie: Trie::new(),
             later: BTreeMap::new(),
@@ -231,6 +240,12 @@ impl ThreadBound {
         let is_new = self.begun.insert(hasher.finish());
         self.pruned += u64::from(!is_new);
         is_new
+    }
+
+    /// Whether riders whose first preemption is here belong to the part of the search that is done here.
+    fn owns(&self, state: &State, decision: &Decision) -> bool {
+        let path = state.live.iter().find(|(thread, _)| *thread == decision.from).map_or(0, |&(_, path)| path);
+        self.part.owns(state.causes ^ path.rotate_left(17))
     }
 
     /// Parts that an order is about: threads, and what follows preemptions.
@@ -341,7 +356,7 @@ impl ThreadBound {
                 let may_preempt = decision.going == Going::Ready && decision.at > target.at;
                 let begins = decision.at > target.at;
                 let mut state = State::default();
-                if self.prunes && begins {
+                if begins && (self.prunes || !self.part.is_whole()) {
                     state.causes = causes.before(decision.at);
                     state.live = causes.live().map(|thread| (thread, last_variables.path(thread))).collect();
                     state.known = (0..execution.threads).map(|thread| last_variables.path(thread)).collect();
@@ -350,6 +365,8 @@ impl ThreadBound {
                 let mut parting: BTreeMap<u32, Vec<Rider>> = BTreeMap::new();
                 let mut staying = Vec::with_capacity(riders.len());
                 for rider in riders {
+                    let is_ours = rider.count > 0 || self.part.is_whole() || self.owns(&state, &decision);
+                    let may_preempt = may_preempt && is_ours;
                     let preempting = may_preempt.then(|| self.preempting(&rider, &decision, variable)).flatten();
                     let preempting = preempting.filter(|rider| self.is_new(&state, rider));
                     let parts = |rider: &Rider| rider.choose(&ready, &last).filter(|&choice| Some(choice) != predicted);
@@ -405,10 +422,14 @@ impl ThreadBound {
 
     /// The bounds within which everything was run once nothing waits for the current place.
     fn covered(&self) -> Place {
-        let Bounds { variables, preemptions, .. } = self.bounds;
+        let Bounds { variables, preemptions, iterations, .. } = self.bounds;
+        let most = Place { variables, iterations: iterations.unwrap_or(u32::MAX), preemptions };
         match self.later.keys().next() {
-            None => Place { variables, preemptions },
-            Some(next) if next.variables > self.place.variables => Place { variables: next.variables - 1, preemptions },
+            None => most,
+            Some(next) if next.variables > self.place.variables => Place { variables: next.variables - 1, ..most },
+            Some(next) if next.iterations > self.place.iterations => {
+                Place { iterations: next.iterations - 1, preemptions, ..*next }
+            }
             Some(next) => Place { preemptions: next.preemptions - 1, ..*next },
         }
     }
@@ -419,7 +440,7 @@ impl Analysis for ThreadBound {
 
     fn initial_targets(&mut self) -> Vec<Target> {
         let new = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
-        *self = Self { prunes: self.prunes, objects: self.objects.take(), ..new };
+        *self = Self { prunes: self.prunes, part: self.part, objects: self.objects.take(), ..new };
         self.begin()
     }
 
@@ -429,8 +450,8 @@ impl Analysis for ThreadBound {
         let style = Style::Order { changed: pilot.preempted, count: pilot.count };
         let tail = Tail::Walk { style, seed: pilot.seed };
         let switches = self.trie.switches(target.prefix);
-        let allocations = self.bounds.iterations.is_some() || self.objects.is_some();
-        Plan { switches, tail_from: target.at, tail, fair_limit, allocations, ..Plan::default() }
+        // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
+        Plan { switches, tail_from: target.at, tail, fair_limit, allocations: true, ..Plan::default() }
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
@@ -472,7 +493,7 @@ impl Analysis for ThreadBound {
             return None;
         }
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
-        let Place { variables, preemptions } = self.covered();
+        let Place { variables, iterations, preemptions } = self.covered();
         let all: f64 = (1..=self.parts()).map(f64::from).product();
         let mut words = if all == self.distinct as f64 {
             format!("all schedules of all {}", count(self.distinct, "priority order"))
@@ -492,10 +513,9 @@ impl Analysis for ThreadBound {
         if self.pruned > 0 {
             words += ", up to the order of independent events";
         }
-        if let Some(limit) = self.bounds.iterations.filter(|_| self.late_iterations) {
-            let iterations = if limit == 1 { "iteration" } else { "iterations" };
-            words += &format!(" (blocks of the heap: those of the first {limit} {iterations} of a loop)");
-        }
+        // A bound on iterations that nothing has come up against says nothing.
+        let is_limited = self.late_iterations || Some(iterations) != self.bounds.iterations;
+        words += &iterations_in_words(Some(iterations).filter(|_| is_limited));
         Some(words)
     }
 
@@ -504,7 +524,21 @@ impl Analysis for ThreadBound {
     }
 
     fn rank(&self) -> Option<Rank> {
-        Some(Rank { variables: self.place.variables, threads: self.bounds.threads })
+        let Place { variables, iterations, .. } = self.place;
+        Some(Rank { variables, threads: self.bounds.threads, iterations })
+    }
+
+    fn left_out(&self) -> u64 {
+        self.pruned
+    }
+
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    fn is_common(&self, target: &Target) -> bool {
+        target.riders.iter().any(|rider| rider.count == 0)
     }
 
     const SAVES: bool = true;

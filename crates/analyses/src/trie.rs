@@ -1,7 +1,7 @@
 //! Schedule prefixes that share their beginnings.
 
 use racehunter_explore::{Execution, Kind, Loader, Plan, Saver, Switch, Unusable};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// The empty prefix.
 pub(crate) const ROOT: u32 = 0;
@@ -15,7 +15,9 @@ pub(crate) struct Trie {
     free: u32,
     /// Code addresses, which nodes name by their numbers: there are few.
     codes: Vec<u64>,
-    numbers: HashMap<u64, u32>,
+    numbers: FxHashMap<u64, u32>,
+    /// The code that was asked for last, and its number.
+    last_code: Option<(u64, u32)>,
 }
 
 /// One switch of a prefix. Who was running before it is the `to` of the parent.
@@ -71,7 +73,7 @@ impl Trie {
     /// The trie with the empty prefix alone.
     pub fn new() -> Self {
         let root = Node { at: 0, code: 0, parent: ROOT, holders: 1, share: 1.0, cost: 0, to: 0 };
-        Self { chunks: vec![vec![root]], free: ROOT, codes: Vec::new(), numbers: HashMap::new() }
+        Self { chunks: vec![vec![root]], free: ROOT, codes: Vec::new(), numbers: FxHashMap::default(), last_code: None }
     }
 
     fn node(&self, index: u32) -> &Node {
@@ -97,12 +99,19 @@ impl Trie {
     }
 
     fn number_of(&mut self, code: u64) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(&code) {
+        if let Some((_, number)) = self.last_code.filter(|&(last, _)| last == code) {
             return Some(number);
         }
-        let number = u32::try_from(self.codes.len()).ok()?;
-        self.codes.push(code);
-        self.numbers.insert(code, number);
+        let number = match self.numbers.get(&code) {
+            Some(&number) => number,
+            None => {
+                let number = u32::try_from(self.codes.len()).ok()?;
+                self.codes.push(code);
+                self.numbers.insert(code, number);
+                number
+            }
+        };
+        self.last_code = Some((code, number));
         Some(number)
     }
 

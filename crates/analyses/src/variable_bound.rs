@@ -3,17 +3,30 @@
 //! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA
 //! 2013. Most bugs can be shown by preempting threads at accesses of one or two variables. So schedules are ranked by
 //! that: first those that preempt at no variable, then at one, and so on; among these by the number of threads that take
-//! part, then by the number of preemptions.
+//! part, then by the iterations of loops that have allocated the variables, then by the number of preemptions.
 //!
 //! The search is that of context bounding, a target is a schedule prefix. As in the form that the paper gives to CHESS the
 //! variables are not chosen beforehand: those of a schedule are the ones at which it preempts. So no schedule is run for
 //! two sets of variables.
+//!
+//! What is left out without missing anything: beginnings that differ from others only in the order of operations that do
+//! not conflict, and have preempted at no fewer variables and threads. (The paper prunes for each set of variables by itself.
+//! Here one search is about all of them, and a beginning with fewer variables comes as far as one with more.) A thread that is preempted too early does not sleep as in [`crate::reduction`]: a little later the preemption
+//! would count against another variable.
+
+mod keep;
+mod place;
 
 use crate::Strategy;
+use crate::context_bound::{of_part, seed_of};
+use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
+use crate::visited::Visited;
+use place::Deeds;
+pub(crate) use place::{Place, iteration_of, iterations_in_words};
 use racehunter_explore::{
-    Analysis, Decision, Execution, Going, LastVariables, Loader, Objects, Outcome, Plan, Rank, Saver, Step, Unusable,
-    Variable, decisions,
+    Analysis, Decision, Decisions, Execution, Going, LastVariables, Loader, Objects, Outcome, Part, Plan, Rank, Saver,
+    Step, Tail, Unusable, Variable, decisions,
 };
 use std::collections::BTreeMap;
 
@@ -33,35 +46,38 @@ pub struct Bounds {
 /// What a guarantee says where parts are no variables.
 pub(crate) const WHOLE: &str = " (an array, a structure and a block of the heap are one variable each)";
 
-/// Where a schedule comes in the search. The order of the fields is the order of the search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    variables: u32,
-    threads: u32,
-    preemptions: u32,
-}
-
-impl Place {
-    fn save(self, out: &mut Saver<'_>) {
-        [self.variables, self.threads, self.preemptions].into_iter().for_each(|number| out.number(number));
-    }
-
-    fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        Ok(Self { variables: input.small()?, threads: input.small()?, preemptions: input.small()? })
-    }
-}
-
 /// The analysis. See the documentation of the module.
 pub struct VariableBound {
     bounds: Bounds,
     strategy: Strategy,
+    seed: u64,
     /// What counts as one variable, where it is not any part.
     objects: Option<Objects>,
+    part: Part,
+    /// Executions that can preempt no more care for nothing but who can run.
+    selective: bool,
+    /// Schedules that show nothing new are to be left out.
+    reduces: bool,
+    /// Where the search has been, while it leaves something out.
+    visited: Option<Visited>,
     /// What is explored now.
     place: Place,
     trie: Trie,
     /// Targets that come later.
     later: BTreeMap<Place, Vec<u32>>,
+    /// Targets in which a thread goes on that had to give way for others to have a turn. They come after all others.
+    postponed: Vec<u32>,
+    /// What was seen on the way.
+    seen: Seen,
+    /// It has to start again.
+    again: bool,
+    /// Targets that were left out since they show nothing new.
+    left_out: u64,
+}
+
+/// What limits the guarantee.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
     /// Some schedule is beyond the bounds.
     cut_off: bool,
     /// Some preemption was left out because of the iteration of a loop.
@@ -70,68 +86,72 @@ pub struct VariableBound {
     dropped: bool,
     /// Some choice was counted although it was no switch.
     unfair: bool,
-    /// Some thread had to give way.
-    exhausted: bool,
+    /// Targets that were postponed have begun, so ranks no longer come in order.
+    last_stage: bool,
+    /// Some execution looked for no data races.
+    skipped: bool,
 }
 
-/// What a schedule has done so far that counts.
-#[derive(Clone, Default)]
-struct Deeds {
-    preemptions: u32,
-    variables: Vec<Variable>,
-    threads: Vec<u32>,
-}
-
-impl Deeds {
-    /// With a choice at a decision, before which the running thread was about `variable`.
-    fn with(&self, decision: &Decision, step: Step, to: u32, variable: Option<Variable>) -> Self {
-        let mut deeds = self.clone();
-        deeds.preemptions += u32::from(matches!(step, Step::Preemption | Step::Unfair));
-        if step == Step::Preemption {
-            for thread in [decision.from, to] {
-                if !deeds.threads.contains(&thread) {
-                    deeds.threads.push(thread);
-                }
-            }
-            if let Some(variable) = variable.filter(|variable| !deeds.variables.contains(variable)) {
-                deeds.variables.push(variable);
-            }
-        }
-        deeds
-    }
-
-    fn place(&self) -> Place {
-        Place {
-            variables: self.variables.len() as u32,
-            threads: self.threads.len() as u32,
-            preemptions: self.preemptions,
-        }
-    }
+/// A path through an execution, as far as its decisions were looked at.
+struct Walked {
+    /// The prefix of the path so far; held while walking on.
+    prefix: u32,
+    deeds: Deeds,
+    /// See [`Last::own`].
+    own: bool,
 }
 
 impl VariableBound {
     /// All schedules within the bounds, in the order of their rank.
     #[must_use]
-    pub fn new(bounds: Bounds, strategy: Strategy) -> Self {
+    pub fn new(bounds: Bounds, strategy: Strategy, seed: u64) -> Self {
         Self {
             bounds,
             strategy,
+            seed,
             objects: None,
+            part: Part::WHOLE,
+            selective: false,
+            reduces: false,
+            visited: None,
             place: Place::default(),
             trie: Trie::new(),
             later: BTreeMap::new(),
-            cut_off: false,
-            late_iterations: false,
-            dropped: false,
-            unfair: false,
-            exhausted: false,
+            postponed: Vec::new(),
+            seen: Seen::default(),
+            again: false,
+            left_out: 0,
         }
+    }
+
+    /// Leaves out schedules that differ from others only in the order of operations that do not conflict, and preempt the
+    /// same threads at the same variables. For executors that log every access to memory that threads share.
+    #[must_use]
+    pub fn reduced(self, reduces: bool) -> Self {
+        Self { reduces, ..self }
     }
 
     /// With these as variables, if any, instead of every part of them.
     #[must_use]
     pub fn of(self, objects: Option<Objects>) -> Self {
         Self { objects, ..self }
+    }
+
+    /// Whether executions that have used up their preemptions skip all accesses, and look for no data races. What is to be
+    /// explored from them depends on nothing but who can run where a thread cannot go on, so which places access which
+    /// variables does not matter. Such executions are most of all, and nearly as fast as the program alone.
+    #[must_use]
+    pub fn selective(self, selective: bool) -> Self {
+        Self { selective, ..self }
+    }
+
+    /// Whether an execution for this target skips all accesses.
+    fn skips(&self, target: u32) -> bool {
+        // What is postponed does not come in the order of ranks, and its rank is read from the log. What is random decides at
+        // accesses.
+        let is_ranked = !self.seen.last_stage && self.bounds.preemptions > 0;
+        let is_ranked = is_ranked && self.selective && self.strategy != Strategy::Random;
+        is_ranked && self.trie.last(target).cost == self.bounds.preemptions
     }
 
     fn allows(&self, place: Place) -> bool {
@@ -145,111 +165,231 @@ impl VariableBound {
         matches!(variable, Some(Variable::Heap { iteration, .. }) if iteration >= limit)
     }
 
+    /// Whether there is something new to explore at a moment that was reached like this.
+    fn is_new(&mut self, key: Option<u128>, deeds: &Deeds) -> bool {
+        let (Some(visited), Some(key)) = (&mut self.visited, key) else { return true };
+        let cost = deeds.place().preemptions;
+        // Who came there with fewer variables or threads comes as far.
+        let is_known = deeds.less().any(|less| visited.knows(less.tell_apart(key), cost));
+        let new = !is_known && visited.enter(deeds.tell_apart(key), cost, 0);
+        self.left_out += u64::from(!new);
+        new
+    }
+
     /// The targets that differ from the execution in one choice after its forced beginning.
     fn branch(&mut self, target: u32, execution: &Execution) -> Vec<u32> {
         let mut targets = Vec::new();
-        let mut deeds = Deeds::default();
         let objects = self.objects.clone();
         let mut last = LastVariables::of(execution, objects.as_ref());
-        // The prefix of the path so far; held while walking on.
-        let mut prefix = target;
+        let start = self.trie.last(target);
+        let mut walked = Walked { prefix: target, deeds: Deeds::default(), own: start.own };
+        let divides = !self.part.is_whole();
+        let skips = self.skips(target);
+        if skips {
+            // The log does not tell whether there was another choice, but mostly there is.
+            self.seen.cut_off = true;
+            self.seen.skipped = true;
+            walked.deeds = Deeds::at(self.place);
+        }
+        let mut way = (!skips && (self.visited.is_some() || divides)).then(|| Way::new(execution, Vec::new()));
         let mut decisions = decisions(execution);
         while let Some(decision) = decisions.next() {
-            let is_open = decision.at > self.trie.last(target).at;
-            let has_choice = is_open && decisions.has_others();
-            if decision.step == Step::Stay && !decision.logged {
-                if !has_choice {
+            let is_open = decision.at > start.at;
+            if way.is_none() && decision.step == Step::Stay && !decision.logged {
+                if !(is_open && decisions.has_others()) {
                     continue;
                 }
-                if deeds.preemptions == self.bounds.preemptions && decision.going == Going::Ready {
+                if walked.deeds.place().preemptions == self.bounds.preemptions && decision.going == Going::Ready {
                     // The usual case at the last bound: whatever else could be chosen is one preemption too many.
-                    self.cut_off = true;
+                    self.seen.cut_off = true;
                     continue;
                 }
             }
-            let variable = last.before(decision.at, decision.from);
+            if let Some(way) = &mut way {
+                way.reach(decision.at);
+            }
+            let key = way.as_ref().filter(|_| is_open).map(|way| way.key(&decision, &decisions, true));
+            if !self.is_new(key, &walked.deeds) {
+                break;
+            }
+            if skips && !is_open {
+                continue;
+            }
+            let variable = if skips { None } else { last.before(decision.at, decision.from) };
             if is_open {
-                self.exhausted |= decision.going == Going::Exhausted;
-                for (thread, step) in decisions.others() {
-                    self.unfair |= step == Step::Unfair;
-                    if step == Step::Preemption && self.is_late(variable) {
-                        self.late_iterations = true;
-                        continue;
-                    }
-                    let place = deeds.with(&decision, step, thread, variable).place();
-                    if !self.allows(place) {
-                        self.cut_off = true;
-                        continue;
-                    }
-                    let choice = Last::new(decision.at, thread, decision.code, place.preemptions);
-                    match self.trie.child(prefix, choice) {
-                        Some(child) if place == self.place => targets.push(child),
-                        Some(child) => self.later.entry(place).or_default().push(child),
-                        None => self.dropped = true,
-                    }
+                self.choices(&walked, (&decision, &decisions), (variable, key), &mut targets);
+            }
+            walked.deeds = walked.deeds.with(&decision, decision.step, decision.to, variable);
+            if is_open && !self.allows(walked.deeds.place()) {
+                // The strategy went beyond the bounds; so does everything that follows.
+                self.seen.cut_off = true;
+                break;
+            }
+            if is_open && !walked.own && matches!(decision.step, Step::Preemption | Step::Unfair) {
+                walked.own = true;
+                if divides && key.is_some_and(|key| !self.part.owns(of_part(key, decision.to))) {
+                    // The strategy went on into another part.
+                    break;
                 }
             }
-            deeds = deeds.with(&decision, decision.step, decision.to, variable);
+            if let Some(way) = &mut way {
+                way.decide(&decision, decisions.time_passes());
+            }
             if is_open && decision.logged {
-                let choice = Last::new(decision.at, decision.to, decision.code, deeds.preemptions);
-                let Some(child) = self.trie.child(prefix, choice) else {
-                    self.dropped = true;
+                let cost = walked.deeds.place().preemptions;
+                let choice = Last { own: walked.own, ..Last::new(decision.at, decision.to, decision.code, cost) };
+                let Some(child) = self.trie.child(walked.prefix, choice) else {
+                    self.seen.dropped = true;
                     break;
                 };
-                self.trie.release(prefix);
-                prefix = child;
+                self.trie.release(walked.prefix);
+                walked.prefix = child;
             }
         }
-        self.trie.release(prefix);
+        self.trie.release(walked.prefix);
         targets
+    }
+
+    /// The other choices at a decision.
+    fn choices(
+        &mut self,
+        walked: &Walked,
+        (decision, decisions): (&Decision, &Decisions<'_>),
+        (variable, key): (Option<Variable>, Option<u128>),
+        now: &mut Vec<u32>,
+    ) {
+        if decision.going == Going::Exhausted {
+            // How long a thread has had its turn depends on the order of all events.
+            self.leave_nothing_out();
+        }
+        for (thread, step) in decisions.others() {
+            let begins = !walked.own && matches!(step, Step::Preemption | Step::Unfair);
+            if begins && !self.part.is_whole() && key.is_some_and(|key| !self.part.owns(of_part(key, thread))) {
+                continue;
+            }
+            self.seen.unfair |= step == Step::Unfair;
+            let place = walked.deeds.with(decision, step, thread, variable).place();
+            if !self.allows(place) {
+                self.seen.cut_off = true;
+                continue;
+            }
+            if step == Step::Preemption && self.is_late(variable) {
+                self.seen.late_iterations = true;
+                continue;
+            }
+            let choice = Last::new(decision.at, thread, decision.code, place.preemptions);
+            match self.trie.child(walked.prefix, Last { own: walked.own || begins, ..choice }) {
+                Some(child) if place == self.place => now.push(child),
+                Some(child) => self.later.entry(place).or_default().push(child),
+                None => self.seen.dropped = true,
+            }
+        }
+        if decisions.could_go_on() {
+            let choice = Last::new(decision.at, decision.from, decision.code, walked.deeds.place().preemptions);
+            match self.trie.child(walked.prefix, Last { own: walked.own, ..choice }) {
+                Some(child) => self.postponed.push(child),
+                None => self.seen.dropped = true,
+            }
+        }
+    }
+
+    /// From the beginning, without the reduction.
+    fn leave_nothing_out(&mut self) {
+        self.again |= std::mem::take(&mut self.reduces);
     }
 
     /// The bounds within which everything was run once nothing waits for the current place.
     fn covered(&self) -> Place {
-        let Bounds { variables, threads, preemptions, .. } = self.bounds;
-        match self.later.keys().next() {
-            None => Place { variables, threads, preemptions },
-            Some(next) if next.variables > self.place.variables => {
-                Place { variables: next.variables - 1, threads, preemptions }
-            }
-            Some(next) if next.threads > self.place.threads => {
-                Place { variables: next.variables, threads: next.threads - 1, preemptions }
-            }
-            Some(next) => Place { preemptions: next.preemptions - 1, ..*next },
-        }
+        let Bounds { variables, threads, preemptions, iterations } = self.bounds;
+        let most = Place { variables, threads, iterations: iterations.unwrap_or(u32::MAX), preemptions };
+        self.later.keys().next().map_or(most, |&next| self.place.before(next, most))
     }
+}
+
+/// What a guarantee says where executions that can preempt no more have skipped all accesses.
+fn skipped_in_words(preemptions: u32) -> String {
+    match preemptions - 1 {
+        0 => " (data races, and accesses that are shared, in those without preemptions)".to_owned(),
+        1 => " (data races, and accesses that are shared, in those with <= 1 preemption)".to_owned(),
+        fewer => format!(" (data races, and accesses that are shared, in those with <= {fewer} preemptions)"),
+    }
+}
+
+/// The rank of an execution whose log has allocations.
+#[must_use]
+pub fn rank_of(execution: &Execution) -> Rank {
+    let mut last = LastVariables::new(execution);
+    let mut deeds = Deeds::default();
+    for decision in decisions(execution).filter(|decision| decision.step != Step::Stay) {
+        let variable = last.before(decision.at, decision.from);
+        deeds = deeds.with(&decision, decision.step, decision.to, variable);
+    }
+    let Place { variables, threads, iterations, .. } = deeds.place();
+    Rank { variables, threads, iterations }
 }
 
 impl Analysis for VariableBound {
     type Target = u32;
 
     fn initial_targets(&mut self) -> Vec<u32> {
-        *self = Self::new(self.bounds, self.strategy).of(self.objects.take());
+        let new = Self::new(self.bounds, self.strategy, self.seed).of(self.objects.take());
+        let visited = self.reduces.then(Visited::new);
+        *self = Self { part: self.part, selective: self.selective, reduces: self.reduces, visited, ..new };
         vec![ROOT]
     }
 
     fn plan(&self, &target: &u32) -> Plan {
-        let fair_limit = self.strategy.fair_limit();
-        let allocations = self.bounds.iterations.is_some() || self.objects.is_some();
-        Plan { fair_limit, allocations, ..self.trie.plan(target) }
+        let plan = self.trie.plan(target);
+        let tail = match self.strategy {
+            Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
+            Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
+        };
+        // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
+        let skips = self.skips(target);
+        let select = skips.then(Vec::new);
+        Plan { tail, fair_limit: self.strategy.fair_limit(), allocations: !skips, select, ..plan }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
+        if execution.is_annotated() {
+            // It is not known what depends on what.
+            self.leave_nothing_out();
+        }
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return self.trie.after_time_out(target, execution).into_iter().collect();
         }
         self.branch(target, execution)
     }
 
+    fn starts_again(&mut self) -> bool {
+        std::mem::take(&mut self.again)
+    }
+
     fn next_stage(&mut self) -> Option<Vec<u32>> {
-        let (place, targets) = self.later.pop_first()?;
-        self.place = place;
-        Some(targets)
+        if let Some((place, targets)) = self.later.pop_first() {
+            self.place = place;
+            return Some(targets);
+        }
+        self.seen.last_stage |= !self.postponed.is_empty();
+        (!self.postponed.is_empty()).then(|| std::mem::take(&mut self.postponed))
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    fn split(&mut self, part: Part) -> bool {
+        self.part = part;
+        true
+    }
+
+    fn is_common(&self, &target: &u32) -> bool {
+        !self.trie.last(target).own
     }
 
     fn guarantee(&self) -> Option<String> {
-        // That a thread goes on which had to give way is not tried.
-        if self.dropped || self.exhausted {
+        let out_of_order = self.seen.last_stage && !self.later.is_empty();
+        if self.seen.dropped || out_of_order || !self.postponed.is_empty() {
             return None;
         }
         let covered = self.covered();
@@ -269,14 +409,16 @@ impl Analysis for VariableBound {
             if self.objects.is_some() {
                 words += WHOLE;
             }
-            if self.unfair {
+            if self.seen.unfair {
                 words += " (ignored yields and early time-outs count as preemptions at no variable)";
             }
         }
-        if let Some(limit) = self.bounds.iterations.filter(|_| self.late_iterations) {
-            let iterations = if limit == 1 { "iteration" } else { "iterations" };
-            words += &format!(" (blocks of the heap: those of the first {limit} {iterations} of a loop)");
+        if self.seen.skipped {
+            words += &skipped_in_words(self.bounds.preemptions);
         }
+        // A bound on iterations that nothing has come up against says nothing.
+        let is_limited = self.seen.late_iterations || Some(covered.iterations) != self.bounds.iterations;
+        words += &iterations_in_words(Some(covered.iterations).filter(|_| is_limited && covered.threads > 1));
         Some(words)
     }
 
@@ -285,41 +427,22 @@ impl Analysis for VariableBound {
     }
 
     fn rank(&self) -> Option<Rank> {
-        Some(Rank { variables: self.place.variables, threads: self.place.threads })
+        let Place { variables, threads, iterations, .. } = self.place;
+        Some(Rank { variables, threads, iterations })
     }
 
     fn covers_everything(&self) -> bool {
-        !self.cut_off && !self.dropped && !self.exhausted && !self.late_iterations && self.later.is_empty()
+        let Seen { cut_off, late_iterations, dropped, .. } = self.seen;
+        !cut_off && !dropped && !late_iterations && self.later.is_empty() && self.postponed.is_empty()
     }
 
     const SAVES: bool = true;
 
     fn save(&self, targets: &mut dyn Iterator<Item = &u32>, out: &mut Saver<'_>) {
-        self.place.save(out);
-        let flags = [self.cut_off, self.late_iterations, self.dropped, self.unfair, self.exhausted];
-        flags.into_iter().for_each(|flag| out.number(flag));
-        self.trie.save(out);
-        out.count(self.later.len());
-        for (place, targets) in &self.later {
-            place.save(out);
-            out.numbers(targets.iter().copied());
-        }
-        let targets: Vec<u32> = targets.copied().collect();
-        out.numbers(targets.into_iter());
+        self.write(targets.copied().collect(), out);
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<u32>, Unusable> {
-        self.place = Place::load(input)?;
-        (self.cut_off, self.late_iterations, self.dropped) = (input.flag()?, input.flag()?, input.flag()?);
-        (self.unfair, self.exhausted) = (input.flag()?, input.flag()?);
-        self.trie = Trie::load(input)?;
-        for _ in 0..input.number()? {
-            let (place, targets) = (Place::load(input)?, input.numbers()?);
-            self.later.insert(place, targets);
-        }
-        let targets: Vec<u32> = input.numbers()?;
-        let held = self.later.values().flatten().chain(&targets).all(|&target| self.trie.hold(target));
-        // Prefixes that nobody holds are those of targets that were given up.
-        if held { Ok(targets) } else { Err(Unusable::Damaged) }
+        self.read(input)
     }
 }

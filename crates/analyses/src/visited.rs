@@ -56,6 +56,14 @@ impl Visited {
         true
     }
 
+    /// Whether everything from a moment with this key, which took so much, was or will be explored.
+    pub fn knows(&self, key: u128, cost: u32) -> bool {
+        let key = key.max(1);
+        let bucket = self.bucket(key);
+        let known = self.visits[bucket..bucket + WAYS].iter().find(|known| known.key == key);
+        known.is_some_and(|known| known.cost <= u64::from(cost) && known.asleep == 0)
+    }
+
     fn grow(&mut self) {
         let larger = vec![Visit::default(); self.visits.len() * 2];
         let old = std::mem::replace(&mut self.visits, larger);

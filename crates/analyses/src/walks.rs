@@ -19,6 +19,7 @@
 use crate::profile::Profile;
 use racehunter_explore::{Analysis, Execution, Loader, Part, Plan, Saver, Style, Tail, Tracked, Unusable};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 
 /// What kind of walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Walks {
     selective: bool,
     /// Walks that cared for everything.
     whole: u64,
+    /// How many of [`Walks::made`] have drawn these variables, and how many accesses those have together.
+    drawn: BTreeMap<Vec<Tracked>, (u64, u64)>,
 }
 
 /// One walk.
@@ -56,11 +59,13 @@ pub struct Target {
     generation: Cell<u64>,
     /// The variables that were drawn, if it cares for nothing else.
     selected: RefCell<Option<Vec<Tracked>>>,
+    /// The variables that were drawn, and how many accesses they have.
+    drawn: RefCell<(Vec<Tracked>, u64)>,
 }
 
 impl Target {
     fn new(number: u64) -> Self {
-        Self { number, generation: Cell::new(0), selected: RefCell::default() }
+        Self { number, generation: Cell::new(0), selected: RefCell::default(), drawn: RefCell::default() }
     }
 }
 
@@ -74,7 +79,8 @@ const AHEAD: u64 = 64;
 impl Walks {
     fn new(kind: Kind, seed: u64) -> Self {
         let (part, profile) = (Part::WHOLE, Profile::default());
-        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective: false, whole: 0 }
+        let drawn = BTreeMap::new();
+        Self { kind, seed, part, next: 0, profile, generation: 0, made: 0, selective: false, whole: 0, drawn }
     }
 
     /// Whether most walks of [`Walks::pct_variables`] care only for accesses of the variables that they have drawn, by the
@@ -146,6 +152,23 @@ impl Walks {
     }
 }
 
+impl Walks {
+    /// The chance with which the walks so far have shown a bug, on average over all sets of variables that it may be about,
+    /// for walks that draw variables. A walk shows a bug at its variables with a chance of 1 / (n k^(d - 1)), with k for
+    /// these variables, and shows nothing of bugs at others. So bugs at variables with few accesses, which plain PCT hardly
+    /// gets to, have a far better chance than the least one that is promised.
+    #[must_use]
+    pub fn chance_on_average(&self) -> Option<f64> {
+        let Kind::PctVariables { depth: depth @ 2.., variables } = self.kind else { return None };
+        let (threads, sets) = (self.profile.threads() as f64, self.profile.sets(variables));
+        let chance = |&(walks, accesses): &(u64, u64)| {
+            let each = 1.0 / (threads * (accesses.max(1) as f64).powi(depth as i32 - 1));
+            1.0 - (1.0 - each).powf(walks as f64)
+        };
+        (self.profile.variables() > 0).then(|| self.drawn.values().map(chance).sum::<f64>() / sets)
+    }
+}
+
 impl Analysis for Walks {
     type Target = Target;
 
@@ -167,6 +190,9 @@ impl Analysis for Walks {
             Kind::Pct { depth } => walk(Style::Pct { depth, length: self.profile.choices() }),
             Kind::PctVariables { depth, variables } => {
                 let (track, length) = self.profile.draw(variables, seed);
+                let mut drawn = track.clone();
+                drawn.sort_unstable();
+                *target.drawn.borrow_mut() = (drawn, length);
                 let select = self.is_selective(target.number).then(|| self.profile.sites(&track));
                 *target.selected.borrow_mut() = select.is_some().then(|| track.clone());
                 Plan { track, select, allocations: true, ..walk(Style::PctVariables { depth, length }) }
@@ -193,8 +219,15 @@ impl Analysis for Walks {
             // Walks that knew less may have had less of a chance.
             self.generation += 1;
             self.made = 0;
+            self.drawn.clear();
         }
-        self.made += u64::from(target.generation.get() == self.generation);
+        if target.generation.get() == self.generation {
+            self.made += 1;
+            let (drawn, accesses) = &*target.drawn.borrow();
+            if !drawn.is_empty() {
+                self.drawn.entry(drawn.clone()).or_insert((0, *accesses)).0 += 1;
+            }
+        }
         self.whole += u64::from(selected.is_none());
         self.targets((self.next + 1).max(AHEAD))
     }
@@ -222,9 +255,10 @@ impl Analysis for Walks {
                     ),
                     false => String::new(),
                 };
+                let mean = self.chance_on_average().unwrap_or(all).max(all);
                 format!(
                     "a bug of depth {depth} at <= {at} had a chance of at least {all:.2} ({walks}, {threads}, {known}, \
-                     <= {accesses} of {variables}{places})",
+                     <= {accesses} of {variables}{places}), {mean:.2} on average over the variables",
                 )
             }
             _ => {
@@ -246,6 +280,13 @@ impl Analysis for Walks {
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         [self.next, self.made, self.generation, self.whole].into_iter().for_each(|number| out.number(number));
         self.profile.save(out);
+        out.count(self.drawn.len());
+        for (variables, &(walks, accesses)) in &self.drawn {
+            out.count(variables.len());
+            variables.iter().for_each(|&variable| out.tracked(variable));
+            out.number(walks);
+            out.number(accesses);
+        }
         // What they know they get when they are planned.
         let numbers: Vec<u64> = targets.map(|target| target.number).collect();
         out.numbers(numbers.into_iter());
@@ -256,6 +297,11 @@ impl Analysis for Walks {
             *number = input.number()?;
         }
         self.profile = Profile::load(input)?;
+        self.drawn = BTreeMap::new();
+        for _ in 0..input.number()? {
+            let variables = (0..input.number()?).map(|_| input.tracked()).collect::<Result<_, _>>()?;
+            self.drawn.insert(variables, (input.number()?, input.number()?));
+        }
         let numbers: Vec<u64> = input.numbers()?;
         Ok(numbers.into_iter().map(Target::new).collect())
     }

@@ -4,7 +4,7 @@ use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explore::{Allowed, Part, Points};
-use racehunter_launch::{Backend, Shared};
+use racehunter_launch::{Backend, PREPARATORY, Shared};
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -124,6 +124,9 @@ pub struct Hunt {
     /// Preemptions, at most, for the analyses that are bounded
     #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2)]
     pub bound: u32,
+    /// Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on (auto, context-bound)
+    #[arg(help_heading = SEARCH, long)]
+    pub no_iterate: bool,
     /// What the bound counts
     #[arg(help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
@@ -147,7 +150,8 @@ pub struct Hunt {
     /// Ordering constraints of the bugs that pct and pct-vb look for
     #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
-    /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb)
+    /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb); skip accesses in
+    /// executions that can be preempted no more, and look for data races in the others (variable-bound)
     #[arg(help_heading = SEARCH, long)]
     pub selective: bool,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
@@ -209,6 +213,10 @@ pub struct Hunt {
     /// What the threads of the program are while it is hunted
     #[arg(help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
+    /// Turns of a loop between OnStart and OnRestart that run before the first one that is explored, so that what is
+    /// initialised lazily is there
+    #[arg(help_heading = PROGRAM, long, value_name = "N", default_value_t = PREPARATORY)]
+    pub preparatory: u32,
     #[command(flatten, next_help_heading = PROGRAM)]
     pub world: World,
     /// Form of the results
@@ -256,6 +264,7 @@ impl Hunt {
     pub fn options(&self) -> Options {
         Options {
             bound: self.bound,
+            iterates: !self.no_iterate,
             bound_kind: match self.bound_kind {
                 Counted::Preemptions => BoundKind::Preemptions,
                 Counted::Switches => BoundKind::Switches,
@@ -269,7 +278,8 @@ impl Hunt {
             objects: None,
             seed: self.seed,
             free_running: self.free_running,
-            selective: self.selective,
+            // Where every access is a point, every access is seen.
+            selective: self.selective && Points::from(self.points) != Points::All,
             // Without the accesses to shared memory it is not known what is independent; and nothing tells when
             // something is written.
             reduction: self.reduction.filter(|_| !self.check_output && Points::from(self.points) != Points::Sync),
@@ -517,6 +527,9 @@ pub struct Replay {
     /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
     #[arg(long, value_name = "KIND", value_enum)]
     pub backend: Option<Threads>,
+    /// Turns of a loop between OnStart and OnRestart before the one that is replayed: as many as the hunt had
+    #[arg(long, value_name = "N", default_value_t = PREPARATORY)]
+    pub preparatory: u32,
     #[command(flatten)]
     pub world: World,
     /// Form of the results

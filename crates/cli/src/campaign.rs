@@ -51,6 +51,8 @@ impl Identity {
             allow_exit_status,
             free_running,
             detector,
+            no_iterate,
+            preparatory,
             world: World { shared_files, shared_network },
             ..
         } = arguments;
@@ -75,6 +77,8 @@ impl Identity {
             format!("--free-running {free_running}"),
             format!("--detector {detector:?}"),
             format!("--shared-files {shared_files}"),
+            format!("--no-iterate {no_iterate}"),
+            format!("--preparatory {preparatory}"),
             format!("--shared-network {shared_network}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());

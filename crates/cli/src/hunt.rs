@@ -58,6 +58,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
     processes.share(arguments.world.into());
+    processes.prepare(arguments.preparatory);
     let stop = StopSign::new(Arc::clone(&interrupted));
     processes.stop_when(stop.clone());
     add_modules(&mut symbols, &processes, &path);
@@ -340,7 +341,8 @@ impl Hunter<'_> {
             }
             Progress::Stage { bound, rank, executions, complete } => {
                 let (variables, threads) = (rank.map(|rank| rank.variables), rank.map(|rank| rank.threads));
-                let bound = Bound { bound, variables, threads, executions, complete };
+                let iterations = rank.map(|rank| rank.iterations);
+                let bound = Bound { bound, variables, threads, iterations, executions, complete };
                 self.told.bounds.push(bound);
                 self.meter.note("Bound", || {
                     let end = if complete { "finished" } else { "left" };

@@ -1,5 +1,7 @@
 //! `racehunter merge`: the parts of a divided campaign become one.
 
+mod ranked;
+
 use crate::arguments::Merge;
 use crate::campaign::{self, Kept};
 use crate::ending;
@@ -175,6 +177,10 @@ fn unclear(parts: &[&Kept], of: u32) -> Vec<String> {
 /// What all parts together guarantee: the last bound that each of them has finished.
 fn claim(parts: &[&Kept]) -> Option<String> {
     let claims: Vec<Vec<Claim>> = parts.iter().map(|part| part.claims()).collect();
+    if parts.iter().any(|part| part.bounds.iter().any(|bound| bound.variables.is_some())) {
+        let finished: Vec<bool> = parts.iter().map(|part| part.coverage.finished).collect();
+        return ranked::claim(&claims, &finished);
+    }
     // A part in which nothing is left has finished every bound.
     let last = |claims: &Vec<Claim>| match claims.last() {
         Some(claim) if claim.everything => Some(u32::MAX),

@@ -31,6 +31,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         arguments.backend.map_or_else(|| if arguments.gdb { Backend::Threads } else { Backend::Fibers }, Backend::from);
     processes.use_backend(backend);
     processes.share(arguments.world.into());
+    processes.prepare(arguments.preparatory);
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);
     let voice = arguments.voice;

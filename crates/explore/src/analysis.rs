@@ -9,6 +9,8 @@ pub struct Rank {
     pub variables: u32,
     /// Threads that take part in preemptions.
     pub threads: u32,
+    /// Iterations of a loop that have allocated the variables; 0 when none is on the heap.
+    pub iterations: u32,
 }
 
 /// A technique of exploration, in the form of the RaceHunter framework (2025): it has targets, says how to run for a

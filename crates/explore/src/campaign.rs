@@ -503,8 +503,14 @@ impl<'a> Campaign<'a> {
         self.events = self.events.max(execution.events);
         self.note_escapes(execution, 1);
         let is_point = |record: &&Record| !plan.free && record.kind.is_event() && record.code != 0;
-        let points = execution.records.iter().filter(is_point);
-        self.places.extend(points.map(|record| record.code));
+        // Long executions are loops: most places come again soon.
+        let mut recent = [0; 256];
+        for record in execution.records.iter().filter(is_point) {
+            let known = &mut recent[record.code as usize % 256];
+            if std::mem::replace(known, record.code) != record.code {
+                self.places.insert(record.code);
+            }
+        }
         let impossible = self.counts.impossible;
         let fate = match execution.outcome {
             Outcome::Diverged(at) if chose_a_waiting_thread(plan, execution, at) => {

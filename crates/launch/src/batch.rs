@@ -45,7 +45,8 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
 fn common(a: &Plan, b: &Plan) -> u64 {
     let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
         == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
-    if !alike {
+    // What skips accesses changes the flags of sites for good, and is done with a beginning in no time.
+    if !alike || a.select.is_some() {
         return 0;
     }
     let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
@@ -86,6 +87,12 @@ mod tests {
         assert!(matches!(steps[2], Step::Single(4)));
         assert_eq!(prefix(&plans[0], 40_000).switches.len(), 1);
         assert!(super::steps(&plans, false).iter().all(|step| matches!(step, Step::Single(_))));
+    }
+
+    #[test]
+    fn what_skips_accesses_begins_by_itself() {
+        let selective = Plan { select: Some(Vec::new()), ..plan(&[(10, 1), (50_000, 2)]) };
+        assert!(matches!(steps(&[selective.clone(), selective], true)[..], [Step::Single(0), Step::Single(1)]));
     }
 
     #[test]

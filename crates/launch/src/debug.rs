@@ -1,7 +1,7 @@
 //! One execution under a debugger.
 
 use crate::Backend;
-use crate::processes::{PREPARATORY, Settings, Shared};
+use crate::processes::{Settings, Shared};
 use crate::region::Region;
 use crate::worker::{LaunchError, inherit, pipe};
 use racehunter_event::FORMAT_VERSION;
@@ -17,18 +17,24 @@ use std::process::{Command, ExitStatus};
 ///
 /// The debugger is given everything that a fork server needs: the control region with the plan, and a request that is
 /// already written. When it runs the program, the server forks once, and the child follows the plan; the debugger has
-/// to follow the child. No limit applies, and the watchdog is off.
+/// to follow the child. `preparatory` is the number of iterations of an in-process loop before the one that follows the plan.
+/// No limit applies, and the watchdog is off.
 ///
 /// # Errors
 /// When the debugger cannot be started.
-pub fn debug(plan: &Plan, backend: Backend, shared: Shared, debugger: &mut Command) -> Result<ExitStatus, LaunchError> {
+pub fn debug(
+    plan: &Plan,
+    backend: Backend,
+    (shared, preparatory): (Shared, u32),
+    debugger: &mut Command,
+) -> Result<ExitStatus, LaunchError> {
     let name = debugger.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| LaunchError::Start { program: name.clone(), source };
     let mut region = Region::new(None).map_err(failed)?;
     if !region.has_room(plan.switches.len()) {
         return Err(LaunchError::PlanTooLong(plan.switches.len()));
     }
-    region.begin_request(Settings { backend, pool: 0, preparatory: PREPARATORY, shared });
+    region.begin_request(Settings { backend, pool: 0, preparatory, shared });
     region.write_plan(0, plan, None);
     region.debug(0);
     let (request_read, request_write) = pipe().map_err(failed)?;

@@ -81,7 +81,7 @@ const DEATHS: u32 = 20;
 /// Threads that are kept ready, at most.
 const POOL: u32 = 64;
 /// Iterations of an in-process loop before the first that counts.
-pub(crate) const PREPARATORY: u32 = 3;
+pub const PREPARATORY: u32 = 3;
 
 impl Processes {
     /// Starts `jobs` servers.
@@ -141,6 +141,11 @@ impl Processes {
     /// What executions have in common with everything else, from the next one on.
     pub fn share(&mut self, shared: Shared) {
         self.shared = shared;
+    }
+
+    /// So many iterations of an in-process loop come before the first that counts, from the next process on.
+    pub fn prepare(&mut self, iterations: u32) {
+        self.preparatory = iterations;
     }
 
     /// What the threads of the program are from the next execution on. No result depends on it.

@@ -53,6 +53,8 @@ struct BoundLine {
     variables: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     threads: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<u32>,
     executions: u64,
     complete: bool,
 }
@@ -138,8 +140,8 @@ fn site(site: &Site) -> SiteFields<'_> {
 }
 
 pub(crate) fn bound(bound: &Bound) -> io::Result<String> {
-    let &Bound { bound, variables, threads, executions, complete } = bound;
-    line(&BoundLine { reason: "bound", bound, variables, threads, executions, complete })
+    let &Bound { bound, variables, threads, iterations, executions, complete } = bound;
+    line(&BoundLine { reason: "bound", bound, variables, threads, iterations, executions, complete })
 }
 
 pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io::Result<String> {

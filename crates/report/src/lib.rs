@@ -91,6 +91,9 @@ pub struct Bound {
     pub variables: Option<u32>,
     /// Threads that take part in preemptions, where that is bounded too.
     pub threads: Option<u32>,
+    /// Iterations of a loop that have allocated the variables, where schedules are ranked by them too.
+    #[serde(default)]
+    pub iterations: Option<u32>,
     /// Executions that it took.
     pub executions: u64,
     /// Everything within the bound was explored.

@@ -52,11 +52,11 @@ impl ThreadBound {
 
 impl Place {
     fn save(self, out: &mut Saver<'_>) {
-        [self.variables, self.preemptions].into_iter().for_each(|number| out.number(number));
+        [self.variables, self.iterations, self.preemptions].into_iter().for_each(|number| out.number(number));
     }
 
     fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
-        Ok(Self { variables: input.small()?, preemptions: input.small()? })
+        Ok(Self { variables: input.small()?, iterations: input.small()?, preemptions: input.small()? })
     }
 }
 

@@ -69,6 +69,21 @@ fn shapes() -> BoxedStrategy<Shape> {
 proptest! {
     #![proptest_config(config(450))]
 
+    /// The form of the 2025 paper: one stage with everything within the bound, and nothing else.
+    #[test]
+    fn without_iteration(seed: u64, shape in shapes(), bound in 0_u32..=4, switches: bool, random: bool) {
+        let program = Program::random(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let kind = if switches { BoundKind::Switches } else { BoundKind::Preemptions };
+        let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
+        let options = Options { iterates: false, ..options(bound, kind, strategy) };
+        let hunt = hunt(ModelExecutor::new(program), Technique::ContextBound, &options, budget(Points::All));
+        check(&hunt, &all, bound, kind, (switches || random, true))?;
+        prop_assert_eq!(hunt.stages.iter().map(|stage| stage.0).collect::<Vec<_>>(), [bound]);
+    }
+
     #[test]
     fn preemption_bound(seed: u64, shape in shapes(), bound in 0_u32..=3) {
         let program = Program::random(seed, shape);

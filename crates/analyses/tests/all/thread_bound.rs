@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Causes, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Plan, Points, Portfolio,
-    Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
+    Budget, Bug, Campaign, Causes, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Part, Plan, Points,
+    Portfolio, Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,6 +162,50 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
 
 proptest! {
     #![proptest_config(config(120))]
+
+    /// The parts together run what the whole runs. What no preemption tells apart is run by all of them, the rest by one.
+    #[test]
+    fn parts_cover_the_whole(seed: u64, shape in 0_usize..3, of in 2_u32..=4, bound in 0_u32..=2, prunes: bool) {
+        let program = Program::random(seed, [SMALL, WIDER, SIGNALS][shape]);
+        let bounds = Bounds { variables: 2, threads: 2, preemptions: bound, iterations: None };
+        let analysis = || {
+            let analysis = ThreadBound::new(bounds, 0.9, Strategy::MinSwitches, 5);
+            if prunes { analysis } else { analysis.without_pruning() }
+        };
+        let run = |part: Part| {
+            let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
+            let budget = Budget { part, runs: Some(3000), ..budget() };
+            let summary = Campaign::new(Portfolio::of(analysis()), budget, &mut |_| ())
+                .run(&mut recorder, &mut || false);
+            let runs: Vec<Execution> = recorder.runs.into_iter().map(|(_, execution)| execution).collect();
+            (summary, runs)
+        };
+        let (whole, runs) = run(Part::WHOLE);
+        if !whole.coverage.complete {
+            return Err(TestCaseError::reject("too many schedules"));
+        }
+        let class = |execution: &Execution| Causes::new(execution).before(u64::MAX);
+        let (mut orders, mut classes, mut bugs) = (BTreeMap::<Vec<u32>, u32>::new(), BTreeSet::new(), BTreeSet::new());
+        let mut common = BTreeSet::new();
+        for number in 1..=of {
+            let (part, runs) = run(Part::new(number, of).unwrap());
+            prop_assert!(part.coverage.complete);
+            let claim = format!("part {number} of {of} of all schedules of");
+            prop_assert!(part.coverage.guarantee.starts_with(&claim), "{}", part.coverage.guarantee);
+            bugs.extend(found(&part));
+            runs.iter().for_each(|execution| *orders.entry(order(execution)).or_default() += 1);
+            classes.extend(runs.iter().map(class));
+            common.insert(part.counts.common);
+            // With fewer riders around, who is the first to begin like this can be another one.
+            prop_assert!(prunes || part.counts.executions <= whole.counts.executions);
+        }
+        prop_assert_eq!(bugs, found(&whole));
+        prop_assert_eq!(classes, runs.iter().map(class).collect::<BTreeSet<u64>>());
+        prop_assert_eq!(common.len(), 1, "what is common is the same for all");
+        if !prunes {
+            prop_assert_eq!(orders.keys().cloned().collect::<BTreeSet<_>>(), runs.iter().map(order).collect());
+        }
+    }
 
     #[test]
     fn every_schedule_of_every_order_once(

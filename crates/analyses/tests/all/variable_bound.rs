@@ -1,12 +1,15 @@
 //! Variable bounding against brute force: every schedule within the bounds once, nothing twice, nothing beyond them, and
-//! in the order of their rank.
+//! in the order of their rank. With reduction, what they lead to; in parts, all of it by one part each.
 
 use crate::common::figures::figures;
-use crate::common::{SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, found, hunt};
+use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
 use proptest::prelude::*;
-use racehunter_analyses::{Options, Technique};
-use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
-use racehunter_explore::{Budget, Bug, Objects, Points, Variable};
+use racehunter_analyses::{Options, Reduction, Strategy, Technique, rank_of};
+use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, order, schedules};
+use racehunter_explore::{
+    Budget, Bug, Campaign, Execution, Executor, ExecutorError, Kind, Objects, Observe, Outcome, Part, Plan, Points,
+    Progress, Rank, Record, Variable,
+};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const LIMIT: usize = 400;
@@ -23,7 +26,7 @@ fn budget() -> Budget {
 }
 
 fn options(bound: u32, variables: u32, threads: u32) -> Options {
-    Options { bound, variables, threads, ..Options::default() }
+    Options { bound, variables, threads, reduction: None, ..Options::default() }
 }
 
 fn rank(path: &Path) -> (u32, u32, u32) {
@@ -57,11 +60,246 @@ fn check(executor: ModelExecutor, all: &[Path], bounds: (u32, u32, u32), exact: 
 }
 
 fn shapes() -> BoxedStrategy<Shape> {
+    use proptest::strategy::Strategy;
     prop_oneof![Just(SMALL), Just(TIMED), Just(WIDER), Just(SIGNALS)].boxed()
+}
+
+/// The variables of a program are blocks of the heap that one loop has allocated, one in each iteration.
+struct OnHeap {
+    inner: ModelExecutor,
+    runs: Vec<Execution>,
+}
+
+impl Executor for OnHeap {
+    fn run(&mut self, plans: &[Plan]) -> Result<Vec<Execution>, ExecutorError> {
+        let mut executions = self.inner.run(plans)?;
+        for (execution, plan) in executions.iter_mut().zip(plans) {
+            assert!(plan.allocations, "how else should a variable of the heap have a name?");
+            let block = |number: u64| Record {
+                kind: Kind::Allocated,
+                object: ARRAY.start + 8 * number,
+                extra: 8,
+                code: 7,
+                ..Record::default()
+            };
+            execution.records.splice(0..0, (0..4).map(block));
+        }
+        self.runs.extend(executions.iter().cloned());
+        Ok(executions)
+    }
+
+    fn add_points(&mut self, sites: &[u32]) -> usize {
+        self.inner.add_points(sites)
+    }
+}
+
+/// The last iteration, from 1, whose block a schedule of such a program preempts at.
+fn iterations(path: &Path) -> u32 {
+    let iteration = |variable: Variable| match variable {
+        Variable::Fixed(address) if (ARRAY.start..ARRAY.start + 32).contains(&address) => {
+            (address - ARRAY.start) as u32 / 8 + 1
+        }
+        _ => 0,
+    };
+    path.preempted.iter().filter_map(|preempted| preempted.variable).map(iteration).max().unwrap_or(0)
 }
 
 proptest! {
     #![proptest_config(config(400))]
+
+    /// Section 2.4: within variables and threads, schedules come in the order of loop iterations.
+    #[test]
+    fn iterations_of_a_loop_are_a_rank(
+        seed: u64, shape in shapes(), variables in 1_u32..=2, limit in 0_u32..=2, runs in 1_u64..80,
+    ) {
+        let program = Program::random(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let iterations_limit = (limit > 0).then_some(limit);
+        let options = Options { iterations: iterations_limit, ..options(2, variables, 3) };
+        let hunt = |runs: Option<u64>| {
+            let mut executor = OnHeap { inner: ModelExecutor::new(program.clone()), runs: Vec::new() };
+            let mut ranks: Vec<Option<Rank>> = Vec::new();
+            let mut note = |progress: Progress<'_>| {
+                if let Progress::Stage { rank, .. } = progress {
+                    ranks.push(rank);
+                }
+            };
+            let budget = Budget { runs, ..budget() };
+            let summary = Campaign::new(Technique::VariableBound.portfolio(&options), budget, &mut note)
+                .run(&mut executor, &mut || false);
+            let orders: Vec<Vec<u32>> = executor.runs.iter().map(order).collect();
+            let ranked: Vec<Rank> = executor.runs.iter().map(rank_of).collect();
+            (summary, orders, ranks, ranked)
+        };
+        let rank = |path: &Path| (path.variables(), path.threads(), iterations(path), path.preemption_cost);
+        let is_within = |path: &&Path| {
+            within(path, (2, variables, 3)) && iterations_limit.is_none_or(|limit| iterations(path) <= limit)
+        };
+        let (summary, orders, ranks, ranked) = hunt(None);
+        let known: BTreeMap<&Vec<u32>, _> = all.iter().map(|path| (&path.order, rank(path))).collect();
+        let run: BTreeSet<&Vec<u32>> = orders.iter().collect();
+        prop_assert_eq!(run.len(), orders.len(), "a schedule was run twice");
+        prop_assert_eq!(&run, &all.iter().filter(is_within).map(|path| &path.order).collect::<BTreeSet<_>>());
+        let in_turn: Vec<_> = orders.iter().map(|order| known[order]).collect();
+        prop_assert!(in_turn.is_sorted(), "out of order: {:?}", in_turn);
+        for (order, rank) in orders.iter().zip(&ranked) {
+            let (variables, threads, iterations, _) = known[order];
+            prop_assert_eq!(*rank, Rank { variables, threads, iterations });
+        }
+        prop_assert!(ranks.iter().flatten().map(|rank| (rank.variables, rank.threads, rank.iterations)).is_sorted());
+        let is_cut = all.iter().any(|path| within(path, (2, variables, 3)) && !is_within(&path));
+        let says = summary.coverage.guarantee.contains("iteration");
+        prop_assert_eq!(is_cut, says, "{}", summary.coverage.guarantee);
+        // A hunt that is cut short claims nothing that it has not run.
+        let (summary, orders, ..) = hunt(Some(runs));
+        let claim = summary.coverage.guarantee;
+        let Some(claim) = claim.strip_prefix("all schedules") else { return Ok(()) };
+        let number = |before: &str, after: &str| -> Option<u32> {
+            let (_, rest) = claim.split_once(before)?;
+            rest.split_once(after)?.0.rsplit(' ').next()?.parse().ok()
+        };
+        let first = if claim.contains("not at blocks") { Some(0) } else { number("those of the first", " iteration") };
+        let claimed = |path: &&Path| {
+            let is_cheap = if claim.starts_with(" with ") {
+                let (c, v) = (number(" with <=", " preemption").unwrap(), number(" at <=", " variable").unwrap());
+                within(path, (c, v, number(" among <=", " thread").unwrap()))
+            } else {
+                claim.starts_with(" over") || path.preemption_cost == 0
+            };
+            is_cheap && first.is_none_or(|first| iterations(path) <= first)
+        };
+        let run: BTreeSet<&Vec<u32>> = orders.iter().collect();
+        let missed = all.iter().filter(claimed).find(|path| !run.contains(&path.order));
+        prop_assert!(missed.is_none(), "{claim}: {missed:?}");
+    }
+
+    /// Happens-before pruning: whatever schedules within the bounds lead to is reached by fewer of them.
+    #[test]
+    fn pruning_misses_nothing(
+        seed: u64, shape in shapes(), bound in 0_u32..=3, variables in 0_u32..=2, threads in 2_u32..=4,
+        (random, lazy) in any::<(bool, bool)>(), dynamic: bool,
+    ) {
+        let program = Program::random(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        // Only one kind is known here, whichever is asked for.
+        let reduction = Some(if dynamic { Reduction::Dynamic } else { Reduction::Caching });
+        let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
+        let options = Options { reduction, strategy, seed, ..options(bound, variables, threads) };
+        let executor = if lazy { ModelExecutor::lazy(program) } else { ModelExecutor::new(program) };
+        let hunt = hunt(executor, Technique::VariableBound, &options, budget());
+        let expected: Vec<&Path> = all.iter().filter(|path| within(path, (bound, variables, threads))).collect();
+        let run: BTreeSet<&Vec<u32>> = hunt.orders.iter().collect();
+        prop_assert_eq!(run.len(), hunt.orders.len(), "a schedule was run twice");
+        let (ends, bugs) = (ends_of(expected.iter().copied()), bugs_of(expected.iter().copied()));
+        prop_assert!(hunt.ends.is_superset(&ends), "missed {:?}", ends.difference(&hunt.ends).next());
+        prop_assert!(found(&hunt.summary).is_superset(&bugs));
+        prop_assert!(hunt.summary.coverage.complete);
+        if !random {
+            prop_assert_eq!(&hunt.ends, &ends);
+            prop_assert!(hunt.orders.len() <= expected.len());
+            prop_assert!(hunt.summary.coverage.left_out > 0 || hunt.orders.len() == expected.len());
+        }
+    }
+
+    /// Executions that can preempt no more skip all accesses: the search is the same, and its bugs but for data races.
+    #[test]
+    fn selective_executions_leave_nothing_out(
+        seed: u64, shape in shapes(), bound in 1_u32..=3, variables in 0_u32..=2, (random, lazy) in any::<(bool, bool)>(),
+        of in 1_u32..=2,
+    ) {
+        let program = Program::random(seed, shape);
+        if schedules(&program, &all_points(&program), LIMIT).is_none() {
+            return Err(TestCaseError::reject("too many schedules"));
+        }
+        let strategy = if random { Strategy::Random } else { Strategy::MinSwitches };
+        let run = |selective: bool| {
+            let options = Options { selective, strategy, seed, ..options(bound, variables, 3) };
+            let mut executor = if lazy { ModelExecutor::lazy(program.clone()) } else { ModelExecutor::new(program.clone()) };
+            // All accesses are points, and yet not every plan is made to observe all of them.
+            executor.add_all_points();
+            let mut recorder = Recorder::new(executor);
+            let budget = Budget { part: Part::new(of, of).unwrap(), points: Points::Shared, ..budget() };
+            let summary =
+                Campaign::new(Technique::VariableBound.portfolio(&options), budget, &mut |_| ()).run(&mut recorder, &mut || false);
+            recorder.runs.retain(|(plan, _)| plan.observe == Observe::Points);
+            // A thread that was chosen and turned out to be blocked is no schedule.
+            let is_one = |execution: &Execution| !matches!(execution.outcome, Outcome::Diverged(_));
+            let skips = |(plan, execution): &&(Plan, Execution)| plan.select.is_some() && is_one(execution);
+            let skipped = recorder.runs.iter().filter(skips).count();
+            let ends: Vec<_> =
+                recorder.runs.iter().map(|(_, execution)| (execution.events, execution.switches(), execution.outcome.clone())).collect();
+            let bugs: BTreeSet<Bug> = found(&summary).into_iter().filter(|bug| !matches!(bug, Bug::Race(..))).collect();
+            (summary, skipped, ends.into_iter().map(|end| format!("{end:?}")).collect::<BTreeSet<_>>(), bugs)
+        };
+        let ((whole, none, ends, bugs), (selective, skipped, same_ends, same_bugs)) = (run(false), run(true));
+        prop_assert_eq!(none, 0);
+        prop_assert_eq!(whole.counts.executions, selective.counts.executions);
+        prop_assert_eq!(ends, same_ends);
+        prop_assert_eq!(bugs, same_bugs);
+        prop_assert_eq!(whole.coverage.complete, selective.coverage.complete);
+        let says = selective.coverage.guarantee.contains("(data races, and accesses that are shared, in those with");
+        prop_assert_eq!(says, skipped > 0 && selective.coverage.complete, "{}", selective.coverage.guarantee);
+    }
+
+    /// A strategy says what is run first, and nothing else.
+    #[test]
+    fn a_strategy_leaves_nothing_out(
+        seed: u64, shape in shapes(), fair in 0_u64..4, bound in 0_u32..=2, variables in 0_u32..=2,
+    ) {
+        let program = Program::random(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let strategy = if fair == 0 { Strategy::Random } else { Strategy::Fair(fair) };
+        let options = Options { strategy, seed, ..options(bound, variables, 3) };
+        let hunt = hunt(ModelExecutor::new(program), Technique::VariableBound, &options, budget());
+        let run: BTreeSet<&Vec<u32>> = hunt.orders.iter().collect();
+        prop_assert_eq!(run.len(), hunt.orders.len(), "a schedule was run twice");
+        let expected = all.iter().filter(|path| within(path, (bound, variables, 3)));
+        let missed = expected.clone().find(|path| !run.contains(&path.order));
+        prop_assert!(missed.is_none(), "missed {:?}", missed);
+        prop_assert!(found(&hunt.summary).is_superset(&bugs_of(expected)));
+        prop_assert!(hunt.summary.coverage.complete, "{}", hunt.summary.coverage.guarantee);
+    }
+
+    /// Each schedule that has a preemption is run by one part, and the parts together claim what the whole does.
+    #[test]
+    fn parts_cover_the_whole(
+        seed: u64, shape in shapes(), of in 2_u32..=4, bound in 0_u32..=3, variables in 0_u32..=2, reduces: bool,
+    ) {
+        let program = Program::random(seed, shape);
+        let Some(all) = schedules(&program, &all_points(&program), LIMIT) else {
+            return Err(TestCaseError::reject("too many schedules"));
+        };
+        let reduction = reduces.then_some(Reduction::Caching);
+        let options = Options { reduction, ..options(bound, variables, 3) };
+        let (mut times, mut ends, mut bugs) = (BTreeMap::<Vec<u32>, u32>::new(), BTreeSet::new(), BTreeSet::new());
+        for number in 1..=of {
+            let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
+            let budget = Budget { part: Part::new(number, of).unwrap(), ..budget() };
+            let summary = Campaign::new(Technique::VariableBound.portfolio(&options), budget, &mut |_| ())
+                .run(&mut recorder, &mut || false);
+            prop_assert!(summary.coverage.complete);
+            let claim = format!("part {number} of {of} of all schedules");
+            prop_assert!(summary.coverage.guarantee.starts_with(&claim), "{}", summary.coverage.guarantee);
+            bugs.extend(found(&summary));
+            for (_, execution) in &recorder.runs {
+                ends.insert((format!("{:?}", execution.outcome), execution.output.clone()));
+                *times.entry(order(execution)).or_default() += 1;
+            }
+        }
+        let expected: Vec<&Path> = all.iter().filter(|path| within(path, (bound, variables, 3))).collect();
+        prop_assert!(ends.is_superset(&ends_of(expected.iter().copied())));
+        prop_assert!(bugs.is_superset(&bugs_of(expected.iter().copied())));
+        for path in expected.iter().filter(|_| !reduces) {
+            let free = path.preemptions + path.unfair == 0;
+            prop_assert_eq!(times.get(&path.order).copied(), Some(if free { of } else { 1 }), "{:?}", path);
+        }
+    }
 
     #[test]
     fn every_schedule_within_the_bounds_once(
@@ -133,6 +371,21 @@ proptest! {
         let missed = all.iter().find(|path| claimed(path) && !run.contains(&path.order));
         prop_assert!(missed.is_none(), "{claim}: {missed:?}");
     }
+}
+
+/// Two threads that do nothing to each other: one schedule of each set of preempted variables and threads is enough.
+#[test]
+fn pruning_pays_where_threads_are_independent() {
+    let adds = |variable| vec![Op::AtomicAdd(variable, 1, 0); 3];
+    let program = Program::fork_join(vec![adds(0), adds(1), adds(2)], Vec::new());
+    let executions = |reduction| {
+        let options = Options { reduction, ..options(2, 2, 4) };
+        let hunt = hunt(ModelExecutor::new(program.clone()), Technique::VariableBound, &options, budget());
+        assert!(hunt.summary.coverage.complete);
+        hunt.orders.len()
+    };
+    let (all, pruned) = (executions(None), executions(Some(Reduction::Caching)));
+    assert!(pruned * 2 < all, "{pruned} of {all}");
 }
 
 /// A thread that sleeps while it is alone is chosen again, which a plan has to say.

@@ -20,7 +20,7 @@ fn everything(format: Format) -> String {
     let suppressed = Some("a \"known\" one\n<tag>".to_owned());
     reporter.finding(&Finding { suppressed, ..data_race() }).expect("written");
     for (variables, threads) in [(None, None), (Some(1), Some(2))] {
-        let bound = Bound { bound: 1, variables, threads, executions: 57, complete: true };
+        let bound = Bound { bound: 1, variables, threads, iterations: threads, executions: 57, complete: true };
         reporter.bound(&bound).expect("written");
     }
     let chance = Some("at least 0.5".to_owned());

@@ -176,7 +176,7 @@ fn json_keeps_its_contract() {
     for (_, finding) in all() {
         reporter.finding(&finding).expect("written");
     }
-    let bound = Bound { bound: 1, variables: None, threads: None, executions: 57, complete: true };
+    let bound = Bound { bound: 1, variables: None, threads: None, iterations: None, executions: 57, complete: true };
     reporter.bound(&bound).expect("written");
     reporter.summary(&coverage(), Duration::from_millis(840)).expect("written");
     let text = text(reporter);

@@ -1,0 +1,194 @@
+//! Where a schedule comes in the search: what it does that counts.
+
+use crate::past::mix;
+use racehunter_explore::{Decision, Loader, Saver, Step, Unusable, Variable};
+
+/// Where a schedule comes in the search. The order of the fields is the order of the search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub variables: u32,
+    pub threads: u32,
+    /// The last iteration of a loop, from 1, that has allocated one of the variables; 0 when none is on the heap.
+    pub iterations: u32,
+    pub preemptions: u32,
+}
+
+impl Place {
+    /// The bounds within which everything comes before `next`, the place that follows this one; no further than `most`.
+    pub fn before(self, next: Self, most: Self) -> Self {
+        if next.variables > self.variables {
+            Self { variables: next.variables - 1, ..most }
+        } else if next.threads > self.threads {
+            Self { variables: next.variables, threads: next.threads - 1, ..most }
+        } else if next.iterations > self.iterations {
+            Self { iterations: next.iterations - 1, preemptions: most.preemptions, ..next }
+        } else {
+            Self { preemptions: next.preemptions - 1, ..next }
+        }
+    }
+
+    pub fn save(self, out: &mut Saver<'_>) {
+        let Self { variables, threads, iterations, preemptions } = self;
+        [variables, threads, iterations, preemptions].into_iter().for_each(|number| out.number(number));
+    }
+
+    pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
+        let (variables, threads) = (input.small()?, input.small()?);
+        Ok(Self { variables, threads, iterations: input.small()?, preemptions: input.small()? })
+    }
+}
+
+/// The iteration of a loop, from 1, that has allocated a variable; 0 for what is not on the heap.
+pub(crate) fn iteration_of(variable: Variable) -> u32 {
+    if let Variable::Heap { iteration, .. } = variable { iteration.saturating_add(1) } else { 0 }
+}
+
+/// What a guarantee says about iterations, if they are limited.
+pub(crate) fn iterations_in_words(limit: Option<u32>) -> String {
+    match limit {
+        None | Some(u32::MAX) => String::new(),
+        Some(0) => " (not at blocks of the heap)".to_owned(),
+        Some(1) => " (blocks of the heap: those of the first 1 iteration of a loop)".to_owned(),
+        Some(limit) => format!(" (blocks of the heap: those of the first {limit} iterations of a loop)"),
+    }
+}
+
+/// What a schedule has done so far that counts.
+#[derive(Clone, Default)]
+pub(super) struct Deeds {
+    preemptions: u32,
+    iterations: u32,
+    variables: Vec<Variable>,
+    threads: Vec<u32>,
+    /// The place, where that is all that is known: of what cannot preempt any more.
+    last: Option<Place>,
+}
+
+impl Deeds {
+    /// What has come to a place, and can preempt no more.
+    pub fn at(place: Place) -> Self {
+        Self { preemptions: place.preemptions, last: Some(place), ..Self::default() }
+    }
+
+    /// With a choice at a decision, before which the running thread was about `variable`.
+    pub fn with(&self, decision: &Decision, step: Step, to: u32, variable: Option<Variable>) -> Self {
+        let mut deeds = self.clone();
+        deeds.preemptions += u32::from(matches!(step, Step::Preemption | Step::Unfair));
+        if step == Step::Preemption {
+            for thread in [decision.from, to] {
+                if !deeds.threads.contains(&thread) {
+                    deeds.threads.push(thread);
+                }
+            }
+            if let Some(variable) = variable.filter(|variable| !deeds.variables.contains(variable)) {
+                deeds.iterations = deeds.iterations.max(iteration_of(variable));
+                deeds.variables.push(variable);
+            }
+        }
+        deeds
+    }
+
+    pub fn place(&self) -> Place {
+        if let Some(place) = self.last {
+            return Place { preemptions: self.preemptions, ..place };
+        }
+        Place {
+            variables: self.variables.len() as u32,
+            threads: self.threads.len() as u32,
+            iterations: self.iterations,
+            preemptions: self.preemptions,
+        }
+    }
+
+    /// What has preempted at some of these variables, among some of these threads, and not at all of both. Nothing where
+    /// that would be too many to look at.
+    pub fn less(&self) -> impl Iterator<Item = Self> + '_ {
+        let count = self.variables.len() + self.threads.len();
+        let all = if count <= MOST_SETS { (1_u32 << count) - 1 } else { 0 };
+        (0..all).map(move |some| {
+            let threads = some >> self.variables.len();
+            let (preemptions, iterations) = (self.preemptions, self.iterations);
+            let variables = chosen(&self.variables, some);
+            Self { preemptions, iterations, variables, threads: chosen(&self.threads, threads), last: None }
+        })
+    }
+
+    /// The number of a moment that was reached with these variables and threads, which are what bounds what is ahead. The
+    /// number of preemptions is not told apart: who has reached it with fewer comes as far.
+    pub fn tell_apart(&self, moment: u128) -> u128 {
+        let mut variables = self.variables.clone();
+        variables.sort_unstable();
+        let mut threads = self.threads.clone();
+        threads.sort_unstable();
+        let number = variables.into_iter().fold(mix(moment, 2), |number, variable| match variable {
+            Variable::Fixed(address) => mix(mix(number, 1), u128::from(address)),
+            Variable::Heap { code, caller, iteration, offset } => {
+                let number = mix(mix(number, 2), u128::from(code) << 64 | u128::from(caller));
+                mix(number, u128::from(iteration) << 64 | u128::from(offset))
+            }
+            Variable::Stack { path, offset } => mix(mix(number, 3), u128::from(path) << 64 | u128::from(offset)),
+            Variable::File(file) => mix(mix(number, 4), u128::from(file)),
+        });
+        threads.into_iter().fold(mix(number, 5), |number, thread| mix(number, u128::from(thread)))
+    }
+}
+
+/// Variables and threads of which all parts are looked for, at most.
+const MOST_SETS: usize = 6;
+
+/// Those whose bits are set.
+fn chosen<T: Copy>(all: &[T], bits: u32) -> Vec<T> {
+    all.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 != 0).map(|(_, &one)| one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_before_a_place_is_a_box() {
+        let place = |variables, threads, iterations, preemptions| Place { variables, threads, iterations, preemptions };
+        let most = place(3, 4, u32::MAX, 5);
+        let now = place(1, 2, 1, 2);
+        assert_eq!(now.before(place(2, 2, 0, 2), most), place(1, 4, u32::MAX, 5));
+        assert_eq!(now.before(place(1, 3, 0, 2), most), place(1, 2, u32::MAX, 5));
+        assert_eq!(now.before(place(1, 2, 4, 1), most), place(1, 2, 3, 5));
+        assert_eq!(now.before(place(1, 2, 1, 3), most), place(1, 2, 1, 2));
+    }
+
+    #[test]
+    fn less_is_every_part_but_the_whole() {
+        let fixed = Variable::Fixed;
+        let deeds = Deeds {
+            variables: vec![fixed(1), fixed(2)],
+            threads: vec![0, 3],
+            preemptions: 2,
+            iterations: 0,
+            last: None,
+        };
+        let parts: Vec<_> = deeds.less().map(|less| (less.variables, less.threads)).collect();
+        assert_eq!(parts.len(), 15);
+        assert_eq!(parts[0], (Vec::new(), Vec::new()));
+        assert!(
+            parts.contains(&(vec![fixed(2)], vec![0, 3])) && !parts.contains(&(vec![fixed(1), fixed(2)], vec![0, 3]))
+        );
+        assert_eq!(Deeds { threads: (0..9).collect(), ..deeds }.less().count(), 0);
+    }
+
+    #[test]
+    fn a_moment_is_told_apart_by_variables_and_threads_in_any_order() {
+        let (a, b) = (Variable::Fixed(8), Variable::Fixed(16));
+        let deeds = |variables: &[Variable], threads: &[u32], preemptions| Deeds {
+            variables: variables.to_vec(),
+            threads: threads.to_vec(),
+            preemptions,
+            iterations: 0,
+            last: None,
+        };
+        let number = deeds(&[a, b], &[1, 2], 2).tell_apart(7);
+        assert_eq!(number, deeds(&[b, a], &[2, 1], 3).tell_apart(7));
+        assert_ne!(number, deeds(&[a], &[1, 2], 2).tell_apart(7));
+        assert_ne!(number, deeds(&[a, b], &[1, 3], 2).tell_apart(7));
+        assert_ne!(number, deeds(&[a, b], &[1, 2], 2).tell_apart(8));
+    }
+}
