@@ -40,7 +40,8 @@ usage: cargo xtask COMMAND
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; what
             variable bounding saves: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; real projects and their own tests: `cargo xtask bench projects
-            [--dir DIR] [--time T] [--runs N] [NAME...]`
+            [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
+            [NAME...]`
 ";
 
 fn main() -> ExitCode {
@@ -77,6 +78,7 @@ fn run() -> Result<()> {
             show(&[&["projects"], rest].concat())
         }
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
+        ["bench", "watchpoint", rest @ ..] => show(&[&["watchpoint"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

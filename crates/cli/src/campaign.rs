@@ -50,7 +50,6 @@ impl Identity {
             check_output,
             allow_exit_status,
             free_running,
-            detector,
             shared_files,
             ..
         } = arguments;
@@ -73,7 +72,7 @@ impl Identity {
             format!("--check-output {check_output}"),
             format!("--allow-exit-status={allow_exit_status}"),
             format!("--free-running {free_running}"),
-            format!("--detector {detector:?}"),
+            format!("--detector {:?}", arguments.detector()),
             format!("--shared-files {shared_files}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());

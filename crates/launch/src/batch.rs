@@ -45,7 +45,10 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
 fn common(a: &Plan, b: &Plan) -> u64 {
     let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
         == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
-    if !alike {
+    // Who is held, and where, is part of the state that a snapshot has.
+    let watch_alike =
+        (a.infer_races, a.patience, &a.provoke, a.sample) == (b.infer_races, b.patience, &b.provoke, b.sample);
+    if !alike || !watch_alike {
         return 0;
     }
     let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
@@ -86,6 +89,14 @@ mod tests {
         assert!(matches!(steps[2], Step::Single(4)));
         assert_eq!(prefix(&plans[0], 40_000).switches.len(), 1);
         assert!(super::steps(&plans, false).iter().all(|step| matches!(step, Step::Single(_))));
+    }
+
+    #[test]
+    fn who_holds_others_shares_nothing_with_them() {
+        let at = |code| racehunter_explore::Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
+        let provoked = |code| Plan { provoke: Some(Box::new([at(code), at(code)])), ..plan(&[(50_000, 2)]) };
+        let steps = steps(&[provoked(1), provoked(1), provoked(2)], true);
+        assert!(matches!(steps[..], [Step::Snapshot { first: 0, count: 2, .. }, Step::Single(2)]));
     }
 
     #[test]
