@@ -1,7 +1,9 @@
 //! What the paper on watchpoints claims, on real programs: its listings and experiments are found, by two threads that stand
 //! before their accesses; and no synchronisation that is not known makes it report anything else.
 
+use racehunter_e2e::pair::Pair;
 use racehunter_e2e::{Hunted, Workshop};
+use racehunter_explore::{Descriptor, Executor as _, Kind, Observe, Plan, Wait};
 use std::path::Path;
 
 /// The forms of the technique, without a detector where that is a choice.
@@ -316,6 +318,49 @@ fn who_is_held_goes_on_when_others_only_spin() {
     assert!(hunted.findings.is_empty(), "{:?}", hunted.overview());
     assert_eq!((summary.completed, summary.timed_out), (summary.executions, 0), "{summary:?}");
     assert!(summary.guarantee.contains("each provoked"), "{summary:?}");
+}
+
+/// An access that is described without a thread: by count it is one of each thread's own. The places are not known to be shared,
+/// so none of them is a point.
+#[test]
+fn each_thread_counts_its_own_accesses() {
+    let (_workshop, program) = Workshop::with_program(
+        r"
+        #include <pthread.h>
+        int shared;
+        static void *run(void *unused) {
+            shared++;
+            return unused;
+        }
+        int main(void) {
+            pthread_t first, second;
+            pthread_create(&first, 0, run, 0);
+            pthread_create(&second, 0, run, 0);
+            pthread_join(first, 0);
+            pthread_join(second, 0);
+            return 0;
+        }",
+    );
+    let mut pair = Pair::new(program);
+    let plain = Plan { detect_races: false, ..Plan::default() };
+    for processes in [&mut pair.fibers, &mut pair.threads] {
+        let mut run = |plan: Plan| processes.run(&[plan]).expect("the program runs").remove(0);
+        let monitored = run(Plan { observe: Observe::Everything, ..plain.clone() });
+        let is_write = |record: &&racehunter_explore::Record| record.kind == Kind::Write && record.thread > 0;
+        let code = monitored.records.iter().find(is_write).expect("it writes").code;
+        let mut provoked = |nth| {
+            let access = || Descriptor { code, path: None, callers: Vec::new(), nth };
+            run(Plan { provoke: Some(Box::new([access(), access()])), ..plain.clone() })
+        };
+        let (first, second) = (provoked(1), provoked(2));
+        let is_held =
+            |record: &racehunter_explore::Record| record.kind == Kind::Blocked && record.detail == Wait::Partner as u8;
+        assert!(first.records.iter().any(is_held) && first.races().len() == 1, "{first:?}");
+        assert!(!second.records.iter().any(is_held) && second.races().is_empty(), "no thread has a second one");
+        // What the detector would infer is no race where nothing is inferred.
+        let mut inferred = |infer_races| run(Plan { infer_races, ..Plan::default() }).races().len();
+        assert!(inferred(true) > 0 && inferred(false) == 0);
+    }
 }
 
 #[test]

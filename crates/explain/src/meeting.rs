@@ -64,7 +64,7 @@ pub(crate) fn find(
         // They have met before: in the plainest schedule, if possible, or else in the one where they did.
         for plan in [open(pair, Tail::MinSwitches), repeat.clone()] {
             if let Tried::Met(meeting) = attempt(executor, &plan)? {
-                return Ok(Some(meeting));
+                return Ok(Some(*meeting));
             }
         }
     }
@@ -72,7 +72,7 @@ pub(crate) fn find(
         for walk in 0..=WALKS {
             let tail = if walk == 0 { Tail::MinSwitches } else { Tail::random(walk) };
             match attempt(executor, &open(&pair, tail))? {
-                Tried::Met(meeting) => return Ok(Some(meeting)),
+                Tried::Met(meeting) => return Ok(Some(*meeting)),
                 // Another thread waits for what the held one has, in a way that cannot be seen. So will the others.
                 Tried::Stuck => return Ok(None),
                 Tried::Missed => {}
@@ -84,7 +84,7 @@ pub(crate) fn find(
 
 /// What came of an attempt to make two accesses meet.
 enum Tried {
-    Met(Meeting),
+    Met(Box<Meeting>),
     Missed,
     /// It came to no end.
     Stuck,
@@ -110,7 +110,8 @@ fn attempt(executor: &mut dyn Executor, plan: &Plan) -> Result<Tried, ExecutorEr
     }
     let last = decisions(&execution).last();
     let plan = Plan { infer_races: false, detect_races: true, ..met };
-    Ok(Tried::Met(Meeting { bug, plan, preemptions: last.map_or(0, |last| last.preemptions) }))
+    let preemptions = last.map_or(0, |last| last.preemptions);
+    Ok(Tried::Met(Box::new(Meeting { bug, plan, preemptions })))
 }
 
 /// Descriptions of the two accesses, the most exact first.

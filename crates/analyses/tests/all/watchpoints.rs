@@ -4,9 +4,7 @@ use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, FreeRunning, Options, Strategy, Technique, WatchpointBound};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
-use racehunter_explore::{
-    Analysis, Budget, Bug, Descriptor, Execution, Kind, Outcome, Plan, Points, confirm, conflicts,
-};
+use racehunter_explore::{Analysis, Budget, Bug, Execution, Outcome, Plan, Points, all_conflicts, confirm, conflicts};
 use std::collections::BTreeSet;
 
 fn races(bugs: impl IntoIterator<Item = Bug>) -> BTreeSet<Bug> {
@@ -116,38 +114,28 @@ fn a_loop_is_told_apart_by_count_and_threads_by_path() {
     assert!(pairs.iter().flatten().all(|descriptor| descriptor.nth == 1 && descriptor.path.is_none()));
 }
 
-/// Two threads write in a loop, the second of which comes first: for whoever counts the accesses of all threads together, the
-/// third one of the pair is another access than for whoever counts those of each.
-#[test]
-fn each_thread_counts_its_own_accesses() {
-    let writes = || vec![Op::Write(0, Value::Const(1)), Op::Write(1, Value::Const(1)), Op::JumpIf(0, 9, 0)];
-    let mut executor = ModelExecutor::new(Program::bare(vec![writes(), writes()]));
-    executor.add_all_points();
-    let code =
-        executor.run_one(&Plan::default()).records.iter().find(|record| record.kind == Kind::Write).unwrap().code;
-    let second = |execution: &Execution| {
-        let blocked = |record: &&racehunter_explore::Record| record.kind == Kind::Blocked;
-        execution.records.iter().find(blocked).map(|record| record.thread)
-    };
-    // The first thread has one access there; a second one there is nowhere.
-    let access = |nth| Descriptor { code, path: None, callers: Vec::new(), nth };
-    let held = |nth| {
-        second(
-            &executor.clone().run_one(&Plan { provoke: Some(Box::new([access(nth), access(nth)])), ..Plan::default() }),
-        )
-    };
-    assert_eq!((held(1), held(2)), (Some(0), None));
-}
-
-/// One of the two accesses is in a loop, and has the lock in all rounds but the third.
+/// The same write in every round of a loop, which has the lock in all rounds but the third.
 #[test]
 fn every_round_is_a_target() {
-    let round = [Op::Lock(0), Op::Write(0, Value::Const(1)), Op::Unlock(0)];
-    let bare = [Op::Write(0, Value::Const(1))];
-    let all: Vec<Op> = [&round[..], &round, &bare, &round].concat();
-    let program = Program::bare(vec![all.clone(), all]);
-    assert_eq!(met(&program), provoked(&program));
-    assert!(!met(&program).is_empty());
+    let rounds = |count| {
+        vec![
+            Op::AtomicAdd(count, 1, 0),
+            Op::JumpIf(0, 2, 3),
+            Op::Lock(0),
+            Op::Write(0, Value::Const(1)),
+            Op::JumpIf(0, 2, 6),
+            Op::Unlock(0),
+            Op::JumpIf(0, 3, 8),
+            Op::JumpIf(1, 0, 0),
+        ]
+    };
+    let program = Program::bare(vec![rounds(1), rounds(2)]);
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let conflicts = all_conflicts(&executor.run_one(&Plan::default())).targets;
+    let (firsts, others): (Vec<_>, Vec<_>) = conflicts.iter().partition(|conflict| conflict.is_first);
+    assert_eq!((firsts.len(), firsts[0].guarded, others[0].guarded), (1, true, false), "{conflicts:?}");
+    assert_eq!(met(&program).len(), 1);
 }
 
 /// The last thread comes to its access once the second one has made its own, or while the first one shows a flag, which it
