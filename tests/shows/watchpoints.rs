@@ -27,7 +27,7 @@ const PLAIN: u32 = 10;
 
 /// Prints the table. False when a race was not found.
 pub fn show(names: &[&str]) -> Result<bool, String> {
-    let right = |heading| (heading, 0, Align::Right);
+    let right = |heading| (heading, 9, Align::Right);
     let table = Table::new([
         ("program", 12, Align::Left),
         ("mode", 10, Align::Left),
