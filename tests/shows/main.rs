@@ -19,6 +19,7 @@ mod table;
 mod tables;
 mod targets;
 mod thread_sanitizer;
+mod watchpoints;
 
 use racehunter_e2e::tool;
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["chaos", rest @ ..] => chaos::show(rest),
         ["hunt", rest @ ..] => hunt::show(rest),
         ["tables", rest @ ..] => tables::show(rest),
+        ["watchpoint", names @ ..] => watchpoints::show(names),
         ["scan", rest @ ..] => scan::show(rest),
         ["sctbench", rest @ ..] => sctbench::show(rest),
         ["tsan", rest @ ..] => suite::show(rest),

@@ -29,7 +29,7 @@ struct Method {
 const METHODS: [Method; 5] = [
     Method { name: "TSan", options: None },
     Method { name: "WP", options: Some(&["--analysis", "watchpoint", "--detector", "none"]) },
-    Method { name: "WP+HB", options: Some(&["--analysis", "watchpoint"]) },
+    Method { name: "WP+HB", options: Some(&["--analysis", "watchpoint", "--detector", "happens-before"]) },
     Method { name: "CB+HB", options: Some(&["--analysis", "context-bound"]) },
     Method { name: "auto", options: Some(&["--analysis", "auto"]) },
 ];

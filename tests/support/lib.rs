@@ -33,6 +33,6 @@ pub mod tool;
 pub mod verdict;
 pub mod workshop;
 
-pub use results::{Finding, Hunted, Site, Summary};
+pub use results::{Figures, Finding, Hunted, Site, Summary};
 pub use tool::{Ended, Started, racehunter, root, run};
 pub use workshop::Workshop;

@@ -19,6 +19,8 @@ pub struct Finding {
     pub replay: String,
     #[serde(default)]
     pub notes: Vec<String>,
+    #[serde(default)]
+    pub met: bool,
 }
 
 /// A place in the source that takes part in a finding.
@@ -81,6 +83,24 @@ pub struct Summary {
     #[serde(default)]
     pub unclear: Vec<String>,
     pub uncontrolled: Vec<Uncontrolled>,
+    #[serde(default)]
+    pub figures: Option<Figures>,
+}
+
+/// What was monitored.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[expect(missing_docs, reason = "the contract documents them")]
+pub struct Figures {
+    pub threads: u64,
+    pub accesses: u64,
+    pub calls: u64,
+    pub conflicting_pairs: u64,
+    pub targets: u64,
+    pub trace_bits: u64,
+    pub trace_bytes: u64,
+    pub memory_kib: u64,
+    pub plain_us: u64,
+    pub verified_us: u64,
 }
 
 /// Something that was not under control.

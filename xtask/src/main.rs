@@ -41,7 +41,8 @@ usage: cargo xtask COMMAND
             variable bounding saves: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
-            [--dir DIR] [--time T] [--runs N] [NAME...]`
+            [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
+            [NAME...]`
 ";
 
 fn main() -> ExitCode {
@@ -79,6 +80,7 @@ fn run() -> Result<()> {
             show(&[&["projects"], rest].concat())
         }
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
+        ["bench", "watchpoint", rest @ ..] => show(&[&["watchpoint"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

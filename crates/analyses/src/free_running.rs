@@ -4,13 +4,15 @@
 //! of them are provoked. What meets there was a race, but of an execution that cannot be repeated. So it is provoked once
 //! more, under control: only what shows there can be replayed, and is a finding.
 
-use racehunter_explore::{Analysis, Descriptor, Execution, Loader, Pair, Plan, Saver, Unusable, conflicts};
-use std::collections::HashSet;
+use crate::watchpoint::Known;
+use racehunter_explore::{Analysis, Descriptor, Execution, Loader, Pair, Plan, Saver, Unusable, all_conflicts};
 
 /// The analysis.
 #[derive(Default)]
 pub struct FreeRunning {
-    known: HashSet<Pair>,
+    known: Known,
+    /// Further accesses of places that are targets, the first to be provoked last.
+    later: Vec<Pair>,
 }
 
 /// What to run for.
@@ -39,7 +41,7 @@ impl Analysis for FreeRunning {
     type Target = Target;
 
     fn initial_targets(&mut self) -> Vec<Target> {
-        self.known.clear();
+        *self = Self::default();
         vec![Target::Monitor; MONITORED]
     }
 
@@ -56,24 +58,35 @@ impl Analysis for FreeRunning {
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
         match target {
             Target::Monitor => {
-                let pairs = conflicts(execution).into_iter();
-                let new = pairs.filter(|pair| self.known.insert(pair.clone()));
-                new.map(|pair| Target::Provoke(Box::new(pair))).collect()
+                let news = self.known.news(all_conflicts(execution).targets);
+                let (firsts, others): (Vec<_>, Vec<_>) = news.into_iter().partition(|conflict| conflict.is_first);
+                self.later.extend(others.into_iter().map(|conflict| conflict.pair));
+                firsts.into_iter().rev().map(|conflict| Target::Provoke(Box::new(conflict.pair))).collect()
             }
             Target::Provoke(pair) if !execution.races().is_empty() => ways(pair),
             Target::Provoke(_) | Target::Confirm(_) => Vec::new(),
         }
     }
 
+    fn next_stage(&mut self) -> Option<Vec<Target>> {
+        if self.later.is_empty() {
+            return None;
+        }
+        let mut later = std::mem::take(&mut self.later);
+        later.sort_by_key(|pair| std::cmp::Reverse(pair.iter().map(|access| access.nth).max()));
+        Some(later.into_iter().map(|pair| Target::Provoke(Box::new(pair))).collect())
+    }
+
     fn remaining(&self, waiting: usize) -> Option<u64> {
-        Some(waiting as u64)
+        Some(waiting as u64 + self.later.len() as u64)
     }
 
     const SAVES: bool = true;
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
-        out.count(self.known.len());
-        self.known.iter().for_each(|pair| out.pair(pair));
+        self.known.save(out);
+        out.count(self.later.len());
+        self.later.iter().for_each(|pair| out.pair(pair));
         let targets: Vec<&Target> = targets.collect();
         out.count(targets.len());
         for target in targets {
@@ -88,7 +101,8 @@ impl Analysis for FreeRunning {
     }
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
-        self.known = (0..input.number()?).map(|_| input.pair()).collect::<Result<_, _>>()?;
+        self.known.load(input)?;
+        self.later = (0..input.number()?).map(|_| input.pair()).collect::<Result<_, _>>()?;
         let target = |input: &mut Loader<'_>| match input.small()? {
             MONITOR => Ok(Target::Monitor),
             PROVOKE => Ok(Target::Provoke(Box::new(input.pair()?))),
@@ -114,6 +128,7 @@ fn ways(pair: &Pair) -> Vec<Target> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use racehunter_explore::Conflict;
 
     #[test]
     fn a_hunt_goes_on_with_what_it_had_left() {
@@ -121,7 +136,8 @@ mod tests {
         let pair: Pair = [access(10), access(20)];
         let boxed = || Box::new(pair.clone());
         let targets = [Target::Monitor, Target::Provoke(boxed()), Target::Confirm(boxed()), Target::Monitor];
-        let analysis = FreeRunning { known: HashSet::from([pair.clone()]) };
+        let mut analysis = FreeRunning { later: vec![pair.clone()], ..FreeRunning::new() };
+        analysis.known.news(vec![Conflict { pair: pair.clone(), is_first: true, guarded: false }]);
         let mut bytes = Vec::new();
         let mut out = Saver::new(&mut bytes);
         analysis.save(&mut targets.iter(), &mut out);
@@ -130,6 +146,7 @@ mod tests {
         let loaded = resumed.load(&mut Loader::new(&mut &bytes[..])).unwrap();
         assert_eq!(loaded, targets);
         assert_eq!(resumed.known, analysis.known, "a pair that was provoked is not provoked again");
+        assert_eq!(resumed.later, analysis.later);
         assert!(resumed.load(&mut Loader::new(&mut &bytes[..bytes.len() / 2])).is_err());
     }
 }

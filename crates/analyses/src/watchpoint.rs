@@ -3,11 +3,17 @@
 //! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023. One
 //! execution is monitored; its conflicting pairs are the targets. For a target the thread that comes first to one of the
 //! two accesses is held there until the other one is about to happen. Since one thread runs at a time, waiting needs no
-//! clock: it ends when the partner is there, or when nobody else can run. Pairs that show up on the way are targets too.
+//! clock: it ends when the partner is there, when nobody else can run, or when the others have had somewhat more events than the
+//! whole monitored execution. Pairs that show up on the way are targets too.
+//!
+//! The first accesses of every two places in the code come first, then all others, those without a lock in common before the
+//! rest. That is an order, and leaves nothing out.
 //!
 //! What meets is a race whatever the program synchronises with. Pairs that do not meet may still race in other schedules.
 
-use racehunter_explore::{Analysis, Execution, Loader, Outcome, Pair, Part, Plan, Saver, Unusable, conflicts};
+use racehunter_explore::{
+    Analysis, Conflict, Execution, Loader, Outcome, PATIENCE, Pair, Part, Plan, Saver, Unusable, all_conflicts,
+};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -15,8 +21,14 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 #[derive(Default)]
 pub struct Watchpoint {
     part: Part,
-    known: HashSet<Pair>,
+    known: Known,
+    /// Further accesses of places that are targets, the most promising last. They have their turn when nothing else is left.
+    later: Vec<(bool, Pair)>,
     provoked: u64,
+    /// Accesses that are no targets, because there are too many.
+    left_out: u64,
+    /// Events of others for which a thread is held.
+    patience: u64,
 }
 
 /// What to run for.
@@ -26,6 +38,50 @@ pub enum Target {
     Monitor,
     /// To make two accesses meet.
     Provoke(Box<Pair>),
+}
+
+/// The targets that were seen so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    pairs: HashSet<Pair>,
+    places: HashSet<Pair>,
+}
+
+/// Accesses of known places that any execution can add, by their number. A loop that waits goes round more often in every
+/// execution than in those before.
+const MOST_ROUNDS: u64 = 16;
+
+impl Known {
+    /// Takes up what was not known. The execution that shows two places first says which of their accesses there are.
+    pub fn news(&mut self, conflicts: Vec<Conflict>) -> Vec<Conflict> {
+        let fresh: HashSet<Pair> =
+            conflicts.iter().map(Conflict::places).filter(|places| !self.places.contains(places)).collect();
+        let is_wanted = |conflict: &Conflict| conflict.nth() <= MOST_ROUNDS || fresh.contains(&conflict.places());
+        let news =
+            conflicts.into_iter().filter(|conflict| is_wanted(conflict) && self.pairs.insert(conflict.pair.clone()));
+        let news = news.collect();
+        self.places.extend(fresh);
+        news
+    }
+
+    pub fn save(&self, out: &mut Saver<'_>) {
+        for pairs in [&self.pairs, &self.places] {
+            out.count(pairs.len());
+            pairs.iter().for_each(|pair| out.pair(pair));
+        }
+    }
+
+    pub fn load(&mut self, input: &mut Loader<'_>) -> Result<(), Unusable> {
+        for pairs in [&mut self.pairs, &mut self.places] {
+            *pairs = (0..input.number()?).map(|_| input.pair()).collect::<Result<_, _>>()?;
+        }
+        Ok(())
+    }
+}
+
+/// For how many events a thread is held when the monitored execution had so many: the paper's rule, with events for time.
+pub(crate) fn patience(monitored: u64) -> u64 {
+    PATIENCE.max(monitored.saturating_add(monitored / 10))
 }
 
 impl Watchpoint {
@@ -40,8 +96,7 @@ impl Analysis for Watchpoint {
     type Target = Target;
 
     fn initial_targets(&mut self) -> Vec<Target> {
-        self.known.clear();
-        self.provoked = 0;
+        *self = Self { part: self.part, ..Self::default() };
         vec![Target::Monitor]
     }
 
@@ -50,33 +105,50 @@ impl Analysis for Watchpoint {
             Target::Monitor => None,
             Target::Provoke(pair) => Some(pair.clone()),
         };
-        Plan { stacks: true, provoke, ..Plan::default() }
+        Plan { stacks: true, provoke, patience: self.patience.max(PATIENCE), ..Plan::default() }
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
-        self.provoked += u64::from(*target != Target::Monitor);
+        let is_monitored = *target == Target::Monitor;
+        self.provoked += u64::from(!is_monitored);
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             return Vec::new();
         }
-        let mut targets: Vec<Target> = Vec::new();
-        for pair in conflicts(execution) {
-            // What is seen while a pair is provoked belongs to whoever provokes that pair.
-            let is_own = *target != Target::Monitor || self.part.owns(hash(&pair));
-            if self.known.insert(pair.clone()) && is_own {
-                targets.push(Target::Provoke(Box::new(pair)));
-            }
+        let conflicts = all_conflicts(execution);
+        if is_monitored {
+            self.patience = patience(execution.events);
         }
-        targets
+        self.left_out += conflicts.left_out;
+        // What is seen while a pair is provoked belongs to whoever provokes that pair.
+        let is_own = |pair: &Pair| !is_monitored || self.part.owns(hash(pair));
+        let news = self.known.news(conflicts.targets).into_iter().filter(|conflict| is_own(&conflict.pair));
+        let (firsts, others): (Vec<_>, Vec<_>) = news.partition(|conflict| conflict.is_first);
+        self.later.extend(others.into_iter().map(|conflict| (conflict.guarded, conflict.pair)));
+        // The campaign runs the last one first.
+        firsts.into_iter().rev().map(|conflict| Target::Provoke(Box::new(conflict.pair))).collect()
+    }
+
+    fn next_stage(&mut self) -> Option<Vec<Target>> {
+        if self.later.is_empty() {
+            return None;
+        }
+        let mut later = std::mem::take(&mut self.later);
+        let nth = |pair: &Pair| pair.iter().map(|access| access.nth).max();
+        later.sort_by(|(a_guarded, a), (b_guarded, b)| (a_guarded, nth(a), a).cmp(&(b_guarded, nth(b), b)));
+        Some(later.into_iter().rev().map(|(_, pair)| Target::Provoke(Box::new(pair))).collect())
     }
 
     fn guarantee(&self) -> Option<String> {
         let pairs = self.provoked;
         let plural = if pairs == 1 { "pair" } else { "pairs" };
-        Some(format!("{pairs} {plural} of conflicting accesses seen, each provoked,"))
+        if !self.later.is_empty() {
+            return Some(format!("{pairs} {plural} of conflicting places seen, each provoked where it comes first,"));
+        }
+        (self.left_out == 0).then(|| format!("{pairs} {plural} of conflicting accesses seen, each provoked,"))
     }
 
     fn remaining(&self, waiting: usize) -> Option<u64> {
-        Some(waiting as u64)
+        Some(waiting as u64 + self.later.len() as u64)
     }
 
     fn split(&mut self, part: Part) -> bool {
@@ -92,8 +164,14 @@ impl Analysis for Watchpoint {
 
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         out.number(self.provoked);
-        out.count(self.known.len());
-        self.known.iter().for_each(|pair| out.pair(pair));
+        out.number(self.left_out);
+        out.number(self.patience);
+        self.known.save(out);
+        out.count(self.later.len());
+        for (guarded, pair) in &self.later {
+            out.number(*guarded);
+            out.pair(pair);
+        }
         let targets: Vec<&Target> = targets.collect();
         out.count(targets.len());
         for target in targets {
@@ -106,7 +184,11 @@ impl Analysis for Watchpoint {
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
         self.provoked = input.number()?;
-        self.known = (0..input.number()?).map(|_| input.pair()).collect::<Result<_, _>>()?;
+        self.left_out = input.number()?;
+        self.patience = input.number()?;
+        self.known.load(input)?;
+        self.later =
+            (0..input.number()?).map(|_| Ok((input.flag()?, input.pair()?))).collect::<Result<_, Unusable>>()?;
         let mut targets = Vec::new();
         for _ in 0..input.number()? {
             let provoke = input.flag()?;

@@ -7,8 +7,8 @@
 //! there, and which ends when the pair meets. All pairs are at one bound before any goes on to the next.
 
 use crate::context_bound::{BoundKind, ContextBound, Strategy};
-use racehunter_explore::{Analysis, Execution, Loader, Outcome, Pair, Plan, Saver, Unusable, conflicts};
-use std::collections::HashSet;
+use crate::watchpoint::{Known, patience};
+use racehunter_explore::{Analysis, Execution, Loader, Outcome, PATIENCE, Pair, Plan, Saver, Unusable, all_conflicts};
 
 /// The analysis.
 pub struct WatchpointBound {
@@ -17,7 +17,11 @@ pub struct WatchpointBound {
     strategy: Strategy,
     seed: u64,
     bound: u32,
-    known: HashSet<Pair>,
+    known: Known,
+    /// Accesses that are no targets, because there are too many.
+    left_out: u64,
+    /// Events of others for which a thread is held.
+    patience: u64,
     searches: Vec<Search>,
 }
 
@@ -53,7 +57,17 @@ impl WatchpointBound {
     /// Up to so many preemptions or switches.
     #[must_use]
     pub fn new(bound: u32, kind: BoundKind, strategy: Strategy, seed: u64) -> Self {
-        Self { last: bound, kind, strategy, seed, bound: 0, known: HashSet::new(), searches: Vec::new() }
+        Self {
+            last: bound,
+            kind,
+            strategy,
+            seed,
+            bound: 0,
+            known: Known::default(),
+            left_out: 0,
+            patience: 0,
+            searches: Vec::new(),
+        }
     }
 
     /// The schedules of a pair, from the bound on that is explored now.
@@ -86,7 +100,7 @@ impl Analysis for WatchpointBound {
 
     fn initial_targets(&mut self) -> Vec<Target> {
         self.bound = 0;
-        self.known.clear();
+        (self.known, self.left_out, self.patience) = (Known::default(), 0, 0);
         self.searches.clear();
         vec![Target::Monitor]
     }
@@ -95,7 +109,8 @@ impl Analysis for WatchpointBound {
         let Target::Provoke { pair, beginning } = *target else { return Plan { stacks: true, ..Plan::default() } };
         let search = &self.searches[pair];
         let plan = search.schedules.as_ref().map(|schedules| schedules.plan(&beginning)).unwrap_or_default();
-        Plan { stacks: true, provoke: Some(Box::new(search.pair.clone())), ..plan }
+        let patience = self.patience.max(PATIENCE);
+        Plan { stacks: true, provoke: Some(Box::new(search.pair.clone())), patience, ..plan }
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
@@ -112,10 +127,13 @@ impl Analysis for WatchpointBound {
             }
         }
         if !matches!(execution.outcome, Outcome::Diverged(_)) {
-            for pair in conflicts(execution) {
-                if self.known.insert(pair.clone()) {
-                    self.begin(pair);
-                }
+            let conflicts = all_conflicts(execution);
+            self.left_out += conflicts.left_out;
+            if *target == Target::Monitor {
+                self.patience = patience(execution.events);
+            }
+            for conflict in self.known.news(conflicts.targets) {
+                self.begin(conflict.pair);
             }
         }
         self.give_out()
@@ -151,7 +169,8 @@ impl Analysis for WatchpointBound {
             (BoundKind::Switches, _) => "switches",
         };
         let within = format!("all schedules with <= {bound} {what}");
-        Some(format!("{pairs} {plural} of conflicting accesses seen, each met or provoked in {within},"))
+        let words = format!("{pairs} {plural} of conflicting accesses seen, each met or provoked in {within},");
+        (self.left_out == 0).then_some(words)
     }
 
     fn bound(&self) -> Option<u32> {
@@ -163,6 +182,9 @@ impl Analysis for WatchpointBound {
     fn save(&self, targets: &mut dyn Iterator<Item = &Target>, out: &mut Saver<'_>) {
         let targets: Vec<&Target> = targets.collect();
         out.number(self.bound);
+        out.number(self.left_out);
+        out.number(self.patience);
+        self.known.save(out);
         out.count(self.searches.len());
         for (number, search) in self.searches.iter().enumerate() {
             out.pair(&search.pair);
@@ -187,6 +209,9 @@ impl Analysis for WatchpointBound {
 
     fn load(&mut self, input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
         self.bound = input.small()?;
+        self.left_out = input.number()?;
+        self.patience = input.number()?;
+        self.known.load(input)?;
         self.searches = Vec::new();
         for _ in 0..input.number()? {
             let (pair, searches) = (input.pair()?, input.flag()?);
@@ -200,7 +225,6 @@ impl Analysis for WatchpointBound {
             }
             self.searches.push(search);
         }
-        self.known = self.searches.iter().map(|search| search.pair.clone()).collect();
         let mut targets = Vec::new();
         for _ in 0..input.number()? {
             targets.push(match input.small::<usize>()?.checked_sub(1) {

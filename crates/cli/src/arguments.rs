@@ -160,9 +160,10 @@ pub struct Hunt {
     /// Where a switch can happen
     #[arg(help_heading = SEARCH, long, value_enum, default_value_t = Where::Shared)]
     pub points: Where,
-    /// What looks for data races in every execution, besides what the analysis provokes
-    #[arg(long, value_enum, default_value_t = Detector::HappensBefore)]
-    pub detector: Detector,
+    /// What counts as a data race [default: happens-before; meeting with watchpoint, watchpoint-bound, sampling and
+    /// --free-running]
+    #[arg(long, value_enum)]
+    pub detector: Option<Detector>,
     /// Let the threads run in parallel, and provoke races by waiting: for programs that cannot be controlled (auto,
     /// watchpoint, sampling)
     #[arg(long)]
@@ -258,6 +259,20 @@ impl Hunt {
         const LEAST: Duration = Duration::from_millis(500);
         let share = self.time.map_or(USUAL, |time| (time / 8).clamp(LEAST, USUAL));
         self.timeout.unwrap_or(share)
+    }
+
+    /// Whether pairs of conflicting accesses are looked for in an execution, and provoked in others.
+    pub fn provokes_pairs(&self) -> bool {
+        let watches = matches!(self.analysis, Technique::Watchpoint | Technique::WatchpointBound);
+        watches || self.free_running && self.analysis == Technique::Auto
+    }
+
+    /// What counts as a data race. Those who provoke races need not infer them.
+    pub fn detector(&self) -> Detector {
+        let provokes =
+            matches!(self.analysis, Technique::Watchpoint | Technique::WatchpointBound | Technique::Sampling);
+        let default = if provokes || self.free_running { Detector::Meeting } else { Detector::HappensBefore };
+        self.detector.unwrap_or(default)
     }
 
     /// What concerns the analyses.
@@ -364,12 +379,14 @@ impl From<Threads> for Backend {
     }
 }
 
-/// What looks for data races in every execution.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+/// What counts as a data race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Detector {
-    /// Accesses that nothing orders are a race
+    /// Accesses that nothing orders, and what the analysis provokes
     HappensBefore,
-    /// Nothing: faster, for what the analysis shows by itself
+    /// Two threads that stand before conflicting accesses at the same time, whatever the program synchronises with
+    Meeting,
+    /// The same; and nothing tells which memory turns out to be shared: faster
     None,
 }
 

@@ -14,7 +14,7 @@ pub fn schedule(plan: &Plan, last: u64) -> Schedule {
     let switches = plan.switches.iter();
     let switches =
         switches.map(|switch| ScheduledSwitch { at: switch.at, to: switch.to, from: switch.from, code: switch.code });
-    Schedule { switches: switches.collect(), spurious: false, stop_after: Some(last + 1) }
+    Schedule { switches: switches.collect(), spurious: false, stop_after: Some(last + 1), ..Schedule::default() }
 }
 
 /// Runs the schedule of such a finding.

@@ -162,7 +162,8 @@ impl<'a> Confirmer<'a> {
         for bug in execution.bugs() {
             let Recorded { symbols, processes, .. } = &mut *self.program;
             add_libraries(symbols, processes);
-            let explainer = Explainer { symbols, load_address: processes.load_address(), patience: PATIENCE };
+            let explainer =
+                Explainer { symbols, load_address: processes.load_address(), patience: PATIENCE, infers: true };
             if self.explained.contains_key(&bug) {
                 continue;
             }

@@ -4,6 +4,7 @@ use crate::arguments::{Detector, Hunt, MessageFormat};
 use crate::campaign::{Identity, Keeper, Kept, Told};
 use crate::ending::{self, Interrupts};
 use crate::exit::{Exit, advise};
+use crate::figures::{self, measure};
 use crate::files;
 use crate::pace::Pace;
 use crate::progress::Meter;
@@ -17,7 +18,7 @@ use racehunter_explore::{
     Budget, Bug, Campaign, Endings, Execution, Executor, ExecutorError, Found, Objects, Outcome, Plan, Points,
     Progress, Stop, Summary,
 };
-use racehunter_finding::{Coverage, Finding};
+use racehunter_finding::{Coverage, Figures, Finding};
 use racehunter_launch::{Limits, Processes, Program, StopSign};
 use racehunter_report::{Bound, ColorChoice, Reporter, clean, messages};
 use racehunter_symbols::Symbols;
@@ -53,7 +54,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let interrupted = interrupts.flag();
     let program =
         Program { path: path.clone(), arguments: words(&arguments.arguments), input: arguments.input.clone() };
-    let jobs = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let jobs = arguments.jobs.unwrap_or_else(|| default_jobs(arguments));
     let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
@@ -65,8 +66,8 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     if arguments.points.is_all() {
         processes.make_all_points();
     }
-    let (free, detect_races) = (arguments.free_running, budget.detect_races);
-    let first = processes.run(&[Plan { max_events: LOOK, free, detect_races, ..Plan::default() }])?.pop();
+    let (free, Budget { detect_races, infer_races, .. }) = (arguments.free_running, budget);
+    let first = processes.run(&[Plan { max_events: LOOK, free, detect_races, infer_races, ..Plan::default() }])?.pop();
     if let Some(first) = &first
         && let Some(exit) = nothing_to_explore(first, target, arguments.free_running)?
     {
@@ -76,6 +77,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let failed_at_first = first.as_ref().filter(|first| !first.bugs().is_empty() || fails(&first.outcome));
     let failed_at_first = failed_at_first.map(|first| first.outcome.clone());
 
+    let figures = arguments.provokes_pairs().then(|| measure(&mut processes, &meter)).transpose()?;
     meter.note("Hunting", || plan_in_words(arguments, jobs));
     // The first finding that counts ends the hunt, which only the hunter can tell then.
     budget.stop_on_first &= suppressions.is_empty();
@@ -103,6 +105,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
         failed_at_first,
         complained: false,
         executions: 0,
+        figures,
     });
     let mut should_stop = || {
         interrupted.load(Ordering::Relaxed)
@@ -121,7 +124,12 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let mut keep = |campaign: &Campaign<'_>, stop: Stop, processes: &Processes| {
         let mut hunter = hunter.borrow_mut();
         let summary = campaign.summary(stop);
-        let coverage = hunter.coverage(&summary, processes, interrupted.load(Ordering::Relaxed));
+        let mut coverage = hunter.coverage(&summary, processes, interrupted.load(Ordering::Relaxed));
+        coverage.figures = hunter.figures.clone().map(|figures| Figures {
+            memory_kib: figures::peak_memory(),
+            verified_us: figures::microseconds(keeper.elapsed()),
+            ..figures
+        });
         keeper.save(campaign, &summary, coverage.clone(), &hunter.told);
         (summary, coverage, keeper.due())
     };
@@ -148,6 +156,9 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     hunter.tell_late(&summary.endings);
     let counted = hunter.counted;
     hunter.tell_unconfirmed();
+    if let Some(figures) = &coverage.figures {
+        hunter.meter.note("Figures", || figures::in_words(figures));
+    }
     hunter.meter.note("Kept", || format!("findings and the state of the hunt in {}", arguments.out.display()));
     for unused in suppressions.unused() {
         hunter.meter.note("Suppression", || format!("of {unused}: nothing was found that it is about"));
@@ -160,6 +171,12 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     }
     hunter.reporter.summary(&coverage, keeper.elapsed()).context("cannot write the results")?;
     Ok(ending::exit(counted, &coverage, arguments.require_complete, interrupts.signal()))
+}
+
+/// As many executions at a time as the machine has processors. Those that run freely change files for all to see, and wait by
+/// the clock: one at a time does not disturb others.
+fn default_jobs(arguments: &Hunt) -> usize {
+    if arguments.free_running { 1 } else { std::thread::available_parallelism().map_or(1, usize::from) }
 }
 
 /// How schedules are chosen, and what an execution may take.
@@ -213,15 +230,15 @@ fn budget(arguments: &Hunt) -> Budget {
             | Technique::VariableBound
             | Technique::ThreadBound
             | Technique::Dfs
-            | Technique::Watchpoint
             | Technique::WatchpointBound
-    ) || arguments.free_running && arguments.analysis == Technique::Auto;
+    );
     let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
         stop_on_first: arguments.stop_on_first,
         points: arguments.points.into(),
-        detect_races: matches!(arguments.detector, Detector::HappensBefore),
+        detect_races: arguments.detector() != Detector::None,
+        infer_races: arguments.detector() == Detector::HappensBefore,
         spurious: !arguments.no_spurious,
         check_output: arguments.check_output,
         allowed: arguments.allow_exit_status.allowed(),
@@ -321,6 +338,8 @@ struct Hunter<'a> {
     complained: bool,
     /// Executions so far. What is found before the first one, while points are looked for, does not end the hunt yet.
     executions: u64,
+    /// What a monitored execution was like, for those who provoke pairs of accesses.
+    figures: Option<Figures>,
 }
 
 impl Hunter<'_> {
@@ -384,8 +403,9 @@ impl Hunter<'_> {
     fn report(&mut self, found: &Found, waiting: usize, executor: &mut dyn Executor) -> Result<bool> {
         add_libraries(&mut self.symbols, executor);
         let (symbols, load_address) = (&self.symbols, self.load_address);
+        let infers = self.arguments.detector() == Detector::HappensBefore;
         let finding = self.pace.explain(waiting, |patience| {
-            let explainer = Explainer { symbols, load_address, patience };
+            let explainer = Explainer { symbols, load_address, patience, infers };
             let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
             Ok::<_, ExecutorError>(match (&finding, &found.glimpse) {
                 (None, Some(glimpse)) | (Some(Finding { confirmed: false, .. }), Some(glimpse)) => {

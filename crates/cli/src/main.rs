@@ -12,6 +12,7 @@ mod confirm;
 mod doctor;
 mod ending;
 mod exit;
+mod figures;
 mod files;
 mod gdb;
 mod generate;

@@ -161,6 +161,7 @@ fn coverage(parts: &[&Kept], of: u32) -> Coverage {
         events: most(|coverage| coverage.events),
         left_out: sum(|coverage| coverage.left_out),
         uncontrolled: uncontrolled(parts),
+        figures: parts.iter().find_map(|part| part.coverage.figures.clone()),
     }
 }
 

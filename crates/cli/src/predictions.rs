@@ -52,6 +52,7 @@ pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
         object,
         threads: trace.threads().iter().enumerate().map(thread).collect(),
         notes: vec![format!("a reordering of {} events of the trace leads to it", witness.len())],
+        met: false,
         suppressed: None,
     }
 }

@@ -46,7 +46,8 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
         processes.add_points(&shared_sites(&execution));
     }
     add_libraries(&mut symbols, &processes);
-    let explainer = Explainer { symbols: &symbols, load_address: processes.load_address(), patience: PATIENCE };
+    let explainer =
+        Explainer { symbols: &symbols, load_address: processes.load_address(), patience: PATIENCE, infers: true };
     let again = |processes: &mut Processes| -> Result<Option<Finding>> {
         if stored.finding.kind == Kind::Atomicity {
             let execution = blocks::run(processes, &stored.finding)?;

@@ -198,7 +198,7 @@ pub struct Slot {
     /// Take a snapshot before this event and run the next `snapshot_slots` slots from it; 0 = none. This slot's own
     /// execution ends there.
     pub snapshot_at: u64,
-    /// With `FLAG_FREE`: nanoseconds for which a thread is held.
+    /// For how long a thread is held, at most: events of others, or nanoseconds with `FLAG_FREE`.
     pub patience: u64,
     /// Of so many accesses about one is drawn to hold a thread at, by `seed`; 0 = none.
     pub sample: u64,
@@ -341,10 +341,17 @@ pub struct Hold {
     pub code: u64,
     /// [`crate::path_of`] the thread, 0 for any.
     pub path: u64,
-    /// Innermost callers (return addresses); the first 0 ends them.
-    pub callers: [u64; HOLD_CALLERS],
-    /// Which one of the accesses that fit, from 1.
+    /// How many of the innermost callers are compared, and [`crate::callers_hash`] of them.
+    pub depth: u64,
+    /// See `depth`.
+    pub callers: u64,
+    /// Which one of the thread's accesses that fit, from 1.
     pub nth: u64,
+}
+
+impl Hold {
+    /// None.
+    pub const NONE: Self = Self { code: 0, path: 0, depth: 0, callers: 0, nth: 0 };
 }
 
 /// A variable whose accesses are counted: one of the two fields is not 0.
@@ -397,9 +404,6 @@ pub const MOST_TRACKED: usize = 4;
 /// Changes of a priority order, at most.
 pub const MOST_CHANGED: usize = 6;
 
-/// Callers that tell one access from another, at most.
-pub const HOLD_CALLERS: usize = 4;
-
 const _: () = assert!(SLOTS * size_of::<Slot>() <= LIBRARIES_OFFSET - SLOTS_OFFSET);
 /// Threads are fibers on one kernel thread.
 pub const BACKEND_FIBERS: u32 = 0;
@@ -439,6 +443,9 @@ pub const FLAG_FREE: u32 = 128;
 /// Of plain accesses only those at the selected sites are points; all others are counted and nothing else. Not with
 /// `FLAG_DETECT`, nor where everything is logged or memory is watched.
 pub const FLAG_SELECTIVE: u32 = 256;
+/// With `FLAG_DETECT`: the detector tells which memory is shared, and which was used after its end. A race that it would infer
+/// from the order of synchronisation is not logged.
+pub const FLAG_INFER_NOTHING: u32 = 512;
 
 /// [`crate::Record::detail`] of a plain access that is not to be looked at, by an annotation of the program.
 pub const EXCUSED: u8 = 1;

@@ -51,6 +51,23 @@ pub const fn path_of(parent: u64, sibling: u32) -> u64 {
     (mixed ^ (mixed >> 29)) | 1
 }
 
+/// The identity of a thread that the program itself has numbered, by `racehunter_thread_id`. It takes the place of
+/// [`path_of`] the thread, also for the threads that it creates from then on.
+#[must_use]
+pub const fn path_of_id(id: u64) -> u64 {
+    // Far from what families give: there the lower half of what is mixed is a path, which is odd.
+    let mixed = (id.rotate_left(17) ^ 0xD1B5_4A32_D192_ED02).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ (mixed >> 31)) | 1
+}
+
+/// What stands for the innermost callers of an access, the innermost first, when it is looked for in another execution.
+#[must_use]
+pub fn callers_hash(callers: impl Iterator<Item = u64>) -> u64 {
+    callers.fold(0x51_7CC1_B727_220A, |hash: u64, caller| {
+        (hash.rotate_left(23) ^ caller).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    })
+}
+
 /// [`path_of`] the main thread.
 pub const MAIN_PATH: u64 = 1;
 
@@ -85,6 +102,7 @@ mod tests {
                 assert!((1..=40).all(|last| paths.insert(path_of(grandchild, last))));
             }
         }
+        assert!((0..10_000).all(|id| paths.insert(path_of_id(id))));
         assert!(!paths.contains(&0));
     }
 }

@@ -254,6 +254,8 @@ byte_enum! {
         /// The end of an execution that cared for few variables: so many accesses of them, and threads that began, has its walk
         /// counted (`object`). Most of these accesses are not in the log.
         Counted = 100,
+        /// The program has given `thread` a number of its own: `object` is its [`crate::path_of_id`] from now on.
+        Numbered = 101,
     }
 }
 

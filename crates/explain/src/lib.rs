@@ -21,10 +21,10 @@ pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{
-    Bug, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, TRACES_OF_LINKS,
-    TRACES_OF_PORTS, Wait,
+    Bug, Descriptor, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch,
+    TRACES_OF_LINKS, TRACES_OF_PORTS, Wait,
 };
-use racehunter_finding::{Finding, Object, Schedule, ScheduledSwitch, Site, fingerprint};
+use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
@@ -44,6 +44,9 @@ pub struct Explainer<'a> {
     pub load_address: u64,
     /// Time that minimisation may take.
     pub patience: Duration,
+    /// Whether a race can be inferred from the order of synchronisation. If not, it is confirmed only when both threads stand
+    /// before their accesses at the same time.
+    pub infers: bool,
 }
 
 /// What minimisation may take when nothing presses: then the executions alone are counted, and how long they are, so that
@@ -91,7 +94,7 @@ impl Explainer<'_> {
         if seen.was_stopped() {
             return Ok(None);
         }
-        if meeting::is_needed(self.symbols, &seen, bug) {
+        if meeting::is_needed(self.symbols, &seen, bug, self.infers) {
             let finding = self.meeting(executor, &seen, bug, repeat, execution)?;
             return Ok(finding.filter(|finding| finding.confirmed || !executor.stopped));
         }
@@ -150,7 +153,12 @@ impl Explainer<'_> {
             return Ok(None);
         }
         let mut finding = self.describe(&explained, bug);
-        finding.notes.push(if met.is_some() { messages::both_stood() } else { messages::never_met() });
+        finding.notes.push(match (&met, self.infers) {
+            (Some(_), _) => messages::both_stood(),
+            (None, true) => messages::never_met(),
+            (None, false) => messages::met_once(),
+        });
+        finding.met = met.is_some();
         finding.replayed = [if met.is_some() { REPLAYS } else { 0 }, REPLAYS];
         finding.confirmed = met.is_some();
         finding.execution = execution;
@@ -192,6 +200,10 @@ impl Explainer<'_> {
                 finding.execution = known.execution;
                 finding.preemptions = known.preemptions;
                 finding.schedule = known.schedule.clone();
+                if known.met {
+                    finding.notes.push(messages::both_stood());
+                    finding.met = true;
+                }
                 return Ok(Some(finding));
             }
         }
@@ -199,9 +211,20 @@ impl Explainer<'_> {
     }
 
     /// Runs a schedule with everything that a report needs.
-    fn replay(&self, executor: &mut dyn Executor, plan: &Plan, bug: &Bug) -> Result<Execution, ExecutorError> {
-        // Addresses may differ from server to server, so where the race is must come from a run just before.
-        let before = run_one(executor, plan)?;
+    fn replay(&self, executor: &mut dyn Executor, held: &Plan, bug: &Bug) -> Result<Execution, ExecutorError> {
+        let is_shown = |execution: &Execution| match bug {
+            Bug::Race(first, second) => memory::find(execution, *first, *second).is_some(),
+            _ => true,
+        };
+        // Addresses may differ from server to server, so where the race is must come from a run just before. What met comes in
+        // one piece, and mostly shows without anybody being held: then the log has both accesses in order.
+        let alone = Plan { provoke: None, detect_races: true, infer_races: true, ..held.clone() };
+        let mut plan = if held.provoke.is_some() && !held.switches.is_empty() { &alone } else { held };
+        let mut before = run_one(executor, plan)?;
+        if !is_shown(&before) && plan.provoke != held.provoke {
+            plan = held;
+            before = run_one(executor, plan)?;
+        }
         let watch = match bug {
             Bug::Race(first, second) | Bug::DoubleFree(first, second) => memory::find(&before, *first, *second)
                 .map(|race| (race.address, u64::from(race.first.size.max(race.second.size)).max(1))),
@@ -237,6 +260,7 @@ impl Explainer<'_> {
             object: None,
             threads: threads.all(),
             notes: Vec::new(),
+            met: false,
             suppressed: None,
         };
         let culprit = match bug {
@@ -316,7 +340,17 @@ fn schedule(plan: &Plan) -> Schedule {
     let switches =
         plan.switches.iter().map(|&Switch { at, to, from, code }| ScheduledSwitch { at, to, from, code }).collect();
     let stop_after = Some(plan.max_events).filter(|&events| events < Plan::default().max_events);
-    Schedule { switches, spurious: plan.spurious, stop_after }
+    let held = plan.provoke.iter().flat_map(|pair| pair.iter());
+    let held: Vec<Held> = held
+        .map(|Descriptor { code, path, callers, nth }| Held {
+            code: *code,
+            path: *path,
+            callers: callers.clone(),
+            nth: *nth,
+        })
+        .collect();
+    let patience = Some(plan.patience).filter(|_| !held.is_empty());
+    Schedule { switches, spurious: plan.spurious, stop_after, held, patience }
 }
 
 /// The plan that follows a stored schedule.
@@ -326,7 +360,18 @@ pub fn plan_of(schedule: &Schedule) -> Plan {
         schedule.switches.iter().map(|&ScheduledSwitch { at, to, from, code }| Switch { at, to, from, code }).collect();
     let replay = Plan::replay(switches);
     let max_events = schedule.stop_after.unwrap_or(replay.max_events);
-    Plan { spurious: schedule.spurious, max_events, ..replay }
+    let access = |held: &Held| {
+        let Held { code, path, callers, nth } = held.clone();
+        Descriptor { code, path, callers, nth }
+    };
+    let provoke = match &schedule.held[..] {
+        [first, second] => Some(Box::new([access(first), access(second)])),
+        _ => None,
+    };
+    let patience = schedule.patience.unwrap_or(replay.patience);
+    // Who is held shows what the finding is; nothing is inferred.
+    let infer_races = provoke.is_none();
+    Plan { spurious: schedule.spurious, max_events, provoke, patience, infer_races, ..replay }
 }
 
 /// Which step is where the bug shows.

@@ -8,7 +8,7 @@
 use crate::escapes::may_synchronise;
 use crate::{REPLAYS, confirm, run_one};
 use racehunter_explore::{
-    Bug, Descriptor, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Pair, Plan, Tail, conflicts, decisions,
+    Bug, Descriptor, Execution, Executor, ExecutorError, Kind, Outcome, Pair, Plan, Tail, conflicts, decisions,
 };
 use racehunter_symbols::Symbols;
 
@@ -16,8 +16,8 @@ use racehunter_symbols::Symbols;
 const WALKS: u64 = 6;
 /// Pairs of accesses that are tried for one race.
 const PAIRS: usize = 8;
-/// Events that an execution may take: all of its accesses are logged.
-const LONGEST: u64 = 4_000_000;
+/// Events that an execution may take.
+const LONGEST: u64 = 40_000_000;
 /// Rounds of a loop that are tried where nothing better is known of an access.
 const ROUNDS: u64 = 3;
 
@@ -32,7 +32,7 @@ pub(crate) struct Meeting {
 }
 
 /// Whether something that was not seen in this execution may have ordered the two accesses of a race.
-pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug) -> bool {
+pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug, infers: bool) -> bool {
     let Bug::Race(first, second) = *bug else { return false };
     let may_order = execution.escapes().iter().any(|&(what, _, object)| may_synchronise(symbols, what, object));
     // Memory that was freed and is used afterwards: this order was seen, nothing is inferred.
@@ -40,7 +40,7 @@ pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug) -> 
         .races()
         .iter()
         .any(|race| race.first.kind == Kind::Free && sorted(race.first.code, race.second.code) == (first, second));
-    may_order && !used_after_free
+    (may_order || !infers) && !used_after_free
 }
 
 /// Looks for a schedule in which the two accesses of a race meet.
@@ -51,41 +51,67 @@ pub(crate) fn find(
     bug: &Bug,
 ) -> Result<Option<Meeting>, ExecutorError> {
     let Bug::Race(first, second) = *bug else { return Ok(None) };
+    let open = |pair: &Pair, tail: Tail| Plan {
+        provoke: Some(Box::new(pair.clone())),
+        tail,
+        max_events: LONGEST.min(repeat.max_events),
+        spurious: repeat.spurious,
+        max_threads: repeat.max_threads,
+        patience: repeat.patience,
+        ..Plan::default()
+    };
+    if let Some(pair) = &repeat.provoke {
+        // They have met before: in the plainest schedule, if possible, or else in the one where they did.
+        for plan in [open(pair, Tail::MinSwitches), repeat.clone()] {
+            if let Tried::Met(meeting) = attempt(executor, &plan)? {
+                return Ok(Some(*meeting));
+            }
+        }
+    }
     for pair in pairs(seen, first, second) {
         for walk in 0..=WALKS {
             let tail = if walk == 0 { Tail::MinSwitches } else { Tail::random(walk) };
-            let provoke = Some(Box::new(pair.clone()));
-            // Without the detector, only what meets is logged as a race.
-            let provoked = watched(Plan {
-                provoke,
-                tail,
-                max_events: LONGEST.min(repeat.max_events),
-                spurious: repeat.spurious,
-                max_threads: repeat.max_threads,
-                ..Plan::default()
-            });
-            let execution = run_one(executor, &provoked)?;
-            if matches!(execution.outcome, Outcome::Limit(_)) {
+            match attempt(executor, &open(&pair, tail))? {
+                Tried::Met(meeting) => return Ok(Some(*meeting)),
                 // Another thread waits for what the held one has, in a way that cannot be seen. So will the others.
-                return Ok(None);
-            }
-            let is_race = |bug: &Bug| matches!(bug, Bug::Race(..));
-            let Some(bug) = execution.bugs().into_iter().find(is_race) else { continue };
-            let met = Plan { provoke: provoked.provoke.clone(), ..watched(execution.repeat_to(&bug)) };
-            let [shown, _] = confirm(executor, &met, &bug)?;
-            if shown == REPLAYS {
-                let last = decisions(&execution).last();
-                let plan = Plan { provoke: None, detect_races: true, observe: Observe::Points, ..met };
-                return Ok(Some(Meeting { bug, plan, preemptions: last.map_or(0, |last| last.preemptions) }));
+                Tried::Stuck => return Ok(None),
+                Tried::Missed => {}
             }
         }
     }
     Ok(None)
 }
 
-/// Without the detector, and with every access looked at: the places of a race that was just found need not be points yet.
-fn watched(plan: Plan) -> Plan {
-    Plan { detect_races: false, observe: Observe::Everything, ..plan }
+/// What came of an attempt to make two accesses meet.
+enum Tried {
+    Met(Box<Meeting>),
+    Missed,
+    /// It came to no end.
+    Stuck,
+}
+
+/// Follows a plan that holds threads, and what it shows once more as often as a finding must be.
+fn attempt(executor: &mut dyn Executor, plan: &Plan) -> Result<Tried, ExecutorError> {
+    // Without the detector, only what meets is logged as a race.
+    let execution = run_one(executor, &Plan { detect_races: false, ..plan.clone() })?;
+    let is_race = |bug: &Bug| matches!(bug, Bug::Race(..));
+    let Some(bug) = execution.bugs().into_iter().find(is_race) else {
+        let stuck = matches!(execution.outcome, Outcome::Limit(_));
+        return Ok(if stuck { Tried::Stuck } else { Tried::Missed });
+    };
+    if matches!(execution.outcome, Outcome::Diverged(_)) {
+        return Ok(Tried::Missed);
+    }
+    let (provoke, patience) = (plan.provoke.clone(), plan.patience);
+    let met = Plan { provoke, patience, detect_races: false, ..execution.repeat_to(&bug) };
+    let [shown, _] = confirm(executor, &met, &bug)?;
+    if shown < REPLAYS {
+        return Ok(Tried::Missed);
+    }
+    let last = decisions(&execution).last();
+    let plan = Plan { infer_races: false, detect_races: true, ..met };
+    let preemptions = last.map_or(0, |last| last.preemptions);
+    Ok(Tried::Met(Box::new(Meeting { bug, plan, preemptions })))
 }
 
 /// Descriptions of the two accesses, the most exact first.

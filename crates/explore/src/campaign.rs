@@ -24,6 +24,8 @@ pub struct Budget {
     pub points: Points,
     /// Whether the happens-before detector runs. Without it nobody tells when an access turns out to be shared.
     pub detect_races: bool,
+    /// Whether what it infers from the order of synchronisation is a race: see [`Plan::infer_races`].
+    pub infer_races: bool,
     /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
     pub spurious: bool,
     /// Whether a status or output that depends on the schedule is a bug.
@@ -48,6 +50,7 @@ impl Default for Budget {
             stop_on_first: false,
             points: Points::Shared,
             detect_races: true,
+            infer_races: true,
             spurious: false,
             check_output: false,
             allowed: Allowed::ANY,
@@ -473,6 +476,7 @@ impl<'a> Campaign<'a> {
             let Some(Taken { tries, mut plan, common }) = self.portfolio.member(member).take() else { break };
             plan.spurious = self.budget.spurious;
             plan.detect_races &= self.budget.detect_races;
+            plan.infer_races &= self.budget.infer_races;
             if self.budget.points == Points::All {
                 (plan.observe, plan.select) = (Observe::Everything, None);
             }
@@ -596,7 +600,12 @@ impl<'a> Campaign<'a> {
             if !is_new {
                 continue;
             }
-            let repeat = if plan.free { provocation(plan, &bug) } else { execution.repeat_to(&bug) };
+            let mut repeat = if plan.free { provocation(plan, &bug) } else { execution.repeat_to(&bug) };
+            // Where nothing is inferred, what met is looked for in the same way.
+            if !self.budget.infer_races && matches!(bug, Bug::Race(..)) {
+                repeat.provoke = repeat.provoke.or_else(|| plan.provoke.clone());
+                repeat.patience = plan.patience;
+            }
             let last = || decisions(execution).last().map(|last| last.preemptions);
             self.found.push(Found {
                 execution: self.counts.executions.max(1),
@@ -648,8 +657,8 @@ impl<'a> Campaign<'a> {
     ) -> Result<usize, ExecutorError> {
         self.counts.monitors += 1;
         let max_events = plan.max_events.min(MONITORED).min(self.budget.max_events);
-        let detect_races = self.budget.detect_races;
-        let plan = Plan { observe: Observe::Everything, select: None, detect_races, max_events, ..plan };
+        let Budget { detect_races, infer_races, .. } = self.budget;
+        let plan = Plan { observe: Observe::Everything, select: None, detect_races, infer_races, max_events, ..plan };
         let mut sites = reported.to_vec();
         if let Some(execution) = executor.run(std::slice::from_ref(&plan))?.first().filter(|run| !run.was_stopped()) {
             self.note_escapes(execution, 0);

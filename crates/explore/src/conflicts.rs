@@ -2,6 +2,10 @@
 //!
 //! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023: definitions
 //! 8 (identity of a thread), 10 (conflict), 11 (descriptor), 12 (target), and algorithm 2 (the shortest descriptor).
+//!
+//! Whoever is held is met by any conflicting access, so it takes one target for each access that conflicts with others, and not
+//! one for each pair: of two places in the code, the first access of one is described with the first of the other, the second with
+//! the second, and so on.
 
 use crate::points::{Families, bytes};
 use crate::{Execution, Kind, Record};
@@ -17,15 +21,58 @@ pub struct Descriptor {
     pub path: Option<u64>,
     /// Innermost callers, as many as it takes to tell the access from others of the thread at this instruction.
     pub callers: Vec<u64>,
-    /// Which of the accesses that fit, from 1.
+    /// Which of the thread's accesses that fit, from 1.
     pub nth: u64,
 }
 
 /// Two accesses that conflict: by different threads to the same memory, one of them writing, not both atomic.
 pub type Pair = [Descriptor; 2];
 
-/// Callers in a descriptor, at most: what the runtime can compare.
-const CALLERS: usize = racehunter_event::control::HOLD_CALLERS;
+/// A target: two accesses that conflict, and what is known of how likely they are to meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The accesses.
+    pub pair: Pair,
+    /// Whether they are the first ones of their two places in the code, threads and call stacks.
+    pub is_first: bool,
+    /// Whether both threads had a lock in common. They can meet all the same: in another execution one of them may come without
+    /// it.
+    pub guarded: bool,
+}
+
+impl Conflict {
+    /// The pair without the numbers of its accesses: those of one loop have it in common.
+    #[must_use]
+    pub fn places(&self) -> Pair {
+        self.pair.each_ref().map(|descriptor| Descriptor { nth: 0, ..descriptor.clone() })
+    }
+
+    /// The higher one of the numbers of its accesses.
+    #[must_use]
+    pub fn nth(&self) -> u64 {
+        self.pair.iter().map(|descriptor| descriptor.nth).max().unwrap_or(0)
+    }
+
+    /// Which target comes first: one of every two places before others of the same, then those without a lock in common.
+    fn rank(&self) -> (bool, bool, u64, &Pair) {
+        (!self.is_first, self.guarded, self.nth(), &self.pair)
+    }
+}
+
+/// What conflicts in an execution.
+#[derive(Clone, Debug, Default)]
+pub struct Conflicts {
+    /// The targets, the most promising first.
+    pub targets: Vec<Conflict>,
+    /// Pairs of accesses that conflict by the definition of the paper: all of them, also where creation and joining of threads
+    /// keep them apart.
+    pub pairs: u64,
+    /// Accesses that have no target, because there are too many.
+    pub left_out: u64,
+}
+
+/// Further accesses of places that are targets, at most: each would take an execution.
+const MOST_FURTHER: usize = 1 << 17;
 
 /// Accesses at one place of the code with one call stack by one thread: what they touch differs, what they are not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,14 +85,26 @@ struct Class {
     atomic: bool,
 }
 
-/// What a class did with eight bytes, the first time it did.
+/// What a class did with eight bytes.
 struct Touch {
     class: usize,
     mask: u8,
-    /// Position of the record.
-    record: usize,
     /// What the thread knew of the creation of threads then.
     epoch: u32,
+    /// Positions of the accesses, in order.
+    records: Vec<usize>,
+    /// How many of them begin in these eight bytes.
+    begin: u64,
+    /// Classes that came later and conflict.
+    partners: Vec<Partner>,
+}
+
+struct Partner {
+    class: usize,
+    /// Accesses of it that have a target with one of the touch.
+    count: usize,
+    /// The last one of them.
+    last: usize,
 }
 
 /// The pairs of conflicting accesses of an execution. For every two places in the code, with their call stacks and
@@ -55,25 +114,98 @@ struct Touch {
 /// is left out.
 #[must_use]
 pub fn conflicts(execution: &Execution) -> Vec<Pair> {
-    let mut scan = Scan::default();
-    for (position, record) in execution.records.iter().enumerate() {
-        scan.families.note(record);
-        if record.kind == Kind::Create {
-            scan.create(record);
-        } else if record.kind.is_access() && record.kind != Kind::Free && record.code != 0 {
-            scan.access(execution, position, record);
-        }
-    }
-    let describe = Describe::new(&scan);
-    let mut pairs: Vec<Pair> = scan.pairs.iter().map(|&[a, b]| [describe.access(a), describe.access(b)]).collect();
+    let firsts = all_conflicts(execution).targets.into_iter().filter(|conflict| conflict.is_first);
+    let mut pairs: Vec<Pair> = firsts.map(|conflict| conflict.pair).collect();
     pairs.sort();
     pairs.dedup();
     pairs
 }
 
+/// The same with a target for every access that conflicts with another one.
+#[must_use]
+pub fn all_conflicts(execution: &Execution) -> Conflicts {
+    let mut scan = Scan::default();
+    for (position, record) in execution.records.iter().enumerate() {
+        scan.families.note(record);
+        scan.locks.note(record);
+        if record.kind == Kind::Create {
+            scan.create(record);
+        } else if record.kind == Kind::Numbered {
+            scan.number(record);
+        } else if record.kind.is_access() && record.kind != Kind::Free && record.code != 0 {
+            scan.access(execution, position, record);
+        }
+    }
+    scan.pair_the_rest();
+    let describe = Describe::new(&scan);
+    let targets = scan.found.iter().map(|&([a, b], is_first)| Conflict {
+        pair: [describe.access(a), describe.access(b)],
+        is_first,
+        guarded: describe.share_a_lock(a, b),
+    });
+    let mut targets: Vec<Conflict> = targets.collect();
+    targets.sort_by(|a, b| a.rank().cmp(&b.rank()));
+    let mut known = FxHashSet::default();
+    targets.retain(|target| known.insert(target.pair.clone()));
+    Conflicts { targets, pairs: scan.pairs, left_out: scan.left_out }
+}
+
+/// The locks that threads hold.
+#[derive(Default)]
+struct Locks {
+    held: FxHashMap<u32, Vec<u64>>,
+    sets: Vec<Vec<u64>>,
+    numbers: FxHashMap<Vec<u64>, u32>,
+}
+
+impl Locks {
+    fn note(&mut self, record: &Record) {
+        match record.kind {
+            Kind::Lock | Kind::ReadLock | Kind::WriteLock => self.take(record.thread, record.object),
+            Kind::TryLock | Kind::TryReadLock | Kind::TryWriteLock if record.detail == 1 => {
+                self.take(record.thread, record.object);
+            }
+            Kind::Unlock | Kind::RwUnlock => self.give_back(record.thread, record.object),
+            Kind::Wait => self.give_back(record.thread, record.extra),
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, thread: u32, lock: u64) {
+        let held = self.held.entry(thread).or_default();
+        held.push(lock);
+        held.sort_unstable();
+    }
+
+    fn give_back(&mut self, thread: u32, lock: u64) {
+        let held = self.held.entry(thread).or_default();
+        if let Some(at) = held.iter().position(|&held| held == lock) {
+            held.remove(at);
+        }
+    }
+
+    /// The number of the set of locks that a thread holds; 0 for none.
+    fn of(&mut self, thread: u32) -> u32 {
+        let Some(held) = self.held.get(&thread).filter(|held| !held.is_empty()) else { return 0 };
+        if let Some(&number) = self.numbers.get(held) {
+            return number;
+        }
+        self.sets.push(held.clone());
+        let number = self.sets.len() as u32;
+        self.numbers.insert(held.clone(), number);
+        number
+    }
+
+    fn have_in_common(&self, a: u32, b: u32) -> bool {
+        let set = |number: u32| number.checked_sub(1).map_or(&[][..], |at| &self.sets[at as usize]);
+        set(a).iter().any(|lock| set(b).contains(lock))
+    }
+}
+
 #[derive(Default)]
 struct Scan {
     families: Families,
+    locks: Locks,
     paths: Vec<u64>,
     children: Vec<u32>,
     stacks: Vec<Vec<u64>>,
@@ -82,9 +214,14 @@ struct Scan {
     class_numbers: FxHashMap<Class, usize>,
     memory: FxHashMap<u64, Vec<Touch>>,
     known: FxHashSet<[usize; 2]>,
-    pairs: Vec<[usize; 2]>,
-    /// All accesses, in order: record position and class.
-    accesses: Vec<(usize, usize)>,
+    /// Accesses that have a target with one that came later, of this class.
+    covered: FxHashSet<(usize, usize)>,
+    /// Positions of two accesses, and whether they are the first of their classes.
+    found: Vec<([usize; 2], bool)>,
+    pairs: u64,
+    left_out: u64,
+    /// All accesses, in order: record position, class, and set of locks.
+    accesses: Vec<(usize, usize, u32)>,
 }
 
 impl Scan {
@@ -92,15 +229,24 @@ impl Scan {
         self.paths.get(thread as usize).copied().unwrap_or(if thread == 0 { MAIN_PATH } else { 0 })
     }
 
+    fn make_room(&mut self, threads: usize) {
+        if self.paths.len() < threads {
+            self.paths.resize(threads, MAIN_PATH);
+            self.children.resize(threads, 0);
+        }
+    }
+
     fn create(&mut self, record: &Record) {
         let (parent, child) = (record.thread as usize, record.object as usize);
-        let most = parent.max(child) + 1;
-        if self.paths.len() < most {
-            self.paths.resize(most, MAIN_PATH);
-            self.children.resize(most, 0);
-        }
+        self.make_room(parent.max(child) + 1);
         self.children[parent] += 1;
         self.paths[child] = path_of(self.paths[parent], self.children[parent]);
+    }
+
+    /// The program has given a thread a number of its own.
+    fn number(&mut self, record: &Record) {
+        self.make_room(record.thread as usize + 1);
+        self.paths[record.thread as usize] = record.object;
     }
 
     fn class(&mut self, execution: &Execution, record: &Record) -> usize {
@@ -131,98 +277,173 @@ impl Scan {
 
     fn access(&mut self, execution: &Execution, position: usize, record: &Record) {
         let class = self.class(execution, record);
-        self.accesses.push((position, class));
+        let locks = self.locks.of(record.thread);
+        self.accesses.push((position, class, locks));
         let own = self.classes[class];
         let epoch = self.families.entry(own.thread, own.thread).max(1);
-        for (granule, mask) in bytes(record) {
+        // Classes that this access has a target with.
+        let mut partners: Vec<usize> = Vec::new();
+        for (nth, (granule, mask)) in bytes(record).enumerate() {
             let touches = self.memory.entry(granule).or_default();
-            let mut fresh = mask;
-            for touch in touches.iter() {
+            let mut known = None;
+            for (index, touch) in touches.iter_mut().enumerate() {
+                if (touch.class, touch.epoch, touch.mask) == (class, epoch, mask) {
+                    known = Some(index);
+                }
                 let other = self.classes[touch.class];
-                if touch.class == class && touch.epoch == epoch {
-                    fresh &= !touch.mask;
-                } else if other.thread != own.thread
+                let conflict = other.thread != own.thread
                     && touch.mask & mask != 0
                     && (own.writes || other.writes)
-                    && !(own.atomic && other.atomic)
-                    && touch.epoch > self.families.entry(own.thread, other.thread)
-                    && self.known.insert([touch.class.min(class), touch.class.max(class)])
-                {
-                    self.pairs.push([touch.record, position]);
+                    && !(own.atomic && other.atomic);
+                if !conflict {
+                    continue;
+                }
+                // Each pair counts where the memory begins that both have in common.
+                self.pairs += if nth == 0 { touch.records.len() as u64 } else { touch.begin };
+                let is_apart = touch.epoch <= self.families.entry(own.thread, other.thread);
+                if is_apart {
+                    continue;
+                }
+                let partner = touch.partner(class);
+                touch.partners[partner].last = position;
+                if partners.contains(&touch.class) {
+                    continue;
+                }
+                partners.push(touch.class);
+                let is_first = self.known.insert([touch.class.min(class), touch.class.max(class)]);
+                let with = touch.records[touch.partners[partner].count.min(touch.records.len() - 1)];
+                touch.partners[partner].count += 1;
+                self.covered.insert((with, class));
+                if is_first || self.found.len() < MOST_FURTHER {
+                    self.found.push(([with, position], is_first));
+                } else {
+                    self.left_out += 1;
                 }
             }
-            if fresh != 0 {
-                touches.push(Touch { class, mask, record: position, epoch });
+            let known = known.unwrap_or_else(|| {
+                touches.push(Touch { class, mask, epoch, records: Vec::new(), begin: 0, partners: Vec::new() });
+                touches.len() - 1
+            });
+            touches[known].records.push(position);
+            touches[known].begin += u64::from(nth == 0);
+        }
+    }
+
+    /// Accesses that others came after, but fewer of them: the last one of those is their partner.
+    fn pair_the_rest(&mut self) {
+        for touch in self.memory.values().flatten() {
+            for partner in &touch.partners {
+                let rest = touch.records.iter().skip(partner.count).take_while(|&&record| record < partner.last);
+                for &record in rest {
+                    if !self.covered.insert((record, partner.class)) {
+                        continue;
+                    }
+                    if self.found.len() < MOST_FURTHER {
+                        self.found.push(([record, partner.last], false));
+                    } else {
+                        self.left_out += 1;
+                    }
+                }
             }
         }
+    }
+}
+
+impl Touch {
+    /// The index of a partner, which becomes one.
+    fn partner(&mut self, class: usize) -> usize {
+        self.partners.iter().position(|partner| partner.class == class).unwrap_or_else(|| {
+            self.partners.push(Partner { class, count: 0, last: 0 });
+            self.partners.len() - 1
+        })
     }
 }
 
 /// Finds descriptors.
 struct Describe<'s> {
     scan: &'s Scan,
-    /// Class of each access, by record.
-    class_of: FxHashMap<usize, usize>,
+    /// Class, set of locks, and number among those that fit its description, by record.
+    wanted: FxHashMap<usize, (usize, u32, u64)>,
     /// Threads that execute an instruction.
     threads: FxHashMap<u64, FxHashSet<u32>>,
-    /// Distinct stacks with which a thread executes an instruction.
-    stacks: FxHashMap<(u32, u64), FxHashSet<u32>>,
-    /// Accesses of a thread at an instruction, in order.
-    order: FxHashMap<(u32, u64), Vec<(usize, u32)>>,
+    /// Callers in the description of an access, by thread, instruction and stack.
+    depths: FxHashMap<(u32, u64, u32), usize>,
 }
 
 impl<'s> Describe<'s> {
     fn new(scan: &'s Scan) -> Self {
-        let mut describe = Self {
-            scan,
-            class_of: FxHashMap::default(),
-            threads: FxHashMap::default(),
-            stacks: FxHashMap::default(),
-            order: FxHashMap::default(),
-        };
-        let wanted: FxHashSet<usize> = scan.pairs.iter().flatten().copied().collect();
-        let codes: FxHashSet<u64> = scan
-            .accesses
-            .iter()
-            .filter(|(record, _)| wanted.contains(record))
-            .map(|&(_, class)| scan.classes[class].code)
-            .collect();
-        for &(record, number) in &scan.accesses {
-            let class = scan.classes[number];
-            if !codes.contains(&class.code) {
-                continue;
+        let wanted: FxHashSet<usize> = scan.found.iter().flat_map(|(pair, _)| *pair).collect();
+        let is_wanted = |&&(record, ..): &&(usize, usize, u32)| wanted.contains(&record);
+        let codes: FxHashSet<u64> =
+            scan.accesses.iter().filter(is_wanted).map(|&(_, class, _)| scan.classes[class].code).collect();
+        let mut threads: FxHashMap<u64, FxHashSet<u32>> = FxHashMap::default();
+        let mut stacks: FxHashMap<(u32, u64), Vec<u32>> = FxHashMap::default();
+        for class in scan.classes.iter().filter(|class| codes.contains(&class.code)) {
+            threads.entry(class.code).or_default().insert(class.thread);
+            let stacks = stacks.entry((class.thread, class.code)).or_default();
+            if !stacks.contains(&class.stack) {
+                stacks.push(class.stack);
             }
-            if wanted.contains(&record) {
-                describe.class_of.insert(record, number);
-            }
-            let key = (class.thread, class.code);
-            describe.threads.entry(class.code).or_default().insert(class.thread);
-            describe.stacks.entry(key).or_default().insert(class.stack);
-            describe.order.entry(key).or_default().push((record, class.stack));
         }
+        let mut depths = FxHashMap::default();
+        for (&(thread, code), stacks) in &stacks {
+            for &stack in stacks {
+                depths.insert((thread, code, stack), depth(scan, stack, stacks));
+            }
+        }
+        let mut describe = Self { scan, wanted: FxHashMap::default(), threads, depths };
+        describe.count(&wanted, &stacks);
         describe
     }
 
+    /// Numbers the accesses that are wanted among those of the same thread that fit their descriptions.
+    fn count(&mut self, wanted: &FxHashSet<usize>, stacks: &FxHashMap<(u32, u64), Vec<u32>>) {
+        // How many there were so far, for the description of an access by thread, instruction and stack; and which
+        // descriptions such an access fits.
+        let mut counts: FxHashMap<(u32, u64, u32), u64> = FxHashMap::default();
+        let mut fitting: FxHashMap<(u32, u64, u32), Vec<u32>> = FxHashMap::default();
+        for &(record, number, locks) in &self.scan.accesses {
+            let class = self.scan.classes[number];
+            let Some(stacks) = stacks.get(&(class.thread, class.code)) else { continue };
+            let key = (class.thread, class.code, class.stack);
+            let fits = fitting.entry(key).or_insert_with(|| {
+                let of = |stack: u32| &self.scan.stacks[stack as usize];
+                let fits = |other: u32| {
+                    let depth = self.depths[&(class.thread, class.code, other)];
+                    of(class.stack).get(..depth) == of(other).get(..depth)
+                };
+                stacks.iter().copied().filter(|&other| fits(other)).collect()
+            });
+            for &other in &*fits {
+                *counts.entry((class.thread, class.code, other)).or_default() += 1;
+            }
+            if wanted.contains(&record) {
+                self.wanted.insert(record, (number, locks, counts[&key]));
+            }
+        }
+    }
+
     fn access(&self, record: usize) -> Descriptor {
-        let class = self.scan.classes[self.class_of[&record]];
-        let key = (class.thread, class.code);
-        let own = &self.scan.stacks[class.stack as usize];
-        let top = |stack: u32, length: usize| {
-            let stack = &self.scan.stacks[stack as usize];
-            &stack[..length.min(stack.len())]
-        };
-        let others = || self.stacks[&key].iter().filter(|&&stack| stack != class.stack);
-        let most = own.len().min(CALLERS);
-        let length = (0..most)
-            .find(|&length| others().all(|&stack| top(stack, length) != &own[..length]))
-            .unwrap_or(if others().next().is_none() { 0 } else { most });
-        let fits = |stack: u32| top(stack, length) == &own[..length];
-        let before = self.order[&key].iter().take_while(|&&(at, _)| at < record).filter(|&&(_, stack)| fits(stack));
+        let (number, _, nth) = self.wanted[&record];
+        let class = self.scan.classes[number];
+        let depth = self.depths[&(class.thread, class.code, class.stack)];
         Descriptor {
             code: class.code,
             path: (self.threads[&class.code].len() > 1).then(|| self.scan.path(class.thread)),
-            callers: own[..length].to_vec(),
-            nth: before.count() as u64 + 1,
+            callers: self.scan.stacks[class.stack as usize][..depth].to_vec(),
+            nth,
         }
     }
+
+    fn share_a_lock(&self, a: usize, b: usize) -> bool {
+        self.scan.locks.have_in_common(self.wanted[&a].1, self.wanted[&b].1)
+    }
+}
+
+/// How many callers it takes to tell a stack from others, of which it is one.
+fn depth(scan: &Scan, stack: u32, all: &[u32]) -> usize {
+    let own = &scan.stacks[stack as usize];
+    let differs = |other: u32, depth: usize| scan.stacks[other as usize].get(..depth) != Some(&own[..depth]);
+    let others = || all.iter().copied().filter(|&other| other != stack);
+    (0..own.len()).find(|&depth| others().all(|other| differs(other, depth))).unwrap_or(own.len())
 }

@@ -21,6 +21,9 @@ pub struct Plan {
     pub observe: Observe,
     /// Whether the happens-before detector runs.
     pub detect_races: bool,
+    /// Whether what it infers is a race. Without that it tells only which memory is shared and which was used after its end, and
+    /// a race is what [`Plan::provoke`] and [`Plan::sample`] make meet.
+    pub infer_races: bool,
     /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
     /// For reports only: it is slow.
     pub explain: Option<(u64, u64)>,
@@ -43,6 +46,9 @@ pub struct Plan {
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
     /// else can run. A pair that meets is a race, and logged as one.
     pub provoke: Option<Box<Pair>>,
+    /// Events of other threads after which whoever is held goes on, though others could too: they may only wait for it. Not for
+    /// executions that run freely.
+    pub patience: u64,
     /// Hold threads at accesses that are drawn at random, in the same way.
     pub sample: Option<Sample>,
     /// Let the threads run freely: in parallel, as the system has them run. Nothing is decided, and whoever is held waits
@@ -97,6 +103,9 @@ pub enum Observe {
     Code,
 }
 
+/// Events of others for which a thread is held, where nothing is known of how long executions are.
+pub const PATIENCE: u64 = 200_000;
+
 /// Events in a row that any plan lets a thread have while others wait, unless the user says otherwise.
 pub(crate) const LONGEST_TURN: u64 = 2_000_000;
 
@@ -110,6 +119,7 @@ impl Default for Plan {
             spurious: false,
             observe: Observe::Points,
             detect_races: true,
+            infer_races: true,
             explain: None,
             stacks: false,
             select: None,
@@ -118,6 +128,7 @@ impl Default for Plan {
             wishes: Vec::new(),
             allocations: false,
             provoke: None,
+            patience: PATIENCE,
             sample: None,
             free: false,
             max_events: 4_000_000_000,

@@ -65,6 +65,7 @@ impl Variables {
     pub fn note(&mut self, execution: &Execution, record: &Record) -> Option<Variable> {
         match record.kind {
             Kind::Create => self.create(record),
+            Kind::Numbered => self.number(record),
             Kind::Allocated => self.allocate(execution, record),
             Kind::Io | Kind::State => return record.variable().map(Variable::File),
             _ => return record.variable().map(|address| self.at(address)),
@@ -92,13 +93,22 @@ impl Variables {
         self.paths.get(thread as usize).copied().unwrap_or(if thread == 0 { MAIN_PATH } else { 0 })
     }
 
+    /// The program has given a thread a number of its own.
+    fn number(&mut self, record: &Record) {
+        self.make_room(record.thread as usize + 1);
+        self.paths[record.thread as usize] = record.object;
+    }
+
+    fn make_room(&mut self, threads: usize) {
+        if self.paths.len() < threads {
+            self.paths.resize(threads, MAIN_PATH);
+            self.children.resize(threads, 0);
+        }
+    }
+
     fn create(&mut self, record: &Record) {
         let (parent, child) = (record.thread as usize, record.object as usize);
-        let most = parent.max(child) + 1;
-        if self.paths.len() < most {
-            self.paths.resize(most, MAIN_PATH);
-            self.children.resize(most, 0);
-        }
+        self.make_room(parent.max(child) + 1);
         self.children[parent] += 1;
         self.paths[child] = path_of(self.paths[parent], self.children[parent]);
     }

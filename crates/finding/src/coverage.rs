@@ -46,6 +46,63 @@ pub struct Coverage {
     /// What was not under control, or not seen, each once. With any of it the exploration is not complete.
     #[serde(default)]
     pub uncontrolled: Vec<Uncontrolled>,
+    /// What was monitored, for the analyses that provoke pairs of accesses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
+}
+
+/// What a verification by watchpoints was like: table 1 of E. A. Gerlits, "RaceHunter: dynamic detection of data races by
+/// provoking conflicting accesses", 2023, and the size of the trace, as section 4 of it estimates the worst case and as it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Threads of the monitored execution.
+    pub threads: u64,
+    /// Its accesses to memory.
+    pub accesses: u64,
+    /// Its calls of functions that are instrumented.
+    pub calls: u64,
+    /// Pairs of accesses that conflict.
+    pub conflicting_pairs: u64,
+    /// Targets that come of them.
+    pub targets: u64,
+    /// Bits that suffice for the trace of any execution with so many threads, accesses and calls.
+    pub trace_bits: u64,
+    /// Bytes of the trace as it was, with call stacks, decisions and the ways through the code.
+    pub trace_bytes: u64,
+    /// Most memory that the controller had, in KiB; 0 where that is not known.
+    pub memory_kib: u64,
+    /// Time of an execution that nothing is looked for in, in microseconds.
+    pub plain_us: u64,
+    /// Time of the verification so far, in microseconds.
+    pub verified_us: u64,
+}
+
+impl Figures {
+    /// Bits of a number: what the paper calls `b`.
+    const NUMBER: u64 = 64;
+
+    /// The paper's estimate for n threads, m accesses and k calls: n(n + 1)b/2 + m(3b + 2) + k(2b + 4).
+    #[must_use]
+    pub fn estimate(threads: u64, accesses: u64, calls: u64) -> u64 {
+        let (n, m, k, b) = (threads, accesses, calls, Self::NUMBER);
+        let identities = n.saturating_mul(n + 1).saturating_mul(b) / 2;
+        identities.saturating_add(m.saturating_mul(3 * b + 2)).saturating_add(k.saturating_mul(2 * b + 4))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimate_is_that_of_the_paper() {
+        assert_eq!(Figures::estimate(1, 0, 0), 64, "one thread: an empty identity, and the count of its children");
+        assert_eq!(Figures::estimate(4, 0, 0) - Figures::estimate(3, 0, 0), 4 * 64);
+        assert_eq!(Figures::estimate(1, 1, 0) - Figures::estimate(1, 0, 0), 3 * 64 + 2);
+        assert_eq!(Figures::estimate(1, 0, 1) - Figures::estimate(1, 0, 0), 2 * 64 + 4);
+        // Table 1 has 14 KB for this; the numbers of that machine were smaller.
+        assert_eq!(Figures::estimate(4, 696, 129) / 8 / 1024, 18);
+    }
 }
 
 /// Something that RaceHunter does not control, or not see.

@@ -8,7 +8,7 @@
 mod coverage;
 mod fingerprint;
 
-pub use coverage::{Coverage, Uncontrolled};
+pub use coverage::{Coverage, Figures, Uncontrolled};
 pub use fingerprint::fingerprint;
 
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,9 @@ pub struct Finding {
     pub threads: Vec<Thread>,
     /// More to know, one line each.
     pub notes: Vec<String>,
+    /// A race: both threads stood right before their accesses at the same time, and in every replay that confirmed it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub met: bool,
     /// Why the user does not want to hear of it, if so: it is told, and does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<String>,
@@ -242,6 +245,27 @@ pub struct Schedule {
     /// Where the execution is stopped, if it does not end by itself: after so many events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_after: Option<u64>,
+    /// Accesses at which a thread is held until another one is about to make a conflicting one; none, or two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
+    /// For how many events of others it is held, at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u64>,
+}
+
+/// An access of a [`Schedule`]; the meaning of the fields is that of a descriptor of the explore crate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The instruction.
+    pub code: u64,
+    /// The thread, when others execute the instruction too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<u64>,
+    /// Innermost callers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<u64>,
+    /// Which of the thread's accesses that fit, from 1.
+    pub nth: u64,
 }
 
 /// One switch of a [`Schedule`]; the meaning of the fields is that of the event crate's `Switch`.

@@ -45,8 +45,11 @@ pub(crate) fn steps(plans: &[Plan], snapshots: bool) -> Vec<Step> {
 fn common(a: &Plan, b: &Plan) -> u64 {
     let alike = (a.fair_limit, a.observe, a.detect_races, a.explain, a.max_events, a.max_threads, &a.select)
         == (b.fair_limit, b.observe, b.detect_races, b.explain, b.max_events, b.max_threads, &b.select);
+    // Who is held, and where, is part of the state that a snapshot has.
+    let watch_alike =
+        (a.infer_races, a.patience, &a.provoke, a.sample) == (b.infer_races, b.patience, &b.provoke, b.sample);
     // What skips accesses changes the flags of sites for good, and is done with a beginning in no time.
-    if !alike || a.select.is_some() {
+    if !alike || !watch_alike || a.select.is_some() {
         return 0;
     }
     let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
@@ -93,6 +96,14 @@ mod tests {
     fn what_skips_accesses_begins_by_itself() {
         let selective = Plan { select: Some(Vec::new()), ..plan(&[(10, 1), (50_000, 2)]) };
         assert!(matches!(steps(&[selective.clone(), selective], true)[..], [Step::Single(0), Step::Single(1)]));
+    }
+
+    #[test]
+    fn who_holds_others_shares_nothing_with_them() {
+        let at = |code| racehunter_explore::Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
+        let provoked = |code| Plan { provoke: Some(Box::new([at(code), at(code)])), ..plan(&[(50_000, 2)]) };
+        let steps = steps(&[provoked(1), provoked(1), provoked(2)], true);
+        assert!(matches!(steps[..], [Step::Snapshot { first: 0, count: 2, .. }, Step::Single(2)]));
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use crate::processes::{Backend, Settings};
 use racehunter_event::control::{
-    BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE,
-    FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS,
-    Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
-    PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACK_WORDS,
-    STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
-    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Trouble, Weight, Wish,
+    BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE,
+    FLAG_INFER_NOTHING, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold, LIBRARIES,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES,
+    OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET,
+    SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED,
+    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Trouble,
+    Weight, Wish,
 };
-use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch};
+use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch, callers_hash};
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -303,6 +304,7 @@ impl Region {
         let selected = self.write_selected(plan);
         let mut flags = match selected {
             Some(_) => FLAG_SELECTIVE,
+            None if plan.detect_races && plan.select.is_none() && !plan.infer_races => FLAG_DETECT | FLAG_INFER_NOTHING,
             None if plan.detect_races && plan.select.is_none() => FLAG_DETECT,
             None => 0,
         };
@@ -361,7 +363,7 @@ impl Region {
             (*slot).flags = flags;
             (*slot).holds = holds;
             (*slot).sample = sample;
-            (*slot).patience = self.patience;
+            (*slot).patience = if plan.free { self.patience } else { plan.patience };
             (*slot).nonce = self.written.next_nonce();
             (*slot).state = STATE_EMPTY;
             let plan_bytes = std::slice::from_raw_parts(slot.cast::<u8>().cast_const(), PLAN_BYTES);
@@ -509,12 +511,13 @@ fn nameless_file(directory: &Path) -> io::Result<File> {
 
 /// A descriptor as the runtime reads it.
 fn hold(descriptor: &Descriptor) -> Hold {
-    let mut hold =
-        Hold { code: descriptor.code, path: descriptor.path.unwrap_or(0), nth: descriptor.nth, ..Hold::default() };
-    for (to, &from) in hold.callers.iter_mut().zip(&descriptor.callers) {
-        *to = from;
+    Hold {
+        code: descriptor.code,
+        path: descriptor.path.unwrap_or(0),
+        depth: descriptor.callers.len() as u64,
+        callers: callers_hash(descriptor.callers.iter().copied()),
+        nth: descriptor.nth,
     }
-    hold
 }
 
 /// A wish as the runtime reads it.

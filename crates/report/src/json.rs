@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use racehunter_finding::{Coverage, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Value, Waiting};
+use racehunter_finding::{Coverage, Figures, Finding, Frame, Object, Site, Step, Thread, Uncontrolled, Value, Waiting};
 use serde::Serialize;
 
 use crate::{Bound, Told};
@@ -26,6 +26,8 @@ struct FindingLine<'a> {
     notes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     suppressed: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    met: bool,
 }
 
 #[derive(Serialize)]
@@ -86,6 +88,8 @@ struct SummaryLine<'a> {
     unconfirmed: u64,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unclear: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<&'a Figures>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -119,6 +123,7 @@ pub(crate) fn finding(finding: &Finding) -> io::Result<String> {
         steps: &finding.steps,
         notes: &finding.notes,
         suppressed: finding.suppressed.as_deref(),
+        met: finding.met,
     })
 }
 
@@ -167,6 +172,7 @@ pub(crate) fn summary(coverage: &Coverage, told: Told, elapsed: Duration) -> io:
         completed: coverage.completed,
         unconfirmed: told.unconfirmed,
         unclear: &coverage.unclear,
+        figures: coverage.figures.as_ref(),
     })
 }
 

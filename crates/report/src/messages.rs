@@ -111,6 +111,13 @@ pub fn both_stood() -> String {
     "both threads stood right before these accesses at the same time".to_owned()
 }
 
+/// A race of two threads that stood before their accesses once.
+#[must_use]
+pub fn met_once() -> String {
+    "both threads stood before conflicting accesses at the same time in one execution, and in none of those that repeated it"
+        .to_owned()
+}
+
 /// A race that only the known synchronisation does not rule out.
 #[must_use]
 pub fn never_met() -> String {

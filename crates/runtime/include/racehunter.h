@@ -37,6 +37,14 @@
  * of the block in such a way that no order of whole blocks explains it. Marks are per thread, may be nested (the outermost
  * counts), and cost nothing to speak of. They change nothing about what is explored.
  *
+ * RaceHunter has to recognise a thread in another execution. By default it goes by who created it, and as which of its
+ * children: that is the same in every execution, unless threads are created in an order that varies, or a thread of a pool does
+ * whatever work comes next. A thread of such a program can say which one it is, before it touches anything that others do:
+ *
+ *     racehunter_number_thread(work->id);          // the same for the same work, in every execution; no two threads at a time
+ *
+ * Threads that it creates from then on are known as its children. See docs/watchpoints.md.
+ *
  * The header is for C99 and C++11 or later, with GCC or Clang. Define RACEHUNTER_NO_SHORT_NAMES before including it
  * if OnStart and OnRestart mean something else in your program.
  */
@@ -65,6 +73,12 @@ int racehunter_on_restart(void) __attribute__((weak));
  */
 void racehunter_atomic_begin(void) __attribute__((weak));
 void racehunter_atomic_end(void) __attribute__((weak));
+
+/*
+ * The calling thread has this number in any execution. Provided by the runtime; weak like the others. Call it through
+ * racehunter_number_thread.
+ */
+void racehunter_thread_id(unsigned long long id) __attribute__((weak));
 
 #ifdef __cplusplus
 }
@@ -95,6 +109,12 @@ static inline void racehunter_begin_block(void) {
 static inline void racehunter_end_block(void) {
     if (racehunter_atomic_end)
         racehunter_atomic_end();
+}
+
+/* The calling thread is the one with this number, in this and in any other execution. */
+static inline void racehunter_number_thread(unsigned long long id) {
+    if (racehunter_thread_id)
+        racehunter_thread_id(id);
 }
 
 #ifndef RACEHUNTER_NO_SHORT_NAMES

@@ -2,13 +2,15 @@
 //!
 //! The plan describes up to two accesses ([`Hold`]), or has some drawn at random. Whoever comes to one of them first waits there, and others run. When
 //! some thread is about to touch the same memory, and it matters, both stand before their accesses: that is a race,
-//! whatever the program does to synchronise. A thread that waits in vain goes on when nobody else can run.
+//! whatever the program does to synchronise. A thread that waits in vain goes on when nobody else can run, or when the others
+//! have had as many events as the plan says: they may go on for ever, waiting for it.
 
+use crate::hooks::SITE_WATCHED;
 use crate::schedule::{self, decide_and_switch, now};
-use crate::thread::{__rh_stack, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread};
-use crate::{Global, log, server};
-use racehunter_event::control::{HOLD_CALLERS, Hold};
-use racehunter_event::{Cause, Kind, Record, Wait};
+use crate::thread::{__rh_stack, COUNT, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread};
+use crate::{Global, log, modules, reports, server};
+use racehunter_event::control::Hold;
+use racehunter_event::{Cause, Kind, Record, Wait, callers_hash};
 use racehunter_walk::Sampler;
 
 /// An access that is about to happen.
@@ -25,7 +27,8 @@ struct Access {
 struct Watch {
     /// Whether the plan describes accesses at all; in [`ACTIVE`] too.
     holds: [Hold; 2],
-    seen: [u64; 2],
+    /// Events for which a thread is held, at most.
+    patience: u64,
     sampler: Sampler,
     held: Option<Access>,
     since: u64,
@@ -34,16 +37,8 @@ struct Watch {
 /// Whether accesses must be looked at.
 #[unsafe(link_section = ".data.racehunter")]
 static ACTIVE: Global<bool> = Global::new(false);
-static WATCH: Global<Watch> = Global::new(Watch {
-    holds: [Hold { code: 0, path: 0, callers: [0; HOLD_CALLERS], nth: 0 }; 2],
-    seen: [0; 2],
-    sampler: Sampler::NONE,
-    held: None,
-    since: 0,
-});
-
-/// Events for which a thread is held, at most: others may go on for ever, waiting for it.
-const PATIENCE: u64 = 200_000;
+static WATCH: Global<Watch> =
+    Global::new(Watch { holds: [Hold::NONE; 2], patience: 0, sampler: Sampler::NONE, held: None, since: 0 });
 
 /// Takes what the plan describes.
 pub(crate) unsafe fn begin() {
@@ -52,7 +47,12 @@ pub(crate) unsafe fn begin() {
     let active = sampler.is_active() || holds.iter().any(|hold| hold.code != 0);
     ACTIVE.set(active);
     if active {
-        *WATCH.ptr() = Watch { holds, seen: [0; 2], sampler, held: None, since: 0 };
+        *WATCH.ptr() = Watch { holds, patience: (*slot).patience, sampler, held: None, since: 0 };
+        // Whoever conflicts with what is held need not be at a place that is known to be shared.
+        modules::flag_all(SITE_WATCHED);
+        for number in 0..COUNT.get() {
+            (*thread(number)).described = [0; 2];
+        }
     }
 }
 
@@ -61,9 +61,9 @@ pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
 
-/// The running thread is about to make an access, at a point.
+/// The running thread is about to make an access; only those at points are drawn.
 #[cold]
-pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, code: usize) {
+pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, code: usize, is_point: bool) {
     let watch = WATCH.ptr();
     let access = Access { thread: CURRENT.get(), code, address, size, kind, site };
     if let Some(held) = (*watch).held
@@ -78,10 +78,12 @@ pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, 
         ACTIVE.set((*watch).sampler.is_active());
         return;
     }
-    let drawn = (*watch).sampler.draws();
-    if (*watch).held.is_none() && (described(&access) || drawn) {
+    let drawn = is_point && (*watch).sampler.draws();
+    let described = described(&access);
+    if (*watch).held.is_none() && (described || drawn) {
         (*watch).held = Some(access);
         (*watch).since = now();
+        schedule::arm();
         hold(current(), address);
     }
 }
@@ -104,7 +106,20 @@ unsafe fn hold(t: *mut Thread, address: usize) {
 /// sleeps and time-outs, but not for ever.
 pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
     let watch = WATCH.ptr();
-    let held = (*watch).held.filter(|_| !time_can_pass || now() > (*watch).since + PATIENCE)?;
+    let held = (*watch).held.filter(|_| !time_can_pass || now() >= until())?;
+    release();
+    Some(held.thread)
+}
+
+/// The event before which the thread that is held goes on, if there is one.
+pub(crate) unsafe fn until() -> u64 {
+    let watch = WATCH.ptr();
+    if !is_holding() { u64::MAX } else { (*watch).since.saturating_add((*watch).patience).saturating_add(1) }
+}
+
+/// The others have had the events that they are given: the thread that is held goes on before event `n`.
+pub(crate) unsafe fn expires(n: u64) -> Option<u32> {
+    let held = (*WATCH.ptr()).held.filter(|_| is_active() && n >= until())?;
     release();
     Some(held.thread)
 }
@@ -168,35 +183,43 @@ unsafe fn tell(first: &Access, second: &Access) {
             ..Record::default()
         });
     }
+    // Not before both are there: they are read as a pair.
+    for access in [first, second].into_iter().filter(|access| access.site != 0) {
+        reports::shared(access.address, access.site as usize - 1);
+    }
 }
 
-/// Whether the plan describes this access.
+/// Whether the plan describes this access. Each thread counts its own.
 unsafe fn described(access: &Access) -> bool {
     let watch = WATCH.ptr();
     let code = log::relative(access.code);
+    let t = current();
     let mut found = false;
     for i in 0..2 {
         let hold = (*watch).holds[i];
-        if hold.code == code && (hold.path == 0 || hold.path == (*current()).path) && called_from(&hold.callers) {
-            (*watch).seen[i] += 1;
-            found |= (*watch).seen[i] == hold.nth;
+        if hold.code == code && (hold.path == 0 || hold.path == (*t).path) && called_from(&hold) {
+            (*t).described[i] += 1;
+            found |= (*t).described[i] == hold.nth;
         }
     }
     found
 }
 
 /// Whether the running thread's innermost callers are these.
-unsafe fn called_from(callers: &[u64; HOLD_CALLERS]) -> bool {
-    let mut frame = __rh_stack.get();
-    for &caller in callers.iter().take_while(|&&caller| caller != 0) {
-        if frame <= (*current()).stack {
-            return false;
-        }
-        frame = frame.sub(1);
-        let Frame { code, .. } = *frame;
-        if log::relative(code) != caller {
-            return false;
-        }
+unsafe fn called_from(hold: &Hold) -> bool {
+    if hold.depth == 0 {
+        return true;
     }
-    true
+    let (top, bottom) = (__rh_stack.get(), (*current()).stack);
+    let mut frame = top;
+    let callers = core::iter::from_fn(|| {
+        (frame > bottom).then(|| {
+            // SAFETY: within the thread's part of the shadow call stack.
+            frame = unsafe { frame.sub(1) };
+            let Frame { code, .. } = unsafe { *frame };
+            log::relative(code)
+        })
+    });
+    let hash = callers_hash(callers.take(hold.depth as usize));
+    top.offset_from(bottom) as u64 >= hold.depth && hash == hold.callers
 }

@@ -11,12 +11,13 @@ use crate::schedule::{self, RH_BUDGET, RH_STAYS, access_point, attention, spin};
 use crate::shadow::{self, Access, RH_SHADOW};
 use crate::thread::{__rh_stack, CURRENT, current};
 use crate::track::{self, __rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
-use crate::{Global, annotations, atomics, escapes, free, log, memory, server, tsan, values};
+use crate::{Global, annotations, atomics, escapes, free, hold, log, memory, server, tsan, values};
 use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
-/// Bit of a site's flag byte, in this process only: every access is looked at, for watched memory.
+/// Bit of a site's flag byte, in this process only: every access is looked at, for watched memory and for what
+/// threads are held at.
 pub(crate) const SITE_WATCHED: u8 = 2;
 
 // Bit 0x40 of a flag byte, in this process only: the detector knows the site's code address. The fast paths ignore it.
@@ -451,6 +452,10 @@ pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: 
         let n = access_point(code, address, size, kind, site);
         log_access(n, address, size, site, kind, annotations::mark(address), code);
     } else {
+        if hold::is_active() && !server::is_selective() {
+            (*current()).code = code;
+            hold::before(address, size, kind, site_number(site), code, false);
+        }
         RH_BUDGET.set(RH_BUDGET.get() - 1);
         if RH_BUDGET.get() == 0 {
             spin::looks(address, size, code);

@@ -40,6 +40,7 @@ mod fiber;
 mod free;
 mod hold;
 mod hooks;
+mod identity;
 mod in_process;
 mod io;
 mod kernel;

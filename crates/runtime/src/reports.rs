@@ -3,7 +3,7 @@
 use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of};
 use crate::thread::{CURRENT, current};
 use crate::{Global, annotations, log, modules, outcome, schedule, server};
-use racehunter_event::control::{FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
+use racehunter_event::control::{FLAG_INFER_NOTHING, FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
 /// Pairs of places that were already logged in this execution.
@@ -49,6 +49,11 @@ pub(crate) unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot,
 #[cold]
 pub(crate) unsafe fn pair(first: &First, byte: u64, size: u8, access: &Access) {
     if !schedule::running() || annotations::is_benign(byte as usize) {
+        return;
+    }
+    // Memory that is used after its end: that order was seen. Any other is inferred.
+    let is_seen = matches!(first.kind, Kind::Free | Kind::Exit);
+    if !is_seen && schedule::flags() & FLAG_INFER_NOTHING != 0 {
         return;
     }
     (*server::slot()).races += 1;

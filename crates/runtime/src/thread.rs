@@ -75,6 +75,10 @@ pub(crate) struct Thread {
     /// Its identity in any schedule ([`racehunter_event::path_of`]), and how many threads it has made.
     pub path: u64,
     pub children: u32,
+    /// How many accesses it has made that fit each of those which the plan describes, see [`crate::hold`].
+    pub described: [u64; 2],
+    /// A system call of it that the watchdog has interrupted.
+    pub interruption: crate::watchdog::Interruption,
     /// Object of `pending`.
     pub object: usize,
     /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
@@ -222,6 +226,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).next_object = 0;
     (*t).result = 0;
     (*t).spin = schedule::spin::Spin::NEW;
+    (*t).interruption = crate::watchdog::Interruption::NONE;
     (*t).wakeup = schedule::spin::Wakeup::NEW;
     t
 }

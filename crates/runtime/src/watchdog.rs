@@ -23,8 +23,9 @@ use racehunter_event::{Cause, Escape, Kind, Wait};
 const TICK: u64 = 50;
 /// Looks in a row that find the thread blocked.
 const BLOCKED_LOOKS: u32 = 2;
-/// Milliseconds of processor time without an event.
+/// Milliseconds of processor time without an event; and where a thread is held, which the running one may spin for.
 const BUSY: u64 = 1000;
+const BUSY_FOR_ANOTHER: u64 = 250;
 /// Events of others after which a thread that was left is tried again.
 const PATIENCE: u64 = 100_000;
 
@@ -152,39 +153,130 @@ impl Interrupted {
         self.rax == EINTR && ((self.rip - 2) as *const u16).read_unaligned() == SYSCALL
     }
 
-    /// Makes that call again. Nobody but this library has interrupted it, and without it the call would not have failed. Those
-    /// that wait for a limited time are left alone: they would begin to wait anew.
+    /// Makes that call again. Nobody but this library has interrupted it, and without it the call would not have failed. One
+    /// that waits for a limited time waits for what is left of it.
     unsafe fn make_again(&self, context: *mut usize) {
-        const MOVE_TO_EAX: u8 = 0xb8;
-        /// Bytes of code that are looked at.
-        const LOADED_BEFORE: usize = 24;
-        /// More than there are.
-        const SYSTEM_CALLS: u32 = 512;
         const RAX: usize = 5 + 13;
         const RIP: usize = 5 + 16;
-        let before = (self.rip - 2) as *const u8;
-        if !self.returns_interrupted() {
+        let is_another = kernel::in_use() && fiber::fs_base() != (*current()).fs;
+        if !self.returns_interrupted() || is_another {
             return;
         }
-        // The number of the call is gone. The C library loads it just before, with at most a few loads of arguments between.
-        let loads = (5..=LOADED_BEFORE).filter(|&back| *before.sub(back) == MOVE_TO_EAX);
-        let mut numbers = loads.map(|back| before.sub(back - 1).cast::<u32>().read_unaligned());
-        let Some(call) = numbers.find(|&number| number < SYSTEM_CALLS) else { return };
-        let [rdx, r8, r10] = [12, 0, 2].map(|register| *context.add(5 + register));
-        let waits_for_ever = match call {
-            SEMOP | MSGSND | MSGRCV | PAUSE => true,
-            POLL => (rdx as i32) < 0,
-            SELECT | PSELECT6 | IO_GETEVENTS => r8 == 0,
-            PPOLL | RT_SIGTIMEDWAIT => rdx == 0,
-            EPOLL_WAIT | EPOLL_PWAIT => (r10 as i32) < 0,
-            SEMTIMEDOP | EPOLL_PWAIT2 => r10 == 0,
-            _ => false,
-        };
-        if waits_for_ever {
-            *context.add(RAX) = call as usize;
-            *context.add(RIP) = self.rip - 2;
+        let Some(call) = number_before(self.rip - 2, context) else { return };
+        let register = |number: usize| context.add(5 + number);
+        let [r8, r10, rdi, rsi, rdx] = [0, 2, 8, 9, 12].map(register);
+        const ABSOLUTE: usize = 1;
+        match call {
+            SEMOP | MSGSND | MSGRCV | PAUSE => {}
+            // The kernel has left there what remains.
+            SELECT | PSELECT6 | PPOLL => {}
+            POLL => wait_for_the_rest(self, rdx),
+            EPOLL_WAIT | EPOLL_PWAIT => wait_for_the_rest(self, r10),
+            NANOSLEEP => wait_for_what_is_left(self, rdi),
+            CLOCK_NANOSLEEP if *rsi & ABSOLUTE != 0 => {}
+            CLOCK_NANOSLEEP | RT_SIGTIMEDWAIT => wait_for_what_is_left(self, rdx),
+            // Only a wait for a limited time comes here: the kernel makes the others again by itself.
+            FUTEX if *rsi & 0x7f == 0 => wait_for_what_is_left(self, r10),
+            FUTEX => {}
+            IO_GETEVENTS => wait_for_what_is_left(self, r8),
+            SEMTIMEDOP | EPOLL_PWAIT2 => wait_for_what_is_left(self, r10),
+            _ => return,
         }
+        *context.add(RAX) = call as usize;
+        *context.add(RIP) = self.rip - 2;
     }
+}
+
+/// A system call that waits for a limited time, and was interrupted: where, and until when it waits.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Interruption {
+    rip: usize,
+    rsp: usize,
+    until: u64,
+    /// The argument that says for how long, as it was left: milliseconds.
+    left: i32,
+    /// Or a `struct timespec`, which the call is made to look at.
+    time: [u64; 2],
+}
+
+impl Interruption {
+    pub(crate) const NONE: Self = Self { rip: 0, rsp: 0, until: 0, left: 0, time: [0; 2] };
+}
+
+const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+
+/// An argument is a time in milliseconds, of which only the rest is to be waited for.
+unsafe fn wait_for_the_rest(at: &Interrupted, argument: *mut usize) {
+    let milliseconds = *argument as i32;
+    if milliseconds <= 0 {
+        return;
+    }
+    let last = &raw mut (*current()).interruption;
+    let now = sys::monotonic();
+    if ((*last).rip, (*last).rsp, (*last).left) != (at.rip, at.rsp, milliseconds) || (*last).until < now {
+        // It began a moment ago.
+        let until = now + milliseconds as u64 * MILLISECOND;
+        *last = Interruption { rip: at.rip, rsp: at.rsp, until, left: milliseconds, time: [0; 2] };
+        return;
+    }
+    (*last).left = (((*last).until - now) / MILLISECOND) as i32;
+    *argument = (*last).left as usize;
+}
+
+/// An argument leads to a `struct timespec`, of which only the rest is to be waited for.
+unsafe fn wait_for_what_is_left(at: &Interrupted, argument: *mut usize) {
+    let last = &raw mut (*current()).interruption;
+    let own = &raw mut (*last).time as usize;
+    let now = sys::monotonic();
+    if *argument == 0 {
+        return;
+    }
+    if *argument != own {
+        let [seconds, nanoseconds] = (*argument as *const [u64; 2]).read_unaligned();
+        let until = now.saturating_add(seconds.saturating_mul(SECOND)).saturating_add(nanoseconds);
+        *last = Interruption { rip: at.rip, rsp: at.rsp, until, left: 0, time: [0; 2] };
+        *argument = own;
+    }
+    let left = (*last).until.saturating_sub(now);
+    (*last).time = [left / SECOND, left % SECOND];
+}
+
+/// The number of the system call that the instruction there makes. By now the register has its result. What makes calls loads the
+/// number just before, with at most a few loads of arguments between.
+unsafe fn number_before(instruction: usize, context: *const usize) -> Option<u32> {
+    /// Bytes of code that are looked at.
+    const LOADED_BEFORE: usize = 48;
+    /// More than there are.
+    const SYSTEM_CALLS: u64 = 512;
+    const RBP: usize = 5 + 10;
+    let code = |back: usize| (instruction - back) as *const u8;
+    let plausible = |number: u64| (number < SYSTEM_CALLS).then_some(number as u32);
+    let frame = *context.add(RBP);
+    (4..=LOADED_BEFORE).find_map(|back| {
+        let at = code(back);
+        // Never beyond the instruction itself, nor from memory that the function does not have.
+        let number = match (*at, *at.add(1), *at.add(2)) {
+            // mov eax, number
+            (0xb8, ..) if back >= 5 => u64::from(at.add(1).cast::<u32>().read_unaligned()),
+            // mov rax, number
+            (0x48, 0xc7, 0xc0) if back >= 7 => u64::from(at.add(3).cast::<u32>().read_unaligned()),
+            // mov rax, [rbp - distance]
+            (0x48, 0x8b, 0x45) if *at.add(3) as i8 <= -8 && frame != 0 => {
+                (frame.wrapping_add_signed(isize::from(*at.add(3) as i8)) as *const u64).read_unaligned()
+            }
+            (0x48, 0x8b, 0x85) if back >= 7 && frame != 0 => {
+                let distance = at.add(3).cast::<i32>().read_unaligned();
+                if !(-4096..=-8).contains(&distance) {
+                    return None;
+                }
+                (frame.wrapping_add_signed(distance as isize) as *const u64).read_unaligned()
+            }
+            _ => return None,
+        };
+        plausible(number)
+    })
 }
 
 /// The instruction.
@@ -192,6 +284,9 @@ const SYSCALL: u16 = 0x050f;
 
 // Calls that wait, and return `EINTR` whatever the handler says.
 const POLL: u32 = 7;
+const NANOSLEEP: u32 = 35;
+const FUTEX: u32 = 202;
+const CLOCK_NANOSLEEP: u32 = 230;
 const SELECT: u32 = 23;
 const PAUSE: u32 = 34;
 const SEMOP: u32 = 65;
@@ -232,7 +327,7 @@ unsafe fn look(interrupted: &Interrupted) {
     (*watch).blocked = if idle && interrupted.in_system_call() { (*watch).blocked + 1 } else { 0 };
     let (what, milliseconds) = if (*watch).blocked >= BLOCKED_LOOKS {
         (Escape::Blocked, u64::from((*watch).blocked) * TICK)
-    } else if cpu - (*watch).since >= BUSY {
+    } else if cpu - (*watch).since >= if hold::is_holding() { BUSY_FOR_ANOTHER } else { BUSY } {
         (Escape::Busy, cpu - (*watch).since)
     } else {
         return;

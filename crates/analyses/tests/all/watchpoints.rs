@@ -4,7 +4,7 @@ use crate::common::{SMALL, TIMED, WIDER, config, found, hunt};
 use proptest::prelude::*;
 use racehunter_analyses::{BoundKind, FreeRunning, Options, Strategy, Technique, WatchpointBound};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value, schedules};
-use racehunter_explore::{Analysis, Budget, Bug, Execution, Outcome, Plan, Points, confirm, conflicts};
+use racehunter_explore::{Analysis, Budget, Bug, Execution, Outcome, Plan, Points, all_conflicts, confirm, conflicts};
 use std::collections::BTreeSet;
 
 fn races(bugs: impl IntoIterator<Item = Bug>) -> BTreeSet<Bug> {
@@ -43,7 +43,32 @@ fn meets<A: Analysis>(program: &Program, mut analysis: A, mut look: impl FnMut(&
     bugs
 }
 
-/// Listing 1 of the paper: the same lock protects a flag, but not what it is about.
+/// Listing 1 of the paper as it stands: in the sequential execution both accesses have the same lock, and happens-before orders
+/// them; who is held has the other thread take another branch, where it has none.
+fn listing_1_as_it_stands() -> Program {
+    let first = vec![
+        Op::Lock(0),
+        Op::Write(0, Value::Const(1)),
+        Op::Unlock(0),
+        Op::Lock(1),
+        Op::Write(1, Value::Const(1)),
+        Op::Unlock(1),
+    ];
+    let second = vec![
+        Op::Lock(1),
+        Op::Read(1, 0),
+        Op::Unlock(1),
+        Op::JumpIf(0, 0, 8),
+        Op::Lock(0),
+        Op::Write(0, Value::Const(2)),
+        Op::Unlock(0),
+        Op::JumpIf(0, 1, 9),
+        Op::Write(0, Value::Const(3)),
+    ];
+    Program::bare(vec![first, second])
+}
+
+/// In the spirit of listing 1: the same lock protects a flag, but not what it is about.
 fn listing_1() -> Program {
     let first = vec![Op::Write(0, Value::Const(1)), Op::Lock(0), Op::Write(1, Value::Const(1)), Op::Unlock(0)];
     let second = vec![Op::Lock(0), Op::Read(1, 0), Op::Unlock(0), Op::Write(0, Value::Const(2))];
@@ -59,7 +84,7 @@ fn listing_2() -> Program {
 
 #[test]
 fn what_the_sequential_execution_hides_is_provoked() {
-    for program in [listing_1(), listing_2()] {
+    for program in [listing_1_as_it_stands(), listing_1(), listing_2()] {
         let mut executor = ModelExecutor::new(program.clone());
         executor.add_all_points();
         let sequential = executor.run_one(&Plan::default());
@@ -87,6 +112,30 @@ fn a_loop_is_told_apart_by_count_and_threads_by_path() {
     // Each writer with the other, and each with both reads; all of them once.
     assert_eq!(pairs.len(), 5, "{pairs:#?}");
     assert!(pairs.iter().flatten().all(|descriptor| descriptor.nth == 1 && descriptor.path.is_none()));
+}
+
+/// The same write in every round of a loop, which has the lock in all rounds but the third.
+#[test]
+fn every_round_is_a_target() {
+    let rounds = |count| {
+        vec![
+            Op::AtomicAdd(count, 1, 0),
+            Op::JumpIf(0, 2, 3),
+            Op::Lock(0),
+            Op::Write(0, Value::Const(1)),
+            Op::JumpIf(0, 2, 6),
+            Op::Unlock(0),
+            Op::JumpIf(0, 3, 8),
+            Op::JumpIf(1, 0, 0),
+        ]
+    };
+    let program = Program::bare(vec![rounds(1), rounds(2)]);
+    let mut executor = ModelExecutor::new(program.clone());
+    executor.add_all_points();
+    let conflicts = all_conflicts(&executor.run_one(&Plan::default())).targets;
+    let (firsts, others): (Vec<_>, Vec<_>) = conflicts.iter().partition(|conflict| conflict.is_first);
+    assert_eq!((firsts.len(), firsts[0].guarded, others[0].guarded), (1, true, false), "{conflicts:?}");
+    assert_eq!(met(&program).len(), 1);
 }
 
 /// The last thread comes to its access once the second one has made its own, or while the first one shows a flag, which it

@@ -251,7 +251,7 @@ impl Round<'_> {
         add_libraries(symbols, executor);
         let left = self.until.saturating_duration_since(Instant::now());
         let patience = (left / 4).clamp(Duration::from_millis(100), Duration::from_secs(2));
-        let explainer = Explainer { symbols, load_address, patience };
+        let explainer = Explainer { symbols, load_address, patience, infers: true };
         let finding = explainer.finding(executor, &found.bug, &found.repeat, found.execution).ok()?;
         if !finding.confirmed || !is_race(&finding) {
             return None;

@@ -30,6 +30,7 @@ pub fn suspected(pair: &Pair) -> Finding {
         }),
         threads: Vec::new(),
         notes: vec![pair.parallel.clone()],
+        met: false,
         suppressed: None,
     }
 }

@@ -53,6 +53,7 @@ impl Campaign<'_> {
             events: self.events,
             left_out: self.portfolio.left_out(),
             uncontrolled: Vec::new(),
+            figures: None,
         }
     }
 
@@ -84,6 +85,8 @@ impl Campaign<'_> {
         }
         if !self.budget.detect_races {
             assumes.push("no detector of races".to_owned());
+        } else if !self.budget.infer_races {
+            assumes.push("a race is what two threads are about to do at the same time".to_owned());
         }
         if self.portfolio.left_out() > 0 {
             assumes.push("the order of operations on different objects does not matter".to_owned());

@@ -220,11 +220,15 @@ impl<'a> Run<'a> {
             self.tell(held.thread, self.state.events);
         }
         let path = self.state.path(self.current);
-        self.watch.hold(&access, path)
+        self.watch.hold(&access, path, self.state.events)
     }
 
     /// Makes the decisions that are due before event `n`, until a thread is chosen that can perform it.
     fn decide(&mut self, n: u64) -> Result<(), Outcome> {
+        if let Some(held) = self.watch.expires(n) {
+            self.partner = Some((held, n));
+            self.tell(held, n);
+        }
         loop {
             let others = self.others_ready();
             // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
@@ -392,7 +396,7 @@ impl<'a> Run<'a> {
                 self.log.push(Record { index: n, thread, kind: Kind::Exit, ..Record::default() });
             }
         }
-        if self.plan.detect_races && self.plan.select.is_none() {
+        if self.plan.detect_races && self.plan.infer_races && self.plan.select.is_none() {
             for race in &self.state.clocks.races[self.races..] {
                 self.log.extend(Clocks::race_records(*race));
             }

@@ -7,10 +7,14 @@ use racehunter_walk::Sampler;
 #[derive(Default)]
 pub(super) struct Watch {
     descriptors: Vec<Descriptor>,
-    seen: [u64; 2],
+    /// Accesses of each thread that fit.
+    seen: Vec<[u64; 2]>,
+    patience: u64,
     sampler: Sampler,
     /// The access that a thread is held at.
     held: Option<Record>,
+    /// The event before which it goes on, whatever others do.
+    until: u64,
     /// Threads whose next access was looked at.
     looked_at: Vec<u32>,
 }
@@ -19,7 +23,7 @@ impl Watch {
     pub fn new(plan: &Plan) -> Self {
         let descriptors = plan.provoke.as_deref().map(|pair| pair.to_vec()).unwrap_or_default();
         let sampler = plan.sample.map_or(Sampler::NONE, |sample| Sampler::new(sample.seed, sample.every));
-        Self { descriptors, sampler, ..Self::default() }
+        Self { descriptors, sampler, patience: plan.patience, ..Self::default() }
     }
 
     pub fn is_active(&self) -> bool {
@@ -45,24 +49,27 @@ impl Watch {
     }
 
     /// Whether the thread is held before this access, which is looked at once.
-    pub fn hold(&mut self, access: &Record, path: u64) -> bool {
+    pub fn hold(&mut self, access: &Record, path: u64, events: u64) -> bool {
         if self.looked_at.contains(&access.thread) {
             return false;
         }
         self.looked_at.push(access.thread);
         let drawn = self.sampler.draws();
-        if self.held.is_some() {
-            return false;
+        let thread = access.thread as usize;
+        if self.seen.len() <= thread {
+            self.seen.resize(thread + 1, [0; 2]);
         }
         let mut wanted = drawn;
-        for (descriptor, seen) in self.descriptors.iter().zip(&mut self.seen) {
+        for (descriptor, seen) in self.descriptors.iter().zip(&mut self.seen[thread]) {
             if descriptor.code == access.code && descriptor.path.is_none_or(|wanted| wanted == path) {
                 *seen += 1;
                 wanted |= *seen == descriptor.nth;
             }
         }
+        wanted &= self.held.is_none();
         if wanted {
             self.held = Some(*access);
+            self.until = events.saturating_add(self.patience).saturating_add(1);
         }
         wanted
     }
@@ -74,6 +81,11 @@ impl Watch {
             self.held = None;
         }
         is_held
+    }
+
+    /// The others have had the events that they are given: the thread that goes on before event `n`.
+    pub fn expires(&mut self, n: u64) -> Option<u32> {
+        self.held.take_if(|_| n >= self.until).map(|held| held.thread)
     }
 
     /// Nobody else can run.

@@ -1,4 +1,5 @@
 //! The in-memory model, and what is derived from its executions.
 
 mod causes;
+mod conflicts;
 mod model;

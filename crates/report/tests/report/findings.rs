@@ -74,6 +74,7 @@ pub fn finding(kind: Kind, message: String, sites: Vec<Site>) -> Finding {
         object: None,
         threads: Vec::new(),
         notes: Vec::new(),
+        met: false,
         suppressed: None,
     }
 }
@@ -218,6 +219,7 @@ pub fn coverage() -> Coverage {
         left_out: 0,
         finished: true,
         uncontrolled: Vec::new(),
+        figures: None,
     }
 }
 

@@ -7,7 +7,8 @@
 use super::threads::Thread;
 use crate::{fiber, log, server};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use racehunter_event::control::{HOLD_CALLERS, STACK_WORDS};
+use racehunter_event::callers_hash;
+use racehunter_event::control::{Hold, STACK_WORDS};
 
 /// Frames of a stack that are stored, at most.
 const MOST: usize = 32;
@@ -69,9 +70,14 @@ unsafe fn callers(own: &Thread, mut frame: usize) -> impl Iterator<Item = u64> {
 }
 
 /// Whether the innermost callers of a function are these.
-pub(super) unsafe fn called_from(own: &Thread, frame: usize, wanted: &[u64; HOLD_CALLERS]) -> bool {
-    let mut callers = callers(own, frame);
-    wanted.iter().take_while(|&&caller| caller != 0).all(|&caller| callers.next() == Some(caller))
+pub(super) unsafe fn called_from(own: &Thread, frame: usize, hold: &Hold) -> bool {
+    if hold.depth == 0 {
+        return true;
+    }
+    let mut count = 0;
+    let counted = callers(own, frame).take(hold.depth as usize).inspect(|_| count += 1);
+    let hash = callers_hash(counted);
+    count == hold.depth && hash == hold.callers
 }
 
 /// Stores the call stack of the running thread, as [`log::stack_of`] does; 0 when there is no room.

@@ -6,7 +6,7 @@ use crate::{Global, fiber, log, server};
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use racehunter_event::control::MAX_THREADS;
-use racehunter_event::{Kind, MAIN_PATH, Record, path_of};
+use racehunter_event::{Kind, MAIN_PATH, Record, path_of, path_of_id};
 use racehunter_walk::Sampler;
 
 /// What is known of a thread. Its maker writes it before it begins; then the thread alone uses it.
@@ -15,6 +15,8 @@ pub(super) struct Thread {
     /// Its identity in any execution.
     pub path: AtomicU64,
     children: AtomicU32,
+    /// How many accesses it has made that fit each of those which the plan describes.
+    pub described: [AtomicU64; 2],
     /// How many of its annotations say that its accesses are not to be looked at.
     pub ignores: AtomicU32,
     start: AtomicUsize,
@@ -31,6 +33,7 @@ static THREADS: [Thread; MAX_THREADS] = {
             number: 0,
             path: AtomicU64::new(0),
             children: AtomicU32::new(0),
+            described: [const { AtomicU64::new(0) }; 2],
             ignores: AtomicU32::new(0),
             start: AtomicUsize::new(0),
             argument: AtomicUsize::new(0),
@@ -124,6 +127,14 @@ unsafe fn make(parent: &Thread, start: usize, argument: usize) -> Option<&'stati
         ..Record::default()
     }]);
     Some(thread)
+}
+
+/// `racehunter_thread_id`
+pub(super) unsafe extern "C" fn number(id: u64) {
+    let Some(own) = own().filter(|_| is_watching()) else { return };
+    let path = path_of_id(id);
+    own.path.store(path, Ordering::Relaxed);
+    put(&[Record { object: path, thread: own.number, kind: Kind::Numbered, ..Record::default() }]);
 }
 
 /// `pthread_create`

@@ -6,8 +6,8 @@
 
 use super::{annotations, calls, put, threads};
 use crate::{Global, log, server, sys};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use racehunter_event::control::{HOLD_CALLERS, Hold};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use racehunter_event::control::Hold;
 use racehunter_event::{Kind, Record};
 
 /// An access that is about to happen.
@@ -30,10 +30,7 @@ struct Plan {
     patience: u64,
 }
 
-static PLAN: Global<Plan> =
-    Global::new(Plan { holds: [Hold { code: 0, path: 0, callers: [0; HOLD_CALLERS], nth: 0 }; 2], patience: 0 });
-/// Accesses so far that fit the descriptions.
-static SEEN: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+static PLAN: Global<Plan> = Global::new(Plan { holds: [Hold::NONE; 2], patience: 0 });
 /// The pair of the plan has met.
 static MET_ONCE: AtomicBool = AtomicBool::new(false);
 
@@ -165,10 +162,11 @@ unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
     }
     let code = log::relative(access.code);
     let mut found = false;
-    for (hold, seen) in (*plan).holds.iter().zip(&SEEN) {
+    // Each thread counts its own, and nobody else does.
+    for (hold, seen) in (*plan).holds.iter().zip(&own.described) {
         if hold.code == code
             && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed))
-            && calls::called_from(own, access.frame, &hold.callers)
+            && calls::called_from(own, access.frame, hold)
         {
             found |= seen.fetch_add(1, Ordering::Relaxed) + 1 == hold.nth;
         }

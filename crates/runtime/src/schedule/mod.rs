@@ -305,7 +305,7 @@ pub(crate) unsafe fn begin_without_plan() {
 }
 
 /// Sets the budget to the next event that needs attention. `now()` stays the same.
-unsafe fn arm() {
+pub(crate) unsafe fn arm() {
     let plan = PLAN.ptr();
     let now = now();
     let mut horizon = now + FAR / 2;
@@ -324,6 +324,9 @@ unsafe fn arm() {
     }
     if (*plan).behind_point > now {
         horizon = horizon.min((*plan).behind_point);
+    }
+    if hold::is_active() {
+        horizon = horizon.min(hold::until());
     }
     if (*plan).flags & FLAG_DEBUG != 0 || spin::is_watching() {
         horizon = now;
@@ -362,7 +365,7 @@ pub(crate) unsafe fn idle_point(code: usize) -> u64 {
 pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind: Kind, site: *const u8) -> u64 {
     if hold::is_active() {
         (*current()).code = code;
-        hold::before(address, size, kind, modules::site_number(site), code);
+        hold::before(address, size, kind, modules::site_number(site), code, true);
     }
     spin::before(address, size, code);
     point_at(code, address, kind.is_write())
@@ -524,6 +527,9 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         limits(n);
         if (*plan).snapshot_at == n {
             snapshot(n);
+        }
+        if let Some(held) = hold::expires(n) {
+            ((*plan).partner, (*plan).partner_at) = (held, n);
         }
     }
     let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n || partner_at(n).is_some();

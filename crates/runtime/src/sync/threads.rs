@@ -109,6 +109,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
     (*t).path = 0;
+    (*t).described = [0; 2];
     LIVE.set(LIVE.get() + 1);
     clock::inherit(t);
     Ok(t)

@@ -1,0 +1,25 @@
+//! The figures of a monitored execution.
+
+use crate::{Execution, Kind, all_conflicts};
+use racehunter_finding::Figures;
+
+/// What an execution was like whose every access, and whose way through the code, was logged ([`crate::Observe::Code`]), with
+/// call stacks. How long things took is left open.
+#[must_use]
+pub fn figures(execution: &Execution) -> Figures {
+    let Execution { records, stacks, .. } = execution;
+    let count = |is: &dyn Fn(Kind) -> bool| records.iter().filter(|record| is(record.kind)).count() as u64;
+    let (accesses, calls) = (count(&Kind::is_access), count(&|kind| kind == Kind::Entered));
+    let threads = u64::from(execution.threads);
+    let conflicts = all_conflicts(execution);
+    Figures {
+        threads,
+        accesses,
+        calls,
+        conflicting_pairs: conflicts.pairs,
+        targets: conflicts.targets.len() as u64,
+        trace_bits: Figures::estimate(threads, accesses, calls),
+        trace_bytes: (size_of_val(&records[..]) + size_of_val(&stacks[..])) as u64,
+        ..Figures::default()
+    }
+}

@@ -1,0 +1,20 @@
+//! Numbers that the program gives its threads (`racehunter.h`).
+//!
+//! By default a thread is known by its place in the family tree, which no schedule changes, as long as every thread creates its
+//! children in the same order. A program that hands work to whichever thread of a pool is free knows better.
+
+use crate::thread::{CURRENT, current};
+use crate::{log, schedule};
+use racehunter_event::{Kind, Record, path_of_id};
+
+/// The running thread is the one with this number, in any execution.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn racehunter_thread_id(id: u64) {
+    if !schedule::running() {
+        return;
+    }
+    let path = path_of_id(id);
+    (*current()).path = path;
+    let (index, thread) = (schedule::now(), CURRENT.get());
+    log::put(Record { index, object: path, thread, kind: Kind::Numbered, ..Record::default() });
+}

@@ -1,0 +1,62 @@
+//! docs/papers.md says where each item of a paper is in the code and which test shows it.
+
+use std::path::Path;
+
+/// The root of the project.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+}
+
+/// What stands between single backticks.
+fn quoted(text: &str) -> Vec<&str> {
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
+}
+
+/// What is wrong with a name in the document, if it is the name of a file, or of something in one.
+fn trouble(name: &str) -> Option<String> {
+    let (path, inside, is_test) = match (name.split_once("::"), name.split_once('#')) {
+        (Some((path, test)), _) => (path, Some(test), true),
+        (None, Some((path, inside))) => (path, Some(inside), false),
+        (None, None) => (name, None, false),
+    };
+    let directories = ["crates/", "tests/", "targets/", "docs/", "probes/", "xtask/", "benches/"];
+    if !directories.iter().any(|directory| path.starts_with(directory)) {
+        return None;
+    }
+    let Ok(content) = std::fs::read(root().join(path)) else { return Some(format!("`{path}` is not there")) };
+    let content = String::from_utf8_lossy(&content);
+    match (inside, is_test) {
+        // A property is a function without the word in front of an argument that it takes.
+        (Some(test), true) if !content.contains(&format!("fn {test}(")) => {
+            Some(format!("`{path}` has no test `{test}`"))
+        }
+        (Some(word), false) if !has_word(&content, word) => Some(format!("`{path}` has no `{word}`")),
+        _ => None,
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].chars().next_back().is_some_and(is_part)
+            && !text[at + word.len()..].chars().next().is_some_and(is_part)
+    })
+}
+
+#[test]
+fn everything_that_is_named_exists() {
+    let document = std::fs::read_to_string(root().join("docs/papers.md")).expect("the document is there");
+    let names = quoted(&document);
+    assert!(names.iter().filter(|name| name.contains(".rs::")).count() > 20, "tests are named");
+    let troubles: Vec<String> = names.into_iter().filter_map(trouble).collect();
+    assert!(troubles.is_empty(), "{}", troubles.join("\n"));
+}
+
+#[test]
+fn what_does_not_exist_is_noticed() {
+    assert!(trouble("tests/papers.rs::no_such_test").is_some());
+    assert!(trouble("tests/papers.rs#no_such_word_").is_none(), "it is a word of this line");
+    assert!(trouble("crates/event/src/lib.rs#path_off").is_some());
+    assert!(trouble("crates/no/such/file.rs").is_some());
+    assert_eq!(trouble("--detector"), None);
+}
