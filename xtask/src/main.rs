@@ -1,4 +1,4 @@
-//! What a developer types: `cargo xtask build|install|demo|test|browser|targets|probes|chaos|real|oracle|bench`.
+//! What a developer types: `cargo xtask build|install|demo|demo-rust|test|browser|targets|probes|chaos|real|oracle|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
@@ -20,6 +20,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo      build everything, hunt a real bug, show the report and replay it
+  demo-rust the same with a crate in Rust, and its own tests
   test      everything that CI runs: formatting, lints, documentation, unit and end-to-end tests
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`
@@ -59,6 +60,10 @@ fn run() -> Result<()> {
     match words.as_slice() {
         ["browser"] => browser::run(&Kit::build()?),
         ["demo"] => demo::run(&Kit::build()?),
+        ["demo-rust"] => {
+            packages::need(packages::RUST)?;
+            demo::run_rust(&Kit::build()?)
+        }
         ["test", rest @ ..] => test::run(rest),
         ["build"] => {
             let kit = Kit::build()?;

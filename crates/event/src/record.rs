@@ -254,6 +254,8 @@ byte_enum! {
         /// The end of an execution that cared for few variables: so many accesses of them, and threads that began, has its walk
         /// counted (`object`). Most of these accesses are not in the log.
         Counted = 100,
+        /// `thread` unwinds because of a panic, in Rust. Only where stacks are taken.
+        Panic = 101,
     }
 }
 
@@ -411,6 +413,10 @@ byte_enum! {
         Returned = 18,
         /// A file was both looked at and changed, for other executions to see.
         Traces = 19,
+        /// Threads met in code that is taken as a whole, see [`crate::control::SITE_QUIET`].
+        Whole = 20,
+        /// Random numbers were drawn for the keys of Rust's hash maps.
+        Keys = 21,
     }
 }
 
@@ -424,7 +430,7 @@ impl Escape {
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.
     #[must_use]
     pub const fn is_assumption(self) -> bool {
-        matches!(self, Self::Freed | Self::Clock | Self::Reused)
+        matches!(self, Self::Freed | Self::Clock | Self::Reused | Self::Whole | Self::Keys)
     }
 }
 

@@ -45,7 +45,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::Alias => Effect::Alias.name(),
         Escape::Returned => "returned-local",
         Escape::Traces => "kernel-state",
-        Escape::Freed | Escape::Clock | Escape::Reused => "assumption",
+        Escape::Freed | Escape::Clock | Escape::Reused | Escape::Whole | Escape::Keys => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -69,6 +69,8 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::Freed
         | Escape::Clock
         | Escape::Reused
+        | Escape::Whole
+        | Escape::Keys
         | Escape::Returned => false,
         // Files that never have the same in them, as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,

@@ -51,7 +51,11 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             waits.remove(&record.thread);
         }
         let (frames, _) = places.stack(record);
-        let frame = if record.code == 0 { None } else { own_frame(&frames).and_then(|own| frames.get(own)) };
+        let frame = if record.code == 0 && record.kind != Kind::Panic {
+            None
+        } else {
+            own_frame(&frames).and_then(|own| frames.get(own))
+        };
         steps.push(Step {
             thread: record.thread,
             path: places.threads.path(record.thread),
@@ -147,6 +151,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Timer => "set a timer".to_owned(),
         Kind::Cancel => format!("cancel {}", places.threads.label(record.object as u32)),
         Kind::Sleep => "sleep".to_owned(),
+        Kind::Panic => "panic".to_owned(),
         Kind::Misuse => misuse::step(places, record),
         Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
         Kind::ThreadState if record.detail == 0 => return None,

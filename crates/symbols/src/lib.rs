@@ -25,7 +25,7 @@ pub use demangle::demangle;
 pub use forms::{Form, Part};
 pub use inspect::{Binary, Kind, inspect};
 pub use racehunter_finding::Frame;
-pub use symbols::{DataSymbol, Symbols, own_frame};
+pub use symbols::{DataSymbol, Symbols, is_own, is_rust_library, own_frame};
 
 use std::path::PathBuf;
 
