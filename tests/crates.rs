@@ -179,3 +179,78 @@ fn bugs_are_found_in_optimised_programs() {
         assert_eq!(tested.verdict(test), "found", "{test}");
     }
 }
+
+/// The same finding, as people read it.
+#[test]
+fn a_report_is_in_the_terms_of_the_crate() {
+    let program = Crate::new(include_str!("programs/rust/racy.rs"));
+    let ended = program.run(&["test", "--quiet", "--runs", "200", "order_of_atomics"]).expect(1);
+    let has = |text: &str| assert!(ended.stdout.contains(text), "no `{text}` in\n{}", ended.stdout);
+    has("FOUND program order_of_atomics (");
+    has("error[assertion]: panic: the second before the first");
+    has("assert!(first.load(Ordering::SeqCst) <= seen,");
+    has("panics here, main thread");
+    has("T1 order_of_atomics::{closure}");
+    has("panic :");
+    assert!(!ended.stdout.contains("/rustc/"), "frames of the library in\n{}", ended.stdout);
+    let deadlock = program.run(&["test", "--quiet", "--runs", "200", "two_locks"]).expect(1).stdout;
+    assert!(deadlock.contains("main thread waits for `*locks"), "{deadlock}");
+}
+
+#[test]
+fn a_program_and_its_children_are_hunted_in() {
+    let program = Crate::new("");
+    let main = r#"
+        use std::process::Command;
+        fn main() {
+            let arguments: Vec<String> = std::env::args().skip(1).collect();
+            let thread = std::thread::spawn(|| Command::new("echo").arg("child").output().unwrap());
+            let output = thread.join().unwrap();
+            assert_eq!((arguments.join(" ").as_str(), output.stdout.as_slice()), ("one two", &b"child\n"[..]));
+        }"#;
+    program.workshop.write("src/main.rs", main);
+    let ended =
+        program.run(&["run", "--quiet", "--runs", "20", "--message-format", "json", "--", "one", "two"]).expect(0);
+    assert!(!ended.stdout.contains(r#""reason":"finding""#), "{}", ended.stdout);
+}
+
+#[test]
+fn a_test_can_have_many_executions_in_one_process() {
+    let companion = tool::root().join("crates/companion");
+    let program = Crate::new(include_str!("programs/rust/companion.rs"));
+    let dependency =
+        format!("[dev-dependencies]\nracehunter = {{ package = \"racehunter-companion\", path = {companion:?} }}\n");
+    let manifest = std::fs::read_to_string(program.workshop.path("Cargo.toml")).expect("a file");
+    program.workshop.write("Cargo.toml", &(manifest + &dependency));
+    let tested = program.test(&["--runs", "200"], 1);
+    assert_eq!(tested.verdict("loses_an_update"), "found");
+    assert_eq!(tested.line("finding", "loses_an_update")["kind"], "assertion");
+    assert!(["clean", "proved"].contains(&tested.verdict("keeps_updates")));
+    assert_eq!(tested.verdict("chooses"), "found");
+}
+
+#[test]
+fn what_cannot_be_hunted_in_is_refused_in_one_line() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    let refused = |words: &[&str], why: &str| {
+        let ended = program.run(&[&["test", "--quiet"], words].concat()).expect(2).says(why);
+        assert_eq!(ended.stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{}", ended.stderr);
+    };
+    refused(&["--target", "x86_64-unknown-linux-musl"], "only x86_64-unknown-linux-gnu can");
+    refused(&["--target", "thumbv7em-none-eabi"], "thumbv7em-none-eabi");
+    refused(&["--", "--format=json"], "`--format=json` is not passed on");
+    refused(&["--manifest-path", "nowhere/Cargo.toml"], "nowhere");
+    let mut without_clang = command();
+    without_clang.args(["test", "--quiet"]).env("RACEHUNTER_LIB", program.workshop.path("nothing"));
+    without_clang.env("RUSTC", program.workshop.path("rustc"));
+    let rustc = "#!/bin/sh\ncase \"$1\" in -vV) printf 'release: 1.60.0\\nhost: x86_64-unknown-linux-gnu\\nLLVM version: 14.0.0\\n';; \
+                 *) echo /;; esac\n";
+    let path = program.workshop.write("rustc", rustc);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("permissions can be set");
+    program
+        .workshop
+        .run(&mut without_clang)
+        .expect(2)
+        .says("rustc 1.60.0 uses LLVM 14, and there are plugins for LLVM");
+}

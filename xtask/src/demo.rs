@@ -1,7 +1,7 @@
 //! `cargo xtask demo` and `cargo xtask demo-rust`: a hunt from start to end.
 
 use crate::build::Kit;
-use crate::shell::{shell, target};
+use crate::shell::{root, shell, target};
 use anyhow::{Context as _, Result, bail};
 use std::path::Path;
 
@@ -69,4 +69,22 @@ pub fn run_rust(kit: &Kit) -> Result<()> {
         bail!("the corrected crate should be clean");
     }
     Ok(())
+}
+
+/// Correct uses of crates that others build on, which are fetched for it.
+pub fn run_crates(kit: &Kit, options: &[&str]) -> Result<()> {
+    let out = target().join("bench-crates");
+    // As the repository has it: without a lock file of its own.
+    let place = out.join("crate");
+    std::fs::create_dir_all(place.join("src"))?;
+    for file in ["Cargo.toml", "src/lib.rs"] {
+        std::fs::copy(root().join("benches/crates").join(file), place.join(file))?;
+    }
+    let manifest = place.join("Cargo.toml").to_string_lossy().into_owned();
+    let words = ["racehunter", "test", "--manifest-path", &manifest];
+    let command = shell(kit.cargo(), &[&words[..], options].concat()).env("RACEHUNTER_SYSROOTS", out.join("sysroots"));
+    match command.status()? {
+        Some(0) => Ok(()),
+        _ => bail!("nothing should have been reported, and everything hunted in"),
+    }
 }

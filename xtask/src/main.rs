@@ -32,7 +32,7 @@ usage: cargo xtask COMMAND
   oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
-  install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
+  install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
@@ -41,7 +41,8 @@ usage: cargo xtask COMMAND
             [--least EVENTS] [--most EVENTS] [--rapid CLASSPATH]` on generated traces, `cargo xtask bench predict --real [NAME...]`; what
             variable bounding saves: `cargo xtask bench bounding`; ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; real projects and their own tests: `cargo xtask bench projects
-            [--dir DIR] [--time T] [--runs N] [NAME...]`
+            [--dir DIR] [--time T] [--runs N] [NAME...]`; correct uses of crates that others build on, from the registry: `cargo xtask
+            bench crates [OPTIONS OF cargo racehunter test]`
 ";
 
 fn main() -> ExitCode {
@@ -81,6 +82,10 @@ fn run() -> Result<()> {
             packages::need(packages::PROJECTS)?;
             show(&[&["projects"], rest].concat())
         }
+        ["bench", "crates", rest @ ..] => {
+            packages::need(packages::RUST)?;
+            demo::run_crates(&Kit::build()?, rest)
+        }
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", what @ ..] => bench(what),
         ["help" | "--help" | "-h"] => {
@@ -98,7 +103,7 @@ fn install() -> Result<()> {
     });
     let Some(home) = home else { bail!("neither CARGO_HOME nor HOME is set: where to install?") };
     let installed = Kit::build()?.copy_to(&home)?;
-    println!("installed {} (and racehunter-cc, racehunter-c++ beside it)", installed.display());
+    println!("installed {} (and racehunter-cc, racehunter-c++, cargo-racehunter beside it)", installed.display());
     Ok(())
 }
 

@@ -95,7 +95,8 @@ pub fn hunt(test: &Test, options: &[String], out: &Path) -> Result<Hunted> {
         .filter(|line| line["confirmed"] == true && line.get("suppressed").is_none())
         .filter_map(|line| Some(line["id"].as_str()?.to_owned()))
         .collect();
-    let summary: Summary = of("summary").last().and_then(|line| Summary::deserialize(line).ok()).unwrap_or_default();
+    let summary: Summary =
+        of("summary").next_back().and_then(|line| Summary::deserialize(line).ok()).unwrap_or_default();
     let verdict = match output.status.code() {
         Some(1) => Verdict::Found,
         Some(0) if summary.complete => Verdict::Proved(summary.guarantee.clone()),

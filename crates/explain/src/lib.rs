@@ -461,6 +461,9 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Fin
     {
         finding.notes.push(format!("the program wrote: {}", line.trim()));
     }
+    if let Some(panic) = places.execution.panic() {
+        finding.notes.push(format!("{} at {}:{}", messages::panic(&panic.message), panic.file, panic.line));
+    }
     let Some(record) = states(places).next() else {
         finding.sites.push(places.bare(code));
         return None;

@@ -25,8 +25,12 @@ impl Execution {
     /// of an execution that ended well do not count, and of several the last one does, unless that is about another.
     #[must_use]
     pub fn panic(&self) -> Option<Panic> {
-        if !matches!(self.outcome, Outcome::Exited(status) if status != 0) {
-            return None;
+        const ABORT: u32 = 6;
+        match self.outcome {
+            Outcome::Exited(status) if status != 0 => {}
+            // Where panics abort.
+            Outcome::Crashed { signal: ABORT, .. } => {}
+            _ => return None,
         }
         let mut panics = panics(&String::from_utf8_lossy(&self.output));
         let own = panics.iter().rposition(|panic| !panic.message.ends_with(SECOND_HAND));

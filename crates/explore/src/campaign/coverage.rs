@@ -96,7 +96,7 @@ impl Campaign<'_> {
             assumes.push("freed memory is not handed out again at once".to_owned());
         }
         if has(Escape::Whole) {
-            assumes.push("no preemption inside of Rust's standard library, unless points = every access".to_owned());
+            assumes.push("no preemption at the reads inside of Rust's standard library".to_owned());
         }
         if has(Escape::Keys) {
             assumes.push("the keys of hash maps that were drawn".to_owned());
