@@ -1,6 +1,6 @@
 //! Building the parts and putting them together.
 //!
-//! The layout is that of an installation: `bin/racehunter` and its two compiler names, and `lib/racehunter` with the
+//! The layout is that of an installation: `bin/racehunter` and its two compiler names, `bin/cargo-racehunter`, and `lib/racehunter` with the
 //! runtime, its list of exported symbols, the headers, and a plugin per LLVM version.
 
 use crate::packages;
@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// All code of the runtime goes into one section, between two symbols, so that it can tell itself from the program.
 const RUNTIME_SECTIONS: &str =
     "SECTIONS { .text.racehunter : { HIDDEN(rh_text_begin = .); *(.text .text.*) HIDDEN(rh_text_end = .); } }\n";
+
+/// The command that cargo calls for `cargo racehunter`.
+const CARGO: &str = "cargo-racehunter";
 
 /// A whole RaceHunter, ready to use.
 pub struct Kit {
@@ -27,8 +30,10 @@ impl Kit {
         let kit = Self { directory: target().join("racehunter") };
         fs::create_dir_all(kit.bin())?;
 
-        cargo(&["build", "--quiet", "--release", "--package", "racehunter"]).done()?;
+        let commands = ["--package", "racehunter", "--package", "cargo-racehunter"];
+        cargo(&[&["build", "--quiet", "--release"], &commands[..]].concat()).done()?;
         replace(&target().join("release/racehunter"), &kit.program())?;
+        replace(&target().join("release/cargo-racehunter"), &kit.bin().join(CARGO))?;
         for name in ["racehunter-cc", "racehunter-c++"] {
             let link = kit.bin().join(name);
             let _ = fs::remove_file(&link);
@@ -47,6 +52,11 @@ impl Kit {
     /// The command.
     pub fn program(&self) -> PathBuf {
         self.bin().join("racehunter")
+    }
+
+    /// The command that cargo calls.
+    pub fn cargo(&self) -> PathBuf {
+        self.bin().join(CARGO)
     }
 
     fn bin(&self) -> PathBuf {
@@ -125,6 +135,7 @@ impl Kit {
         }
         copy_headers(&self.lib().join("include"), &lib.join("include"))?;
         replace(&self.program(), &bin.join("racehunter"))?;
+        replace(&self.bin().join(CARGO), &bin.join(CARGO))?;
         for name in ["racehunter-cc", "racehunter-c++"] {
             let link = bin.join(name);
             let _ = fs::remove_file(&link);

@@ -1,8 +1,9 @@
-//! `cargo xtask demo`: a hunt from start to end.
+//! `cargo xtask demo` and `cargo xtask demo-rust`: a hunt from start to end.
 
 use crate::build::Kit;
-use crate::shell::{shell, target};
-use anyhow::{Result, bail};
+use crate::shell::{root, shell, target};
+use anyhow::{Context as _, Result, bail};
+use std::path::Path;
 
 /// A bank that loses money between two locks: no data race, so no sanitizer sees it.
 const PROGRAM: &str = "targets/assertion/bank_transfer.cpp";
@@ -21,12 +22,8 @@ pub fn run(kit: &Kit) -> Result<()> {
     if racehunter(&["hunt", PROGRAM, "--stop-on-first"])? != Some(1) {
         bail!("the hunt should have found the bug in {PROGRAM}");
     }
-    let findings = std::fs::read_dir(out.join("findings"))?;
-    let names: Vec<String> = findings
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
-        .collect();
-    let Some(id) = names.first() else { bail!("the finding was not stored") };
-    if racehunter(&["replay", id, "--message-format", "short"])? != Some(0) {
+    let id = first_finding(&out)?;
+    if racehunter(&["replay", &id, "--message-format", "short"])? != Some(0) {
         bail!("the finding should have shown again");
     }
     let fixed = PROGRAM.replace(".cpp", ".fixed.cpp");
@@ -34,4 +31,60 @@ pub fn run(kit: &Kit) -> Result<()> {
         bail!("the corrected program should be clean");
     }
     Ok(())
+}
+
+/// The id of a finding that was stored.
+fn first_finding(out: &Path) -> Result<String> {
+    let findings = std::fs::read_dir(out.join("findings"))?;
+    let mut names =
+        findings.filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()));
+    names.next().context("the finding was not stored")
+}
+
+/// A queue without locks that publishes a slot before it is filled.
+const CRATE: &str = "targets/rust/ring/Cargo.toml";
+
+/// The same for a crate in Rust, and its own tests.
+pub fn run_rust(kit: &Kit) -> Result<()> {
+    let out = target().join("demo-rust");
+    let _ = std::fs::remove_dir_all(out.join("findings"));
+    let (out_text, build) = (out.to_string_lossy().into_owned(), out.join("build").to_string_lossy().into_owned());
+    let sysroots = out.join("sysroots");
+    let command = |words: &[&str], hidden: &[&str]| {
+        println!("\n$ cargo racehunter {}", words.join(" "));
+        let all = [&["racehunter"], words, hidden].concat();
+        shell(kit.cargo(), &all).env("RACEHUNTER_SYSROOTS", &sysroots).status()
+    };
+    let test = ["test", "--manifest-path", CRATE];
+    let places = ["--out", &out_text, "--target-dir", &build];
+    if command(&test, &[&places[..], &["--runs", "300"]].concat())? != Some(1) {
+        bail!("the hunt should have found the bug in {CRATE}");
+    }
+    let id = first_finding(&out)?;
+    if command(&["replay", &id, "--message-format", "short"], &places[..2])? != Some(0) {
+        bail!("the finding should have shown again");
+    }
+    let fixed = [&test[..], &["--features", "fixed", "--analysis", "context-bound", "--bound", "2"]].concat();
+    if command(&fixed, &places)? != Some(0) {
+        bail!("the corrected crate should be clean");
+    }
+    Ok(())
+}
+
+/// Correct uses of crates that others build on, which are fetched for it.
+pub fn run_crates(kit: &Kit, options: &[&str]) -> Result<()> {
+    let out = target().join("bench-crates");
+    // As the repository has it: without a lock file of its own.
+    let place = out.join("crate");
+    std::fs::create_dir_all(place.join("src"))?;
+    for file in ["Cargo.toml", "src/lib.rs"] {
+        std::fs::copy(root().join("benches/crates").join(file), place.join(file))?;
+    }
+    let manifest = place.join("Cargo.toml").to_string_lossy().into_owned();
+    let words = ["racehunter", "test", "--manifest-path", &manifest];
+    let command = shell(kit.cargo(), &[&words[..], options].concat()).env("RACEHUNTER_SYSROOTS", out.join("sysroots"));
+    match command.status()? {
+        Some(0) => Ok(()),
+        _ => bail!("nothing should have been reported, and everything hunted in"),
+    }
 }

@@ -1,4 +1,4 @@
-//! What a developer types: `cargo xtask build|install|demo|test|browser|targets|probes|chaos|real|oracle|bench`.
+//! What a developer types: `cargo xtask build|install|demo|demo-rust|test|browser|targets|probes|chaos|real|oracle|bench`.
 //!
 //! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
 //! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
@@ -20,6 +20,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo      build everything, hunt a real bug, show the report and replay it
+  demo-rust the same with a crate in Rust, and its own tests
   test      everything that CI runs: formatting, lints, documentation, unit and end-to-end tests
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`
@@ -31,7 +32,7 @@ usage: cargo xtask COMMAND
   oracle    compare predictions and proofs with plain enumeration, at length: `cargo xtask oracle [--traces N] [--programs N]`
   browser   look at the page of `racehunter report --html` in headless Chromium: it renders, reacts, and fits
   build     build the command, the runtime and the compiler plugin into target/racehunter
-  install   build, and put racehunter, racehunter-cc and racehunter-c++ on the PATH ($CARGO_HOME/bin)
+  install   build, and put racehunter, racehunter-cc, racehunter-c++ and cargo-racehunter on the PATH ($CARGO_HOME/bin)
   bench     measure: `cargo xtask bench micro`; schedules until a bug shows: `cargo xtask bench hunt [--seeds N] [--runs N]
             [--analysis A]... [NAME...]`; methods side by side, and long executions: `cargo xtask bench tables
             [--runs N] [--time T] [--table N]... [NAME...]`; verdicts of `racehunter scan`: `cargo xtask bench static
@@ -42,7 +43,8 @@ usage: cargo xtask COMMAND
             [--time T] [NAME...]`, where DIR is `test/tsan` of compiler-rt; the methods on SCTBench: `cargo xtask bench sctbench
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
             [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
-            [NAME...]`
+            [NAME...]`; correct uses of crates that others build on, from
+            the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`
 ";
 
 fn main() -> ExitCode {
@@ -61,6 +63,10 @@ fn run() -> Result<()> {
     match words.as_slice() {
         ["browser"] => browser::run(&Kit::build()?),
         ["demo"] => demo::run(&Kit::build()?),
+        ["demo-rust"] => {
+            packages::need(packages::RUST)?;
+            demo::run_rust(&Kit::build()?)
+        }
         ["test", rest @ ..] => test::run(rest),
         ["build"] => {
             let kit = Kit::build()?;
@@ -78,6 +84,10 @@ fn run() -> Result<()> {
         ["bench", "projects", rest @ ..] => {
             packages::need(packages::PROJECTS)?;
             show(&[&["projects"], rest].concat())
+        }
+        ["bench", "crates", rest @ ..] => {
+            packages::need(packages::RUST)?;
+            demo::run_crates(&Kit::build()?, rest)
         }
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", "watchpoint", rest @ ..] => show(&[&["watchpoint"], rest].concat()),
@@ -97,7 +107,7 @@ fn install() -> Result<()> {
     });
     let Some(home) = home else { bail!("neither CARGO_HOME nor HOME is set: where to install?") };
     let installed = Kit::build()?.copy_to(&home)?;
-    println!("installed {} (and racehunter-cc, racehunter-c++ beside it)", installed.display());
+    println!("installed {} (and racehunter-cc, racehunter-c++, cargo-racehunter beside it)", installed.display());
     Ok(())
 }
 

@@ -34,6 +34,8 @@ pub const TEST: &[Need] = &[
     need_of("automake", "automake"),
     need_of("gdb", "gdb"),
 ];
+/// To hunt in crates in Rust: the LLVM of the toolchain.
+pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
 /// To look at the page of a report.
 pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.

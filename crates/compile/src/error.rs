@@ -27,6 +27,20 @@ pub enum CompileError {
     /// No compiler that fits a plugin.
     #[error("no clang-22 or clang-19 found: install one of them (on Debian: apt-get install clang-22)")]
     NoCompiler,
+    /// No compiler of the version that is needed.
+    #[error("clang-{version} not found: install it (on Debian: apt-get install clang-{version})")]
+    NoCompilerOf {
+        /// Major version of its LLVM.
+        version: u32,
+    },
+    /// No plugin for the version that is needed.
+    #[error("there is no plugin for LLVM {version}, only for LLVM {supported}")]
+    NoPlugin {
+        /// Major version of LLVM.
+        version: u32,
+        /// The versions that there are plugins for.
+        supported: String,
+    },
     /// There is a compiler, but not the plugin for it.
     #[error("{name} not found in {searched}: reinstall RaceHunter, or set RACEHUNTER_LIB to the directory that has it")]
     Missing {

@@ -46,14 +46,27 @@ impl Toolkit {
     ///
     /// When something is missing; the message says what to install.
     pub fn discover() -> Result<Self, CompileError> {
-        let beside = env::current_exe().ok().and_then(|program| {
-            let program = program.canonicalize().unwrap_or(program);
-            Some(program.parent()?.parent()?.join("lib/racehunter"))
-        });
-        let named = env::var_os("RACEHUNTER_LIB").filter(|name| !name.is_empty()).map(PathBuf::from);
-        let search: Vec<PathBuf> = named.into_iter().chain(beside).collect();
         let compilers: Vec<Compiler> = VERSIONS.iter().filter_map(|&version| find_compiler(version)).collect();
-        Self::choose(&search, &compilers)
+        Self::choose(&search_path(), &compilers)
+    }
+
+    /// Looks for everything that belongs to one LLVM version: another compiler has made the code already.
+    ///
+    /// # Errors
+    ///
+    /// When there is no plugin for this version, or something else is missing.
+    pub fn for_llvm(version: u32) -> Result<Self, CompileError> {
+        Self::of_version(&search_path(), version, find_compiler(version))
+    }
+
+    fn of_version(search: &[PathBuf], version: u32, compiler: Option<Compiler>) -> Result<Self, CompileError> {
+        let is_there = |version: u32| search.iter().any(|directory| directory.join(plugin_name(version)).exists());
+        if !is_there(version) {
+            let supported: Vec<String> =
+                VERSIONS.iter().filter(|&&version| is_there(version)).map(u32::to_string).collect();
+            return Err(CompileError::NoPlugin { version, supported: supported.join(" and ") });
+        }
+        Self::choose(search, &[compiler.ok_or(CompileError::NoCompilerOf { version })?])
     }
 
     /// Chooses among the compilers, given in order of preference, the first that has a plugin.
@@ -82,6 +95,16 @@ impl Toolkit {
             Language::Cxx => &self.compiler.cxx,
         }
     }
+}
+
+/// Where plugins and runtime may be.
+fn search_path() -> Vec<PathBuf> {
+    let beside = env::current_exe().ok().and_then(|program| {
+        let program = program.canonicalize().unwrap_or(program);
+        Some(program.parent()?.parent()?.join("lib/racehunter"))
+    });
+    let named = env::var_os("RACEHUNTER_LIB").filter(|name| !name.is_empty()).map(PathBuf::from);
+    named.into_iter().chain(beside).collect()
 }
 
 fn plugin_name(version: u32) -> String {
@@ -144,6 +167,18 @@ mod tests {
         let message = Toolkit::choose(&search, &[compiler(19)]).unwrap_err().to_string();
         assert!(message.contains(RUNTIME), "{message}");
         assert!(!message.contains('\n'));
+    }
+
+    #[test]
+    fn takes_the_version_that_is_asked_for_or_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let search = [directory.path().to_owned()];
+        install(directory.path(), &[RUNTIME, DYNAMIC_LIST, "libracehunter_plugin_19.so", "libracehunter_plugin_22.so"]);
+        assert_eq!(Toolkit::of_version(&search, 19, Some(compiler(19))).unwrap().compiler.version, 19);
+        let message = Toolkit::of_version(&search, 21, Some(compiler(21))).unwrap_err().to_string();
+        assert!(message.contains("LLVM 21") && message.contains("22 and 19"), "{message}");
+        let message = Toolkit::of_version(&search, 22, None).unwrap_err().to_string();
+        assert!(message.contains("clang-22"), "{message}");
     }
 
     #[test]

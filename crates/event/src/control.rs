@@ -59,6 +59,11 @@ pub const REGION_SIZE: usize = LOG_OFFSET + LOG_RECORDS * size_of::<crate::Recor
 
 /// Bit of a site's flag byte: the scheduler may switch before this access, and it is logged.
 pub const SITE_POINT: u8 = 1;
+/// Bit of a site's flag byte: it is a point even if the compiler has it as [`SITE_QUIET`].
+pub const SITE_LOUD: u8 = 4;
+/// Bit of a site's flag byte, set by the compiler: code that is taken as a whole, as Rust's standard library is. What it does to
+/// memory and to what threads know of each other counts; no thread is preempted there.
+pub const SITE_QUIET: u8 = 8;
 /// Bit of a site's flag byte, set by the compiler: a region begins here, a run of accesses that are skipped together.
 pub const SITE_HEAD: u8 = 0x20;
 /// Bit of the flag byte of a region's first site: none of its accesses is looked at, all are only counted. Instrumented

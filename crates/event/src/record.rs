@@ -256,6 +256,8 @@ byte_enum! {
         Counted = 100,
         /// The program has given `thread` a number of its own: `object` is its [`crate::path_of_id`] from now on.
         Numbered = 101,
+        /// `thread` unwinds because of a panic, in Rust. Only where stacks are taken.
+        Panic = 102,
     }
 }
 
@@ -420,6 +422,10 @@ byte_enum! {
         TimedWait = 21,
         /// A thread was given a stack that is smaller than usual; here it has more room.
         SmallStack = 22,
+        /// Threads met in code that is taken as a whole, see [`crate::control::SITE_QUIET`].
+        Whole = 23,
+        /// Random numbers were drawn for the keys of Rust's hash maps.
+        Keys = 24,
     }
 }
 
@@ -436,7 +442,10 @@ impl Escape {
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.
     #[must_use]
     pub const fn is_assumption(self) -> bool {
-        matches!(self, Self::Freed | Self::Clock | Self::Reused | Self::TimedWait | Self::SmallStack)
+        matches!(
+            self,
+            Self::Freed | Self::Clock | Self::Reused | Self::TimedWait | Self::SmallStack | Self::Whole | Self::Keys
+        )
     }
 }
 

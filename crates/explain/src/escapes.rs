@@ -46,7 +46,13 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::Returned => "returned-local",
         Escape::Traces => "kernel-state",
         Escape::Taker => "signal-receiver",
-        Escape::Freed | Escape::Clock | Escape::Reused | Escape::TimedWait | Escape::SmallStack => "assumption",
+        Escape::Freed
+        | Escape::Clock
+        | Escape::Reused
+        | Escape::TimedWait
+        | Escape::SmallStack
+        | Escape::Whole
+        | Escape::Keys => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -70,6 +76,8 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::Freed
         | Escape::Clock
         | Escape::Reused
+        | Escape::Whole
+        | Escape::Keys
         | Escape::TimedWait
         | Escape::SmallStack
         | Escape::Returned

@@ -12,6 +12,7 @@ mod escapes;
 mod meeting;
 mod memory;
 mod misuse;
+mod panics;
 mod place;
 mod steps;
 mod threads;
@@ -193,6 +194,7 @@ impl Explainer<'_> {
                 bugs.push(Bug::ExitStatus(status));
             }
         }
+        bugs.extend(execution.panic().map(|panic| Bug::Panic(panic.file, panic.line)));
         for bug in bugs {
             let explained = self.replay(executor, plan, &bug)?;
             let mut finding = self.describe(&explained, &bug);
@@ -270,6 +272,7 @@ impl Explainer<'_> {
             Bug::Deadlock(_) => describe_deadlock(&places, &mut finding),
             Bug::Assertion(message, file, line) => describe_assertion(&places, message, file, *line, &mut finding),
             Bug::Crash(signal, code) => describe_crash(&places, *signal, *code, &mut finding),
+            Bug::Panic(file, line) => panics::describe(&places, file, *line, &mut finding),
             Bug::ExitStatus(_) => describe_end(&places, racehunter_finding::Kind::ExitStatus, &mut finding),
             Bug::Output(_) => describe_end(&places, racehunter_finding::Kind::Output, &mut finding),
         };
@@ -399,7 +402,7 @@ impl Culprit {
 
     pub(crate) fn is(self, record: &Record) -> bool {
         let fits = match record.kind {
-            Kind::ThreadState => self.shown == Shown::State,
+            Kind::ThreadState | Kind::Panic => self.shown == Shown::State,
             Kind::Misuse => self.shown == Shown::Misuse,
             Kind::Free => self.shown == Shown::Free,
             kind => kind.is_access() && self.shown == Shown::Access,
@@ -507,6 +510,9 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Fin
     if let Some(line) = output.lines().rev().find(|line| line.contains("terminate called") || line.contains("what():"))
     {
         finding.notes.push(format!("the program wrote: {}", line.trim()));
+    }
+    if let Some(panic) = places.execution.panic() {
+        finding.notes.push(format!("{} at {}:{}", messages::panic(&panic.message), panic.file, panic.line));
     }
     let Some(record) = states(places).next() else {
         finding.sites.push(places.bare(code));

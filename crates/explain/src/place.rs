@@ -6,7 +6,7 @@ use crate::values::{self, Numbers};
 use racehunter_explore::{ALLOCATED_STACK, Execution, File, FileKind, FileOperation, Kind, Record, Wait};
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
 use racehunter_symbols::source::Access;
-use racehunter_symbols::{Form, Symbols, own_frame};
+use racehunter_symbols::{Form, Symbols, is_own, is_rust_library, own_frame};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -49,6 +49,15 @@ impl Places<'_> {
         frames.retain(|frame| !frame.function.starts_with("rh_") && !frame.function.starts_with("racehunter_rt::"));
         if let Some(last) = frames.iter().rposition(is_in_program) {
             frames.truncate(last + 1);
+        }
+        // Between two functions of a program in Rust there may be ten of its library, which say nothing. What the library itself
+        // does, innermost, is told.
+        if let Some(own) = frames.iter().position(is_own) {
+            let mut number = 0;
+            frames.retain(|frame| {
+                number += 1;
+                number <= own || !is_rust_library(frame)
+            });
         }
         (frames, slice(at + 2 + word(at), locks).to_vec())
     }
@@ -238,6 +247,15 @@ impl Places<'_> {
         named.map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
     }
 
+    /// What a thread waits for by a futex: the call of the user's code that does it, where a library is in between.
+    fn futex(&self, record: &Record) -> String {
+        let (frames, _) = self.stack(record);
+        let own = own_frame(&frames).filter(|&own| frames.first().is_some_and(is_rust_library) && own > 0);
+        let frame = own.and_then(|own| frames.get(own)).filter(|frame| is_in_program(frame));
+        let called = frame.and_then(|frame| self.symbols.expression(frame, Access::Call));
+        called.map_or_else(|| "a futex".to_owned(), |name| name.trim_start_matches('&').to_owned())
+    }
+
     /// How the user's code spells what a record is about: at the place itself or, where a library does it, at the call.
     pub(crate) fn spelled(&self, record: &Record) -> Option<String> {
         let (frames, _) = self.stack(record);
@@ -266,7 +284,7 @@ impl Places<'_> {
             Wait::Barrier => ("barrier-wait", name()),
             Wait::Join => ("join", self.threads.label(record.object as u32)),
             Wait::Once => ("once", "an initialisation".to_owned()),
-            Wait::Futex => ("futex-wait", "a futex".to_owned()),
+            Wait::Futex => ("futex-wait", self.futex(record)),
             Wait::Sleep => ("sleep", "time".to_owned()),
             Wait::File => ("io", File::unpack(record.object).map_or_else(String::new, descriptor)),
             Wait::Signal => ("signal-wait", "a signal".to_owned()),
@@ -296,7 +314,7 @@ impl Places<'_> {
             Wait::Barrier => format!("barrier `{}`", name()),
             Wait::Join => format!("the end of {}", Threads::short(record.object as u32)),
             Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
-            Wait::Futex => "a futex".to_owned(),
+            Wait::Futex => self.futex(record),
             Wait::Sleep => "time to pass".to_owned(),
             Wait::File => File::unpack(record.object).map_or_else(|| "input or output".to_owned(), awaited_file),
             Wait::Signal => "a signal".to_owned(),
@@ -362,7 +380,7 @@ pub(crate) fn file_step(file: File, done: bool) -> String {
 
 /// Whether the frame is the user's own code.
 pub(crate) fn is_in_program(frame: &Frame) -> bool {
-    own_frame(std::slice::from_ref(frame)).is_some() && !frame.file.is_empty() && !frame.file.starts_with("/usr/")
+    !frame.file.is_empty() && !frame.file.starts_with("/usr/") && !is_rust_library(frame)
 }
 
 /// What the source does with the memory of an access, for finding out how it spells it.

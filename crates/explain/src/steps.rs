@@ -6,11 +6,14 @@ use crate::{Culprit, misuse, values};
 use racehunter_explore::{Cause, File, Kind, Outcome, Record, descriptor_at};
 use racehunter_finding::Step;
 use racehunter_report::messages;
-use racehunter_symbols::own_frame;
+use racehunter_symbols::{is_rust_library, own_frame};
 use std::collections::BTreeMap;
 
 /// Steps that a finding keeps. A longer interleaving keeps its last part, which is where the bug is.
 const MOST: usize = 400;
+
+/// The step of a thread that panics.
+const PANIC: &str = "panic";
 
 /// What each thread did, in order.
 pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> {
@@ -44,6 +47,9 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             }
             _ => false,
         };
+        if !is_culprit && is_of_library(places, record) {
+            continue;
+        }
         let Some(what) = describe(places, record) else { continue };
         if is_wait {
             waits.insert(record.thread, steps.len());
@@ -51,7 +57,11 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             waits.remove(&record.thread);
         }
         let (frames, _) = places.stack(record);
-        let frame = if record.code == 0 { None } else { own_frame(&frames).and_then(|own| frames.get(own)) };
+        let frame = if record.code == 0 && record.kind != Kind::Panic {
+            None
+        } else {
+            own_frame(&frames).and_then(|own| frames.get(own))
+        };
         steps.push(Step {
             thread: record.thread,
             path: places.threads.path(record.thread),
@@ -64,9 +74,33 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             value: values::value(places, record, &records[at + 1..]),
         });
     }
+    // What comes after a panic is how it is told.
+    if let Some(panic) = steps.iter().position(|step| step.culprit && step.what == PANIC) {
+        steps.truncate(panic + 1);
+    }
     let skipped = steps.len().saturating_sub(MOST);
     steps.drain(..skipped);
     steps
+}
+
+/// Whether it is a step inside of Rust's standard library that no code of the program asked for, or that is about what the library
+/// keeps for itself.
+fn is_of_library(places: &Places<'_>, record: &Record) -> bool {
+    if !record.kind.is_access()
+        && !matches!(record.kind, Kind::Io | Kind::State | Kind::Once | Kind::Found | Kind::Fence | Kind::SignalSetup)
+    {
+        return false;
+    }
+    let (frames, _) = places.stack(record);
+    let Some(innermost) = frames.first().filter(|frame| is_rust_library(frame)) else { return false };
+    if own_frame(&frames).and_then(|own| frames.get(own)).is_none_or(|own| own.line == 0 || is_rust_library(own)) {
+        return true;
+    }
+    let symbol = places.symbols.data_symbol(record.object.wrapping_sub(places.load_address));
+    let is_its_own = |name: &str| {
+        ["std::", "core::", "alloc::", "test::"].iter().any(|of| name.trim_start_matches('<').starts_with(of))
+    };
+    symbol.is_some_and(|symbol| is_its_own(&symbol.name)) || innermost.file.ends_with("/panicking.rs")
 }
 
 /// Whether the thread that a switch leaves could have gone on: it was not blocked, over, or yielding just before.
@@ -147,6 +181,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Timer => "set a timer".to_owned(),
         Kind::Cancel => format!("cancel {}", places.threads.label(record.object as u32)),
         Kind::Sleep => "sleep".to_owned(),
+        Kind::Panic => PANIC.to_owned(),
         Kind::Misuse => misuse::step(places, record),
         Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
         Kind::ThreadState if record.detail == 0 => return None,

@@ -85,6 +85,11 @@ impl Threads {
 
 /// A function without its parameters. What is inside of it, such as a lambda, is told.
 fn short_name(function: &str) -> String {
+    // `queue::tests::pops::{closure#0}::{closure#1}`, in Rust: the function that has the closure says most.
+    if let Some((outer, _)) = function.split_once("::{closure") {
+        let name = outer.rsplit("::").next().unwrap_or(outer);
+        return format!("{name}::{{closure}}");
+    }
     let name = function.split('(').next().unwrap_or(function);
     let is_inside = function[name.len()..].contains("{lambda");
     if is_inside { format!("{name}::{{lambda}}") } else { name.to_owned() }
@@ -99,6 +104,7 @@ mod tests {
         assert_eq!(short_name("worker"), "worker");
         assert_eq!(short_name("Pool::work(int)"), "Pool::work");
         assert_eq!(short_name("main::{lambda}"), "main::{lambda}");
+        assert_eq!(short_name("queue::tests::pops::{closure#0}::{closure#1}"), "pops::{closure}");
         assert_eq!(short_name("Pool::Pool(int)::{lambda()#1}::operator()() const"), "Pool::Pool::{lambda}");
     }
 }

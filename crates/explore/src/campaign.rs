@@ -579,12 +579,12 @@ impl<'a> Campaign<'a> {
             return;
         }
         let mut bugs = execution.bugs();
-        let known = |known: &Bug| matches!(known, Bug::ExitStatus(_) | Bug::Output(_));
+        let known = |known: &Bug| matches!(known, Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Output(_));
         if let Outcome::Exited(status) = execution.outcome
             && !self.budget.allowed.contains(status)
             && self.known.iter().filter(|bug| known(bug)).count() < MOST_STATUSES
         {
-            bugs.push(Bug::ExitStatus(status));
+            bugs.push(execution.failure(status));
         } else if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
             && !self.known.iter().any(known)
         {

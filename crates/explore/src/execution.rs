@@ -100,6 +100,8 @@ pub enum Bug {
     Assertion(String, String, u32),
     /// A fatal signal at a place.
     Crash(u32, u64),
+    /// The program fails by a panic, in Rust, at a line of a file.
+    Panic(String, u32),
     /// The program ends with this status, which is one of failure, or another one than when nothing is preempted.
     ExitStatus(i32),
     /// The program writes what has this hash, and something else when nothing is preempted.
@@ -173,7 +175,12 @@ impl Execution {
                 let is_it = |record: &&Record| record.kind == Kind::Misuse && record.code == code;
                 self.records.iter().find(is_it).map(|record| record.index)
             }
-            Bug::Deadlock(_) | Bug::Assertion(..) | Bug::Crash(..) | Bug::ExitStatus(_) | Bug::Output(_) => None,
+            Bug::Deadlock(_)
+            | Bug::Assertion(..)
+            | Bug::Crash(..)
+            | Bug::Panic(..)
+            | Bug::ExitStatus(_)
+            | Bug::Output(_) => None,
         }
     }
 
@@ -260,12 +267,19 @@ impl Execution {
         }
     }
 
+    /// The bug of an execution that ended with a status of failure.
+    #[must_use]
+    pub fn failure(&self, status: i32) -> Bug {
+        self.panic().map_or(Bug::ExitStatus(status), |panic| Bug::Panic(panic.file, panic.line))
+    }
+
     /// Whether the execution showed a bug.
     #[must_use]
     pub fn shows(&self, bug: &Bug) -> bool {
         match (bug, &self.outcome) {
             (_, Outcome::Diverged(_)) => false,
             (Bug::ExitStatus(status), outcome) => *outcome == Outcome::Exited(*status),
+            (Bug::Panic(file, line), _) => self.panic().is_some_and(|panic| (&panic.file, &panic.line) == (file, line)),
             (Bug::Output(hash), outcome) => matches!(outcome, Outcome::Exited(_)) && self.output_hash() == *hash,
             _ => self.bugs().contains(bug),
         }

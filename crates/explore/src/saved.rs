@@ -144,6 +144,10 @@ impl<'a> Saver<'a> {
             Bug::Crash(signal, code) => self.numbers([4, u64::from(*signal), *code].into_iter()),
             Bug::ExitStatus(status) => self.numbers([6, u64::from(*status as u32)].into_iter()),
             Bug::Output(hash) => self.numbers([7, *hash].into_iter()),
+            Bug::Panic(file, line) => {
+                self.numbers([8, u64::from(*line)].into_iter());
+                self.text(file);
+            }
             Bug::Assertion(message, file, line) => {
                 self.numbers([5, u64::from(*line)].into_iter());
                 self.text(message);
@@ -318,6 +322,7 @@ impl<'a> Loader<'a> {
             [5, line] => Bug::Assertion(self.text()?, self.text()?, small(line)?),
             [6, status] => Bug::ExitStatus(small(status)? as i32),
             [7, hash] => Bug::Output(hash),
+            [8, line] => Bug::Panic(self.text()?, small(line)?),
             _ => return Err(Unusable::Damaged),
         })
     }

@@ -3,7 +3,7 @@
 use crate::Backend;
 use crate::processes::{Settings, Shared};
 use crate::region::Region;
-use crate::worker::{LaunchError, inherit, pipe};
+use crate::worker::{LaunchError, NO_BACKTRACES, inherit, pipe};
 use racehunter_event::FORMAT_VERSION;
 use racehunter_event::control::{ANSWER_FD, REGION_FD, REQUEST_FD, SERVER_VARIABLE};
 use racehunter_explore::Plan;
@@ -43,7 +43,7 @@ pub fn debug(
     requests.write_all(&1_u32.to_le_bytes()).map_err(failed)?;
     let inherited =
         [(region.fd(), REGION_FD), (request_read.as_raw_fd(), REQUEST_FD), (answer_write.as_raw_fd(), ANSWER_FD)];
-    debugger.env(SERVER_VARIABLE, FORMAT_VERSION.to_string()).env("LD_BIND_NOW", "1");
+    debugger.env(SERVER_VARIABLE, FORMAT_VERSION.to_string()).env("LD_BIND_NOW", "1").envs(NO_BACKTRACES);
     // SAFETY: between fork and exec only async-signal-safe calls are made.
     unsafe { debugger.pre_exec(move || inherit(inherited)) };
     let mut child = debugger.spawn().map_err(failed)?;

@@ -5,8 +5,8 @@ use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
-    STATE_RUNNING,
+    NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_LOUD, SITE_POINT, SITES, SLOTS, STATE_EMPTY,
+    STATE_NO_ROOM, STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
 use std::path::PathBuf;
@@ -161,8 +161,8 @@ impl Processes {
 
     /// Makes every site a point (`--points all`).
     pub fn make_all_points(&mut self) {
-        self.new_flag = SITE_POINT;
-        self.flags.fill(SITE_POINT);
+        self.new_flag = SITE_POINT | SITE_LOUD;
+        self.flags.fill(self.new_flag);
         self.publish_flags();
     }
 

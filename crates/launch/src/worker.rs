@@ -129,6 +129,10 @@ pub(crate) struct Worker {
     pub(crate) changes_files: bool,
 }
 
+/// Programs in Rust would look up symbols for every panic, which takes longer than all else in an execution; and what they do must
+/// not depend on who hunts.
+pub(crate) const NO_BACKTRACES: [(&str, &str); 2] = [("RUST_BACKTRACE", "0"), ("RUST_LIB_BACKTRACE", "0")];
+
 /// How often a running execution is looked at.
 const TICK: Duration = Duration::from_millis(20);
 /// In so many of these looks, one is at everything that the program could have overwritten.
@@ -166,6 +170,7 @@ impl Worker {
             .env(SERVER_VARIABLE, FORMAT_VERSION.to_string())
             // Otherwise every child would look up the same symbols again.
             .env("LD_BIND_NOW", "1")
+            .envs(NO_BACKTRACES)
             .stdin(input)
             .stdout(output.file().map_err(failed)?)
             .stderr(output.file().map_err(failed)?);

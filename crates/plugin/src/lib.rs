@@ -19,6 +19,10 @@
 //! rustc has no stable switch for `sanitize_thread`. With `RACEHUNTER_RUST=1` in its environment the plugin gives
 //! the attribute to every function itself.
 //!
+//! With `RACEHUNTER_QUIET=1` the module is marked as code that is taken as a whole, as Rust's standard library is: what it does to
+//! memory is announced like everything else, and no thread is preempted there. Numbers that it draws for itself (the keys of its
+//! hash maps, the thread in the message of a panic) are no gap.
+//!
 //! # Atomic sections
 //!
 //! With `RACEHUNTER_ATOMIC_SECTIONS=1` in its environment the plugin makes a section between `__VERIFIER_atomic_begin`
@@ -53,6 +57,7 @@ mod llvm;
 mod loops;
 mod memory;
 mod operation;
+mod panics;
 mod plan;
 mod printing;
 mod reach;
@@ -73,6 +78,9 @@ use crate::sys::prelude::LLVMModuleRef;
 fn asked(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| value == "1")
 }
+
+/// Asks for code that is taken as a whole: no thread is preempted in it.
+const QUIET: &str = "RACEHUNTER_QUIET";
 
 /// Called by the shim before the optimiser starts.
 #[unsafe(no_mangle)]
@@ -128,6 +136,9 @@ fn instrument(module: Module) -> bool {
     let mut emitter = Emitter::new(module, &kinds, &plan);
     for function in &plan.functions {
         emitter.function(function);
+    }
+    if asked("RACEHUNTER_RUST") {
+        panics::announce(module);
     }
     withdraw_promises(module, &kinds, &plan);
     registration::register(module, &kinds, &emitter.types, emitter.sites, plan.site_count, exported.id.0);

@@ -22,6 +22,10 @@ use crate::sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode as Opcode, LLVMValueK
 /// Bytes that the runtime looks at in what `read`, `write` and their kin transfer.
 const SEEN_OF_TRANSFER: i64 = 4096;
 
+/// What Rust's standard library draws for itself: the keys of its hash maps, of which the runtime tells, and the number of a
+/// thread in the message of a panic.
+const OWN_NUMBERS: [&str; 2] = ["getrandom", "gettid"];
+
 /// Something that is told before an instruction.
 #[derive(Clone)]
 pub struct Reached {
@@ -44,6 +48,8 @@ pub enum What {
 pub struct Lookout<'a> {
     /// The module is one of RaceHunter's own.
     pub is_support: bool,
+    /// The module is taken as a whole.
+    in_whole: bool,
     kinds: &'a Kinds,
     memory: Memory<'a>,
 }
@@ -51,7 +57,7 @@ pub struct Lookout<'a> {
 impl<'a> Lookout<'a> {
     /// A lookout for one module.
     pub fn new(kinds: &'a Kinds, is_support: bool) -> Self {
-        Self { is_support, kinds, memory: Memory::trusting(kinds) }
+        Self { is_support, in_whole: crate::asked(crate::QUIET), kinds, memory: Memory::trusting(kinds) }
     }
 
     /// What one instruction hides. `understood`: what it does to memory is announced.
@@ -93,12 +99,17 @@ impl<'a> Lookout<'a> {
         let arguments = match known.effect {
             Effect::None => return found,
             Effect::HiddenState if racehunter_sight::is_modelled(&name) && understood => return found,
-            Effect::Random if is_only_signalled(call) => return found,
+            Effect::Random if is_only_signalled(call) || self.is_own_number(&name) => return found,
             effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
             _ => [None, None],
         };
         found.push(What::Named(known.effect, name, Some(function), arguments));
         found
+    }
+
+    /// Whether a function gives numbers to a library that uses them for itself.
+    fn is_own_number(&self, name: &str) -> bool {
+        self.in_whole && OWN_NUMBERS.contains(&name)
     }
 
     /// Whether a call of a known function touches memory that other threads can reach and that is not announced.
@@ -139,7 +150,8 @@ impl<'a> Lookout<'a> {
             let name = operand.name();
             let effect = racehunter_sight::of(&name).effect;
             // How the table of exceptions is read is the unwinder's business.
-            if effect == Effect::None || effect.is_about_files() || operand.intrinsic_name().is_some() {
+            let is_harmless = effect == Effect::None || effect.is_about_files() || self.is_own_number(&name);
+            if is_harmless || operand.intrinsic_name().is_some() {
                 continue;
             }
             let at = match instruction.opcode() {

@@ -16,11 +16,13 @@ pub const SITES: &std::ffi::CStr = c"__rh_sites";
 
 /// Bit of a site's byte: a region, or a loop that is copied, begins here.
 const HEAD: u8 = 0x20;
+/// Bit of a site's byte: the code is taken as a whole.
+const QUIET: u8 = 8;
 
 /// Adds the array with one byte for each site.
 pub fn add_sites(module: Module, plan: &Plan) -> Value {
-    let mut bytes = vec![0; plan.site_count as usize];
-    plan.heads().for_each(|site| bytes[site as usize] = HEAD);
+    let mut bytes = vec![if crate::asked(crate::QUIET) { QUIET } else { 0 }; plan.site_count as usize];
+    plan.heads().for_each(|site| bytes[site as usize] |= HEAD);
     let initial = Value(llvm!(LLVMConstStringInContext2(module.context(), bytes.as_ptr().cast(), bytes.len(), 1)));
     let sites = module.add_global(initial.ty(), SITES);
     llvm!(LLVMSetInitializer(sites.0, initial.0));

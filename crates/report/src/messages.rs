@@ -74,6 +74,12 @@ pub fn assertion(expression: &str) -> String {
     if expression.is_empty() { "assertion failed".to_owned() } else { format!("assertion `{expression}` failed") }
 }
 
+/// A panic of a program in Rust, by what it says.
+#[must_use]
+pub fn panic(message: &str) -> String {
+    if message.is_empty() { "panic".to_owned() } else { format!("panic: {message}") }
+}
+
 /// A status of failure, or one that is another without preemptions.
 #[must_use]
 pub fn exit_status(status: i32, depends: bool) -> String {

@@ -19,7 +19,7 @@ unsafe fn object(at: usize) -> *mut Object {
 }
 
 /// Says that not everything is in the log that threads do to each other: annotations are no events.
-unsafe fn tell() {
+pub(crate) unsafe fn tell() {
     let slot = server::slot();
     if (*slot).notes & NOTE_ANNOTATED == 0 {
         (*slot).notes |= NOTE_ANNOTATED;

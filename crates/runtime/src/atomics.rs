@@ -2,11 +2,12 @@
 
 use crate::clock::{self, RH_DETECT};
 use crate::hooks::log_access;
-use crate::schedule::{access_point, idle_point};
+use crate::modules::is_quiet;
+use crate::schedule::{RH_BUDGET, access_point, attention, idle_point, now, spin};
 use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::current;
-use crate::{free, log};
+use crate::{free, log, rust, server};
 use racehunter_event::Kind;
 
 const fn acquires(order: u32) -> bool {
@@ -18,8 +19,18 @@ const fn releases(order: u32) -> bool {
 }
 
 /// What an atomic operation does to memory, and to what the threads know of each other. It is counted already.
-unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind: Kind, order: u32, code: usize) {
-    log_access(n, address, size, site, kind, order as u8, code);
+unsafe fn atomic_access(
+    (n, is_point): (u64, bool),
+    address: usize,
+    size: usize,
+    site: *mut u8,
+    kind: Kind,
+    order: u32,
+    code: usize,
+) {
+    if is_point || server::observes() || server::watches(address, size) {
+        log_access(n, address, size, site, kind, order as u8, code);
+    }
     // Before the check: what an acquire learns from the value that it reads happened before the access itself.
     if kind != Kind::AtomicWrite {
         take_in(address, order);
@@ -30,12 +41,31 @@ unsafe fn atomic_access(n: u64, address: usize, size: usize, site: *mut u8, kind
     }
 }
 
+/// The number of an atomic access that is about to happen, and whether it is a point. In code that is taken as a whole, a read is
+/// one only where the thread comes from other code: what it reads there may be changed just before. All others are like accesses
+/// that are not points: counted, and not decided about.
+unsafe fn turn(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) -> (u64, bool) {
+    let is_quiet = is_quiet(site);
+    let is_point = !is_quiet || kind != Kind::AtomicRead || !(*current()).in_whole;
+    (*current()).in_whole = is_quiet;
+    if is_point {
+        return (access_point(code, address, size, kind, site), true);
+    }
+    rust::meets();
+    RH_BUDGET.set(RH_BUDGET.get() - 1);
+    if RH_BUDGET.get() == 0 {
+        spin::looks(address, size, code);
+        return (attention(code), false);
+    }
+    (now(), false)
+}
+
 pub(crate) unsafe extern "C" fn atomic_load(address: usize, site: *mut u8, info: u32, code: usize, frame: usize) {
     if free::is_on() {
         return free::access(address, (info & 0xff) as usize, Kind::AtomicRead, site, code, frame);
     }
-    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicRead, site);
-    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
+    let turn = turn(address, (info & 0xff) as usize, site, Kind::AtomicRead, code);
+    atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicRead, info >> 8 & 0xff, code);
 }
 
 /// What a load learns from the store that it reads.
@@ -58,8 +88,8 @@ pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info
     if free::is_on() {
         return free::access(address, (info & 0xff) as usize, Kind::AtomicWrite, site, code, frame);
     }
-    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicWrite, site);
-    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
+    let turn = turn(address, (info & 0xff) as usize, site, Kind::AtomicWrite, code);
+    atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
 /// What a store, or the write half of an update, passes on to those who read it. An update continues the release
@@ -89,8 +119,8 @@ pub(crate) unsafe extern "C" fn atomic_update(address: usize, site: *mut u8, inf
     if free::is_on() {
         return free::access(address, (info & 0xff) as usize, Kind::AtomicUpdate, site, code, frame);
     }
-    let n = access_point(code, address, (info & 0xff) as usize, Kind::AtomicUpdate, site);
-    atomic_access(n, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
+    let turn = turn(address, (info & 0xff) as usize, site, Kind::AtomicUpdate, code);
+    atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicUpdate, info >> 8 & 0xff, code);
 }
 
 /// A compare-exchange of up to eight bytes.
@@ -156,10 +186,10 @@ pub(crate) unsafe fn compare_exchange_if(
         return free::access(address, size, Kind::AtomicUpdate, site, code, frame);
     }
     // Decide first: what the memory holds when the operation happens is what counts.
-    let n = access_point(code, address, size, Kind::AtomicUpdate, site);
+    let turn = turn(address, size, site, Kind::AtomicUpdate, code);
     let (kind, order) =
         if succeeds() { (Kind::AtomicUpdate, info >> 8 & 0xff) } else { (Kind::AtomicRead, info >> 16 & 0xff) };
-    atomic_access(n, address, size, site, kind, order, code);
+    atomic_access(turn, address, size, site, kind, order, code);
 }
 
 pub(crate) unsafe extern "C" fn fence(_site: *mut u8, order: u32, code: usize) {

@@ -16,6 +16,10 @@ static ENVIRONMENT: Global<*const *const c_char> = Global::new(core::ptr::null()
 #[unsafe(link_section = ".data.racehunter")]
 static IS_READY: Global<bool> = Global::new(false);
 
+/// Whether `main` was called.
+#[unsafe(link_section = ".data.racehunter")]
+static IS_PAST: Global<bool> = Global::new(false);
+
 /// Set for a program that has to be under control before its static constructors.
 const EARLY: &CStr = c"RACEHUNTER_EARLY";
 /// Set by the controller.
@@ -72,4 +76,10 @@ pub(crate) unsafe fn before_main() {
 /// `main` is about to be called.
 pub(crate) fn is_over() {
     IS_READY.set(true);
+    IS_PAST.set(true);
+}
+
+/// Whether `main` was called.
+pub(crate) fn is_past() -> bool {
+    IS_PAST.get()
 }

@@ -56,6 +56,7 @@ mod plain;
 mod raw;
 mod reach;
 mod reports;
+mod rust;
 mod sanitizer;
 mod schedule;
 mod server;

@@ -154,7 +154,10 @@ pub(crate) unsafe extern "C" fn remap(
 /// From here on another access to the memory may be the end of the program, which no detector knows.
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
-    is_not_seen(MPROTECT, code);
+    // Memory that nobody has used is nobody's to lose: a guard page, before anything is put beside it.
+    if !detects() || len > CHECKED || !shadow::is_untouched(at, len) {
+        is_not_seen(MPROTECT, code);
+    }
     let result = sys::call(MPROTECT, at, len, protection, 0);
     if result < 0 { fail(-result as i32) } else { 0 }
 }

@@ -5,7 +5,7 @@
 
 use crate::{Global, server};
 use core::ffi::{CStr, c_char};
-use racehunter_event::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_POINT};
+use racehunter_event::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_LOUD, SITE_POINT, SITE_QUIET};
 
 /// The sites of one module: the flag bytes that its instrumentation points to.
 #[repr(C)]
@@ -210,7 +210,11 @@ pub(crate) unsafe fn load_flags() {
 unsafe fn set_flags(sites: Sites, from: *const u8) {
     for i in 0..sites.count {
         let flags = sites.start.add(i);
-        *flags = *flags & SITE_HEAD | *from.add(i);
+        let (noted, mut wanted) = (*flags & (SITE_HEAD | SITE_QUIET), *from.add(i));
+        if noted & SITE_QUIET != 0 && wanted & SITE_LOUD == 0 {
+            wanted &= !SITE_POINT;
+        }
+        *flags = noted | wanted;
     }
 }
 
@@ -229,7 +233,8 @@ pub(crate) unsafe fn select_sites() {
 unsafe fn select(sites: Sites, first: usize) {
     for i in 0..sites.count {
         let flags = sites.start.add(i);
-        *flags = if *flags & SITE_HEAD != 0 { SITE_HEAD | SITE_CLEAR } else { 0 };
+        let quiet = *flags & (SITE_QUIET | SITE_LOUD);
+        *flags = quiet | if *flags & SITE_HEAD != 0 { SITE_HEAD | SITE_CLEAR } else { 0 };
     }
     for &number in server::selected_sites() {
         let site = (number as usize).wrapping_sub(first + 1);
@@ -241,6 +246,12 @@ unsafe fn select(sites: Sites, first: usize) {
             }
         }
     }
+}
+
+/// Whether a site belongs to code that is taken as a whole.
+#[inline(always)]
+pub(crate) unsafe fn is_quiet(site: *const u8) -> bool {
+    !site.is_null() && *site & (SITE_QUIET | SITE_LOUD) == SITE_QUIET
 }
 
 /// Sets all flag bytes of this process as the controller wants them, and no bits besides.

@@ -114,7 +114,7 @@ const SITE_SHARED_LOGGED: u8 = 0x10;
 pub(crate) unsafe fn shared(address: usize, site: usize) {
     let flags = modules::flags_of(site);
     let known = SITE_POINT | SITE_SHARED_LOGGED;
-    if flags.is_null() || !schedule::running() || *flags & known != 0 {
+    if flags.is_null() || !schedule::running() || *flags & known != 0 || modules::is_quiet(flags) {
         return;
     }
     *flags |= SITE_SHARED_LOGGED;

@@ -597,6 +597,13 @@ pub(crate) unsafe fn clear(address: usize, len: usize) {
     }
 }
 
+/// Whether the cells of this memory know of no access.
+pub(crate) unsafe fn is_untouched(address: usize, len: usize) -> bool {
+    let start = cell_of(address) as usize;
+    let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();
+    (start..end).step_by(size_of::<u64>()).all(|word| *(word as *const u64) == 0)
+}
+
 /// Forgets what the cells of this memory know.
 pub(crate) unsafe fn forget(address: usize, len: usize) {
     let start = cell_of(address) as usize;

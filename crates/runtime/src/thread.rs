@@ -67,6 +67,8 @@ pub(crate) struct Thread {
     pub from_pool: bool,
     /// How many of its annotations say that its accesses are not to be looked at.
     pub ignores: u32,
+    /// Its last atomic access was in code that is taken as a whole.
+    pub in_whole: bool,
     /// Not zero while its synchronisation is not to count for the detector.
     pub ignores_order: u32,
     /// Its place in the list of ready threads.
@@ -218,6 +220,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).acquire_fence = core::ptr::null_mut();
     (*t).destructor_round = 0;
     (*t).ignores = 0;
+    (*t).in_whole = false;
     (*t).ignores_order = 0;
     (*t).held_count = 0;
     (*t).path = MAIN_PATH;

@@ -188,7 +188,7 @@ fn exactly(name: &str) -> Option<Function> {
     if table::PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
         return Some(Function::with(Effect::None));
     }
-    if is_mathematics(name) || is_thrown(name) {
+    if is_mathematics(name) || is_thrown(name) || is_allocator_shim(name) {
         return Some(Function::with(Effect::None));
     }
     let reviewed = table::ALL.iter().find_map(|(effect, names)| {
@@ -235,6 +235,14 @@ fn is_mathematics(name: &str) -> bool {
 fn is_thrown(name: &str) -> bool {
     let rest = name.strip_prefix("_ZSt").map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
     rest.is_some_and(|rest| rest.starts_with("__throw_"))
+}
+
+/// The functions by which Rust gets to the allocator of the program, which the compiler makes when it links, without
+/// instrumentation: `_RNvCs5QKde7ScR4H_7___rustc12___rust_alloc`. They call what is instrumented, and do nothing else.
+fn is_allocator_shim(name: &str) -> bool {
+    let rest = name.strip_prefix("_RNvC").and_then(|rest| Some(rest.split_once("_7___rustc")?.1));
+    let function = rest.map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
+    function.and_then(|name| name.strip_prefix('_')).is_some_and(|name| table::ALLOCATOR_SHIM.contains(&name))
 }
 
 /// `name:touched:file:mode`, for example `fgets:0:2`: positions of arguments; a `+` behind one means all from there on.
@@ -309,6 +317,16 @@ mod tests {
         for name in ["_ZNSt8__detail15_List_node_base7_M_hookEPS0_", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"]
         {
             assert_eq!(of(name).effect, Effect::Unknown, "{name}");
+        }
+    }
+
+    #[test]
+    fn rust_gets_to_its_allocator_by_functions_that_hide_nothing() {
+        assert_eq!(of("_RNvCs5QKde7ScR4H_7___rustc12___rust_alloc").effect, Effect::None);
+        assert_eq!(of("_RNvCsfsCkXRxaIdu_7___rustc35___rust_no_alloc_shim_is_unstable_v2").effect, Effect::None);
+        for other in ["_RNvCs5QKde7ScR4H_7___rustc17rust_begin_unwind", "__rust_alloc", "_RNvCs1_5alloc12___rust_alloc"]
+        {
+            assert_eq!(of(other).effect, Effect::Unknown, "{other}");
         }
     }
 

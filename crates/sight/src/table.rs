@@ -48,6 +48,17 @@ pub const PREFIXES: [&str; 11] = [
     "__VERIFIER_",
 ];
 
+/// What Rust's compiler makes for the allocator of a program.
+pub const ALLOCATOR_SHIM: [&str; 7] = [
+    "__rust_alloc",
+    "__rust_alloc_zeroed",
+    "__rust_dealloc",
+    "__rust_realloc",
+    "__rust_alloc_error_handler",
+    "__rust_alloc_error_handler_should_panic_v2",
+    "__rust_no_alloc_shim_is_unstable_v2",
+];
+
 /// `<math.h>` and `<complex.h>`, without those that write through pointers or to `signgam`. `errno` and the floating-point
 /// environment belong to the thread.
 pub const MATHEMATICS: &str = "
@@ -83,7 +94,7 @@ const THREADS: &str = "
     __pthread_register_cancel __pthread_unregister_cancel __pthread_unwind_next _pthread_cleanup_push
     _pthread_cleanup_pop
     pthread_attr_init:0 pthread_attr_destroy:0 pthread_attr_setdetachstate:0 pthread_attr_getdetachstate:01
-    pthread_attr_setstacksize:0 pthread_attr_getstacksize:01 pthread_attr_setstack:0 pthread_attr_getstack:012
+    __pthread_get_minstack pthread_attr_setstacksize:0 pthread_attr_getstacksize:01 pthread_attr_setstack:0 pthread_attr_getstack:012
     pthread_attr_setguardsize:0 pthread_attr_getguardsize:01 pthread_attr_setscope:0 pthread_attr_setinheritsched:0
     pthread_attr_setschedpolicy:0 pthread_attr_setschedparam:01 pthread_attr_setaffinity_np:02 pthread_getattr_np:1
     pthread_mutexattr_init:0 pthread_mutexattr_destroy:0 pthread_mutexattr_settype:0 pthread_mutexattr_gettype:01
@@ -179,6 +190,8 @@ const CXX: &str = "
     __cxa_thread_atexit_impl __cxa_finalize __cxa_vec_new __cxa_vec_delete __cxa_vec_ctor __cxa_vec_dtor __dynamic_cast
     __cxa_get_globals __gxx_personality_v0 __gcc_personality_v0
     _Unwind_Resume _Unwind_RaiseException _Unwind_Resume_or_Rethrow _Unwind_DeleteException _Unwind_Backtrace _Unwind_GetIP
+    _Unwind_GetIPInfo _Unwind_SetIP _Unwind_GetGR _Unwind_SetGR _Unwind_GetCFA _Unwind_GetLanguageSpecificData
+    _Unwind_GetRegionStart _Unwind_GetTextRelBase _Unwind_GetDataRelBase
     _ZSt9terminatev _ZSt15get_new_handlerv _ZSt18uncaught_exceptionv _ZSt19uncaught_exceptionsv
     _ZSt17current_exceptionv _ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE
     _ZNSt15__exception_ptr13exception_ptrC1Ev _ZNSt15__exception_ptr13exception_ptrC1EPv

@@ -29,7 +29,7 @@ pub use inspect::{Binary, Kind, inspect};
 pub use instrumentation::{Instrumentation, instrumentation};
 pub use racehunter_finding::Frame;
 pub use racehunter_sight::Effect;
-pub use symbols::{DataSymbol, Symbols, own_frame};
+pub use symbols::{DataSymbol, Symbols, is_own, is_rust_library, own_frame};
 
 use std::path::PathBuf;
 

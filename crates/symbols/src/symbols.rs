@@ -270,8 +270,20 @@ impl Symbols {
 /// innermost.
 #[must_use]
 pub fn own_frame(frames: &[Frame]) -> Option<usize> {
-    let own = frames.iter().position(|frame| !frame.file.is_empty() && !is_system_file(&frame.file));
+    let own = frames.iter().position(is_own);
     own.or(if frames.is_empty() { None } else { Some(0) })
+}
+
+/// Whether a frame is the user's own, by its file.
+#[must_use]
+pub fn is_own(frame: &Frame) -> bool {
+    !frame.file.is_empty() && !is_system_file(&frame.file)
+}
+
+/// Whether a frame is one of Rust's standard library, or of what the compiler puts between it and the program.
+#[must_use]
+pub fn is_rust_library(frame: &Frame) -> bool {
+    frame.file.starts_with("/rustc/") || frame.file.contains("/rustlib/src/") || frame.function == "__rust_try"
 }
 
 fn is_system_file(file: &str) -> bool {

@@ -104,6 +104,12 @@ impl Campaign<'_> {
         if has(Escape::Freed) {
             assumes.push("freed memory is not handed out again at once".to_owned());
         }
+        if has(Escape::Whole) {
+            assumes.push("no preemption at the reads inside of Rust's standard library".to_owned());
+        }
+        if has(Escape::Keys) {
+            assumes.push("the keys of hash maps that were drawn".to_owned());
+        }
         if has(Escape::Reused) {
             assumes.push("no reuse of handles: a new thread has none of a thread that is over".to_owned());
         }

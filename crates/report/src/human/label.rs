@@ -35,6 +35,7 @@ pub(crate) fn labels(finding: &Finding, number: usize, site: &Site, threads: &Th
 /// The operation in words.
 fn what(kind: Kind, number: usize, site: &Site) -> String {
     match (kind, number) {
+        (Kind::Assertion, 0) if site.access == "panic" => "panics here".to_owned(),
         (Kind::Assertion, 0) => "the assertion fails here".to_owned(),
         (Kind::Crash, 0) => "crashes here".to_owned(),
         _ if site.access.is_empty() => "here".to_owned(),

@@ -35,6 +35,7 @@ interpose! {
     vfork => fork_process, "rdi";
     daemon => become_daemon, "rdx";
     popen => open_process, "rdx";
+    posix_spawn_file_actions_adddup2 => hand_down, "rcx";
 }
 
 super::interpose_six! {
@@ -227,6 +228,15 @@ unsafe extern "C" fn run_command(command: *const c_char, code: usize) -> i32 {
     let mut status = 0_i32;
     let result = wait_process(pid, &raw mut status as usize, 0, code);
     if result < 0 { -1 } else { status }
+}
+
+/// The child gets a copy of a descriptor, also of one that is closed for other programs.
+unsafe extern "C" fn hand_down(actions: *mut u8, fd: i32, copy: i32, _code: usize) -> i32 {
+    if let Some(d) = channels::of(fd) {
+        channels::set_outside(d.channel);
+    }
+    let add: extern "C" fn(*mut u8, i32, i32) -> i32 = core::mem::transmute(real::spawn_actions_copy());
+    add(actions, fd, copy)
 }
 
 /// Streams of `popen`, and their processes.

@@ -6,7 +6,7 @@
 use crate::io::touch;
 use crate::sync::interpose;
 use crate::thread::{CURRENT, current};
-use crate::{Global, server, sys};
+use crate::{Global, rust, server, sys};
 use racehunter_event::Kind;
 use racehunter_event::control::MAX_THREADS;
 
@@ -35,6 +35,7 @@ static DRAWN: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 /// Between the iterations of an in-process loop.
 pub(crate) unsafe fn reset() {
     (*DRAWN.ptr()).fill(0);
+    rust::reset();
 }
 
 /// Any number.
@@ -71,6 +72,7 @@ pub(crate) unsafe fn fill(buffer: *mut u8, len: usize) {
 }
 
 unsafe extern "C" fn fill_some(buffer: *mut u8, len: usize, _flags: u32, code: usize) -> isize {
+    rust::draws();
     fill_buffer(buffer, len, code);
     len as isize
 }

@@ -31,9 +31,9 @@ pub enum Access {
 const LONGEST: usize = 60;
 
 /// The ends of the names of files that are sources.
-const ENDINGS: [&str; 31] = [
+const ENDINGS: [&str; 32] = [
     "c", "cc", "cp", "cpp", "cxx", "c++", "h", "hh", "hp", "hpp", "hxx", "h++", "i", "ii", "inc", "inl", "ipp", "ixx",
-    "tcc", "tpp", "txx", "def", "cppm", "m", "mm", "s", "l", "y", "ll", "yy", "in",
+    "tcc", "tpp", "txx", "def", "cppm", "m", "mm", "s", "l", "y", "ll", "yy", "in", "rs",
 ];
 /// No source is that large.
 const MOST: u64 = 64 << 20;

@@ -51,8 +51,12 @@ impl Line<'_> {
         first.is_some_and(|first| [first, first + 1].into_iter().all(|at| self.class(at) == Some(Class::Name)))
     }
 
-    /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression.
+    /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the name of the method
+    /// that is called. Functions are called on nothing in particular.
     pub(super) fn rust(self, at: usize) -> Option<Spelling> {
+        if at > 0 && self.word(at - 1) == "." && self.word(at + 1) == "(" {
+            return self.plain(self.backward(at - 1)?);
+        }
         let mut end = at;
         while self.word(end) == "*" {
             end += 1;
@@ -61,6 +65,9 @@ impl Line<'_> {
             return None;
         }
         let chain = self.chain(end, |_| true);
+        if matches!(self.word(chain.end), "(" | "!" | "::") {
+            return None;
+        }
         self.plain(at..chain.end)
     }
 

@@ -144,6 +144,13 @@ fn rust_has_the_column_of_the_start() {
     let line = "        self.queue.count += 1;";
     assert_eq!(expression("src/lib.rs", line, 9, Access::Write).as_deref(), Some("self.queue.count"));
     assert_eq!(expression("src/lib.rs", "*pointer = 3", 1, Access::Write).as_deref(), Some("*pointer"));
+    let line = "    let item = self.queue.lock().unwrap();";
+    assert_eq!(expression("src/lib.rs", line, 16, Access::Call).as_deref(), Some("self.queue"));
+    assert_eq!(expression("src/lib.rs", line, 27, Access::Call).as_deref(), Some("self.queue"));
+    assert_eq!(expression("src/lib.rs", "    drop(item);", 5, Access::Call), None);
+    assert_eq!(expression("src/lib.rs", "    mem::take(item);", 5, Access::Call), None);
+    assert_eq!(expression("src/lib.rs", "    std::mem::take(item);", 5, Access::Call), None);
+    assert_eq!(expression("src/lib.rs", "    assert_eq!(item, 1);", 5, Access::Call), None);
 }
 
 #[test]

@@ -1,0 +1,78 @@
+//! `cargo racehunter`: hunts in the tests of Rust crates as they are, with the stable toolchain.
+//!
+//! It builds a crate with cargo, through itself as the wrapper of rustc ([`wrapper`]), against a standard library that was
+//! instrumented once for the toolchain ([`sysroot`]); asks each test program for its tests ([`harness`]); and hunts in each
+//! test by itself with `racehunter hunt` ([`hunts`]). It knows nothing of schedules or findings beyond what that command
+//! says. Start at [`test`].
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod build;
+mod harness;
+mod hunts;
+mod junit;
+mod output;
+mod sysroot;
+mod test;
+mod toolchain;
+mod wrapper;
+
+use anyhow::{Context as _, Result};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// Usage or internal error, as for `racehunter`.
+const ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    if let Some(code) = wrapper::run_if_asked() {
+        return code;
+    }
+    match run(std::env::args_os().collect()) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("error: {error}");
+            error.chain().skip(1).for_each(|cause| eprintln!("  = because: {cause}"));
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+fn run(mut words: Vec<OsString>) -> Result<u8> {
+    // Cargo passes the name of the command on.
+    if words.get(1).is_some_and(|word| word == "racehunter") {
+        words.remove(1);
+    }
+    // What other commands of `racehunter` understand is none of our business.
+    if let Some("replay" | "report" | "explain") = words.get(1).and_then(|word| word.to_str()) {
+        return pass_on(&words[1..]);
+    }
+    let matches = arguments::command().get_matches_from(words);
+    match matches.subcommand() {
+        Some(("setup", matches)) => sysroot::set_up(matches),
+        Some(("test", matches)) => test::run(matches),
+        Some(("run", matches)) => test::run_program(matches),
+        _ => unreachable!("clap asks for one of them"),
+    }
+}
+
+/// A command of `racehunter`, about what was found in this workspace.
+fn pass_on(words: &[OsString]) -> Result<u8> {
+    let mut command = Command::new(racehunter());
+    command.args(words);
+    if words[0] != "explain" && !words.iter().any(|word| word == "--out") {
+        command.arg("--out").arg(build::workspace_root(None)?.join(build::OUT));
+    }
+    let status = command.status().context("cannot run `racehunter`")?;
+    Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(ERROR))
+}
+
+/// The command that belongs to this one: beside it, or on the search path.
+fn racehunter() -> PathBuf {
+    let beside = std::env::current_exe().ok().and_then(|own| {
+        let own = own.canonicalize().unwrap_or(own);
+        Some(own.parent()?.join("racehunter")).filter(|path| path.is_file())
+    });
+    beside.unwrap_or_else(|| PathBuf::from("racehunter"))
+}

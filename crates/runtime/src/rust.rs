@@ -1,0 +1,89 @@
+//! What programs in Rust need that others do not.
+
+use crate::thread::{COUNT, CURRENT, current, thread};
+use crate::{Global, annotations, constructors, log, reach, schedule};
+use racehunter_event::control::FLAG_STACKS;
+use racehunter_event::{Escape, Kind, Record};
+
+// Programs in Rust, and those of tests, define them when they are linked. Others do not, and the addresses are 0 there.
+core::arch::global_asm!(".weak __rh_rust", ".weak __rh_libtest");
+
+/// Whether the program is in Rust, with an instrumented standard library.
+unsafe fn is_rust() -> bool {
+    let symbol: usize;
+    core::arch::asm!("mov {}, qword ptr [rip + __rh_rust@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
+    symbol != 0
+}
+
+/// Whether the program is one of tests, with the harness of Rust.
+unsafe fn has_harness() -> bool {
+    let symbol: usize;
+    core::arch::asm!("mov {}, qword ptr [rip + __rh_libtest@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
+    symbol != 0
+}
+
+/// Whether the thread that is to be created is the one that the harness runs a test in. It does without where the system has no
+/// thread left for it, and runs the test in `main`; all others are the test's own then. What the harness itself does in two
+/// threads would be explored in every test.
+pub(crate) unsafe fn refuses_thread() -> bool {
+    has_harness()
+        && constructors::is_past()
+        && COUNT.get() == 1
+        && (*current()).children == 0
+        && !WAS_REFUSED.get()
+        && {
+            WAS_REFUSED.set(true);
+            schedule::running()
+        }
+}
+
+/// The harness has asked for its thread.
+#[unsafe(link_section = ".data.racehunter")]
+static WAS_REFUSED: Global<bool> = Global::new(false);
+
+/// Threads may meet in code that is taken as a whole, by what is not in the log.
+#[inline(always)]
+pub(crate) unsafe fn meets() {
+    if !MET.get() && schedule::running() && reach::others_are_there() {
+        MET.set(true);
+        annotations::tell();
+        log::escape(Escape::Whole, 0, 0, 0);
+    }
+}
+
+/// It was said that they do.
+#[unsafe(link_section = ".data.racehunter")]
+static MET: Global<bool> = Global::new(false);
+
+/// The standard library draws keys for hash maps.
+pub(crate) unsafe fn draws() {
+    if !DREW.get() && is_rust() && schedule::running() {
+        DREW.set(true);
+        log::escape(Escape::Keys, 0, 0, 0);
+    }
+}
+
+/// It was said that it does.
+#[unsafe(link_section = ".data.racehunter")]
+static DREW: Global<bool> = Global::new(false);
+
+/// Between the iterations of an in-process loop.
+pub(crate) unsafe fn reset() {
+    MET.set(false);
+    DREW.set(false);
+}
+
+/// The running thread is about to unwind because of a panic. Whether that is a bug, the end of the program tells.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __rh_panics() {
+    if !schedule::running() || schedule::flags() & FLAG_STACKS == 0 {
+        return;
+    }
+    let number = CURRENT.get();
+    let t = thread(number);
+    // The innermost frame is one of the standard library: what was noted last is somewhere else.
+    let code = core::mem::replace(&mut (*t).code, 0);
+    let stack = log::stack_of(t);
+    (*t).code = code;
+    log::put(Record { index: schedule::now(), thread: number, stack, kind: Kind::Panic, ..Record::default() });
+}

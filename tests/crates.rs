@@ -1,0 +1,256 @@
+//! `cargo racehunter` on crates as they are, with the stable toolchain.
+
+use racehunter_e2e::tool::{self, Ended};
+use racehunter_e2e::workshop::Workshop;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Once;
+
+/// A crate in a directory of its own.
+struct Crate {
+    workshop: Workshop,
+}
+
+/// The instrumented standard library is made once, and kept for the next time.
+fn sysroots() -> PathBuf {
+    static MADE: Once = Once::new();
+    let directory = tool::root().join("target/racehunter/sysroots");
+    MADE.call_once(|| {
+        tool::run(command().args(["setup", "--sysroot-dir"]).arg(&directory)).expect(0);
+    });
+    directory
+}
+
+fn command() -> Command {
+    let mut command = Command::new(tool::path().with_file_name("cargo-racehunter"));
+    // What cargo says to the tests of this crate is none of that one's business.
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
+        command.env_remove(name);
+    }
+    command.env_remove("RUSTFLAGS").env("COLUMNS", "80").arg("racehunter");
+    command
+}
+
+impl Crate {
+    fn new(source: &str) -> Self {
+        let workshop = Workshop::new();
+        workshop.write("Cargo.toml", "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        workshop.write("src/lib.rs", source);
+        Self { workshop }
+    }
+
+    #[track_caller]
+    fn run(&self, words: &[&str]) -> Ended {
+        self.workshop.run(command().args(words).env("RACEHUNTER_SYSROOTS", sysroots()))
+    }
+
+    /// `cargo racehunter test`, with an answer for scripts.
+    #[track_caller]
+    fn test(&self, words: &[&str], status: i32) -> Tested {
+        let ended = self.run(&[&["test", "--message-format", "json", "--quiet"], words].concat()).expect(status);
+        Tested { lines: ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect() }
+    }
+}
+
+/// What `cargo racehunter test` has said.
+struct Tested {
+    lines: Vec<Value>,
+}
+
+impl Tested {
+    #[track_caller]
+    fn line(&self, reason: &str, test: &str) -> &Value {
+        let title = format!("program {test}");
+        let is_it = |line: &&Value| line["reason"] == reason && line["test"] == title.as_str();
+        self.lines.iter().find(is_it).unwrap_or_else(|| panic!("no {reason} of {test} in {:#?}", self.lines))
+    }
+
+    #[track_caller]
+    fn verdict(&self, test: &str) -> &str {
+        self.line("test", test)["verdict"].as_str().expect("a word")
+    }
+
+    fn all(&self, reason: &str) -> impl Iterator<Item = &Value> {
+        self.lines.iter().filter(move |line| line["reason"] == reason)
+    }
+}
+
+#[test]
+fn every_way_in_which_a_test_can_end_is_told() {
+    let program = Crate::new(include_str!("programs/rust/outcomes.rs"));
+    let junit = program.workshop.path("junit.xml");
+    let tested = program.test(&["--runs", "200", "--junit", junit.to_str().expect("plain")], 1);
+    let found = |test: &str| {
+        assert_eq!(tested.verdict(test), "found");
+        let finding = tested.line("finding", test);
+        assert_eq!((&finding["confirmed"], &finding["replayed"]), (&Value::from(true), &serde_json::json!([5, 5])));
+        (finding["kind"].as_str().expect("a word"), finding)
+    };
+    let (kind, panic) = found("loses_an_update");
+    assert_eq!(kind, "assertion");
+    let message = panic["message"].as_str().expect("text");
+    assert_eq!(message, "panic: assertion `left == right` failed: an update was lost; left: 1; right: 2");
+    assert_eq!((&panic["sites"][0]["line"], &panic["preemptions"]), (&Value::from(19), &Value::from(1)));
+    let (kind, panic) = found("panics_in_another_thread");
+    assert_eq!((kind, &panic["sites"][0]["line"]), ("assertion", &Value::from(61)));
+    assert_eq!(panic["sites"][0]["thread"], "main/1");
+    let (kind, race) = found("races");
+    assert_eq!((kind, race["object"]["name"].as_str()), ("data-race", Some("program::SHARED")));
+    assert_eq!(found("locks_in_both_orders").0, "deadlock");
+    for test in ["keeps_updates", "should_panic", "catches_a_panic"] {
+        assert!(["clean", "proved"].contains(&tested.verdict(test)), "{test} is {}", tested.verdict(test));
+    }
+    assert_eq!(tested.verdict("has_no_threads"), "skipped");
+    assert_eq!(tested.verdict("has_no_threads_and_fails"), "failed");
+    let summary = tested.all("tests").next().expect("a summary");
+    assert_eq!((&summary["tests"], &summary["failed"], &summary["skipped"]), (&9.into(), &1.into(), &1.into()));
+
+    let text = std::fs::read_to_string(junit).expect("a file");
+    assert!(text.contains(r#"<testsuite name="program" tests="9" failures="5" errors="0">"#), "{text}");
+
+    let id = tested.line("finding", "races")["id"].as_str().expect("an id");
+    let replayed = program.run(&["replay", id]).expect(0);
+    assert!(replayed.stdout.contains("program::SHARED"), "{}", replayed.stdout);
+    let reported = program.run(&["report", "--message-format", "short"]).expect(0);
+    assert!(reported.stdout.contains("src/lib.rs:61:"), "{}", reported.stdout);
+}
+
+#[test]
+fn tests_are_chosen_as_cargo_chooses_them() {
+    let program = Crate::new(include_str!("programs/rust/outcomes.rs"));
+    let list = |words: &[&str]| program.run(&[&["test", "--list", "--quiet"], words].concat()).expect(0).stdout;
+    assert_eq!(list(&["has_no"]), "program has_no_threads\nprogram has_no_threads_and_fails\n");
+    assert_eq!(list(&["--", "--exact", "has_no_threads"]), "program has_no_threads\n");
+    assert_eq!(list(&["--", "--ignored"]), "program is_ignored\n");
+    assert_eq!(list(&["has_no", "--", "--skip", "fails"]), "program has_no_threads\n");
+    let tested = program.test(&["--runs", "20", "is_", "--", "--ignored"], 0);
+    assert!(["clean", "proved"].contains(&tested.verdict("is_ignored")));
+    // A crate without threads has nothing to explore.
+    program.test(&["--", "--exact", "has_no_threads"], 4);
+}
+
+/// Everything in the standard library that threads meet at, used rightly: without optimisation, and with it.
+#[test]
+fn correct_programs_are_clean() {
+    let program = Crate::new(include_str!("programs/rust/clean.rs"));
+    for profile in [&[][..], &["--release"]] {
+        let tested = program.test(&[&["--runs", "60"], profile].concat(), 0);
+        let told: Vec<&Value> = tested.all("finding").collect();
+        assert!(told.is_empty(), "{told:#?}");
+        assert_eq!(tested.all("test").count(), 22);
+        for test in tested.all("test") {
+            assert!(test["verdict"] == "clean" || test["verdict"] == "proved", "{test}");
+        }
+    }
+}
+
+#[test]
+fn bugs_of_each_kind_are_found_minimised_and_replayed() {
+    let program = Crate::new(include_str!("programs/rust/racy.rs"));
+    let kinds = [
+        ("static_mut", "data-race"),
+        ("relaxed_publication", "data-race"),
+        ("freed_node", "use-after-free"),
+        ("missed_wake_up", "deadlock"),
+        ("two_locks", "deadlock"),
+        ("order_of_atomics", "assertion"),
+        ("check_then_act", "assertion"),
+    ];
+    let tested = program.test(&["--runs", "200"], 1);
+    for (test, kind) in kinds {
+        assert_eq!(tested.verdict(test), "found", "{test}");
+        let finding = tested.line("finding", test);
+        assert_eq!(finding["kind"], kind, "{test}");
+        assert_eq!(finding["preemptions"], 1, "{test}");
+    }
+    for finding in tested.all("finding") {
+        assert_eq!((&finding["confirmed"], &finding["replayed"]), (&true.into(), &serde_json::json!([5, 5])));
+    }
+}
+
+/// What an optimiser makes of them is found too, where it leaves the bug in.
+#[test]
+fn bugs_are_found_in_optimised_programs() {
+    let program = Crate::new(include_str!("programs/rust/racy.rs"));
+    let tested =
+        program.test(&["--runs", "200", "--release", "--", "relaxed_publication", "freed_node", "two_locks"], 1);
+    for test in ["relaxed_publication", "freed_node", "two_locks"] {
+        assert_eq!(tested.verdict(test), "found", "{test}");
+    }
+}
+
+/// The same finding, as people read it.
+#[test]
+fn a_report_is_in_the_terms_of_the_crate() {
+    let program = Crate::new(include_str!("programs/rust/racy.rs"));
+    let ended = program.run(&["test", "--quiet", "--runs", "200", "order_of_atomics"]).expect(1);
+    let has = |text: &str| assert!(ended.stdout.contains(text), "no `{text}` in\n{}", ended.stdout);
+    has("FOUND program order_of_atomics (");
+    has("error[assertion]: panic: the second before the first");
+    has("assert!(first.load(Ordering::SeqCst) <= seen,");
+    has("panics here, main thread");
+    has("T1 order_of_atomics::{closure}");
+    has("panic :");
+    assert!(!ended.stdout.contains("/rustc/"), "frames of the library in\n{}", ended.stdout);
+    let deadlock = program.run(&["test", "--quiet", "--runs", "200", "two_locks"]).expect(1).stdout;
+    assert!(deadlock.contains("main thread waits for `*locks"), "{deadlock}");
+}
+
+#[test]
+fn a_program_and_its_children_are_hunted_in() {
+    let program = Crate::new("");
+    let main = r#"
+        use std::process::Command;
+        fn main() {
+            let arguments: Vec<String> = std::env::args().skip(1).collect();
+            let thread = std::thread::spawn(|| Command::new("echo").arg("child").output().unwrap());
+            let output = thread.join().unwrap();
+            assert_eq!((arguments.join(" ").as_str(), output.stdout.as_slice()), ("one two", &b"child\n"[..]));
+        }"#;
+    program.workshop.write("src/main.rs", main);
+    let ended =
+        program.run(&["run", "--quiet", "--runs", "20", "--message-format", "json", "--", "one", "two"]).expect(0);
+    assert!(!ended.stdout.contains(r#""reason":"finding""#), "{}", ended.stdout);
+}
+
+#[test]
+fn a_test_can_have_many_executions_in_one_process() {
+    let companion = tool::root().join("crates/companion");
+    let program = Crate::new(include_str!("programs/rust/companion.rs"));
+    let dependency =
+        format!("[dev-dependencies]\nracehunter = {{ package = \"racehunter-companion\", path = {companion:?} }}\n");
+    let manifest = std::fs::read_to_string(program.workshop.path("Cargo.toml")).expect("a file");
+    program.workshop.write("Cargo.toml", &(manifest + &dependency));
+    let tested = program.test(&["--runs", "200"], 1);
+    assert_eq!(tested.verdict("loses_an_update"), "found");
+    assert_eq!(tested.line("finding", "loses_an_update")["kind"], "assertion");
+    assert!(["clean", "proved"].contains(&tested.verdict("keeps_updates")));
+    assert_eq!(tested.verdict("chooses"), "found");
+}
+
+#[test]
+fn what_cannot_be_hunted_in_is_refused_in_one_line() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    let refused = |words: &[&str], why: &str| {
+        let ended = program.run(&[&["test", "--quiet"], words].concat()).expect(2).says(why);
+        assert_eq!(ended.stderr.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{}", ended.stderr);
+    };
+    refused(&["--target", "x86_64-unknown-linux-musl"], "only x86_64-unknown-linux-gnu can");
+    refused(&["--target", "thumbv7em-none-eabi"], "thumbv7em-none-eabi");
+    refused(&["--", "--format=json"], "`--format=json` is not passed on");
+    refused(&["--manifest-path", "nowhere/Cargo.toml"], "nowhere");
+    let mut without_clang = command();
+    without_clang.args(["test", "--quiet"]).env("RACEHUNTER_LIB", program.workshop.path("nothing"));
+    without_clang.env("RUSTC", program.workshop.path("rustc"));
+    let rustc = "#!/bin/sh\ncase \"$1\" in -vV) printf 'release: 1.60.0\\nhost: x86_64-unknown-linux-gnu\\nLLVM version: 14.0.0\\n';; \
+                 *) echo /;; esac\n";
+    let path = program.workshop.write("rustc", rustc);
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("permissions can be set");
+    program
+        .workshop
+        .run(&mut without_clang)
+        .expect(2)
+        .says("rustc 1.60.0 uses LLVM 14, and there are plugins for LLVM");
+}

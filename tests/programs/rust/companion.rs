@@ -1,0 +1,41 @@
+//! Tests that run many times in one process.
+#![cfg(test)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+fn count(add: impl Fn(&AtomicUsize) + Sync) -> usize {
+    let count = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| add(&count));
+        add(&count);
+    });
+    count.into_inner()
+}
+
+#[test]
+fn loses_an_update() {
+    racehunter::check(|| {
+        let sum = count(|count| {
+            let old = count.load(Ordering::SeqCst);
+            count.store(old + 1, Ordering::SeqCst);
+        });
+        assert_eq!(sum, 2);
+    });
+}
+
+#[test]
+fn keeps_updates() {
+    racehunter::check(|| {
+        let sum = count(|count| {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        assert_eq!(sum, 2);
+    });
+}
+
+#[test]
+fn chooses() {
+    let both = racehunter::nondet() && racehunter::nondet();
+    assert!(!both, "both were chosen");
+}
