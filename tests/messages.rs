@@ -232,3 +232,32 @@ fn doctor_says_what_is_missing() {
     let ended = workshop.run(Command::new(&copy).arg("doctor")).expect(2);
     assert!(ended.stdout.contains("not ready: ") && ended.stdout.contains("reinstall"), "{}", ended.stdout);
 }
+
+#[test]
+fn doctor_tells_what_of_a_program_is_instrumented() {
+    let workshop = Workshop::new();
+    workshop.write(
+        "program.c",
+        "void other(int *); int shared;\n\
+         __attribute__((no_sanitize(\"thread\"))) void blind(void) { shared = 2; }\n\
+         int main(int count, char **words) { if (count > 5) { other(&shared); blind(); } return 0; }\n",
+    );
+    workshop.write("other.c", "void other(int *shared) { *shared = 1; }\n");
+    // An object of another compiler.
+    let _ = workshop.shell("gcc -g -c other.c -o other.o").expect(0);
+    let _ = workshop.cc(["program.c", "other.o", "-o", "program"]).expect(0);
+    let doctor = || workshop.run(racehunter(["doctor", "program"]).current_dir(workshop.path("")));
+    let told = doctor().expect(0).stdout;
+    let line = |text: &str| told.lines().any(|line| line.contains(text));
+    assert!(line("not seen  other (other.c): compiled without instrumentation"), "{told}");
+    assert!(line("blind (instrumentation switched off)"), "{told}");
+    assert!(line("seen      1 function"), "{told}");
+    // With all of it compiled by us, nothing of the kind is left.
+    let _ = workshop.cc(["program.c", "other.c", "-o", "program"]).expect(0);
+    let told = doctor().expect(0).stdout;
+    assert!(!told.contains("compiled without instrumentation") && told.contains("seen      2 functions"), "{told}");
+    // Where the file does not tell, nothing is said.
+    let _ = workshop.shell("strip program").expect(0);
+    let _ = doctor().expect(0).says("seen      unknown: the program has no symbol table");
+    let _ = workshop.run(racehunter(["doctor", "other.c"]).current_dir(workshop.path(""))).expect(2);
+}

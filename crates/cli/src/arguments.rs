@@ -4,7 +4,7 @@ use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
 use racehunter_explore::{Allowed, Part, Points};
-use racehunter_launch::Backend;
+use racehunter_launch::{Backend, Shared};
 use racehunter_report::{ColorChoice, Format};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -67,8 +67,11 @@ pub enum Command {
     },
     /// Look for data races in the code, prove that there are none, or show one by an execution
     Scan(Scan),
-    /// Say what is installed, what is missing, and how to get it
-    Doctor,
+    /// Say what is installed, what is missing, and how to get it; or what of a program is instrumented
+    Doctor {
+        /// A program that was built for RaceHunter: what of it is seen, and what is not
+        program: Option<PathBuf>,
+    },
     /// Say what a kind of finding means, and how one repairs it
     Explain {
         /// The kind, such as data-race [default: list all]
@@ -93,6 +96,23 @@ const LIMITS: &str = "Limits";
 const PROGRAM: &str = "Program";
 const RESULTS: &str = "Results";
 const LONG_HUNTS: &str = "Long hunts";
+
+/// What executions have in common with everything else.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct World {
+    /// Let executions change files for all to see, and not only for themselves
+    #[arg(long)]
+    pub shared_files: bool,
+    /// Let executions bind ports of this machine, where others find them, and not ports of their own
+    #[arg(long)]
+    pub shared_network: bool,
+}
+
+impl From<World> for Shared {
+    fn from(world: World) -> Self {
+        Self { files: world.shared_files, network: world.shared_network }
+    }
+}
 
 /// Arguments of `hunt`.
 #[derive(Args, Debug)]
@@ -190,9 +210,8 @@ pub struct Hunt {
     /// What the threads of the program are while it is hunted
     #[arg(help_heading = PROGRAM, long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
-    /// Let executions change files for all to see, and not only for themselves
-    #[arg(help_heading = PROGRAM, long)]
-    pub shared_files: bool,
+    #[command(flatten, next_help_heading = PROGRAM)]
+    pub world: World,
     /// Form of the results
     #[arg(help_heading = RESULTS, long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,
@@ -515,9 +534,8 @@ pub struct Replay {
     /// What the threads of the program are meanwhile [default: fibers, under gdb: threads]
     #[arg(long, value_name = "KIND", value_enum)]
     pub backend: Option<Threads>,
-    /// Let executions change files for all to see, and not only for themselves
-    #[arg(long)]
-    pub shared_files: bool,
+    #[command(flatten)]
+    pub world: World,
     /// Form of the results
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human)]
     pub message_format: MessageFormat,

@@ -3,7 +3,7 @@
 //! A file is one line of JSON, which says what campaign it is and what came of it so far, and then the state of the
 //! search. It is written beside its place and moved there, so that at any moment there is a whole one.
 
-use crate::arguments::Hunt;
+use crate::arguments::{Hunt, World};
 use crate::exit::advise;
 use crate::files;
 use anyhow::{Context as _, Result};
@@ -50,7 +50,7 @@ impl Identity {
             check_output,
             allow_exit_status,
             free_running,
-            shared_files,
+            world: World { shared_files, shared_network },
             ..
         } = arguments;
         let options = vec![
@@ -74,6 +74,7 @@ impl Identity {
             format!("--free-running {free_running}"),
             format!("--detector {:?}", arguments.detector()),
             format!("--shared-files {shared_files}"),
+            format!("--shared-network {shared_network}"),
         ];
         let (program, input) = (program.to_path_buf(), arguments.input.clone());
         Self { program, arguments: arguments.arguments.clone(), input, options }

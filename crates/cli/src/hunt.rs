@@ -58,7 +58,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
-    processes.share_files(arguments.shared_files);
+    processes.share(arguments.world.into());
     let stop = StopSign::new(Arc::clone(&interrupted));
     processes.stop_when(stop.clone());
     add_modules(&mut symbols, &processes, &path);

@@ -1,6 +1,6 @@
 //! `racehunter record`
 
-use crate::arguments::{EXIT_CODES, MessageFormat, Threads};
+use crate::arguments::{EXIT_CODES, MessageFormat, Threads, World};
 use crate::exit::Exit;
 use crate::files;
 use crate::hunt::{add_modules, words};
@@ -63,9 +63,8 @@ pub struct How {
     /// What the threads of the program are while it runs
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Threads::Fibers)]
     pub backend: Threads,
-    /// Let the execution change files for all to see, and not only for itself
-    #[arg(long)]
-    pub shared_files: bool,
+    #[command(flatten)]
+    pub world: World,
     /// Options for the compiler, when a source file is given
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
@@ -98,7 +97,7 @@ impl How {
         let limits = Limits { time: self.timeout, memory_kib: self.memory << 10, ..Limits::default() };
         let mut processes = Processes::start_with_log_in(log_in, program, limits, jobs)?;
         processes.use_backend(self.backend.into());
-        processes.share_files(self.shared_files);
+        processes.share(self.world.into());
         add_modules(&mut symbols, &processes, &path);
         let origin = Origin {
             program: path.to_string_lossy().into_owned(),

@@ -30,7 +30,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let backend =
         arguments.backend.map_or_else(|| if arguments.gdb { Backend::Threads } else { Backend::Fibers }, Backend::from);
     processes.use_backend(backend);
-    processes.share_files(arguments.shared_files);
+    processes.share(arguments.world.into());
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);
     let voice = arguments.voice;

@@ -65,6 +65,11 @@ pub const SITE_HEAD: u8 = 0x20;
 /// code tests it as the sign of the byte.
 pub const SITE_CLEAR: u8 = 0x80;
 
+/// Bit of [`Header::shared`]: executions change files for all to see, and not in a view of their own.
+pub const SHARED_FILES: u32 = 1;
+/// Bit of [`Header::shared`]: executions bind ports of the machine, and not their own.
+pub const SHARED_NETWORK: u32 = 2;
+
 /// The first page of the region.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -109,8 +114,8 @@ pub struct Header {
     pub shadow: u64,
     /// Bytes of it.
     pub shadow_size: u64,
-    /// 1: executions change files for all to see, and not in a view of their own; set by the controller.
-    pub shared_files: u32,
+    /// What executions have in common with everything else, [`SHARED_FILES`] and [`SHARED_NETWORK`]; set by the controller.
+    pub shared: u32,
     /// 1: executions leave the namespaces of the server as soon as they begin, since one could not later; set by the runtime.
     pub leaves_early: u32,
     /// Number + 1 of the slot whose execution has created its first thread; set by the runtime. What comes before is the start

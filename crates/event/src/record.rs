@@ -411,8 +411,11 @@ byte_enum! {
         /// A thread uses what is on the stack of another one below all of its frames: a local variable of a function that has
         /// returned.
         Returned = 18,
-        /// A file was both looked at and changed, for other executions to see.
+        /// A file was both looked at and changed, for other executions to see; with [`TRACES_OF_PORTS`] in `object`, a port was
+        /// bound.
         Traces = 19,
+        /// The signal `object` was sent to the process while several threads could take it.
+        Taker = 20,
     }
 }
 
@@ -420,7 +423,10 @@ impl Escape {
     /// Whether schedules are under control all the same: something in them was not seen.
     #[must_use]
     pub const fn is_unseen(self) -> bool {
-        matches!(self, Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias | Self::Returned | Self::Traces)
+        matches!(
+            self,
+            Self::Unseen | Self::Foreign | Self::SystemCall | Self::Alias | Self::Returned | Self::Traces | Self::Taker
+        )
     }
 
     /// Whether it takes nothing away from a claim, but is something that the claim rests on.
@@ -429,6 +435,11 @@ impl Escape {
         matches!(self, Self::Freed | Self::Clock | Self::Reused)
     }
 }
+
+/// What [`Escape::Traces`] is about if not about a file: ports.
+pub const TRACES_OF_PORTS: u64 = 1;
+/// The same: a file that has several names, or gets another one elsewhere, which views do not show as one file system does.
+pub const TRACES_OF_LINKS: u64 = 2;
 
 /// Where the numbers of functions without a model begin.
 pub const UNMODELLED_FUNCTION: u64 = 1 << 32;

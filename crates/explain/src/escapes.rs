@@ -1,6 +1,6 @@
 //! What was not under control, in the terms of the source.
 
-use racehunter_explore::{Escape, Escaped, UNMODELLED, UNMODELLED_FUNCTION};
+use racehunter_explore::{Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_PORTS, UNMODELLED, UNMODELLED_FUNCTION};
 use racehunter_finding::Uncontrolled;
 use racehunter_report::messages;
 use racehunter_sight::Effect;
@@ -45,6 +45,7 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         Escape::Alias => Effect::Alias.name(),
         Escape::Returned => "returned-local",
         Escape::Traces => "kernel-state",
+        Escape::Taker => "signal-receiver",
         Escape::Freed | Escape::Clock | Escape::Reused => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
@@ -69,7 +70,8 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::Freed
         | Escape::Clock
         | Escape::Reused
-        | Escape::Returned => false,
+        | Escape::Returned
+        | Escape::Taker => false,
         // Files that never have the same in them, as random numbers.
         Escape::Unseen if object & VARIES != 0 => false,
         // Functions of the C library that only touch memory, or state of their own, order no threads.
@@ -111,9 +113,11 @@ fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
                 None => format!("`{name}`"),
             }
         }
+        Escape::Traces if escaped.object == TRACES_OF_PORTS => "ports".to_owned(),
+        Escape::Traces if escaped.object == TRACES_OF_LINKS => "links".to_owned(),
         Escape::SystemCall => format!("system call {}", escaped.object),
         Escape::Input => format!("file descriptor {}", escaped.object),
-        Escape::Signal => {
+        Escape::Signal | Escape::Taker => {
             let name = u32::try_from(escaped.object).ok().and_then(messages::signal_name);
             name.map_or_else(|| format!("signal {}", escaped.object), str::to_owned)
         }

@@ -21,7 +21,8 @@ pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{
-    Bug, Descriptor, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch, Wait,
+    Bug, Descriptor, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch,
+    TRACES_OF_LINKS, TRACES_OF_PORTS, Wait,
 };
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
@@ -119,9 +120,13 @@ impl Explainer<'_> {
         finding.replayed = [shown, tried];
         finding.confirmed = shown == REPLAYS;
         let is_race = matches!(bug, Bug::Race(..));
-        if !is_race && explained.escapes().iter().any(|&(what, ..)| what == Escape::Traces) {
+        for (_, _, object) in explained.escapes().into_iter().filter(|&(what, ..)| what == Escape::Traces && !is_race) {
             finding.confirmed = false;
-            finding.notes.push(messages::left_files());
+            finding.notes.push(match object {
+                TRACES_OF_PORTS => messages::left_ports(),
+                TRACES_OF_LINKS => messages::several_names(),
+                _ => messages::left_files(),
+            });
         }
         if tried < REPLAYS {
             finding.notes.push(messages::not_replayed());

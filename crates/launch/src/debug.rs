@@ -1,7 +1,7 @@
 //! One execution under a debugger.
 
 use crate::Backend;
-use crate::processes::{PREPARATORY, Settings};
+use crate::processes::{PREPARATORY, Settings, Shared};
 use crate::region::Region;
 use crate::worker::{LaunchError, inherit, pipe};
 use racehunter_event::FORMAT_VERSION;
@@ -21,19 +21,14 @@ use std::process::{Command, ExitStatus};
 ///
 /// # Errors
 /// When the debugger cannot be started.
-pub fn debug(
-    plan: &Plan,
-    backend: Backend,
-    shared_files: bool,
-    debugger: &mut Command,
-) -> Result<ExitStatus, LaunchError> {
+pub fn debug(plan: &Plan, backend: Backend, shared: Shared, debugger: &mut Command) -> Result<ExitStatus, LaunchError> {
     let name = debugger.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| LaunchError::Start { program: name.clone(), source };
     let mut region = Region::new(None).map_err(failed)?;
     if !region.has_room(plan.switches.len()) {
         return Err(LaunchError::PlanTooLong(plan.switches.len()));
     }
-    region.begin_request(Settings { backend, pool: 0, preparatory: PREPARATORY, shared_files });
+    region.begin_request(Settings { backend, pool: 0, preparatory: PREPARATORY, shared });
     region.write_plan(0, plan, None);
     region.debug(0);
     let (request_read, request_write) = pipe().map_err(failed)?;

@@ -21,7 +21,7 @@ mod stopwatch;
 mod worker;
 
 pub use debug::debug;
-pub use processes::{Backend, Processes};
+pub use processes::{Backend, Processes, Shared};
 pub use record::Log;
 pub use stop::StopSign;
 pub use worker::{LaunchError, Limits, Mapping, Program};

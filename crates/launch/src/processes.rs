@@ -5,7 +5,8 @@ use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    NOTE_FILES, OUTCOME_SNAPSHOT, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
+    NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_POINT, SITES, SLOTS, STATE_EMPTY, STATE_NO_ROOM,
+    STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ pub struct Processes {
     backend: Backend,
     pool: u32,
     preparatory: u32,
-    shared_files: bool,
+    shared: Shared,
     /// No execution has changed files so far, in which case processes can be copied while they run.
     snapshots: bool,
     deaths: u32,
@@ -46,6 +47,23 @@ pub enum Backend {
     Threads,
 }
 
+/// What executions have in common with everything else. By default they have none of it: what one leaves behind would reach
+/// the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shared {
+    /// They change files for all to see, and not in a view of their own.
+    pub files: bool,
+    /// They bind ports of the machine, and not their own.
+    pub network: bool,
+}
+
+impl Shared {
+    pub(crate) fn bits(self) -> u32 {
+        let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        bit(self.files, SHARED_FILES) | bit(self.network, SHARED_NETWORK)
+    }
+}
+
 /// What holds for all plans of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -54,8 +72,7 @@ pub(crate) struct Settings {
     pub(crate) pool: u32,
     /// Preparatory iterations of an in-process loop.
     pub(crate) preparatory: u32,
-    /// Executions change files for all to see.
-    pub(crate) shared_files: bool,
+    pub(crate) shared: Shared,
 }
 
 /// Servers that may die in a row, without an execution in between that comes to its end, before the program is given
@@ -92,7 +109,7 @@ impl Processes {
             backend: Backend::Fibers,
             pool: 0,
             preparatory: PREPARATORY,
-            shared_files: false,
+            shared: Shared::default(),
             snapshots: true,
             deaths: 0,
             cpu: Vec::new(),
@@ -117,13 +134,13 @@ impl Processes {
     }
 
     fn settings(&self) -> Settings {
-        let Self { backend, pool, preparatory, shared_files, .. } = *self;
-        Settings { backend, pool, preparatory, shared_files }
+        let Self { backend, pool, preparatory, shared, .. } = *self;
+        Settings { backend, pool, preparatory, shared }
     }
 
-    /// Whether executions change files for all to see, from the next one on, and not in a view of their own.
-    pub fn share_files(&mut self, shared: bool) {
-        self.shared_files = shared;
+    /// What executions have in common with everything else, from the next one on.
+    pub fn share(&mut self, shared: Shared) {
+        self.shared = shared;
     }
 
     /// What the threads of the program are from the next execution on. No result depends on it.

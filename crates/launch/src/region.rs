@@ -90,8 +90,8 @@ impl Written {
 fn is_plausible(written: &Header, found: &Header) -> bool {
     let fixed = |of: &Header| {
         let Header { magic, version, runtime_version, executable, sites_epoch, pool, preparatory, .. } = *of;
-        let Header { backend, shadow, shadow_size, shared_files, .. } = *of;
-        let set = (sites_epoch, pool, preparatory, backend, shared_files);
+        let Header { backend, shadow, shadow_size, shared, .. } = *of;
+        let set = (sites_epoch, pool, preparatory, backend, shared);
         (magic, version, runtime_version, executable, shadow, shadow_size, set)
     };
     fixed(written) == fixed(found)
@@ -175,12 +175,12 @@ impl Region {
 
     /// Writes what a request needs besides its plans, and forgets the plans of the last one.
     pub(crate) fn begin_request(&mut self, settings: Settings) {
-        let Settings { backend, pool, preparatory, shared_files } = settings;
+        let Settings { backend, pool, preparatory, shared } = settings;
         let backend = match backend {
             Backend::Fibers => BACKEND_FIBERS,
             Backend::Threads => BACKEND_THREADS,
         };
-        let shared_files = u32::from(shared_files);
+        let shared = shared.bits();
         self.written.forget_plans();
         let header = self.header();
         // SAFETY: the header is mapped; the server reads these fields only after the request.
@@ -188,13 +188,13 @@ impl Region {
             (*header).backend = backend;
             (*header).pool = pool;
             (*header).preparatory = preparatory;
-            (*header).shared_files = shared_files;
+            (*header).shared = shared;
             // The server sets these too. What the last request has left there is not of this one.
             ((*header).running, (*header).next, (*header).begun) = (0, 0, 0);
         }
         if let Some(written) = &mut self.written.header {
             (written.backend, written.pool, written.preparatory) = (backend, pool, preparatory);
-            written.shared_files = shared_files;
+            written.shared = shared;
         }
     }
 

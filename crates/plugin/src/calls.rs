@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use racehunter_sight::models::{self, Direction, Part, Place};
+use racehunter_sight::models::{self, Direction, Part, Place, Touch};
 
 use crate::emit::{Emitter, UNNAMED};
 use crate::llvm::{Block, Type, Value, llvm};
@@ -29,10 +29,18 @@ pub trait Sight {
 }
 
 /// What of a function's model can matter for a call of it.
-pub fn modelled(call: Value, name: &str, sight: &mut impl Sight) -> Option<ModelledCall> {
+/// Where something else announces what it does to memory of the program, only the rest does.
+pub fn modelled(call: Value, name: &str, is_announced: bool, sight: &mut impl Sight) -> Option<ModelledCall> {
     let model = models::of(name)?;
-    let kept: Vec<&str> = model.split_ascii_whitespace().filter(|text| matters(call, text, sight)).collect();
+    let is_left = |text: &str| !is_announced || is_about_streams(text);
+    let parts = model.split_ascii_whitespace();
+    let kept: Vec<&str> = parts.filter(|text| is_left(text) && matters(call, text, sight)).collect();
     (!kept.is_empty()).then(|| ModelledCall { call, model: kept.join(" ").leak() })
+}
+
+fn is_about_streams(text: &str) -> bool {
+    let place = models::parts(text).next();
+    matches!(place, Some(Part::Touch(Touch { place: Place::Stream(_) | Place::Variable(_), .. })))
 }
 
 fn matters(call: Value, text: &str, sight: &mut impl Sight) -> bool {
@@ -46,11 +54,11 @@ fn matters(call: Value, text: &str, sight: &mut impl Sight) -> bool {
                 Direction::Read => sight.is_readable(pointer),
                 _ => sight.is_visible(pointer),
             }),
-            Place::Behind(at) => pointer(at.into()).is_some(),
+            Place::Behind(at) | Place::Stream(at) => pointer(at.into()).is_some(),
             Place::Result => call.ty().is_ordinary_pointer(),
             Place::Hidden(_) | Place::Variable(_) => true,
         },
-        Some(Part::Routine("locale", _)) => true,
+        Some(Part::Routine("locale" | "environment", _)) => true,
         Some(Part::Routine(..)) => {
             (0..call.argument_count()).filter_map(pointer).any(|pointer| sight.is_readable(pointer))
         }
@@ -65,6 +73,7 @@ impl ModelledCall {
             Some(Part::Touch(touch)) => touch.is_after,
             Some(Part::Routine(name, number)) => match name {
                 "vector" | "message" => number == 1,
+                "address" => number == 2,
                 _ => matches!(name, "scanf" | "vscanf" | "poll" | "sort"),
             },
             _ => false,

@@ -116,6 +116,7 @@ fn instrument(module: Module) -> bool {
     let kinds = Kinds::new(module);
     let plan = Plan::new(module, &kinds, asked("RACEHUNTER_SHORTCUTS"));
     reach::mark(module, &kinds);
+    reach::note_cancellation(module);
     if plan.functions.is_empty() {
         return silence_thread_sanitizer(module, &kinds);
     }

@@ -47,7 +47,8 @@ impl<'a> Memory<'a> {
     pub fn is_constant(&self, address: Value) -> bool {
         let base = base_of(address);
         match base.kind() {
-            Kind::LLVMGlobalVariableValueKind => llvm!(LLVMIsGlobalConstant(base.0)) != 0,
+            // What is constant to this module only, another one may change.
+            Kind::LLVMGlobalVariableValueKind => llvm!(LLVMIsGlobalConstant(base.0)) != 0 && !base.is_declaration(),
             // Virtual tables are constant.
             Kind::LLVMInstructionValueKind => {
                 base.opcode() == Some(Opcode::LLVMLoad) && self.kinds.is_vtable_access(base)

@@ -11,6 +11,9 @@ use crate::sys::core::*;
 use crate::sys::{LLVMAtomicOrdering as Ordering, LLVMOpcode as Opcode};
 use racehunter_sight::assembler;
 
+/// Bytes of a `va_list`.
+const LIST_OF_ARGUMENTS: u64 = 24;
+
 /// Direction of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
@@ -329,9 +332,8 @@ impl<'a> Scanner<'a> {
                 if let Some((access, address, length)) = printing::memory(call, name) {
                     self.range(access, address, length, found);
                 }
-                if self.needs_model(call, name, function) {
-                    found.extend(calls::modelled(call, name, self).map(Operation::Library));
-                }
+                let is_announced = !self.needs_model(call, name, function);
+                found.extend(calls::modelled(call, name, is_announced, self).map(Operation::Library));
             }
         }
     }
@@ -355,6 +357,11 @@ impl<'a> Scanner<'a> {
             self.range(Access::Write, call.operand(0), Length::Computed(call.operand(2)), found);
         } else if name.starts_with("llvm.memset") && !name.contains("pattern") {
             self.range(Access::Write, call.operand(0), Length::Computed(call.operand(2)), found);
+        } else if name.starts_with("llvm.va_copy") {
+            self.range(Access::Read, call.operand(1), Length::Bytes(LIST_OF_ARGUMENTS), found);
+            self.range(Access::Write, call.operand(0), Length::Bytes(LIST_OF_ARGUMENTS), found);
+        } else if name.starts_with("llvm.va_start") {
+            self.range(Access::Write, call.operand(0), Length::Bytes(LIST_OF_ARGUMENTS), found);
         } else if let Some((access, mask, lanes, vector)) = library::masked_access(call, name) {
             let (Some(count), false) = (vector.lanes(), self.hides(access, &lanes)) else { return };
             let count = match lanes {

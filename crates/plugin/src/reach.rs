@@ -4,6 +4,8 @@
 //! in [`racehunter_sight`]. A function of another module may be instrumented or not, which shows only when the program runs:
 //! every instrumented function begins with [`MARK`], and who calls another looks for that.
 
+use std::ffi::CStr;
+
 use racehunter_sight::{Effect, MARK, assembler};
 use rustc_hash::FxHashMap;
 
@@ -201,7 +203,10 @@ impl<'a> Lookout<'a> {
 /// Inline assembler that hides something.
 fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     let (text, constraints) = assembler_value.assembler();
-    if assembler::is_harmless(&text, &constraints) || understood && assembler::uses(&text, &constraints, |_, _| {}) {
+    let mut accesses = 0;
+    let is_known = assembler::uses(&text, &constraints, |_, _| accesses += 1);
+    // Nothing comes between the instructions of one piece of assembler here, and other threads could.
+    if assembler::is_harmless(&text, &constraints) || understood && is_known && accesses <= 1 {
         return None;
     }
     let effect = if assembler::is_varying(&text) { Effect::Random } else { Effect::Assembler };
@@ -247,6 +252,19 @@ pub fn mark(module: Module, kinds: &Kinds) {
     for function in module.functions().filter(|&function| is_seen(function, kinds)) {
         function.set_prologue(mark);
     }
+}
+
+/// Tells the runtime that the program cancels threads: then more of its calls are scheduling points.
+pub fn note_cancellation(module: Module) {
+    const NAME: &CStr = c"__rh_cancels";
+    if llvm!(LLVMGetNamedFunction(module.0, c"pthread_cancel".as_ptr())).is_null() {
+        return;
+    }
+    let ty = Type(llvm!(LLVMInt8TypeInContext(module.context())));
+    let mark = module.add_global(ty, NAME);
+    llvm!(LLVMSetInitializer(mark.0, LLVMConstNull(ty.0)));
+    llvm!(LLVMSetLinkage(mark.0, LLVMLinkage::LLVMWeakAnyLinkage));
+    module.keep(mark);
 }
 
 /// What the hooks of a module refer to.

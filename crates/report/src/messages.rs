@@ -134,6 +134,22 @@ pub fn left_files() -> String {
         .to_owned()
 }
 
+/// The same for ports.
+#[must_use]
+pub fn left_ports() -> String {
+    "the program binds ports, and they are not private to this execution, or not known to the programs that it starts: that \
+     alone may make it fail"
+        .to_owned()
+}
+
+/// The same for files that views of their own do not show as they are.
+#[must_use]
+pub fn several_names() -> String {
+    "the program changes a file that has several names, or moves one to another directory; in a private view of files that may \
+     fail where it does not otherwise: `--shared-files` switches that off"
+        .to_owned()
+}
+
 /// A bug that nothing repeats.
 #[must_use]
 pub fn seen_freely() -> String {
@@ -197,6 +213,9 @@ pub fn uncontrolled(what: &str, detail: &str, place: Option<&str>) -> String {
         "busy" => format!("long work, or waiting, in code without instrumentation{at}: others go on meanwhile"),
         "input" => format!("input{about}{at}: when it comes is not under control"),
         "signal" => format!("signal from outside{about}{at}: when it comes is not under control"),
+        "signal-receiver" => {
+            format!("{detail} is sent to the process{at}: which of its threads takes it is not explored")
+        }
         "threads" => "there are threads that were not made by `pthread_create`: they are not under control".to_owned(),
         "uninstrumented" => {
             format!("thread{about} started{at}: its code has no instrumentation, its accesses are not seen")
@@ -230,9 +249,12 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "hidden-state" => format!("{detail} (hidden state)"),
         "unseen-memory" => format!("memory of {detail}"),
         "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
+        "kernel-state" if detail == "links" => "files with several names".to_owned(),
+        "kernel-state" if detail == "ports" => "ports that executions share".to_owned(),
         "kernel-state" => format!("{detail} (state of the kernel)"),
         "random" => format!("{} (differs from execution to execution)", or_else(detail, "a source of chance")),
         "alias" => format!("{} (memory at two addresses)", or_else(detail, "a mapping")),
+        "signal-receiver" => format!("which thread takes {detail}"),
         "assembler" if detail.is_empty() => "inline assembler".to_owned(),
         "assembler" => format!("inline assembler {detail}"),
         "no-instrumentation" => format!("{detail} (instrumentation switched off)"),

@@ -4,9 +4,10 @@
 //! about such a program.
 
 use crate::io::{descriptors, transfer};
-use crate::signals::send;
+use crate::signals::{cancel, send};
 use crate::sync::{fail, futex, real, threads};
-use crate::{Global, log, mappings, outcome, reach, sys, time};
+use crate::world::files;
+use crate::{Global, log, mappings, outcome, reach, schedule, sys, time};
 use core::ffi::c_char;
 use racehunter_event::{Escape, UNMODELLED_FUNCTION};
 
@@ -31,6 +32,27 @@ const HARMLESS: [usize; 6] = [102, 104, 107, 108, 204, 324];
 /// Calls whose result differs from execution to execution: `getpid`, `getppid`, `getcpu`, `getrandom`.
 const VARYING: [usize; 4] = [39, 110, 309, 318];
 
+/// Calls that change files, and which arguments are paths: `open`, `truncate`, `rename`, `mkdir`, `rmdir`, `creat`, `link`, `unlink`,
+/// `symlink`, `openat`, `mkdirat`, `unlinkat`, `renameat`, `linkat`, `symlinkat`, `renameat2`.
+const CHANGES: [(usize, Option<usize>, Option<usize>); 16] = [
+    (2, Some(0), None),
+    (76, Some(0), None),
+    (82, Some(0), Some(1)),
+    (83, Some(0), None),
+    (84, Some(0), None),
+    (85, Some(0), None),
+    (86, Some(0), Some(1)),
+    (87, Some(0), None),
+    (88, Some(1), None),
+    (257, Some(1), None),
+    (258, Some(1), None),
+    (263, Some(1), None),
+    (264, Some(1), Some(3)),
+    (265, Some(1), Some(3)),
+    (266, Some(2), None),
+    (316, Some(1), Some(3)),
+];
+
 #[unsafe(link_section = ".data.racehunter")]
 static CODE: Global<usize> = Global::new(0);
 
@@ -45,11 +67,11 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
     let code = CODE.get();
     match n {
         sys::FUTEX => futex::operate(a, b, c, d, e, f, code) as isize,
-        READ => transfer::read_bytes(a as i32, b, c, code),
-        WRITE => transfer::write_bytes(a as i32, b, c, code),
-        sys::CLOSE => descriptors::close_one(a as i32, code) as isize,
+        READ => cancel::without(|| transfer::read_bytes(a as i32, b, c, code)),
+        WRITE => cancel::without(|| transfer::write_bytes(a as i32, b, c, code)),
+        sys::CLOSE => cancel::without(|| descriptors::close_one(a as i32, code) as isize),
         SCHED_YIELD => threads::yield_now(code) as isize,
-        NANOSLEEP => time::nano_sleep(a as *const [i64; 2], b as *mut [i64; 2], code) as isize,
+        NANOSLEEP => cancel::without(|| time::nano_sleep(a as *const [i64; 2], b as *mut [i64; 2], code) as isize),
         sys::CLOCK_GETTIME => time::get_clock(a as i32, b as *mut [i64; 2], code) as isize,
         sys::MMAP => mappings::map([a, b, c, d, e, f], code) as isize,
         sys::MUNMAP => mappings::unmap(a, b, code) as isize,
@@ -66,6 +88,14 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
                 log::escape(Escape::Unmodelled, code, n, 0);
             } else if VARYING.contains(&n) || !HARMLESS.contains(&n) && reach::others_are_there() {
                 log::escape(Escape::SystemCall, code, n, 0);
+            }
+            if let Some(&(_, first, second)) = CHANGES.iter().find(|(number, ..)| *number == n)
+                && schedule::running()
+            {
+                let arguments = [a, b, c, d];
+                for path in [first, second].into_iter().flatten().map(|at| arguments[at]).filter(|&path| path != 0) {
+                    files::changes(path as *const c_char);
+                }
             }
             let result = sys::call6(n, a, b, c, d, e, f);
             if result < 0 { fail(-result as i32) as isize } else { result }

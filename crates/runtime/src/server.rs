@@ -14,8 +14,9 @@ use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
     LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
-    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SITE_POINT, SITES_OFFSET, SLOTS,
-    SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
+    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK,
+    SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
+    Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -405,7 +406,7 @@ unsafe fn become_execution() {
         return free::begin();
     }
     if (*header()).backend == BACKEND_THREADS || (*header()).leaves_early == 1 {
-        view::begin_early();
+        view::begin_early((*header()).leaves_early == 1);
     }
     if (*header()).backend == BACKEND_THREADS {
         kernel::begin();
@@ -512,7 +513,12 @@ pub(crate) unsafe fn is_worth_a_look() -> bool {
 
 /// Whether the user wants executions to change files for all to see.
 pub(crate) unsafe fn shares_files() -> bool {
-    (*header()).shared_files != 0
+    (*header()).shared & SHARED_FILES != 0
+}
+
+/// Whether the user wants executions to bind ports of the machine.
+pub(crate) unsafe fn shares_network() -> bool {
+    (*header()).shared & SHARED_NETWORK != 0
 }
 
 /// Whether many executions run in this process.

@@ -205,7 +205,9 @@ fn modelled(name: &str) -> Option<Function> {
     for part in models::parts(model) {
         match part {
             models::Part::Touch(touch) => match touch.place {
-                models::Place::Argument(at) | models::Place::Behind(at) => function.touches.bits |= 1 << at,
+                models::Place::Argument(at) | models::Place::Behind(at) | models::Place::Stream(at) => {
+                    function.touches.bits |= 1 << at
+                }
                 models::Place::Hidden(_) | models::Place::Variable(_) | models::Place::Result => {
                     function.effect = Effect::HiddenState
                 }

@@ -11,8 +11,8 @@
 //! |---|---|
 //! | `>` | known only when the call has returned; before it, the place is a scheduling point and nothing more |
 //! | direction | `r` read, `w` written, `m` read and written, `a` changed under a lock of the library's own: a point, never a race |
-//! | place | `2` the memory argument 2 points to, `*2` that to which the pointer there points, `=` what the result points to, `$name` hidden state, `@name` a variable of the library that programs can use |
-//! | length | `.8` bytes, `s` a string with its end, `s2` one of at most so many bytes as argument 2 says, `l1` as long as the string at argument 1, `n2` argument 2, `n1x2` their product, `n2k4` four times argument 2, `f0` a set of so many descriptors, `i2` the number at argument 2, `v` the result, `v2` the same, at most argument 2, `vk4` four times it, `vx1` times argument 1, `j` the result and one more, `j2` the same, at most argument 2, `e` up to where the result points, or the whole string, `e2` the same for a block |
+//! | place | `2` the memory argument 2 points to, `~2` the same for a stream, which matters whatever else is known, `*2` that to which the pointer there points, `=` what the result points to, `$name` hidden state, `@name` a variable of the library that programs can use |
+//! | length | `.8` bytes, `s` a string with its end, `s2` one of at most so many bytes as argument 2 says, `l1` as long as the string at argument 1, `n2` argument 2, `n1x2` their product, `n2k4` four times argument 2, `u2` argument 2 without its last bit, `p1` a byte for each page of argument 1, `f0` a set of so many descriptors, `i2` the number at argument 2, `v` the result, `v2` the same, at most argument 2, `vk4` four times it, `vx1` times argument 1, `j` the result and one more, `j2` the same, at most argument 2, `e` up to where the result points, or the whole string, `e2` the same for a block |
 //! | | `z`, `z2`, `y1`, `t2` and `q`: as `s`, `s2`, `l1`, `j2` and `e`, for wide characters |
 //! | condition | `?` the result is not zero, `!` it is zero, `+` it is not negative, `^` it is positive |
 //!
@@ -59,6 +59,8 @@ pub enum Direction {
 pub enum Place<'a> {
     /// Behind a pointer.
     Argument(u8),
+    /// A stream, by its pointer.
+    Stream(u8),
     /// Behind a pointer that is behind a pointer.
     Behind(u8),
     /// Where the result points.
@@ -80,6 +82,10 @@ pub enum Length {
     As(u8, u8),
     /// An argument, times another, times a number.
     Product(u8, Option<u8>, u32),
+    /// An argument, rounded down to an even number.
+    Even(u8),
+    /// A byte for each page of as many bytes as an argument says.
+    Pages(u8),
     /// A set of descriptors.
     Descriptors(u8),
     /// The result, times an argument, times a number.
@@ -174,6 +180,7 @@ fn part(text: &str) -> Option<Part<'_>> {
     let mut bytes = rest.bytes();
     let place = match bytes.next()? {
         b'*' => Place::Behind(digit(bytes.next()?)?),
+        b'~' => Place::Stream(digit(bytes.next()?)?),
         b'=' => Place::Result,
         byte => Place::Argument(digit(byte)?),
     };
@@ -210,6 +217,8 @@ fn length(text: &str) -> Option<Length> {
                 None => Length::Product(first, None, factor(rest)?),
             }
         }
+        "u" => Length::Even(argument(rest)?),
+        "p" => Length::Pages(argument(rest)?),
         "f" => Length::Descriptors(argument(rest)?),
         "v" => match rest.strip_prefix('x') {
             Some(second) => Length::Result(Some(argument(second)?), 1),

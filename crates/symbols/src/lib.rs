@@ -3,7 +3,8 @@
 //! [`Symbols`] answers what the program itself cannot say about a log of addresses: which function and line a code
 //! address belongs to ([`Symbols::frames`]), which variable or field lies at a data address
 //! ([`Symbols::data_symbol`]), and how the source spells the memory that an access touches
-//! ([`Symbols::expression`]). [`inspect()`] looks at a file before it is run and says in words why it cannot be hunted.
+//! ([`Symbols::expression`]). [`inspect()`] looks at a file before it is run and says in words why it cannot be hunted;
+//! [`instrumentation()`] tells what of it is seen.
 //!
 //! The crate reads ELF and DWARF, nothing else: it knows no events, no processes and no findings beyond the plain
 //! [`Frame`] type. Debug information is input and may be damaged or missing; then answers get poorer, never wrong on
@@ -14,6 +15,7 @@ mod demangle;
 mod forms;
 mod image;
 mod inspect;
+mod instrumentation;
 mod paths;
 mod scopes;
 pub mod source;
@@ -24,7 +26,9 @@ mod variables;
 pub use demangle::demangle;
 pub use forms::{Form, Part};
 pub use inspect::{Binary, Kind, inspect};
+pub use instrumentation::{Instrumentation, instrumentation};
 pub use racehunter_finding::Frame;
+pub use racehunter_sight::Effect;
 pub use symbols::{DataSymbol, Symbols, own_frame};
 
 use std::path::PathBuf;

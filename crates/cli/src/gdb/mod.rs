@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
 
 /// Starts gdb with these arguments and waits for its end. `finding` is as the last replay showed it.
 pub fn run(stored: &Stored, finding: &Finding, backend: Backend, replay: &Replay) -> Result<Exit> {
-    let Replay { out, debugger, shared_files, .. } = replay;
+    let Replay { out, debugger, world, .. } = replay;
     let directory = out.join("gdb");
     let cannot = || format!("cannot write to `{}`", directory.display());
     files::check_out(out)?;
@@ -88,7 +88,7 @@ pub fn run(stored: &Stored, finding: &Finding, backend: Backend, replay: &Replay
         .arg(&script)
         .args(debugger)
         .arg(&stored.program);
-    let status = debug(&plan_of(&finding.schedule), backend, *shared_files, &mut gdb).map_err(|error| {
+    let status = debug(&plan_of(&finding.schedule), backend, (*world).into(), &mut gdb).map_err(|error| {
         advise(error.to_string(), "install gdb: `apt-get install gdb`, or your system's package of that name")
     })?;
     Ok(Exit::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))

@@ -100,13 +100,13 @@ impl Call {
                 }
                 self.writes(address, len);
             }
-            Direction::Locked => atomic_update(address, self.site, 1, self.code, self.frame),
+            Direction::Locked => atomic_update(address, self.site, len.min(8) as u32, self.code, self.frame),
         }
     }
 
     unsafe fn place(&self, place: &Place<'_>) -> Option<usize> {
         let address = match *place {
-            Place::Argument(at) => self.argument(at),
+            Place::Argument(at) | Place::Stream(at) => self.argument(at),
             Place::Behind(at) => match self.argument(at) {
                 0 => 0,
                 pointer => *(pointer as *const usize),
@@ -138,6 +138,8 @@ impl Call {
                 let second = second.map_or(1, |second| self.argument(second));
                 self.argument(first).wrapping_mul(second).wrapping_mul(factor as usize)
             }
+            Length::Even(count) => self.argument(count) & !1,
+            Length::Pages(bytes) => self.argument(bytes).div_ceil(4096),
             Length::Descriptors(count) => (self.argument(count) as u32 as usize).min(1024).div_ceil(64) * 8,
             Length::Result(other, factor) => {
                 result.wrapping_mul(other.map_or(1, |other| self.argument(other))) * factor as usize

@@ -26,6 +26,8 @@ impl Call {
                 }
             }
             ("sort", _) => self.sort(),
+            ("environment", false) => self.environment(number != 0),
+            ("address", _) => self.internet_address(number),
             (_, true) => {}
             _ if pair[0] == 0 && name != "token" => {}
             ("int", _) => self.reads(pair[0], integer_len(pair[0], if number == 2 { self.argument(2) } else { 10 })),
@@ -60,6 +62,34 @@ impl Call {
                 self.reads(pair[1], len);
                 self.writes(pair[0], len);
             }
+            _ => {}
+        }
+    }
+
+    /// The list of variables, which a call reads, or may change anywhere.
+    unsafe fn environment(&self, is_changed: bool) {
+        let variable = hidden::variable("environ") as *const *const usize;
+        let list = if variable.is_null() { core::ptr::null() } else { *variable };
+        if list.is_null() {
+            return;
+        }
+        let mut count = 0;
+        while *list.add(count) != 0 {
+            count += 1;
+        }
+        let len = (count + 1) * size_of::<usize>();
+        if is_changed { self.writes(list as usize, len) } else { self.reads(list as usize, len) }
+    }
+
+    /// An address of the internet, which is read as the first argument, or was written as the second. Its size depends on its family.
+    unsafe fn internet_address(&self, at: u8) {
+        const INET6: u32 = 10;
+        let address = self.argument(at);
+        let len = if self.argument(0) as u32 == INET6 { 16 } else { 4 };
+        match (at, self.has_returned) {
+            (1, false) => self.reads(address, len),
+            (2, false) => self.approach(address, true),
+            (2, true) if self.result == 1 => self.writes(address, len),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use super::{EINTR, Probe, Watch, channels, descriptors, finish, log_event, until
 use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable, real};
-use crate::world::files;
+use crate::world::{files, network};
 use crate::{Global, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Wait};
@@ -53,6 +53,7 @@ unsafe extern "C" fn fork_process(code: usize) -> i32 {
     crate::sync::shared::before_fork();
     let pid = fork();
     if pid == 0 {
+        network::enter();
         server::leave();
     } else if pid > 0 {
         channels::share_all();
@@ -103,6 +104,7 @@ unsafe extern "C" fn spawn_by_name(
 /// Another program is about to be started.
 unsafe fn spawned(code: usize) {
     files::before_child();
+    network::before_program();
     channels::share_inherited();
     log::escape(Escape::Spawn, code, 0, 0);
 }
@@ -133,6 +135,9 @@ pub(super) unsafe fn has_changed(wanted: Wanted) -> bool {
 /// Waits for a child as for input from outside. `attempt` returns 0 when none has changed.
 unsafe fn wait_for(wanted: Wanted, code: usize, mut attempt: impl FnMut() -> isize) -> isize {
     let file = File { descriptor: -1, kind: FileKind::Other, operation: FileOperation::Child };
+    if cancel::acts_at(code) {
+        return -(EINTR as isize);
+    }
     if wanted.options & NO_WAIT != 0 {
         let n = point(code);
         let result = attempt();

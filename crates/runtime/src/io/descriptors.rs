@@ -3,6 +3,7 @@
 use super::channels::{self, Descriptor};
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
 use crate::schedule::point;
+use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::world::files;
 use crate::{hooks, shadow, sys, timers};
@@ -88,6 +89,9 @@ unsafe extern "C" fn create_file(path: usize, mode: u32, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn open_at(directory: i32, path: usize, flags: i32, mode: u32, code: usize) -> i32 {
+    if cancel::acts_at(code) {
+        return -1;
+    }
     let call = |flags: i32| sys::call(OPENAT, directory as isize as usize, path, flags as usize, mode as usize);
     let one_way = matches!(flags & ACCESS, 0 | WRITE_ONLY);
     let fd = if one_way && flags & NONBLOCK == 0 && is_fifo(directory, path) {
@@ -168,6 +172,9 @@ pub(super) unsafe fn has_writer(entry: *mut PollFd) -> bool {
 }
 
 pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
+    if cancel::acts_at(code) {
+        return -1;
+    }
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
     ends(fd, code);
     let locked = locks::closes(fd, code);

@@ -201,6 +201,9 @@ impl Request {
     /// The event that comes before an attempt: with the wait for its turn, if the program is ready to wait. An error
     /// is the number that the caller gets.
     pub(crate) unsafe fn begin(&self, watch: *mut Watch) -> Result<u64, i32> {
+        if self.cancels && cancel::acts_at(self.code) {
+            return Err(EINTR);
+        }
         if !self.waits {
             return Ok(point(self.code));
         }

@@ -75,6 +75,9 @@ unsafe fn multiplex(
 ) -> isize {
     let deadline = match patience {
         Patience::None => {
+            if cancel::acts_at(code) {
+                return -(EINTR as isize);
+            }
             let n = point(code);
             let result = attempt();
             log_event(n, file, (*watch).channel, result > 0);

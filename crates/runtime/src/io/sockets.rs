@@ -8,6 +8,7 @@ use super::{
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::world::files;
+use crate::world::network::{self, Reach};
 use crate::{sys, time};
 use core::ffi::c_char;
 use racehunter_event::{File, FileKind, FileOperation, Kind};
@@ -94,6 +95,10 @@ impl Address {
 
     fn port(&self) -> u16 {
         u16::from_be_bytes([self.bytes[2], self.bytes[3]])
+    }
+
+    fn reach(&self) -> Reach {
+        Reach::of(&self.bytes[..self.len as usize])
     }
 
     /// Hands over the path of a socket that has one.
@@ -216,8 +221,12 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, _code: usize) -> i32 {
     let wanted = Address::copy(address, len);
     wanted.with_path(|path| unsafe { files::changes(path) });
+    if network::binds(fd, wanted.reach()) {
+        replaced(fd);
+    }
     let result = sys::call(BIND, fd as usize, address as usize, len as usize, 0);
     if result >= 0 {
+        note_bound(fd);
         let chosen = match wanted.family() {
             INET | INET6 => wanted.port() != 0,
             _ => wanted.is_named(),
@@ -237,6 +246,19 @@ unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, _code: 
     finish(result) as i32
 }
 
+/// A socket has an address, its own or one that the kernel has chosen.
+unsafe fn note_bound(fd: i32) {
+    if let Some(local) = Address::of(fd, GETSOCKNAME) {
+        network::bound(local.reach());
+    }
+}
+
+/// There is another socket behind a descriptor, which has just been made.
+unsafe fn replaced(fd: i32) {
+    channels::forget(fd);
+    channels::made_socket(fd);
+}
+
 unsafe fn mark_delayed(address: &Address, channel: usize) {
     if address.family() != UNIX {
         channels::set_delayed(channel);
@@ -244,6 +266,11 @@ unsafe fn mark_delayed(address: &Address, channel: usize) {
 }
 
 unsafe extern "C" fn listen_at(fd: i32, backlog: i32, _code: usize) -> i32 {
+    const ANY_PORT: Reach = Reach::Port(0);
+    // Without an address it gets one now.
+    if network::binds(fd, ANY_PORT) {
+        replaced(fd);
+    }
     let result = sys::call(LISTEN, fd as usize, backlog as usize, 0, 0);
     if result >= 0
         && let Some(local) = Address::of(fd, GETSOCKNAME)
@@ -251,12 +278,14 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, _code: usize) -> i32 {
         let channel = channels::find_or_make(local.listener(), false);
         mark_delayed(&local, channel);
         channels::settle(fd, channel);
+        network::bound(local.reach());
     }
     finish(result) as i32
 }
 
 unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     const EINPROGRESS: isize = -115;
+    approach_peer(fd, address as usize, len as usize);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     };
@@ -297,6 +326,15 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         result = await_connection(fd, &request);
     }
     finish(result) as i32
+}
+
+/// A socket is about to be connected to an address, or to send something there.
+unsafe fn approach_peer(fd: i32, address: usize, len: usize) {
+    if address != 0
+        && network::reaches(fd, Address::copy(address as *const u8, len as u32).reach(), type_of(fd) == DATAGRAM)
+    {
+        replaced(fd);
+    }
 }
 
 /// A socket was connected to a listener: from now on it has the channel of that connection.
@@ -469,6 +507,7 @@ unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to:
 
 unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
     touch(buffer, len as isize, Kind::ReadRange, code);
+    approach_peer(fd, to, size);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
     };
@@ -498,6 +537,7 @@ struct Message {
 unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, code: usize) -> isize {
     let call =
         |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
+    approach_peer(fd, (*message).name, (*message).name_len as u32 as usize);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
     };
@@ -527,8 +567,11 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
     }))
 }
 
-unsafe extern "C" fn send_messages(fd: i32, messages: usize, count: u32, flags: i32, code: usize) -> i32 {
-    let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages, count as usize, flags as usize);
+unsafe extern "C" fn send_messages(fd: i32, messages: *const Message, count: u32, flags: i32, code: usize) -> i32 {
+    if count > 0 {
+        approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize);
+    }
+    let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages as usize, count as usize, flags as usize);
     finish(match channels::of(fd) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Write, flags, code).perform(POLLOUT, || call(flags | DONT_WAIT)),

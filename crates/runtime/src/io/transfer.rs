@@ -4,9 +4,10 @@ use super::channels::{self, Descriptor};
 use super::{
     EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, descriptors, finish, never_waits, sockets, touch, without_waiting,
 };
+use crate::signals::cancel;
 use crate::sync::interpose_cancellable;
 use crate::sys;
-use crate::world::random;
+use crate::world::{random, view};
 use racehunter_event::{FileKind, FileOperation, Kind};
 
 const READV: usize = 19;
@@ -31,6 +32,85 @@ interpose_cancellable! {
 interpose_cancellable! {
     sendfile => send_file, "r8";
     sendfile64 => send_file, "r8";
+}
+
+// What they do to memory and files, the compiler plugin has told. Here they are points where a thread can be cancelled.
+interpose_cancellable! {
+    pread => read_at, "r8";
+    pread64 => read_at, "r8";
+    pwrite => write_at, "r8";
+    pwrite64 => write_at, "r8";
+    fsync => write_back, "rsi";
+    fdatasync => write_back_data, "rsi";
+}
+
+super::interpose_six! {
+    copy_file_range => copy_range;
+}
+
+/// Between an overlay and what it covers the kernel refuses this, as between any two file systems. Here that must not show.
+unsafe extern "C" fn copy_range(
+    from: i32,
+    from_at: *mut i64,
+    to: i32,
+    to_at: *mut i64,
+    len: usize,
+    flags: u32,
+) -> isize {
+    const COPY_FILE_RANGE: usize = 326;
+    const OTHER_FILE_SYSTEM: isize = -18;
+    const MOST: usize = 4096;
+    let [source, target] = [from_at as usize, to_at as usize];
+    let result = sys::call6(COPY_FILE_RANGE, from as usize, source, to as usize, target, len, flags as usize);
+    if result != OTHER_FILE_SYSTEM || !view::is_active() {
+        return finish(result);
+    }
+    let mut buffer = [0_u8; MOST];
+    let mut done = 0;
+    while done < len {
+        let wanted = (len - done).min(MOST);
+        let read = transfer_at(sys::READ, PREAD, from, buffer.as_mut_ptr() as usize, wanted, from_at);
+        if read <= 0 {
+            return if done > 0 { done as isize } else { finish(read) };
+        }
+        let written = transfer_at(sys::WRITE, PWRITE, to, buffer.as_ptr() as usize, read as usize, to_at);
+        if written <= 0 {
+            return if done > 0 { done as isize } else { finish(written) };
+        }
+        done += written as usize;
+    }
+    done as isize
+}
+
+/// A read or write at a position that is passed, or else at that of the file. The position moves.
+unsafe fn transfer_at(plain: usize, positioned: usize, fd: i32, buffer: usize, len: usize, at: *mut i64) -> isize {
+    if at.is_null() {
+        return sys::call(plain, fd as usize, buffer, len, 0);
+    }
+    let result = sys::call(positioned, fd as usize, buffer, len, *at as usize);
+    *at += result.max(0) as i64;
+    result
+}
+
+const PREAD: usize = 17;
+const PWRITE: usize = 18;
+
+unsafe extern "C" fn read_at(fd: i32, buffer: usize, len: usize, at: usize, code: usize) -> isize {
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(PREAD, fd as usize, buffer, len, at)) }
+}
+
+unsafe extern "C" fn write_at(fd: i32, buffer: usize, len: usize, at: usize, code: usize) -> isize {
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(PWRITE, fd as usize, buffer, len, at)) }
+}
+
+unsafe extern "C" fn write_back(fd: i32, code: usize) -> i32 {
+    const FSYNC: usize = 74;
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(FSYNC, fd as usize, 0, 0, 0)) as i32 }
+}
+
+unsafe extern "C" fn write_back_data(fd: i32, code: usize) -> i32 {
+    const FDATASYNC: usize = 75;
+    if cancel::acts_at(code) { -1 } else { finish(sys::call(FDATASYNC, fd as usize, 0, 0, 0)) as i32 }
 }
 
 /// `struct iovec`
@@ -61,6 +141,9 @@ unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
 }
 
 pub(crate) unsafe extern "C" fn read_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    if cancel::acts_at(code) {
+        return -1;
+    }
     let result = read_into(fd, buffer, len, code);
     touch(buffer, result, Kind::WriteRange, code);
     result
@@ -80,6 +163,9 @@ unsafe extern "C" fn read_checked(fd: i32, buffer: usize, len: usize, _room: usi
 }
 
 unsafe extern "C" fn read_pieces(fd: i32, pieces: *const Piece, count: usize, code: usize) -> isize {
+    if cancel::acts_at(code) {
+        return -1;
+    }
     let result = input(fd, code, || sys::call(READV, fd as usize, pieces as usize, count, 0));
     let mut left = result.max(0) as usize;
     for piece in 0..if left > 0 { count } else { 0 } {
@@ -99,6 +185,9 @@ unsafe extern "C" fn event_write(fd: i32, value: u64, code: usize) -> i32 {
 }
 
 pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
+    if cancel::acts_at(code) {
+        return -1;
+    }
     if channels::of(fd).is_some() {
         // Who reads it may change the memory, so it is accessed before.
         touch(buffer, len as isize, Kind::ReadRange, code);
@@ -118,6 +207,9 @@ unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
 }
 
 unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, code: usize) -> isize {
+    if cancel::acts_at(code) {
+        return -1;
+    }
     const MOST: i32 = 1024;
     for piece in 0..count.clamp(0, MOST) as usize {
         let Piece { start, len } = *pieces.add(piece);

@@ -8,7 +8,7 @@
 use crate::schedule::{BY_CANCEL, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
 use crate::thread::{CURRENT, State, Thread, by_handle, current};
-use crate::{Global, log};
+use crate::{Global, free, log, schedule};
 use racehunter_event::{Kind, Record, Wait};
 
 interpose_cancellable! {
@@ -50,6 +50,37 @@ pub(crate) unsafe fn acts() -> bool {
         act();
     }
     due
+}
+
+core::arch::global_asm!(".weak __rh_cancels");
+
+/// Whether the program cancels threads at all.
+fn is_used() -> bool {
+    let mark: usize;
+    // SAFETY: reads an entry of the table of addresses, which is zero when there is no such symbol.
+    unsafe {
+        core::arch::asm!("mov {}, qword ptr [rip + __rh_cancels@GOTPCREL]", out(reg) mark, options(nostack, readonly));
+    }
+    mark != 0
+}
+
+/// A cancellation point that is no scheduling point otherwise: whether the running thread leaves here.
+pub(crate) unsafe fn acts_at(code: usize) -> bool {
+    if !is_used() || !schedule::running() || free::is_on() {
+        return false;
+    }
+    test(code);
+    CANCELLED.get() != 0
+}
+
+/// Runs what is a cancellation point only when a program calls it by its name.
+pub(crate) unsafe fn without(work: impl FnOnce() -> isize) -> isize {
+    let t = current();
+    let is_disabled = (*t).cancel_disabled;
+    (*t).cancel_disabled = true;
+    let result = work();
+    (*t).cancel_disabled = is_disabled;
+    result
 }
 
 /// From here on the thread ends, and is not cancelled again.

@@ -15,9 +15,9 @@ pub(crate) mod send;
 mod wait;
 
 use crate::schedule::{BY_ANY_SIGNAL, BY_SIGNAL, await_object, stop_awaiting};
-use crate::sync::{barrier, condition};
+use crate::sync::{__errno_location, barrier, condition};
 use crate::thread::{CURRENT, Thread, current};
-use crate::{clock, log, schedule};
+use crate::{clock, free, hooks, log, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_children, has_outside};
 use racehunter_event::{Kind, Record, Wait};
@@ -121,7 +121,14 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
     }
     (*t).handler = &raw const running;
     let handler: extern "C" fn(u32, *mut u8, *mut u64) = core::mem::transmute(action.handler);
+    let errno = __errno_location();
+    let before = *errno;
     handler(signal, info, context);
+    if *errno != before && schedule::running() && !free::is_on() {
+        // The C library has written it. What the thread reads there depends on when the handler came.
+        let code = action.handler + 1;
+        hooks::approach(errno as usize, size_of::<i32>(), tsan::site_of(code), Kind::Write, code);
+    }
     (*t).handler = running.outer;
     log_handler(signal, code, ENDS);
     if running.outer.is_null() {

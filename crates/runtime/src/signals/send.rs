@@ -103,6 +103,11 @@ unsafe fn taker(signal: u32) -> *mut Thread {
 
 /// Sends a signal to the process. The event is logged already.
 pub(crate) unsafe fn to_process(signal: u32, origin: Origin) {
+    let takers = (0..COUNT.get()).filter(|&number| takes(thread(number), signal)).count();
+    if takers > 1 && actions::of(signal).has_handler() {
+        // POSIX leaves open which of them it is, and Linux does not always choose the first.
+        log::escape(Escape::Taker, 0, signal as usize, 0);
+    }
     put(signal, taker(signal), true, origin);
 }
 

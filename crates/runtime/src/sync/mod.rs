@@ -168,7 +168,7 @@ pub(crate) unsafe fn abandon_locks(t: *mut Thread) {
 }
 
 unsafe extern "C" {
-    fn __errno_location() -> *mut i32;
+    pub(crate) fn __errno_location() -> *mut i32;
 }
 
 /// Sets `errno` and returns -1.

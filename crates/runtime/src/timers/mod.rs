@@ -15,7 +15,7 @@ use crate::clock::{self, SyncClock};
 use crate::schedule::{Waiting, now, point, set_deadline, wait_until};
 use crate::signals::send::{self, Origin};
 use crate::sync::threads;
-use crate::thread::{INTERNAL, State, Thread, current, thread};
+use crate::thread::{COUNT, INTERNAL, State, Thread, current, thread};
 use crate::{Global, log, outcome, time};
 use racehunter_event::control::OUTCOME_TOO_MANY_THREADS;
 use racehunter_event::{Cause, Kind, Wait};
@@ -165,6 +165,14 @@ unsafe extern "C" fn run(index: usize) -> usize {
     }
 }
 
+/// Whether a thread of the program waits for a time that is still to come.
+unsafe fn anybody_sleeps() -> bool {
+    (0..COUNT.get()).map(|number| thread(number)).any(|t| {
+        let waits_for_time = !matches!((*t).pending, Wait::Timer | Wait::Outside) && (*t).deadline != NEVER;
+        (*t).state == State::Suspended && waits_for_time
+    })
+}
+
 unsafe fn expire(index: usize) {
     let it = timer(index);
     let periods = time::since((*it).deadline).checked_div((*it).interval);
@@ -172,9 +180,9 @@ unsafe fn expire(index: usize) {
     let missed = periods.unwrap_or(0);
     clock::acquire(&(*it).clock);
     match (*it).notice {
-        // It is there for a program that hangs, and how long that takes is not a matter of the schedule: it never comes
-        // in time. Threads that wait for ever then are a deadlock, which tells more than the end of the program.
-        Notice::Signal { signal, to, .. } if send::would_end(signal, to) => {
+        // It is there for a program that hangs: it never comes. Threads that wait for ever then are a deadlock, which tells more
+        // than the end of the program. But where one sleeps for longer, the program ends.
+        Notice::Signal { signal, to, .. } if send::would_end(signal, to) && !anybody_sleeps() => {
             (*it).deadline = NEVER;
             note_expiration(it);
         }

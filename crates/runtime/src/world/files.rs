@@ -11,7 +11,7 @@ use crate::io::channels;
 use crate::reach::VARIES;
 use crate::{Global, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
-use racehunter_event::{Escape, Touched};
+use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
 use racehunter_sight::Effect;
 
 /// Where something was done: code address and description.
@@ -321,7 +321,13 @@ unsafe fn cover(call: &Call, directory: Option<i32>, path: &CStr) -> bool {
     }
     let Some(directory) = directory else { return false };
     let other = call.is_named(&["rename", "link"]).then(|| CStr::from_ptr(call.arguments[1] as *const c_char));
-    is_private(view::cover(directory, path)) && other.is_none_or(|other| is_private(view::cover(HERE, other)))
+    let are_private =
+        is_private(view::cover(directory, path)) && other.is_none_or(|other| is_private(view::cover(HERE, other)));
+    if are_private && other.is_some_and(|other| !view::are_together(directory, path, other)) {
+        // The call fails here as it does between file systems.
+        log::escape(Escape::Traces, 0, TRACES_OF_LINKS as usize, 0);
+    }
+    are_private
 }
 
 unsafe fn used_descriptor(call: &Call) {

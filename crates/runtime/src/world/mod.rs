@@ -2,10 +2,11 @@
 //!
 //! Whatever the program looks at or changes there has a [cell](cells); calls that touch the same one are ordered by the
 //! schedule like accesses to the same memory. [`files`] knows which call touches what, and [`view`] sees to it that what an
-//! execution changes is gone with it. [`random`] numbers and the names of [`temporary`] files are the same in every execution.
+//! execution changes is gone with it; [`network`] does the same for ports. [`random`] numbers and the names of [`temporary`] files are the same in every execution.
 
 pub(crate) mod cells;
 pub(crate) mod files;
+pub(crate) mod network;
 pub(crate) mod random;
 mod temporary;
 pub(crate) mod view;

@@ -16,8 +16,18 @@ interpose! {
     arc4random => draw, "rdi";
     arc4random_buf => fill_buffer, "rdx";
     arc4random_uniform => draw_below, "rsi";
-    _ZNSt13random_device9_M_getvalEv => draw_for, "rsi";
 }
+
+// A program that is linked with a static C++ library has its own.
+core::arch::global_asm!(
+    ".weak _ZNSt13random_device9_M_getvalEv",
+    ".type _ZNSt13random_device9_M_getvalEv,@function",
+    "_ZNSt13random_device9_M_getvalEv:",
+    "mov rsi, [rsp]",
+    "jmp {}",
+    ".size _ZNSt13random_device9_M_getvalEv, . - _ZNSt13random_device9_M_getvalEv",
+    sym draw_for,
+);
 
 /// Numbers that each thread has drawn.
 static DRAWN: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);

@@ -14,6 +14,7 @@
 use crate::{Global, free, kernel, log, schedule, server, sys};
 use core::ffi::CStr;
 use racehunter_event::control::NOTE_FILES;
+use racehunter_event::{Escape, TRACES_OF_LINKS};
 
 /// Whether what is about to change is private to the execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +57,16 @@ enum Namespace {
 static VIEW: Global<View> =
     Global::new(View { covered: [Path::NEW; DIRECTORIES], count: 0, namespace: Namespace::Common });
 
-/// An execution begins that could not leave the namespaces later, when it has kernel threads.
-pub(crate) unsafe fn begin_early() {
-    if !server::shares_files() {
-        (*VIEW.ptr()).namespace = leave_namespace();
+/// An execution begins of a program that has kernel threads, or changes files. It could not leave the namespaces later, when it has kernel threads, and
+/// what it has learnt of files by then would not be true of their copies.
+pub(crate) unsafe fn begin_early(changes_files: bool) {
+    if server::shares_files() {
+        return;
+    }
+    (*VIEW.ptr()).namespace = leave_namespace();
+    let whole = working_directory().filter(|whole| whole.text() != b"/" && !has_mounts_below(whole));
+    if let Some(whole) = whole.filter(|_| changes_files) {
+        cover_directory(&whole);
     }
 }
 
@@ -97,8 +104,66 @@ unsafe fn cover_all(directory: &Path) -> Cover {
     if [&b"/proc"[..], b"/sys"].into_iter().any(is_below) || is_below(b"/dev") && !is_below(b"/dev/shm") {
         return Cover::NotAFile;
     }
-    let is_private = !server::shares_files() && (is_covered(directory) || cover_directory(directory));
+    let is_private = !server::shares_files() && (is_covered(directory) || cover_directory(&around(directory)));
     if is_private { Cover::Private } else { Cover::Refused }
+}
+
+/// What is covered for the sake of a directory: the whole working directory if it is in there, since files are not renamed
+/// from one overlay to another.
+unsafe fn around(directory: &Path) -> Path {
+    match working_directory() {
+        Some(whole) if directory.is_in(whole.text()) && whole.text() != b"/" && !has_mounts_below(&whole) => whole,
+        _ => *directory,
+    }
+}
+
+unsafe fn working_directory() -> Option<Path> {
+    const GETCWD: usize = 79;
+    let mut here = Path::NEW;
+    let length = sys::call(GETCWD, here.bytes.as_mut_ptr() as usize, LONGEST, 0, 0);
+    here.length = usize::try_from(length).ok()?.checked_sub(1)?;
+    (here.bytes[0] == b'/').then_some(here)
+}
+
+/// Whether something else is mounted below a directory, which an overlay would hide. If that is not known, there may be.
+unsafe fn has_mounts_below(directory: &Path) -> bool {
+    const ROOM: usize = 1 << 16;
+    static TEXT: Global<[u8; ROOM]> = Global::new([0; ROOM]);
+    let path = c"/proc/self/mountinfo".as_ptr() as usize;
+    let fd = sys::call(OPENAT, HERE as isize as usize, path, CLOSE_ON_EXEC, 0);
+    if fd < 0 {
+        return true;
+    }
+    let text = &mut *TEXT.ptr();
+    let mut used = 0;
+    loop {
+        let result = sys::call(sys::READ, fd as usize, text[used..].as_mut_ptr() as usize, ROOM - used, 0);
+        match usize::try_from(result) {
+            Ok(bytes) if bytes > 0 && used + bytes < ROOM => used += bytes,
+            _ => break,
+        }
+    }
+    sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    let view = &*VIEW.ptr();
+    let is_other = |place: &[u8]| {
+        let is_below = place.strip_prefix(directory.text()).is_some_and(|rest| rest.first() == Some(&b'/'));
+        is_below && !view.covered[..view.count].iter().any(|known| known.text() == place)
+    };
+    const PLACE: usize = 4;
+    let places =
+        text[..used].split(|&byte| byte == b'\n').filter_map(|line| line.split(|&byte| byte == b' ').nth(PLACE));
+    used + 1 >= ROOM || places.into_iter().any(is_other)
+}
+
+/// Whether what is at two paths is covered by one overlay, so that one can be renamed to the other.
+pub(crate) unsafe fn are_together(directory: i32, path: &CStr, other: &CStr) -> bool {
+    let view = &*VIEW.ptr();
+    let deepest = |directory: i32, path: &CStr| {
+        let parent = directory_of(directory, path)?;
+        let known = view.covered[..view.count].iter().enumerate().filter(|(_, known)| parent.is_in(known.text()));
+        known.max_by_key(|(_, known)| known.length).map(|(index, _)| index)
+    };
+    deepest(directory, path) == deepest(HERE, other)
 }
 
 unsafe fn is_covered(parent: &Path) -> bool {
@@ -120,14 +185,14 @@ unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
 
 unsafe fn cover_directory(parent: &Path) -> bool {
     let view = VIEW.ptr();
-    if free::is_on() || server::runs_loops() || parent.text() == b"/" {
+    if (*view).namespace == Namespace::Common && !free::is_on() {
+        server::begin_earlier();
+    }
+    if free::is_on() || server::runs_loops() || parent.text() == b"/" || has_mounts_below(parent) {
         return false;
     }
     if (*view).namespace == Namespace::Common && !kernel::in_use() {
         (*view).namespace = leave_namespace();
-        if (*view).namespace == Namespace::Refused {
-            server::begin_earlier();
-        }
     }
     let Namespace::Own { user } = (*view).namespace else { return false };
     if (*view).count == DIRECTORIES {
@@ -254,6 +319,7 @@ const LINK: u32 = 0o120_000;
 pub(crate) struct Status {
     pub device: u64,
     pub node: u64,
+    links: u64,
     mode: u32,
     owner: u32,
     group: u32,
@@ -275,10 +341,11 @@ pub(crate) unsafe fn status(directory: i32, path: usize, flags: usize) -> Option
     // `struct stat`: device, inode and links; then the mode and the owner in one word, and the group in the next.
     let mut words = [0_u64; 18];
     let result = sys::call(NEWFSTATAT, directory as isize as usize, path, words.as_mut_ptr() as usize, flags);
-    let [device, node, _, mode_and_owner, group, ..] = words;
+    let [device, node, links, mode_and_owner, group, ..] = words;
     (result == 0).then_some(Status {
         device,
         node,
+        links,
         mode: mode_and_owner as u32,
         owner: (mode_and_owner >> 32) as u32,
         group: group as u32,
@@ -378,12 +445,9 @@ const MOUNT: usize = 165;
 /// Covers a directory by an overlay whose changes are kept in memory.
 unsafe fn mount_over(directory: &Path, user: bool) -> bool {
     const CHDIR: usize = 80;
-    const GETCWD: usize = 79;
     const UMOUNT: usize = 166;
     const DETACH: usize = 2;
-    let mut here = Path::NEW;
-    sys::call(GETCWD, here.bytes.as_mut_ptr() as usize, LONGEST, 0, 0);
-    here.length = here.bytes.iter().position(|&byte| byte == 0).unwrap_or(0);
+    let here = working_directory().unwrap_or(Path::NEW);
     // The memory is mounted over the directory first, so that no other place is needed for it; what was there is reached by
     // its descriptor.
     let Some(lower) = Place::open(HERE, directory.pointer()) else { return false };
@@ -395,17 +459,24 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
     }
     let layers = make_layer(directory, b"/upper", &status).zip(make_layer(directory, b"/work", &status));
     let is_mounted = layers.is_some_and(|(upper, work)| {
-        let options = Path::of(&[
-            b"lowerdir=",
-            link(lower.0).text(),
-            b",upperdir=",
-            link(upper.0).text(),
-            b",workdir=",
-            link(work.0).text(),
-            if user { b",userxattr" } else { b"" },
-        ]);
         let overlay = c"overlay".as_ptr() as usize;
-        sys::call6(MOUNT, overlay, directory.pointer(), overlay, 0, options.pointer(), 0) == 0
+        let mount = |features: &[u8]| {
+            let options = Path::of(&[
+                b"lowerdir=",
+                link(lower.0).text(),
+                b",upperdir=",
+                link(upper.0).text(),
+                b",workdir=",
+                link(work.0).text(),
+                features,
+            ]);
+            sys::call6(MOUNT, overlay, directory.pointer(), overlay, 0, options.pointer(), 0) == 0
+        };
+        // As like one file system as it can be: directories that were there can be renamed, files keep their numbers and links.
+        match user {
+            true => mount(b",userxattr,xino=on") || mount(b",userxattr"),
+            false => mount(b",redirect_dir=on,index=on,xino=on") || mount(b""),
+        }
     });
     if !is_mounted {
         sys::call(UMOUNT, directory.pointer(), DETACH, 0, 0);
@@ -505,29 +576,43 @@ unsafe fn reopen(fd: i32, path: usize) {
     sys::call(sys::CLOSE, again as usize, 0, 0, 0);
 }
 
+/// Files that were copied, by what the file system says about them; the oldest are forgotten.
+const REMEMBERED: usize = 64;
+static COPIED: Global<([(u64, u64); REMEMBERED], usize)> = Global::new(([(0, 0); REMEMBERED], 0));
+
 /// A file that is there and is about to be changed is copied, if that has not happened yet, and what is open of it leads to
 /// the copy.
 unsafe fn copy_up(directory: i32, path: &CStr) {
     const READ_WRITE: usize = 2;
     const NO_BLOCKING: usize = 0o4000;
+    const EMPTY_PATH: usize = 0x1000;
     let address = path.as_ptr() as usize;
     let identity = |status: Status| (status.device, status.node);
     let Some(before) = status(directory, address, 0).filter(|before| before.kind() == REGULAR) else { return };
+    let (known, count) = &mut *COPIED.ptr();
+    if known.contains(&identity(before)) {
+        return;
+    }
     let flags = READ_WRITE | NO_BLOCKING | CLOSE_ON_EXEC;
     let fd = sys::call(OPENAT, directory as isize as usize, address, flags, 0);
     if fd < 0 {
         return;
     }
-    let after = status(directory, address, 0).unwrap_or(before);
-    if identity(before) != identity(after) {
-        let copy = link(fd as i32);
-        for open in (0..DESCRIPTORS).filter(|&open| open as isize != fd) {
-            const EMPTY_PATH: usize = 0x1000;
-            let same = status(open, c"".as_ptr() as usize, EMPTY_PATH);
-            if same.is_some_and(|same| identity(same) == identity(before)) {
-                reopen(open, copy.pointer());
-            }
+    if before.links > 1 {
+        // Another name of it may be outside of the overlay, where the old content stays.
+        log::escape(Escape::Traces, 0, TRACES_OF_LINKS as usize, 0);
+    }
+    let copy = link(fd as i32);
+    for open in (0..DESCRIPTORS).filter(|&open| open as isize != fd) {
+        let same = status(open, c"".as_ptr() as usize, EMPTY_PATH);
+        if same.is_some_and(|same| identity(same) == identity(before)) {
+            reopen(open, copy.pointer());
         }
+    }
+    let after = status(directory, address, 0).unwrap_or(before);
+    for copied in [before, after] {
+        known[*count % REMEMBERED] = identity(copied);
+        *count += 1;
     }
     sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
 }

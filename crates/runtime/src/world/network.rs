@@ -1,0 +1,358 @@
+//! Ports that are private to an execution.
+//!
+//! A port that one execution has bound must not be in use for the next one, nor for its neighbour: the kernel keeps ports of
+//! closed connections for a minute, and a server that cannot bind its port fails in all schedules. So sockets that get a
+//! local address live in a network namespace that is made for the execution, with a loopback device and nothing else.
+//!
+//! The process itself stays where it is, so that what it connects to elsewhere is still there: a helper that shares memory and
+//! descriptors with it, but not namespaces, makes a second socket, which takes the place of the one that the program
+//! has made. That needs no privilege: where there is none, the helper has a user namespace of its own too.
+//!
+//! Connections to a port that the execution has not bound go outside, to whatever listens there.
+
+use crate::{Global, log, server, sys};
+use core::arch::asm;
+use core::ffi::CStr;
+use racehunter_event::Escape;
+use racehunter_event::control::NOTE_FILES;
+
+const SOCKET: usize = 41;
+const GETSOCKOPT: usize = 55;
+const SETSOCKOPT: usize = 54;
+const IOCTL: usize = 16;
+const EXIT: usize = 60;
+const UNSHARE: usize = 272;
+const DUP3: usize = 292;
+const SETNS: usize = 308;
+const OPENAT: usize = 257;
+const NEW_NETWORK: usize = 0x4000_0000;
+const NEW_USER: usize = 0x1000_0000;
+const CLOSE_ON_EXEC: usize = 0o200_0000;
+const NONE: i32 = -1;
+
+/// Where sockets with local addresses are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// There is none yet.
+    Common,
+    /// In a network of their own. The descriptors lead to its namespace, and to that of its user where there is one.
+    Own { network: i32, user: i32 },
+    /// The kernel has refused that.
+    Refused,
+}
+
+static STATE: Global<State> = Global::new(State::Common);
+/// The ports that were bound in the network of the execution, a bit for each.
+static PORTS: Global<[u64; 1024]> = Global::new([0; 1024]);
+
+/// Where an address leads to, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// A port of this machine.
+    Port(u16),
+    /// A name that only sockets of this machine have, and that is no file.
+    Name,
+    /// Another machine, or a file.
+    Elsewhere,
+}
+
+impl Reach {
+    /// What the bytes of a `sockaddr` mean.
+    pub(crate) fn of(address: &[u8]) -> Self {
+        const UNIX: u16 = 1;
+        const INET: u16 = 2;
+        const INET6: u16 = 10;
+        const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+        const LOOPBACK6: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+        let Some((family, rest)) = address.split_first_chunk() else { return Self::Elsewhere };
+        let is_local = |host: &[u8]| host[0] == 127 || host[..4] == [0; 4];
+        let port = |rest: &[u8]| Self::Port(u16::from_be_bytes([rest[0], rest[1]]));
+        match (u16::from_le_bytes(*family), rest) {
+            (UNIX, [0, _, ..]) => Self::Name,
+            (INET, rest) if rest.len() >= 6 && is_local(&rest[2..6]) => port(rest),
+            (INET6, rest) if rest.len() >= 22 => {
+                let host = &rest[6..22];
+                let is_loopback = *host == LOOPBACK6 || *host == [0; 16];
+                let is_mapped = host[..12] == MAPPED && is_local(&host[12..]);
+                if is_loopback || is_mapped { port(rest) } else { Self::Elsewhere }
+            }
+            _ => Self::Elsewhere,
+        }
+    }
+}
+
+/// A socket is about to be bound to an address. The answer: it is another one by now, and all that was known is about the old one.
+pub(crate) unsafe fn binds(fd: i32, reach: Reach) -> bool {
+    reach != Reach::Elsewhere && is_wanted() && moves(fd, reach)
+}
+
+/// A socket was bound in this way, or listens without having been: others reach it now.
+pub(crate) unsafe fn bound(reach: Reach) {
+    if let (State::Own { .. }, Reach::Port(port)) = (STATE.get(), reach) {
+        (*PORTS.ptr())[usize::from(port) / 64] |= 1 << (port % 64);
+    }
+}
+
+/// A socket is about to be connected to an address, or to send something there. `is_datagram`: it may send before anything is
+/// bound there, and then something else later.
+pub(crate) unsafe fn reaches(fd: i32, reach: Reach, is_datagram: bool) -> bool {
+    let is_inside = match reach {
+        Reach::Port(port) => is_datagram || (*PORTS.ptr())[usize::from(port) / 64] >> (port % 64) & 1 != 0,
+        Reach::Name => matches!(STATE.get(), State::Own { .. }),
+        Reach::Elsewhere => false,
+    };
+    is_inside && is_wanted() && moves(fd, reach)
+}
+
+unsafe fn is_wanted() -> bool {
+    server::has_controller() && !server::shares_network()
+}
+
+/// Another program is about to be started, which does not find what this one has bound.
+pub(crate) unsafe fn before_program() {
+    if matches!(STATE.get(), State::Own { .. }) {
+        told();
+    }
+}
+
+/// In a new process that was forked: it is part of the same network.
+pub(crate) unsafe fn enter() {
+    if let State::Own { network, user } = STATE.get() {
+        if user != NONE {
+            sys::call(SETNS, user as usize, NEW_USER, 0, 0);
+        }
+        sys::call(SETNS, network as usize, NEW_NETWORK, 0, 0);
+    }
+}
+
+/// What fails from now on may fail because of what another execution has bound.
+unsafe fn told() {
+    static IS_TOLD: Global<bool> = Global::new(false);
+    if !IS_TOLD.get() {
+        IS_TOLD.set(true);
+        log::escape(Escape::Traces, 0, PORTS_OF_OTHERS, 0);
+    }
+}
+
+/// What an escape of traces is about, if not about files.
+const PORTS_OF_OTHERS: usize = racehunter_event::TRACES_OF_PORTS as usize;
+
+/// Has a descriptor lead to a socket of the same kind in the network of the execution.
+unsafe fn moves(fd: i32, reach: Reach) -> bool {
+    const DOMAIN: usize = 39;
+    const TYPE: usize = 3;
+    const PROTOCOL: usize = 38;
+    const FIRST_FREE_PORT: u16 = 1024;
+    if STATE.get() == State::Refused || has_address(fd) {
+        return false;
+    }
+    // A user without privilege has all of them in a namespace of his own, and would get a port that is refused to him.
+    if let (State::Own { user, .. }, Reach::Port(1..FIRST_FREE_PORT)) = (STATE.get(), reach)
+        && user != NONE
+    {
+        return false;
+    }
+    let option = |name: usize| {
+        let (mut value, mut len) = (0_i32, 4_u32);
+        let (at, len) = (&raw mut value as usize, &raw mut len as usize);
+        let result = sys::call6(GETSOCKOPT, fd as usize, SOCKET_LEVEL, name, at, len, 0);
+        (result == 0).then_some(value)
+    };
+    let (Some(domain), Some(kind), Some(protocol)) = (option(DOMAIN), option(TYPE), option(PROTOCOL)) else {
+        return false;
+    };
+    let was_common = STATE.get() == State::Common;
+    let mut job = Job { wanted: [domain, kind, protocol], state: STATE.get(), made: -1 };
+    run_apart(&raw mut job);
+    STATE.set(job.state);
+    if job.made < 0 {
+        told();
+        return false;
+    }
+    if was_common {
+        // What is in the kernel is not copied with a process.
+        log::note(NOTE_FILES);
+    }
+    take_place(job.made as i32, fd);
+    true
+}
+
+/// Whether a socket is bound already, to whatever it is.
+unsafe fn has_address(fd: i32) -> bool {
+    const GETSOCKNAME: usize = 51;
+    const FAMILY_ONLY: u32 = 2;
+    let (mut address, mut len) = ([0_u8; 128], 128_u32);
+    let result = sys::call(GETSOCKNAME, fd as usize, address.as_mut_ptr() as usize, &raw mut len as usize, 0);
+    let is_unix = address[0] == 1;
+    result < 0 || if is_unix { len > FAMILY_ONLY } else { address[2..4] != [0; 2] }
+}
+
+/// What the helper does.
+struct Job {
+    /// Family, type and protocol of a socket.
+    wanted: [i32; 3],
+    state: State,
+    /// The socket, or an error.
+    made: isize,
+}
+
+const STACK: usize = 32 << 10;
+static HELPER: Global<[u128; STACK / 16]> = Global::new([0; STACK / 16]);
+
+/// Runs the helper: a process that shares memory and descriptors, and that is gone when this returns.
+unsafe fn run_apart(job: *mut Job) {
+    const SHARE_MEMORY: usize = 0x100;
+    const SHARE_DESCRIPTORS: usize = 0x400;
+    const PARENT_WAITS: usize = 0x4000;
+    const ALL_CHILDREN: usize = 0x4000_0000;
+    let child: isize;
+    asm!(
+        "syscall",
+        "test rax, rax",
+        "jnz 2f",
+        "xor ebp, ebp",
+        "mov rdi, r12",
+        "call r13",
+        "ud2",
+        "2:",
+        inlateout("rax") sys::CLONE as isize => child,
+        in("rdi") SHARE_MEMORY | SHARE_DESCRIPTORS | PARENT_WAITS,
+        in("rsi") HELPER.ptr() as usize + STACK,
+        in("rdx") 0,
+        in("r10") 0,
+        in("r8") 0,
+        in("r12") job,
+        in("r13") help as extern "C" fn(*mut Job) -> ! as usize,
+        out("rcx") _,
+        out("r11") _,
+    );
+    if child > 0 {
+        // It has no signal to announce its end by, and waits for children of the program do not see it.
+        sys::call(sys::WAIT4, child as usize, 0, ALL_CHILDREN, 0);
+    }
+}
+
+extern "C" fn help(job: *mut Job) -> ! {
+    // SAFETY: the process that has started this one waits until it ends; the job is valid until then.
+    unsafe {
+        if (*job).state == State::Common {
+            (*job).state = make_network();
+        } else if let State::Own { network, user } = (*job).state {
+            let enter = |fd: i32, kind: usize| fd == NONE || sys::call(SETNS, fd as usize, kind, 0, 0) == 0;
+            if !enter(user, NEW_USER) || !enter(network, NEW_NETWORK) {
+                (*job).state = State::Refused;
+            }
+        }
+        if (*job).state != State::Refused {
+            let [domain, kind, protocol] = (*job).wanted;
+            (*job).made = sys::call(SOCKET, domain as usize, kind as usize | CLOSE_ON_EXEC, protocol as usize, 0);
+        }
+        sys::call(EXIT, 0, 0, 0, 0);
+    }
+    unreachable!("it has ended")
+}
+
+/// Leaves the network that the helper was born in.
+unsafe fn make_network() -> State {
+    let mut user = NONE;
+    if sys::call(UNSHARE, NEW_NETWORK, 0, 0, 0) < 0 {
+        if sys::call(UNSHARE, NEW_NETWORK | NEW_USER, 0, 0, 0) < 0 {
+            return State::Refused;
+        }
+        user = namespace(c"/proc/self/ns/user");
+    }
+    let network = namespace(c"/proc/self/ns/net");
+    if network < 0 || !start_loopback() {
+        return State::Refused;
+    }
+    State::Own { network, user }
+}
+
+/// A descriptor for a namespace, out of the way of those that the program gets.
+unsafe fn namespace(path: &CStr) -> i32 {
+    const HERE: usize = -100_isize as usize;
+    const COPY_CLOSE_ON_EXEC: usize = 1030;
+    let fd = sys::call(OPENAT, HERE, path.as_ptr() as usize, CLOSE_ON_EXEC, 0);
+    if fd < 0 {
+        return NONE;
+    }
+    let copy = [900, 200].into_iter().map(|least| sys::call(sys::FCNTL, fd as usize, COPY_CLOSE_ON_EXEC, least, 0));
+    match copy.into_iter().find(|&copy| copy >= 0) {
+        Some(copy) => {
+            sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+            copy as i32
+        }
+        None => fd as i32,
+    }
+}
+
+/// A new network has a loopback device that is down.
+unsafe fn start_loopback() -> bool {
+    const INET: usize = 2;
+    const DATAGRAM: usize = 2;
+    const SET_FLAGS: usize = 0x8914;
+    const UP_AND_RUNNING: u16 = 0x41;
+    let fd = sys::call(SOCKET, INET, DATAGRAM | CLOSE_ON_EXEC, 0, 0);
+    // `struct ifreq`: the name of a device, and its flags.
+    let mut request = [0_u8; 40];
+    request[..2].copy_from_slice(b"lo");
+    request[16..18].copy_from_slice(&UP_AND_RUNNING.to_le_bytes());
+    let result = sys::call(IOCTL, fd as usize, SET_FLAGS, request.as_ptr() as usize, 0);
+    sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    result == 0
+}
+
+const SOCKET_LEVEL: usize = 1;
+
+/// Gives a new socket what was set for the old one, and its number.
+unsafe fn take_place(new: i32, old: i32) {
+    const TCP_LEVEL: usize = 6;
+    const IPV6_LEVEL: usize = 41;
+    /// Reuse of addresses and ports, broadcasts, keepalive, urgent data inline, lingering, credentials, limits of time; no delay; only IPv6.
+    const OPTIONS: [(usize, usize); 11] = [
+        (SOCKET_LEVEL, 2),
+        (SOCKET_LEVEL, 15),
+        (SOCKET_LEVEL, 6),
+        (SOCKET_LEVEL, 9),
+        (SOCKET_LEVEL, 10),
+        (SOCKET_LEVEL, 13),
+        (SOCKET_LEVEL, 16),
+        (SOCKET_LEVEL, 20),
+        (SOCKET_LEVEL, 21),
+        (TCP_LEVEL, 1),
+        (IPV6_LEVEL, 26),
+    ];
+    /// Sizes of the buffers: the kernel doubles what it is asked for.
+    const BUFFERS: [usize; 2] = [7, 8];
+    const GET_DESCRIPTOR_FLAGS: usize = 1;
+    const GET_FLAGS: usize = 3;
+    const SET_FLAGS: usize = 4;
+    let read = |fd: i32, level: usize, name: usize| {
+        let (mut value, mut len) = ([0_u64; 2], 16_u32);
+        let at = value.as_mut_ptr() as usize;
+        let result = sys::call6(GETSOCKOPT, fd as usize, level, name, at, &raw mut len as usize, 0);
+        (result == 0).then_some((value, len))
+    };
+    let write = |level: usize, name: usize, value: [u64; 2], len: u32| {
+        sys::call6(SETSOCKOPT, new as usize, level, name, value.as_ptr() as usize, len as usize, 0);
+    };
+    for (level, name) in OPTIONS {
+        if let Some((value, len)) = read(old, level, name)
+            && read(new, level, name) != Some((value, len))
+        {
+            write(level, name, value, len);
+        }
+    }
+    for name in BUFFERS {
+        if let Some((value, len)) = read(old, SOCKET_LEVEL, name)
+            && read(new, SOCKET_LEVEL, name) != Some((value, len))
+        {
+            write(SOCKET_LEVEL, name, [value[0] / 2, 0], len);
+        }
+    }
+    let flags = sys::call(sys::FCNTL, old as usize, GET_FLAGS, 0, 0);
+    sys::call(sys::FCNTL, new as usize, SET_FLAGS, flags as usize, 0);
+    let closes = sys::call(sys::FCNTL, old as usize, GET_DESCRIPTOR_FLAGS, 0, 0) & 1;
+    sys::call(DUP3, new as usize, old as usize, if closes != 0 { CLOSE_ON_EXEC } else { 0 }, 0);
+    sys::call(sys::CLOSE, new as usize, 0, 0, 0);
+}
