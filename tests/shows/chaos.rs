@@ -11,7 +11,7 @@ use racehunter_e2e::{Hunted, Workshop, processes, run};
 use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Executor, ExecutorError, Outcome, Plan, Progress, Stop, Summary,
 };
-use racehunter_launch::{Limits, Processes, Program};
+use racehunter_launch::{Limits, Processes, Program, Shared};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -165,7 +165,9 @@ impl Executor for Counting {
 
 fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap<Ending, u64>), String> {
     let program = Program { path: program.to_path_buf(), arguments: vec![notes.into()], input: None };
-    let processes = Processes::start(program, LIMITS, 2).map_err(|error| error.to_string())?;
+    let mut processes = Processes::start(program, LIMITS, 2).map_err(|error| error.to_string())?;
+    // An execution that begins again, in a view of files of its own, would note what it does twice.
+    processes.share(Shared { files: true, network: false });
     let mut executor = Counting { processes, endings: BTreeMap::new(), strange: Vec::new() };
     let portfolio = Technique::Random.portfolio(&Options::default());
     let budget = Budget { runs: Some(runs), ..Budget::default() };
