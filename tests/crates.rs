@@ -254,3 +254,21 @@ fn what_cannot_be_hunted_in_is_refused_in_one_line() {
         .expect(2)
         .says("rustc 1.60.0 uses LLVM 14, and there are plugins for LLVM");
 }
+
+/// The crate of the demonstration: nothing in it, the harness or the standard library takes the claim away.
+#[test]
+fn a_corrected_crate_is_proved() {
+    let program = Crate::new("");
+    let manifest = tool::root().join("targets/rust/ring/Cargo.toml");
+    let place = |name: &str| program.workshop.path(name).to_str().expect("plain").to_owned();
+    let (manifest, build, out) = (manifest.to_str().expect("plain"), place("build"), place("out"));
+    let crate_of = ["--manifest-path", manifest, "--target-dir", &build, "--out", &out, "--locked"];
+    let verdict = |options: &[&str], status: i32| {
+        let tested = program.test(&[&crate_of[..], options].concat(), status);
+        let title = "ring tests::items_come_out_as_they_went_in";
+        let line = tested.lines.iter().find(|line| line["reason"] == "test" && line["test"] == title);
+        line.expect("the test")["verdict"].clone()
+    };
+    assert_eq!(verdict(&["--runs", "100", "--stop-on-first"], 1), "found");
+    assert_eq!(verdict(&["--features", "fixed", "--analysis", "context-bound", "--bound", "1"], 0), "proved");
+}

@@ -3,7 +3,7 @@
 //! It builds a crate with cargo, through itself as the wrapper of rustc ([`wrapper`]), against a standard library that was
 //! instrumented once for the toolchain ([`sysroot`]); asks each test program for its tests ([`harness`]); and hunts in each
 //! test by itself with `racehunter hunt` ([`hunts`]). It knows nothing of schedules or findings beyond what that command
-//! says. Start at [`test`].
+//! says. Start at [`mod@test`].
 #![forbid(unsafe_code)]
 
 mod arguments;
