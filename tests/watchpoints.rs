@@ -47,13 +47,22 @@ fn races(hunted: &Hunted) -> Vec<u32> {
     lines
 }
 
+/// A hunt in this mode finds a race. Threads that run freely meet when the machine lets them, so they have more than one hunt.
+fn found(source: &Path, mode: &[&str], flags: &str) {
+    let tries = if mode.contains(&"--free-running") { 5 } else { 1 };
+    let is_found = (0..tries).any(|_| {
+        let hunted = hunt(source, mode, flags);
+        !races(&hunted).is_empty() && !hunted.expect(1).findings.is_empty()
+    });
+    assert!(is_found, "{} {flags} {mode:?}", source.display());
+}
+
 #[test]
 fn the_listings_are_found_in_every_mode() {
     for name in ["listing 1", "listing 2"] {
         for flags in ["-O0", "-O2"] {
             for mode in MODES {
-                let hunted = hunt(source(name), mode, flags).expect(1);
-                assert!(!races(&hunted).is_empty(), "{name} {flags} {mode:?}: {:?}", hunted.overview());
+                found(source(name), mode, flags);
             }
         }
     }
@@ -63,8 +72,7 @@ fn the_listings_are_found_in_every_mode() {
 fn the_experiments_are_found_in_every_mode() {
     for name in ["experiment 1", "experiment 2", "experiment 3"] {
         for mode in MODES {
-            let hunted = hunt(source(name), mode, "-O1").expect(1);
-            assert!(!races(&hunted).is_empty(), "{name} {mode:?}: {:?}", hunted.overview());
+            found(source(name), mode, "-O1");
         }
         let twin = source(name).with_extension("fixed.c");
         let hunted = hunt(&twin, &["--analysis", "watchpoint"], "-O1").expect(0);
