@@ -187,22 +187,42 @@ pub fn accesses(
     for (&base, accesses) in &found {
         let Base::Variable(variable) = points_to.bases[base.0 as usize] else { continue };
         for access in accesses.iter().filter(|access| is_of_others(points_to, variable, access.write)) {
-            follower.gaps.add(points_to, access.instance, access.at, "a variable that is defined elsewhere");
+            follower.gaps.add(points_to, access.instance, access.at, "a variable of the C library");
         }
     }
     found
 }
 
-/// Whether what happens to a variable is decided by code that is not here too: a library reads `stdout` and writes `environ`.
+/// Whether what happens to a variable is decided by the C library too, which reads `stdout` and writes `environ`.
 fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool) -> bool {
-    /// Streams, and what says that there is one thread: nothing else than the program changes them.
-    const ONLY_READ: [&str; 4] = ["stdin", "stdout", "stderr", "__libc_single_threaded"];
+    /// What only the program writes.
+    const READ: [&str; 3] = ["stdin", "stdout", "stderr"];
+    const WRITTEN: [&str; 19] = [
+        "environ",
+        "_environ",
+        "__environ",
+        "optarg",
+        "optind",
+        "opterr",
+        "optopt",
+        "timezone",
+        "__timezone",
+        "daylight",
+        "__daylight",
+        "tzname",
+        "__tzname",
+        "signgam",
+        "getdate_err",
+        "program_invocation_name",
+        "program_invocation_short_name",
+        "error_message_count",
+        "error_one_per_line",
+    ];
     let described = points_to.program.variable_of(variable);
     let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
     let is_elsewhere = matches!(kind, SymbolKind::Variable { defined: false, .. });
-    // Tables of classes are constant.
-    let is_only_read = ONLY_READ.contains(&described.name.as_str()) || described.name.starts_with("_ZT");
-    is_elsewhere && (is_written || !is_only_read)
+    let is_named = |names: &[&str]| names.contains(&described.name.as_str());
+    is_elsewhere && (is_named(&WRITTEN) || is_written && is_named(&READ))
 }
 
 /// Whether an instruction can touch memory.
