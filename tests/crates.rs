@@ -24,7 +24,7 @@ fn sysroots() -> PathBuf {
 
 fn command() -> Command {
     let mut command = Command::new(tool::path().with_file_name("cargo-racehunter"));
-    // What cargo says to the tests of this crate is none of that one's business.
+    // What cargo sets for the tests of this crate does not hold for that one.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
         command.env_remove(name);
     }

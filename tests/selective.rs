@@ -292,7 +292,7 @@ fn selective_searches_are_the_searches_that_see_everything() {
     assert!(compared > 4, "{compared} searches that came to their end");
 }
 
-/// Two threads with some hundred thousand accesses each, most of which are nobody else's.
+/// Two threads with some hundred thousand accesses each, most of which are to memory of their own.
 const LONG: &str = r"
 #include <pthread.h>
 

@@ -128,7 +128,7 @@ fn a_pipe_is_respected() {
     unknown_lock("PIPE");
 }
 
-/// A semaphore that nobody posts: the wait ends with its time, not before, not never, and not because of a signal.
+/// A semaphore that is never posted: the wait ends when its time is over, and not because of a signal.
 const TIMES_OUT: &str = r"
 #define _GNU_SOURCE
 #include <errno.h>

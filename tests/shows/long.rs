@@ -121,7 +121,7 @@ fn processor_time() -> Duration {
     ticks_of("/proc/self/stat", 4)
 }
 
-/// The first so many of the times in a file of the kernel: user and system time, of its own and of the children.
+/// The first few of the times in a file of the kernel: user and system time, of its own and of the children.
 fn ticks_of(file: &str, times: usize) -> Duration {
     const TICK: Duration = Duration::from_millis(10);
     let stat = std::fs::read_to_string(file).unwrap_or_default();

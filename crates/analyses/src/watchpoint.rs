@@ -3,7 +3,7 @@
 //! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023. One
 //! execution is monitored; its conflicting pairs are the targets. For a target the thread that comes first to one of the
 //! two accesses is held there until the other one is about to happen. Since one thread runs at a time, waiting needs no
-//! clock: it ends when the partner is there, when nobody else can run, or when the others have had somewhat more events than the
+//! clock: it ends when the partner is there, when no other thread can run, or when the others have had somewhat more events than the
 //! whole monitored execution. Pairs that show up on the way are targets too.
 //!
 //! The first accesses of every two places in the code come first, then all others, those without a lock in common before the
@@ -79,7 +79,7 @@ impl Known {
     }
 }
 
-/// For how many events a thread is held when the monitored execution had so many: the paper's rule, with events for time.
+/// For how many events a thread is held, given those of the monitored execution: the paper's rule, with events in place of time.
 pub(crate) fn patience(monitored: u64) -> u64 {
     PATIENCE.max(monitored.saturating_add(monitored / 10))
 }
@@ -119,7 +119,7 @@ impl Analysis for Watchpoint {
             self.patience = patience(execution.events);
         }
         self.left_out += conflicts.left_out;
-        // What is seen while a pair is provoked belongs to whoever provokes that pair.
+        // What is seen while a pair is provoked belongs to the target of that pair.
         let is_own = |pair: &Pair| !is_monitored || self.part.owns(hash(pair));
         let news = self.known.news(conflicts.targets).into_iter().filter(|conflict| is_own(&conflict.pair));
         let (firsts, others): (Vec<_>, Vec<_>) = news.partition(|conflict| conflict.is_first);

@@ -102,7 +102,7 @@ pub struct Built {
     pub programs: Vec<Program>,
     /// Where findings are kept.
     pub out: PathBuf,
-    /// The directory that source files are told relative to.
+    /// The directory that the names of source files are relative to.
     pub root: PathBuf,
 }
 

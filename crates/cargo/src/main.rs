@@ -44,7 +44,7 @@ fn run(mut words: Vec<OsString>) -> Result<u8> {
     if words.get(1).is_some_and(|word| word == "racehunter") {
         words.remove(1);
     }
-    // What other commands of `racehunter` understand is none of our business.
+    // Options of other commands are passed on to `racehunter` unread.
     if let Some("replay" | "report" | "explain") = words.get(1).and_then(|word| word.to_str()) {
         return pass_on(&words[1..]);
     }

@@ -116,7 +116,7 @@ fn hunt_all(
         }
         drop(sender);
         for (number, hunted) in receiver {
-            // Whoever fails to tell lets the others know that they need not go on.
+            // If a result cannot be reported, the other workers stop too.
             if let Err(error) = hunted.and_then(|hunted| tell(number, hunted)) {
                 next.store(tests.len(), Ordering::Relaxed);
                 return Err(error);

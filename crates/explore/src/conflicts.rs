@@ -3,7 +3,7 @@
 //! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023: definitions
 //! 8 (identity of a thread), 10 (conflict), 11 (descriptor), 12 (target), and algorithm 2 (the shortest descriptor).
 //!
-//! Whoever is held is met by any conflicting access, so it takes one target for each access that conflicts with others, and not
+//! A held thread is met by any conflicting access, so it takes one target for each access that conflicts with others, and not
 //! one for each pair: of two places in the code, the first access of one is described with the first of the other, the second with
 //! the second, and so on.
 

@@ -46,7 +46,7 @@ pub struct Plan {
     /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
     /// else can run. A pair that meets is a race, and logged as one.
     pub provoke: Option<Box<Pair>>,
-    /// Events of other threads after which whoever is held goes on, though others could too: they may only wait for it. Not for
+    /// Events of other threads after which a held thread goes on, though others could too: they may only wait for it. Not for
     /// executions that run freely.
     pub patience: u64,
     /// Hold threads at accesses that are drawn at random, in the same way.

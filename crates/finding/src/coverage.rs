@@ -65,7 +65,7 @@ pub struct Figures {
     pub conflicting_pairs: u64,
     /// Targets that come of them.
     pub targets: u64,
-    /// Bits that suffice for the trace of any execution with so many threads, accesses and calls.
+    /// Bits that suffice for the trace of any execution with this number of threads, accesses and calls.
     pub trace_bits: u64,
     /// Bytes of the trace as it was, with call stacks, decisions and the ways through the code.
     pub trace_bytes: u64,

@@ -143,7 +143,7 @@ impl Processes {
         self.shared = shared;
     }
 
-    /// So many iterations of an in-process loop come before the first that counts, from the next process on.
+    /// Iterations of an in-process loop before the first that counts, from the next process on.
     pub fn prepare(&mut self, iterations: u32) {
         self.preparatory = iterations;
     }

@@ -1,4 +1,4 @@
-//! Where Rust begins to unwind: the runtime is told, so that a report can say how a panic came about.
+//! Where Rust begins to unwind: a call informs the runtime, so that a report can say how a panic came about.
 
 use std::ffi::CStr;
 

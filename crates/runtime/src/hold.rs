@@ -2,7 +2,7 @@
 //!
 //! The plan describes up to two accesses ([`Hold`]), or has some drawn at random. Whoever comes to one of them first waits there, and others run. When
 //! some thread is about to touch the same memory, and it matters, both stand before their accesses: that is a race,
-//! whatever the program does to synchronise. A thread that waits in vain goes on when nobody else can run, or when the others
+//! whatever the program does to synchronise. A thread that waits in vain goes on when no other thread can run, or when the others
 //! have had as many events as the plan says: they may go on for ever, waiting for it.
 
 use crate::hooks::SITE_WATCHED;
@@ -48,7 +48,7 @@ pub(crate) unsafe fn begin() {
     ACTIVE.set(active);
     if active {
         *WATCH.ptr() = Watch { holds, patience: (*slot).patience, sampler, held: None, since: 0 };
-        // Whoever conflicts with what is held need not be at a place that is known to be shared.
+        // A conflicting access need not be at a place that is known to be shared.
         modules::flag_all(SITE_WATCHED);
         for number in 0..COUNT.get() {
             (*thread(number)).described = [0; 2];

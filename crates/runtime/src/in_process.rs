@@ -94,7 +94,7 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
 
 /// Threads that nobody has joined run to their end.
 unsafe fn drain() {
-    // A plan that has more to say about this execution, which is over, does not fit it: nobody would ever be chosen.
+    // A plan that has more to say about this execution, which is over, does not fit it: no thread would ever be chosen.
     const MOST: u32 = 10_000;
     let (mut left, mut seen) = (MOST, schedule::switches());
     while READY_COUNT.get() > 1 {

@@ -154,7 +154,7 @@ pub(crate) unsafe extern "C" fn remap(
 /// From here on another access to the memory may be the end of the program, which no detector knows.
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
-    // Memory that nobody has used is nobody's to lose: a guard page, before anything is put beside it.
+    // Memory that no thread has used can be protected: a guard page, before anything is put beside it.
     if !detects() || len > CHECKED || !shadow::is_untouched(at, len) {
         is_not_seen(MPROTECT, code);
     }

@@ -153,7 +153,7 @@ impl Interrupted {
         self.rax == EINTR && ((self.rip - 2) as *const u16).read_unaligned() == SYSCALL
     }
 
-    /// Makes that call again. Nobody but this library has interrupted it, and without it the call would not have failed. One
+    /// Makes that call again. Only this library has interrupted it, and without it the call would not have failed. One
     /// that waits for a limited time waits for what is left of it.
     unsafe fn make_again(&self, context: *mut usize) {
         const RAX: usize = 5 + 13;

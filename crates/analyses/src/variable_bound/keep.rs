@@ -40,7 +40,7 @@ impl VariableBound {
         self.visited = if input.flag()? { Some(Visited::load(input)?) } else { None };
         let targets: Vec<u32> = input.numbers()?;
         let waiting = self.later.values().flatten().chain(&self.postponed).chain(&targets);
-        // Prefixes that nobody holds are those of targets that were given up.
+        // Prefixes without an owner are those of targets that were given up.
         let held = waiting.copied().collect::<Vec<u32>>().into_iter().all(|target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }

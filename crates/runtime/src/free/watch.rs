@@ -162,7 +162,7 @@ unsafe fn described(own: &threads::Thread, access: &Access) -> bool {
     }
     let code = log::relative(access.code);
     let mut found = false;
-    // Each thread counts its own, and nobody else does.
+    // Each thread counts its own accesses only.
     for (hold, seen) in (*plan).holds.iter().zip(&own.described) {
         if hold.code == code
             && (hold.path == 0 || hold.path == own.path.load(Ordering::Relaxed))
