@@ -338,7 +338,7 @@ impl Checksum {
 }
 
 /// Describes one access of an execution, so that it can be met again in another one: which instruction, by which thread,
-/// called from where, and the how-manieth of those.
+/// called from where, and its number among those.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hold {

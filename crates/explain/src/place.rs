@@ -50,8 +50,8 @@ impl Places<'_> {
         if let Some(last) = frames.iter().rposition(is_in_program) {
             frames.truncate(last + 1);
         }
-        // Between two functions of a program in Rust there may be ten of its library, which say nothing. What the library itself
-        // does, innermost, is told.
+        // Between two functions of a program in Rust there may be ten of its library, which say nothing. The innermost frames are
+        // kept: they show what the library itself was doing.
         if let Some(own) = frames.iter().position(is_own) {
             let mut number = 0;
             frames.retain(|frame| {

@@ -74,7 +74,7 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             value: values::value(places, record, &records[at + 1..]),
         });
     }
-    // What comes after a panic is how it is told.
+    // The steps after a panic only print its message and unwind.
     if let Some(panic) = steps.iter().position(|step| step.culprit && step.what == PANIC) {
         steps.truncate(panic + 1);
     }

@@ -370,7 +370,7 @@ unsafe fn used_descriptor(call: &Call) {
         touched.add(from.position, true);
         note(File { name: 0, node }, Use { looks: true, changes: false }, call.place);
     }
-    // Nobody looks at what goes to the output and error of the program.
+    // The program does not read back what it writes to standard output and standard error.
     let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies) || channels::of(fd).is_some();
     let Some(node) = node_of(fd).filter(|_| !is_output) else {
         cells::touch(touched, call.place.0);
@@ -479,7 +479,7 @@ unsafe fn note(file: File, usage: Use, place: Place) {
     tell(place);
 }
 
-/// Places that were told, in this execution: each is told once, as far as they are remembered.
+/// Places that this execution has reported. Each is reported once, as long as it is remembered here.
 const PLACES: usize = 64;
 static TOLD: Global<[Place; PLACES]> = Global::new([(0, 0); PLACES]);
 

@@ -6,7 +6,7 @@
 //!
 //! The process itself stays where it is, so that what it connects to elsewhere is still there: a helper that shares memory and
 //! descriptors with it, but not namespaces, makes a second socket, which takes the place of the one that the program
-//! has made. That needs no privilege: where there is none, the helper has a user namespace of its own too.
+//! has made. That needs no privilege: without it, the helper has a user namespace of its own too.
 //!
 //! Connections to a port that the execution has not bound go outside, to whatever listens there.
 
@@ -34,7 +34,7 @@ const NONE: i32 = -1;
 /// Where sockets with local addresses are made.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// There is none yet.
+    /// With all other sockets of the machine: nothing has been bound so far.
     Common,
     /// In a network of their own. The descriptors lead to its namespace, and to that of its user where there is one.
     Own { network: i32, user: i32 },
