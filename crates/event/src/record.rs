@@ -426,6 +426,14 @@ byte_enum! {
         Whole = 23,
         /// Random numbers were drawn for the keys of Rust's hash maps.
         Keys = 24,
+        /// Several threads opened or closed files: which numbers their descriptors get depends on the schedule.
+        Descriptors = 25,
+        /// A large block of memory was resized, and may have stayed where it was.
+        Stays = 26,
+        /// A thread took a reader-writer lock for reading that it had for reading already.
+        ReadsAgain = 27,
+        /// A thread waited on a futex: it goes on when it is woken, and not without reason.
+        FutexWait = 28,
     }
 }
 
@@ -444,7 +452,17 @@ impl Escape {
     pub const fn is_assumption(self) -> bool {
         matches!(
             self,
-            Self::Freed | Self::Clock | Self::Reused | Self::TimedWait | Self::SmallStack | Self::Whole | Self::Keys
+            Self::Freed
+                | Self::Clock
+                | Self::Reused
+                | Self::TimedWait
+                | Self::SmallStack
+                | Self::Whole
+                | Self::Keys
+                | Self::Descriptors
+                | Self::Stays
+                | Self::ReadsAgain
+                | Self::FutexWait
         )
     }
 }
@@ -453,15 +471,19 @@ impl Escape {
 pub const TRACES_OF_PORTS: u64 = 1;
 /// The same: a file that has several names, or gets another one elsewhere, which views do not show as one file system does.
 pub const TRACES_OF_LINKS: u64 = 2;
+/// The same: a port that something outside of the network of the execution may have bound.
+pub const TRACES_OF_NETWORK: u64 = 3;
 
 /// Where the numbers of functions without a model begin.
 pub const UNMODELLED_FUNCTION: u64 = 1 << 32;
 
 /// The place in [`UNMODELLED`] of what formats say that is not followed.
 pub const UNMODELLED_FORMAT: u64 = 16;
+/// The place in [`UNMODELLED`] of functions on streams in which a thread may be cancelled.
+pub const UNMODELLED_CANCELLATION: u64 = 17;
 
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 17] = [
+pub const UNMODELLED: [&str; 18] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -479,6 +501,7 @@ pub const UNMODELLED: [&str; 17] = [
     "mq_timedsend",
     "mq_timedreceive",
     "a format with numbered arguments",
+    "cancellation in a function on a stream",
 ];
 
 byte_enum! {
@@ -511,6 +534,8 @@ byte_enum! {
         DetachTwice = 11,
         /// An object is used that thread number `extra` - 1 has initialised, and nothing orders the two.
         NotInitialised = 12,
+        /// A spin lock or barrier is used that was never initialised.
+        NeverInitialised = 13,
     }
 }
 

@@ -1,6 +1,8 @@
 //! What was not under control, in the terms of the source.
 
-use racehunter_explore::{Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_PORTS, UNMODELLED, UNMODELLED_FUNCTION};
+use racehunter_explore::{
+    Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, UNMODELLED, UNMODELLED_FUNCTION,
+};
 use racehunter_finding::Uncontrolled;
 use racehunter_report::messages;
 use racehunter_sight::Effect;
@@ -52,7 +54,11 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::TimedWait
         | Escape::SmallStack
         | Escape::Whole
-        | Escape::Keys => "assumption",
+        | Escape::Keys
+        | Escape::Descriptors
+        | Escape::Stays
+        | Escape::ReadsAgain
+        | Escape::FutexWait => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -78,6 +84,10 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::Reused
         | Escape::Whole
         | Escape::Keys
+        | Escape::Descriptors
+        | Escape::Stays
+        | Escape::ReadsAgain
+        | Escape::FutexWait
         | Escape::TimedWait
         | Escape::SmallStack
         | Escape::Returned
@@ -125,6 +135,7 @@ fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
         }
         Escape::Traces if escaped.object == TRACES_OF_PORTS => "ports".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_LINKS => "links".to_owned(),
+        Escape::Traces if escaped.object == TRACES_OF_NETWORK => "network".to_owned(),
         Escape::SystemCall => format!("system call {}", escaped.object),
         Escape::Input => format!("file descriptor {}", escaped.object),
         Escape::Signal | Escape::Taker => {

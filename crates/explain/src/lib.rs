@@ -23,7 +23,7 @@ use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{
     Bug, Descriptor, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch,
-    TRACES_OF_LINKS, TRACES_OF_PORTS, Wait,
+    TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, Wait,
 };
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
@@ -126,6 +126,7 @@ impl Explainer<'_> {
             finding.notes.push(match object {
                 TRACES_OF_PORTS => messages::left_ports(),
                 TRACES_OF_LINKS => messages::several_names(),
+                TRACES_OF_NETWORK => messages::left_network(),
                 _ => messages::left_files(),
             });
         }

@@ -77,7 +77,7 @@ fn reason<'r>(what: Misuse, record: &Record, other: Option<u32>, before: &'r [Re
             about(earlier) && is_earlier(earlier) && matches!(earlier.kind, Kind::Unlock | Kind::RwUnlock)
         }),
         Misuse::NotInitialised => last(&|earlier| about(earlier) && earlier.kind == Kind::Initialised),
-        Misuse::WaitUnlocked | Misuse::None => None,
+        Misuse::WaitUnlocked | Misuse::NeverInitialised | Misuse::None => None,
     }
 }
 
@@ -114,6 +114,7 @@ fn phrase(what: Misuse, name: &str, other: &str) -> String {
         Misuse::NotInitialised => {
             format!("`{name}` is used, and nothing makes sure that {other} has initialised it before")
         }
+        Misuse::NeverInitialised => format!("`{name}` is used, but it was never initialised"),
         Misuse::None => format!("`{name}` is misused"),
     }
 }

@@ -315,7 +315,9 @@ impl Processes {
             for (number, indices, chunk, request) in under_way {
                 let (mut executions, answer) =
                     Self::finish_chunk(&mut self.workers[number], &chunk, &request, &self.stop);
-                if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) {
+                // A process that must not be copied leaves out what was to go on from there; it is run from the beginning.
+                let is_left_out = self.snapshots && self.workers[number].changes_files;
+                if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) && !is_left_out {
                     // Nothing would ever come of it.
                     executions[0] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
                 }

@@ -185,6 +185,10 @@ impl Type {
     pub fn is_ordinary_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) == 0
     }
+    /// Whether it is a pointer of another address space.
+    pub fn is_foreign_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) != 0
+    }
     /// Whether it is an integer.
     pub fn is_integer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMIntegerTypeKind

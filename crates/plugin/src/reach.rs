@@ -44,6 +44,23 @@ pub enum What {
     Through(Value),
 }
 
+/// Whether an instruction uses memory by a pointer into another address space, such as those of the segment registers. Which
+/// address that is, nothing tells.
+fn is_elsewhere_in_memory(instruction: Value) -> bool {
+    let uses_memory = matches!(
+        instruction.opcode(),
+        Some(
+            Opcode::LLVMLoad
+                | Opcode::LLVMStore
+                | Opcode::LLVMAtomicRMW
+                | Opcode::LLVMAtomicCmpXchg
+                | Opcode::LLVMCall
+                | Opcode::LLVMInvoke
+        )
+    );
+    uses_memory && instruction.operands().any(|operand| operand.ty().is_foreign_pointer())
+}
+
 /// Finds what is not seen.
 pub struct Lookout<'a> {
     /// The module is one of RaceHunter's own.
@@ -67,6 +84,11 @@ impl<'a> Lookout<'a> {
             return found;
         }
         self.taken(instruction, &mut found);
+        if is_elsewhere_in_memory(instruction) {
+            let name = "memory of another segment".to_owned();
+            let what = What::Named(Effect::Memory, name, None, [None, None]);
+            found.push(Reached { at: instruction, what });
+        }
         if let Some(Opcode::LLVMCall | Opcode::LLVMInvoke | Opcode::LLVMCallBr) = instruction.opcode() {
             let called = self.called(instruction, understood);
             found.extend(called.into_iter().map(|what| Reached { at: instruction, what }));

@@ -148,6 +148,14 @@ pub fn left_ports() -> String {
         .to_owned()
 }
 
+/// The same for what the private network has not.
+#[must_use]
+pub fn left_network() -> String {
+    "the program connects to a port that it has not bound, and has a network of its own, where nothing else is: that alone may \
+     make it fail; `--shared-network` switches that off"
+        .to_owned()
+}
+
 /// The same for files that views of their own do not show as they are.
 #[must_use]
 pub fn several_names() -> String {
@@ -256,6 +264,7 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "unseen-memory" => format!("memory of {detail}"),
         "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
         "kernel-state" if detail == "links" => "files with several names".to_owned(),
+        "kernel-state" if detail == "network" => "ports outside of the private network".to_owned(),
         "kernel-state" if detail == "ports" => "ports that executions share".to_owned(),
         "kernel-state" => format!("{detail} (state of the kernel)"),
         "random" => format!("{} (differs from execution to execution)", or_else(detail, "a source of chance")),

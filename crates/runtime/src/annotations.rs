@@ -226,6 +226,13 @@ pub(crate) unsafe fn released(at: usize) {
     release(&mut (*happens(at)).clock);
 }
 
+/// Something is counted down: both at once, so that the last one knows of all others.
+pub(crate) unsafe fn counted(at: usize) {
+    let o = happens(at);
+    acquire(&(*o).clock);
+    release(&mut (*o).clock);
+}
+
 pub(crate) unsafe fn taken(at: usize, writes: bool) {
     let o = happens(at);
     acquire(&(*o).clock);

@@ -3,6 +3,7 @@
 //! Executions begin just before `main`, so that constructors run once for all of them. Where that would leave out what is to be
 //! explored, the process becomes the same program once more, with executions that begin before all constructors.
 
+use crate::world::copies;
 use crate::{Global, server, sys};
 use core::ffi::{CStr, c_char};
 
@@ -27,6 +28,7 @@ pub(crate) const SERVER: &CStr = c"RACEHUNTER_SERVER";
 
 /// Runs before all constructors, those of libraries too. Where executions begin here, each of them runs the constructors.
 unsafe extern "C" fn before_constructors(_argc: i32, argv: *const *const c_char, environment: *const *const c_char) {
+    copies::begin();
     crate::tsan::__tsan_init();
     ARGUMENTS.set(argv);
     ENVIRONMENT.set(environment);
@@ -55,11 +57,18 @@ unsafe fn variables() -> impl Iterator<Item = *const c_char> {
 #[unsafe(link_section = ".preinit_array")]
 static BEFORE_CONSTRUCTORS: unsafe extern "C" fn(i32, *const *const c_char, *const *const c_char) = before_constructors;
 
-/// A static constructor creates a thread or ends the program. The server is to begin before that: this process becomes the
-/// same program once more, with executions that begin before all constructors.
+/// A static constructor creates a thread, changes a file, opens something, or ends the program. The server is to begin before
+/// that: this process becomes the same program once more, with executions that begin before all constructors.
 pub(crate) unsafe fn before_main() {
+    if !IS_READY.get() && !server::has_controller() {
+        begin_before_main();
+    }
+}
+
+/// Begins again, with executions that begin before all constructors. Returns if that was of no use before, or is not possible.
+pub(crate) unsafe fn begin_before_main() {
     const EXECVE: usize = 59;
-    if IS_READY.get() || server::has_controller() || !has_variable(SERVER) {
+    if has_variable(EARLY) || !has_variable(SERVER) {
         return;
     }
     let count = variables().count();

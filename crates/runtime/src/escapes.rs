@@ -18,6 +18,18 @@ static HAS_TIMED: Global<bool> = Global::new(false);
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_SMALL_STACK: Global<bool> = Global::new(false);
 
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_STAYED: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_WAITED: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_READ_AGAIN: Global<bool> = Global::new(false);
+#[unsafe(link_section = ".data.racehunter")]
+static HAS_RENUMBERED: Global<bool> = Global::new(false);
+/// The thread + 1 that was the first to open or close a descriptor beside others.
+#[unsafe(link_section = ".data.racehunter")]
+static OPENS_FILES: Global<u32> = Global::new(0);
+
 /// Memory is given back to the allocator. Where it would come back at once without the quarantine, others might meet it
 /// again at the same address; a claim rests on that.
 #[inline]
@@ -41,6 +53,48 @@ pub(crate) unsafe fn small_stack() {
     if !HAS_SMALL_STACK.get() {
         HAS_SMALL_STACK.set(true);
         log::escape(Escape::SmallStack, 0, 0, 0);
+    }
+}
+
+/// A large block may have been resized where it is.
+pub(crate) unsafe fn stays() {
+    if LIVE.get() > 1 && !HAS_STAYED.get() {
+        HAS_STAYED.set(true);
+        log::escape(Escape::Stays, 0, 0, 0);
+    }
+}
+
+/// A thread takes a reader-writer lock for reading that it has for reading already. POSIX lets it wait for a writer that waits
+/// for it.
+pub(crate) unsafe fn reads_again() {
+    if !HAS_READ_AGAIN.get() {
+        HAS_READ_AGAIN.set(true);
+        log::escape(Escape::ReadsAgain, 0, 0, 0);
+    }
+}
+
+/// A thread waits on a futex, from which the kernel may let it go for no reason.
+pub(crate) unsafe fn futex_wait() {
+    if !HAS_WAITED.get() {
+        HAS_WAITED.set(true);
+        log::escape(Escape::FutexWait, 0, 0, 0);
+    }
+}
+
+/// A descriptor was made or closed. Which numbers are free then depends on what other threads have open, and their calls are not
+/// ordered by the schedule for the sake of that.
+pub(crate) unsafe fn renumbered() {
+    if COUNT.get() <= 1 || HAS_RENUMBERED.get() {
+        return;
+    }
+    let running = CURRENT.get() + 1;
+    match OPENS_FILES.get() {
+        0 => OPENS_FILES.set(running),
+        only if only != running => {
+            HAS_RENUMBERED.set(true);
+            log::escape(Escape::Descriptors, 0, 0, 0);
+        }
+        _ => {}
     }
 }
 

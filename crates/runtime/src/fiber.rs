@@ -7,7 +7,7 @@
 
 use crate::schedule::now;
 use crate::thread::{__rh_stack, COUNT, CURRENT, Thread, prepare, thread};
-use crate::{Global, clock, kernel, signals, sync, sys};
+use crate::{Global, clock, float, kernel, signals, sync, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -177,7 +177,9 @@ pub(crate) unsafe fn switch_to(to: u32) {
     if kernel::in_use() {
         kernel::hand_over(from, next);
     } else {
+        let exceptions = float::exceptions();
         rh_fiber_switch(&raw mut (*from).rsp, (*next).rsp, (*next).fs);
+        float::set_exceptions(exceptions);
     }
 }
 
@@ -185,6 +187,9 @@ pub(crate) unsafe fn switch_to(to: u32) {
 unsafe extern "C" fn begin(t: *mut Thread) {
     (*t).fs = fs_base();
     rh_park(t);
+    if !kernel::in_use() {
+        float::set_exceptions((*t).exceptions);
+    }
     sync::keys::arm(t);
     // It may have been sent a signal before it had its first turn.
     signals::deliver();
@@ -211,6 +216,15 @@ pub(crate) unsafe fn harvest(t: *mut Thread, attributes: *const u8) -> i32 {
     assert!((*parked).len <= PARKED_WORDS);
     core::ptr::copy_nonoverlapping((*t).rsp as *const usize, &raw mut (*parked).words as *mut usize, (*parked).len);
     0
+}
+
+/// A thread begins with the floating-point environment of the one that creates it.
+pub(crate) unsafe fn inherit(t: *mut Thread) {
+    if !kernel::in_use() {
+        // Where `rh_park` has saved them.
+        ((*t).rsp as *mut [u32; 2]).write(float::modes());
+        (*t).exceptions = float::exceptions();
+    }
 }
 
 /// Bytes of the stack that a thread with these attributes gets, with what the C library keeps there.

@@ -37,6 +37,7 @@ mod constructors;
 mod debug;
 mod escapes;
 mod fiber;
+mod float;
 mod free;
 mod hold;
 mod hooks;

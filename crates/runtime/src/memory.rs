@@ -161,8 +161,11 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
     }
     // Larger blocks are moved by the allocator, if they must: it can do that without copying them.
     const MOVED_HERE: usize = 64 << 10;
+    /// Moved even if they fit: a pointer to where the block was before is no good any more.
+    const ALWAYS_MOVED: usize = 4 << 10;
     let old = malloc_usable_size(block);
-    if detects() && (size > old || size < old / 2) && old.max(size) <= MOVED_HERE && old != 0 {
+    let moves = old <= ALWAYS_MOVED || size > old || size < old / 2;
+    if detects() && moves && old.max(size) <= MOVED_HERE && old != 0 {
         let new = allocate(size, code);
         if !new.is_null() {
             core::ptr::copy_nonoverlapping(block, new, old.min(size));
@@ -173,6 +176,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
     objects::forget_range(block as usize, old);
     track::ends(block as usize, old);
     if detects() {
+        escapes::stays();
         if let Some(access) = last_access(code) {
             shadow::check(block as usize, old, access);
         }

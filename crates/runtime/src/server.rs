@@ -8,12 +8,13 @@ use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
     Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
-    schedule, shadow, sys, time, timers, watchdog, world::view,
+    schedule, shadow, sys, time, timers, watchdog,
+    world::{copies, early, view},
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, NOTE_FILES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
     OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK,
     SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
     Trouble,
@@ -82,6 +83,12 @@ pub(crate) fn slot() -> *mut Slot {
 
 fn slot_at(index: u32) -> *mut Slot {
     (REGION.get().wrapping_add(SLOTS_OFFSET) as *mut Slot).wrapping_add(index as usize)
+}
+
+/// Whether an address is in what the controller and executions share.
+pub(crate) fn is_own_memory(address: usize) -> bool {
+    let region = REGION.get() as usize;
+    (region..region + REGION_SIZE).contains(&address) || early::is_own_memory(address)
 }
 
 pub(crate) fn switch_area() -> *const Switch {
@@ -297,7 +304,11 @@ unsafe fn answer_request() {
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
     const SEEK_CUR: usize = 1;
+    if copies::have_something() {
+        constructors::begin_before_main();
+    }
     pages::gather();
+    early::prepare();
     answer(0);
     let header = header();
     let input = input_position();
@@ -526,11 +537,11 @@ pub(crate) unsafe fn runs_loops() -> bool {
     (*header()).loops != 0
 }
 
-/// Executions must leave the namespaces before they have threads: this one begins again, and has changed nothing yet. Returns
-/// when that was of no use before.
+/// Executions must leave the namespaces before they have threads, and cover directories before they look into them: this one
+/// begins again, and has changed nothing yet. Returns if it cannot.
 pub(crate) unsafe fn begin_earlier() {
     let header = header();
-    if (*header).leaves_early == 0 && (*slot()).flags & FLAG_DEBUG == 0 && (*header).loops == 0 {
+    if (*slot()).flags & FLAG_DEBUG == 0 && (*header).loops == 0 {
         (*header).leaves_early = 1;
         (*slot()).notes = 0;
         (*slot()).state = STATE_NO_ROOM;
@@ -607,7 +618,11 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count) = log::extent();
     let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
-    let copies = if view::is_active() { leave_out(index, copies) } else { copies };
+    let is_possible = !view::is_active() && !copies::have_something();
+    if !is_possible {
+        log::note(NOTE_FILES);
+    }
+    let copies = if is_possible { copies } else { leave_out(index, copies) };
     for copy in 1..=copies {
         set_input(input);
         enter_slot(index + copy);

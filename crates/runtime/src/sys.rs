@@ -56,6 +56,14 @@ pub(crate) unsafe fn reserve(at: usize, len: usize) -> *mut u8 {
     if got < 0 || (at != 0 && got as usize != at) { core::ptr::null_mut() } else { got as *mut u8 }
 }
 
+/// Zeroed memory that this process shares with those that it forks; null on failure.
+pub(crate) unsafe fn reserve_shared(len: usize) -> *mut u8 {
+    const READ_WRITE: usize = 3;
+    const SHARED_ANONYMOUS: usize = 0x21;
+    let got = call6(MMAP, 0, len, READ_WRITE, SHARED_ANONYMOUS, usize::MAX, 0);
+    if got < 0 { core::ptr::null_mut() } else { got as *mut u8 }
+}
+
 /// A shared mapping of a file; null on failure.
 pub(crate) unsafe fn map_shared(fd: i32, len: usize) -> *mut u8 {
     let got = call6(MMAP, 0, len, 3, 1, fd as usize, 0);

@@ -45,6 +45,8 @@ pub(crate) struct Thread {
     pub argument: usize,
     pub result: usize,
 
+    /// Floating-point exceptions that its creator had raised, see [`crate::float`].
+    pub exceptions: u16,
     pub state: State,
     pub pending: Wait,
     pub timed_out: bool,

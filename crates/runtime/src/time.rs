@@ -15,8 +15,8 @@ const PROCESS_CPU: i32 = 2;
 const THREAD_CPU: i32 = 3;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
-/// The same moment for every execution: a realtime clock starts here.
-const REALTIME_BASE: u64 = 1_700_000_000 * SECOND;
+/// The same moment for every execution: a realtime clock starts here. Files that were there before are not from the future.
+const REALTIME_BASE: u64 = 2_000_000_000 * SECOND;
 /// Where the other clocks start.
 const UPTIME_BASE: u64 = 100_000 * SECOND;
 /// What one look at a clock takes, so that polling a clock gets somewhere.
@@ -114,6 +114,11 @@ unsafe fn sleep_until(deadline: u64, code: usize) -> bool {
 /// Nanoseconds until the deadline.
 pub(crate) fn until(deadline: u64) -> u64 {
     deadline.saturating_sub(NOW.get())
+}
+
+/// What the realtime clock shows.
+pub(crate) fn realtime() -> u64 {
+    REALTIME_BASE + NOW.get()
 }
 
 /// Nanoseconds since that time.

@@ -105,7 +105,7 @@ const THREADS: &str = "
     pthread_barrierattr_init:0 pthread_barrierattr_destroy:0 pthread_barrierattr_setpshared:0
     pthread_setaffinity_np:2 pthread_getaffinity_np:2 pthread_setname_np:1 pthread_getname_np:1 pthread_setschedparam:2
     pthread_getschedparam:12 pthread_setschedprio pthread_setconcurrency pthread_getconcurrency sched_get_priority_max
-    sched_get_priority_min sched_setaffinity:2 sched_getaffinity:2 sched_setscheduler:2 sched_getscheduler __sched_cpucount:1
+    sched_get_priority_min sched_setaffinity:2 sched_getaffinity:2 sched_setscheduler:2 sched_getscheduler sched_setparam:1 sched_getparam:1 nice setpriority getpriority __sched_cpucount:1
     __sched_cpualloc __sched_cpufree";
 
 /// Signals, and jumps out of their handlers. Sets of signals, and the places that jumps lead to, are memory.
@@ -253,10 +253,10 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
-    chroot nice setpriority getpriority prctl setuid setgid seteuid setegid
+    chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
-    sched_rr_get_interval sched_setparam sched_getparam inotify_init inotify_add_watch fanotify_init userfaultfd";
+    sched_rr_get_interval inotify_init inotify_add_watch fanotify_init userfaultfd";
 
 /// State of the process that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "

@@ -98,8 +98,22 @@ impl Campaign<'_> {
         if has(Escape::TimedWait) {
             assumes.push("waits with a deadline end by a signal or a time-out".to_owned());
         }
+        if has(Escape::FutexWait) {
+            assumes.push("waits on a futex end only when they are woken".to_owned());
+        }
         if has(Escape::SmallStack) {
             assumes.push("stacks are large enough".to_owned());
+        }
+        if has(Escape::Stays) {
+            assumes.push("large blocks stay where they are when resized, if they fit".to_owned());
+        }
+        if has(Escape::ReadsAgain) {
+            assumes.push(
+                "a thread that reads under a lock gets it again for reading, also while a writer waits".to_owned(),
+            );
+        }
+        if has(Escape::Descriptors) {
+            assumes.push("the numbers of descriptors do not matter".to_owned());
         }
         if has(Escape::Freed) {
             assumes.push("freed memory is not handed out again at once".to_owned());

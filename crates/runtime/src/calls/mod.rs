@@ -10,9 +10,10 @@ mod hidden;
 mod routines;
 
 use crate::atomics::atomic_update;
-use crate::{free, hooks, schedule};
+use crate::signals::cancel;
+use crate::{free, hooks, log, schedule};
 use core::ffi::{CStr, c_char};
-use racehunter_event::Kind;
+use racehunter_event::{Escape, Kind, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION};
 use racehunter_sight::models::{self, Condition, Direction, Length, Part, Place, Touch};
 
 unsafe extern "C" {
@@ -90,6 +91,11 @@ impl Call {
                 Condition::Positive => self.result > 0,
             };
         let Some(address) = self.place(&touch.place).filter(|_| happens) else { return };
+        if matches!(touch.place, Place::Stream(_)) && cancel::is_pending() {
+            // Whether the function comes to a cancellation point depends on what is in its buffer.
+            let what = UNMODELLED_FUNCTION + UNMODELLED_CANCELLATION;
+            log::escape(Escape::Unmodelled, self.code, what as usize, 0);
+        }
         let len = self.length(touch.length, address);
         match touch.direction {
             Direction::Read => self.reads(address, len),

@@ -3,6 +3,9 @@
 use super::{Call, hidden, strlen, strnlen, wide_len};
 use crate::Global;
 
+/// Bytes of the name of a variable of the environment that are looked at.
+const LONGEST_NAME: usize = 256;
+
 /// Where `strtok` goes on.
 #[unsafe(link_section = ".data.racehunter")]
 static SAVED: Global<usize> = Global::new(0);
@@ -78,7 +81,18 @@ impl Call {
             count += 1;
         }
         let len = (count + 1) * size_of::<usize>();
-        if is_changed { self.writes(list as usize, len) } else { self.reads(list as usize, len) }
+        if is_changed {
+            self.writes(list as usize, len)
+        } else {
+            self.reads(list as usize, len)
+        }
+        for at in 0..count {
+            // `putenv` puts memory of the program into the list; names are compared.
+            let text = *list.add(at) as *const u8;
+            let name = strnlen(text, LONGEST_NAME);
+            let len = (0..name).find(|&at| *text.add(at) == b'=').unwrap_or(name);
+            self.reads(text as usize, len + 1);
+        }
     }
 
     /// An address of the internet, which is read as the first argument, or was written as the second. Its size depends on its family.

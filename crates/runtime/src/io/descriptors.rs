@@ -1,12 +1,13 @@
 //! Making, copying and closing file descriptors.
 
 use super::channels::{self, Descriptor};
+use super::sockets;
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
 use crate::schedule::point;
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::world::{changes, files};
-use crate::{hooks, shadow, sys, timers};
+use crate::{escapes, hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
 const PIPE2: usize = 293;
@@ -66,6 +67,7 @@ unsafe fn ends(fd: i32, code: usize) {
 
 /// A descriptor was made or closed: what was done with its number before was done with another descriptor.
 pub(super) unsafe fn renewed(fd: i32) {
+    escapes::renumbered();
     if let Some(cell) = descriptor_cell(fd) {
         shadow::clear(cell as usize, CELL_SIZE as usize);
     }
@@ -189,6 +191,9 @@ pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
         locks::closed(locked);
         return finish(result) as i32;
     };
+    if d.kind == FileKind::Socket {
+        sockets::closes(fd, code);
+    }
     let n = point(code);
     // That nothing more comes is news for the other end.
     channels::tell(d.channel);

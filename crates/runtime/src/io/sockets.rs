@@ -7,11 +7,11 @@ use super::{
 };
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
-use crate::world::files;
 use crate::world::network::{self, Reach};
+use crate::world::{cells, files};
 use crate::{sys, time};
 use core::ffi::c_char;
-use racehunter_event::{File, FileKind, FileOperation, Kind};
+use racehunter_event::{File, FileKind, FileOperation, Kind, Touched};
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -137,6 +137,32 @@ impl Address {
         if self.family() == UNIX { self.path() } else { key(&[LISTENER, u64::from(self.port())]) }
     }
 
+    /// The cell of the address, which changes when something is bound there, listens there or is gone. None for an address that the
+    /// kernel is to choose.
+    fn cell(&self) -> Option<u16> {
+        const NAME: u64 = 7;
+        const PORT: u64 = 8;
+        match self.family() {
+            INET | INET6 => (self.port() != 0).then(|| cells::of(key(&[PORT, u64::from(self.port())]))),
+            UNIX if self.is_named() => {
+                let name = &self.bytes[2..self.len as usize];
+                let is_path = name[0] != 0;
+                let name = name.iter().take_while(|&&byte| !is_path || byte != 0);
+                Some(cells::of(name.fold(NAME, |sum, &byte| key(&[sum, u64::from(byte)]))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The running thread is about to use the address, or to change what is there.
+    unsafe fn touch(&self, changes: bool, code: usize) {
+        if let Some(cell) = self.cell() {
+            let mut touched = Touched::default();
+            touched.add(cell, changes);
+            cells::touch(touched, code);
+        }
+    }
+
     fn path(&self) -> u64 {
         const PATH: u64 = 3;
         key(&[PATH, self.word()])
@@ -218,8 +244,9 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 }
 
 /// An address that the program chooses can be known outside; one that the kernel chooses is told to nobody.
-unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, _code: usize) -> i32 {
+unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     let wanted = Address::copy(address, len);
+    wanted.touch(true, code);
     wanted.with_path(|path| unsafe { files::changes(path) });
     if network::binds(fd, wanted.reach()) {
         replaced(fd);
@@ -265,8 +292,11 @@ unsafe fn mark_delayed(address: &Address, channel: usize) {
     }
 }
 
-unsafe extern "C" fn listen_at(fd: i32, backlog: i32, _code: usize) -> i32 {
+unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
     const ANY_PORT: Reach = Reach::Port(0);
+    if let Some(local) = Address::of(fd, GETSOCKNAME) {
+        local.touch(true, code);
+    }
     // Without an address it gets one now.
     if network::binds(fd, ANY_PORT) {
         replaced(fd);
@@ -285,7 +315,8 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, _code: usize) -> i32 {
 
 unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     const EINPROGRESS: isize = -115;
-    approach_peer(fd, address as usize, len as usize);
+    const REFUSED: isize = -111;
+    approach_peer(fd, address as usize, len as usize, code);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     };
@@ -319,21 +350,38 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
             Err(error) => return finish(-(error as isize)) as i32,
         };
     }
+    if result == REFUSED {
+        network::refused(listener.reach());
+    }
     if matches!(result, 0 | EINPROGRESS) && type_of(fd) != DATAGRAM {
         settle_connection(fd, &listener, known.is_some_and(|door| !channels::is_outside(door)));
     }
     if result == EINPROGRESS && waits {
         result = await_connection(fd, &request);
+        if result == REFUSED {
+            network::refused(listener.reach());
+        }
     }
     finish(result) as i32
 }
 
 /// A socket is about to be connected to an address, or to send something there.
-unsafe fn approach_peer(fd: i32, address: usize, len: usize) {
-    if address != 0
-        && network::reaches(fd, Address::copy(address as *const u8, len as u32).reach(), type_of(fd) == DATAGRAM)
-    {
+unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
+    if address == 0 {
+        return;
+    }
+    let peer = Address::copy(address as *const u8, len as u32);
+    peer.touch(false, code);
+    if network::reaches(fd, peer.reach(), type_of(fd) == DATAGRAM) {
         replaced(fd);
+    }
+}
+
+/// A socket is about to be closed: nothing is at its address any more.
+pub(super) unsafe fn closes(fd: i32, code: usize) {
+    let is_connected = || Address::of(fd, GETPEERNAME).is_some();
+    if let Some(local) = Address::of(fd, GETSOCKNAME).filter(|_| !is_connected()) {
+        local.touch(true, code);
     }
 }
 
@@ -507,7 +555,7 @@ unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to:
 
 unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
     touch(buffer, len as isize, Kind::ReadRange, code);
-    approach_peer(fd, to, size);
+    approach_peer(fd, to, size, code);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
     };
@@ -537,7 +585,7 @@ struct Message {
 unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, code: usize) -> isize {
     let call =
         |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
-    approach_peer(fd, (*message).name, (*message).name_len as u32 as usize);
+    approach_peer(fd, (*message).name, (*message).name_len as u32 as usize, code);
     let Some(d) = channels::of(fd) else {
         return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
     };
@@ -569,7 +617,7 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
 
 unsafe extern "C" fn send_messages(fd: i32, messages: *const Message, count: u32, flags: i32, code: usize) -> i32 {
     if count > 0 {
-        approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize);
+        approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize, code);
     }
     let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages as usize, count as usize, flags as usize);
     finish(match channels::of(fd) {

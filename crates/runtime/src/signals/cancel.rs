@@ -32,6 +32,11 @@ unsafe fn is_due(t: *const Thread) -> bool {
     (*t).cancel_requested && !(*t).cancel_disabled
 }
 
+/// Whether the running thread has to leave at its next cancellation point.
+pub(crate) unsafe fn is_pending() -> bool {
+    schedule::running() && !free::is_on() && is_due(current())
+}
+
 /// Whether the current wait of the thread ends because it is cancelled.
 pub(crate) unsafe fn ends_wait(t: *const Thread) -> bool {
     (*t).ends_by & BY_CANCEL != 0 && is_due(t)

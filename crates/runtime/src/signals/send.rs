@@ -77,7 +77,7 @@ static SPARE: Global<*mut Sent> = Global::new(core::ptr::null_mut());
 #[unsafe(link_section = ".data.racehunter")]
 static UNCLAIMED: Global<u64> = Global::new(0);
 
-unsafe fn process_id() -> i32 {
+pub(crate) unsafe fn process_id() -> i32 {
     sys::call(sys::GETPID, 0, 0, 0, 0) as i32
 }
 

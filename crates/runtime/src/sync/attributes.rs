@@ -1,11 +1,362 @@
-//! What a program asks and sets about its threads: names, stacks, affinity, priorities.
+//! What a program asks and sets about its threads: names, stacks, processors, priorities.
 //!
-//! The C library asks the kernel about these by the kernel's number of the thread. A thread that is a fiber has none: the
-//! kernel thread that it was harvested from is over. For the time of the call it has that of the process.
+//! The kernel keeps these for each of its threads, and a fiber has none of its own. So they are kept here: whatever a thread
+//! sets is what is found for it, and has no other effect. Threads inherit from the one that creates them.
 
-use crate::sync::real;
-use crate::thread::{any_by_handle, thread};
-use crate::{Global, kernel, sys};
+use super::{EINVAL, EPERM, fail, interpose, real};
+use crate::signals::send::process_id;
+use crate::thread::{COUNT, CURRENT, State, any_by_handle, thread};
+use crate::world::cells;
+use crate::{Global, kernel, schedule, sys};
+use core::ffi::CStr;
+use racehunter_event::Touched;
+use racehunter_event::control::MAX_THREADS;
+
+/// What is kept of a thread.
+#[derive(Clone, Copy)]
+struct Kept {
+    name: Option<[u8; NAME]>,
+    /// Bit per processor.
+    processors: Option<[u64; PROCESSORS / 64]>,
+    nice: Option<i32>,
+    /// Policy and priority.
+    policy: Option<[i32; 2]>,
+}
+
+const NAME: usize = 16;
+const PROCESSORS: usize = 1024;
+
+static KEPT: Global<[Kept; MAX_THREADS]> =
+    Global::new([Kept { name: None, processors: None, nice: None, policy: None }; MAX_THREADS]);
+
+unsafe fn kept(number: u32) -> &'static mut Kept {
+    &mut (*KEPT.ptr())[number as usize % MAX_THREADS]
+}
+
+/// A thread is created.
+pub(super) unsafe fn inherit(number: u32) {
+    *kept(number) = *kept(CURRENT.get());
+}
+
+/// Whom a call is about.
+#[derive(Clone, Copy)]
+enum Whom {
+    Fiber(u32),
+    /// A thread of the kernel, in this process or elsewhere.
+    Other,
+}
+
+fn is_kept() -> bool {
+    !kernel::in_use()
+}
+
+/// A thread by the number that `gettid` gives; 0 is the running one.
+unsafe fn by_number(id: i32) -> Whom {
+    let number = if id == 0 { CURRENT.get() } else { id.wrapping_sub(process_id()) as u32 };
+    let is_there = number < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
+    if is_kept() && schedule::running() && is_there { Whom::Fiber(number) } else { Whom::Other }
+}
+
+unsafe fn by_handle(handle: usize) -> Whom {
+    match any_by_handle(handle) {
+        Some(t) if is_kept() && schedule::running() => Whom::Fiber((*t).number),
+        _ => Whom::Other,
+    }
+}
+
+/// What threads find out about each other depends on the schedule.
+unsafe fn touch(number: u32, changes: bool, code: usize) {
+    const ATTRIBUTES: u64 = 0xa77_1b07e5;
+    let mut touched = Touched::default();
+    touched.add(cells::of(ATTRIBUTES ^ u64::from(number)), changes);
+    cells::touch(touched, code);
+}
+
+interpose! {
+    pthread_getname_np => name_of, "rcx";
+    pthread_setname_np => set_name, "rdx";
+    pthread_getaffinity_np => processors_of, "rcx";
+    pthread_setaffinity_np => set_processors, "rcx";
+    pthread_getschedparam => policy_of, "rcx";
+    pthread_setschedparam => set_policy, "rcx";
+    pthread_setschedprio => set_priority, "rdx";
+    sched_getaffinity => processors_by_number, "rcx";
+    sched_setaffinity => set_processors_by_number, "rcx";
+    sched_getscheduler => policy_by_number, "rsi";
+    sched_setscheduler => set_policy_by_number, "rcx";
+    sched_getparam => priority_by_number, "rdx";
+    sched_setparam => set_priority_by_number, "rdx";
+    getpriority => nice_by_number, "rdx";
+    setpriority => set_nice_by_number, "rcx";
+    nice => add_to_nice, "rsi";
+}
+
+/// The result of a system call, as the functions named after one return it.
+unsafe fn finish(result: isize) -> i32 {
+    if result < 0 { fail(-result as i32) } else { result as i32 }
+}
+
+unsafe extern "C" fn name_of(handle: usize, to: *mut u8, size: usize, code: usize) -> i32 {
+    const ERANGE: i32 = 34;
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, *mut u8, usize) -> i32 = core::mem::transmute(real::get_name());
+        return real(handle, to, size);
+    };
+    if size < NAME {
+        return ERANGE;
+    }
+    touch(number, false, code);
+    let name = kept(number).name.unwrap_or_else(|| name_of_process());
+    to.copy_from_nonoverlapping(name.as_ptr(), NAME);
+    0
+}
+
+unsafe fn name_of_process() -> [u8; NAME] {
+    const GET_NAME: usize = 16;
+    let mut name = [0; NAME];
+    sys::call(sys::PRCTL, GET_NAME, name.as_mut_ptr() as usize, 0, 0);
+    name
+}
+
+unsafe extern "C" fn set_name(handle: usize, name: *const core::ffi::c_char, code: usize) -> i32 {
+    const ERANGE: i32 = 34;
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, *const core::ffi::c_char) -> i32 = core::mem::transmute(real::set_name());
+        return real(handle, name);
+    };
+    let text = CStr::from_ptr(name).to_bytes_with_nul();
+    if text.len() > NAME {
+        return ERANGE;
+    }
+    touch(number, true, code);
+    let mut whole = [0; NAME];
+    whole[..text.len()].copy_from_slice(text);
+    kept(number).name = Some(whole);
+    0
+}
+
+type Processors = [u64; PROCESSORS / 64];
+
+/// Those that the process may use.
+unsafe fn all_processors() -> Processors {
+    let mut all = [0; PROCESSORS / 64];
+    sys::call(GET_AFFINITY, 0, size_of::<Processors>(), all.as_mut_ptr() as usize, 0);
+    all
+}
+
+const GET_AFFINITY: usize = 204;
+const SET_AFFINITY: usize = 203;
+
+unsafe fn get_processors(number: u32, size: usize, to: *mut u8, code: usize) -> i32 {
+    touch(number, false, code);
+    let set = kept(number).processors.unwrap_or(all_processors());
+    if size.is_multiple_of(8) && size > 0 && set.iter().skip(size / 8).all(|&word| word == 0) {
+        to.write_bytes(0, size);
+        to.copy_from_nonoverlapping(set.as_ptr() as *const u8, size.min(size_of::<Processors>()));
+        return 0;
+    }
+    EINVAL
+}
+
+unsafe fn put_processors(number: u32, size: usize, from: *const u8, code: usize) -> i32 {
+    let mut set: Processors = [0; PROCESSORS / 64];
+    (set.as_mut_ptr() as *mut u8).copy_from_nonoverlapping(from, size.min(size_of::<Processors>()));
+    set.iter_mut().zip(all_processors()).for_each(|(word, all)| *word &= all);
+    if set.iter().all(|&word| word == 0) {
+        return EINVAL;
+    }
+    touch(number, true, code);
+    kept(number).processors = Some(set);
+    0
+}
+
+unsafe extern "C" fn processors_of(handle: usize, size: usize, to: *mut u8, code: usize) -> i32 {
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, usize, *mut u8) -> i32 = core::mem::transmute(real::get_affinity());
+        return real(handle, size, to);
+    };
+    get_processors(number, size, to, code)
+}
+
+unsafe extern "C" fn set_processors(handle: usize, size: usize, from: *const u8, code: usize) -> i32 {
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, usize, *const u8) -> i32 = core::mem::transmute(real::set_affinity());
+        return real(handle, size, from);
+    };
+    put_processors(number, size, from, code)
+}
+
+unsafe extern "C" fn processors_by_number(id: i32, size: usize, to: *mut u8, code: usize) -> i32 {
+    match by_number(id) {
+        Whom::Fiber(number) => finish(-get_processors(number, size, to, code) as isize),
+        Whom::Other => {
+            let result = sys::call(GET_AFFINITY, id as usize, size, to as usize, 0);
+            if let Ok(bytes) = usize::try_from(result) {
+                // The kernel writes what it has, and says how much.
+                to.add(bytes).write_bytes(0, size - bytes);
+            }
+            finish(result.min(0))
+        }
+    }
+}
+
+unsafe extern "C" fn set_processors_by_number(id: i32, size: usize, from: *const u8, code: usize) -> i32 {
+    finish(match by_number(id) {
+        Whom::Fiber(number) => -put_processors(number, size, from, code) as isize,
+        Whom::Other => sys::call(SET_AFFINITY, id as usize, size, from as usize, 0),
+    })
+}
+
+const OTHER: i32 = 0;
+/// `SCHED_FIFO` and `SCHED_RR`.
+const REAL_TIME: core::ops::RangeInclusive<i32> = 1..=2;
+
+unsafe fn is_privileged() -> bool {
+    const GETEUID: usize = 107;
+    sys::call(GETEUID, 0, 0, 0, 0) == 0
+}
+
+unsafe fn get_policy(number: u32, code: usize) -> [i32; 2] {
+    touch(number, false, code);
+    kept(number).policy.unwrap_or([OTHER, 0])
+}
+
+/// Returns an error.
+unsafe fn put_policy(number: u32, policy: i32, priority: i32, code: usize) -> i32 {
+    const RESET_ON_FORK: i32 = 0x4000_0000;
+    const IDLE: i32 = 5;
+    let policy = policy & !RESET_ON_FORK;
+    let is_known = if REAL_TIME.contains(&policy) { (1..=99).contains(&priority) } else { priority == 0 };
+    if !(0..=IDLE).contains(&policy) || !is_known {
+        return EINVAL;
+    }
+    if REAL_TIME.contains(&policy) && !is_privileged() {
+        return EPERM;
+    }
+    touch(number, true, code);
+    kept(number).policy = Some([policy, priority]);
+    0
+}
+
+unsafe extern "C" fn policy_of(handle: usize, policy: *mut i32, priority: *mut i32, code: usize) -> i32 {
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, *mut i32, *mut i32) -> i32 = core::mem::transmute(real::get_priority());
+        return real(handle, policy, priority);
+    };
+    [*policy, *priority] = get_policy(number, code);
+    0
+}
+
+unsafe extern "C" fn set_policy(handle: usize, policy: i32, priority: *const i32, code: usize) -> i32 {
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, i32, *const i32) -> i32 = core::mem::transmute(real::set_priority());
+        return real(handle, policy, priority);
+    };
+    put_policy(number, policy, *priority, code)
+}
+
+unsafe extern "C" fn set_priority(handle: usize, priority: i32, code: usize) -> i32 {
+    let Whom::Fiber(number) = by_handle(handle) else {
+        let real: extern "C" fn(usize, i32) -> i32 = core::mem::transmute(real::next(c"pthread_setschedprio"));
+        return real(handle, priority);
+    };
+    let [policy, _] = get_policy(number, code);
+    put_policy(number, policy, priority, code)
+}
+
+unsafe extern "C" fn policy_by_number(id: i32, code: usize) -> i32 {
+    const GET_SCHEDULER: usize = 145;
+    match by_number(id) {
+        Whom::Fiber(number) => get_policy(number, code)[0],
+        Whom::Other => finish(sys::call(GET_SCHEDULER, id as usize, 0, 0, 0)),
+    }
+}
+
+unsafe extern "C" fn set_policy_by_number(id: i32, policy: i32, priority: *const i32, code: usize) -> i32 {
+    const SET_SCHEDULER: usize = 144;
+    finish(match by_number(id) {
+        Whom::Fiber(number) => -put_policy(number, policy, *priority, code) as isize,
+        Whom::Other => sys::call(SET_SCHEDULER, id as usize, policy as usize, priority as usize, 0),
+    })
+}
+
+unsafe extern "C" fn priority_by_number(id: i32, priority: *mut i32, code: usize) -> i32 {
+    const GET_PARAMETERS: usize = 143;
+    match by_number(id) {
+        Whom::Fiber(number) => {
+            [_, *priority] = get_policy(number, code);
+            0
+        }
+        Whom::Other => finish(sys::call(GET_PARAMETERS, id as usize, priority as usize, 0, 0)),
+    }
+}
+
+unsafe extern "C" fn set_priority_by_number(id: i32, priority: *const i32, code: usize) -> i32 {
+    const SET_PARAMETERS: usize = 142;
+    finish(match by_number(id) {
+        Whom::Fiber(number) => {
+            let [policy, _] = get_policy(number, code);
+            -put_policy(number, policy, *priority, code) as isize
+        }
+        Whom::Other => sys::call(SET_PARAMETERS, id as usize, priority as usize, 0, 0),
+    })
+}
+
+/// `PRIO_PROCESS`; on Linux that is a thread.
+const THREAD: i32 = 0;
+
+unsafe fn get_nice(number: u32, code: usize) -> i32 {
+    touch(number, false, code);
+    kept(number).nice.unwrap_or(nice_of(THREAD, 0) as i32)
+}
+
+/// As the kernel has it. It says 20 minus the value.
+unsafe fn nice_of(which: i32, who: i32) -> isize {
+    const GET_PRIORITY: usize = 140;
+    let result = sys::call(GET_PRIORITY, which as usize, who as usize, 0, 0);
+    if result < 0 { result } else { 20 - result }
+}
+
+/// Returns an error.
+unsafe fn put_nice(number: u32, nice: i32, code: usize) -> i32 {
+    const EACCES: i32 = 13;
+    let nice = nice.clamp(-20, 19);
+    if nice < get_nice(number, code) && !is_privileged() {
+        return EACCES;
+    }
+    touch(number, true, code);
+    kept(number).nice = Some(nice);
+    0
+}
+
+unsafe extern "C" fn nice_by_number(which: i32, who: i32, code: usize) -> i32 {
+    if which == THREAD
+        && let Whom::Fiber(number) = by_number(who)
+    {
+        return get_nice(number, code);
+    }
+    const GET_PRIORITY: usize = 140;
+    let result = sys::call(GET_PRIORITY, which as usize, who as usize, 0, 0);
+    if result < 0 { fail(-result as i32) } else { 20 - result as i32 }
+}
+
+unsafe extern "C" fn set_nice_by_number(which: i32, who: i32, nice: i32, code: usize) -> i32 {
+    const SET_PRIORITY: usize = 141;
+    if which == THREAD
+        && let Whom::Fiber(number) = by_number(who)
+    {
+        return finish(-put_nice(number, nice, code) as isize);
+    }
+    finish(sys::call(SET_PRIORITY, which as usize, who as usize, nice as usize, 0))
+}
+
+unsafe extern "C" fn add_to_nice(by: i32, code: usize) -> i32 {
+    let old = nice_by_number(THREAD, 0, code);
+    match set_nice_by_number(THREAD, 0, old.saturating_add(by), code) {
+        0 => nice_by_number(THREAD, 0, code),
+        _ => fail(EPERM),
+    }
+}
 
 /// Where the C library keeps the kernel's number of a thread, from its handle; 0 when that is not known.
 unsafe fn offset() -> usize {
@@ -21,7 +372,8 @@ unsafe fn offset() -> usize {
     OFFSET.get()
 }
 
-/// Makes a call about a thread.
+/// Makes a call of the C library about a thread. It asks the kernel by the kernel's number of the thread, and the kernel thread that
+/// a fiber was harvested from is over: for the time of the call it has that of the process.
 unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
     if kernel::in_use() || any_by_handle(handle).is_none() {
         return call();
@@ -38,27 +390,18 @@ unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
     result
 }
 
-macro_rules! about {
-    ($($name:ident($($argument:ident),*) = $real:ident;)*) => { $(
-        #[unsafe(no_mangle)]
-        unsafe extern "C" fn $name(handle: usize, $($argument: usize),*) -> i32 {
-            about(handle, || {
-                let real: about!(@type $($argument)*) = core::mem::transmute(real::$real());
-                real(handle, $($argument),*)
-            })
-        }
-    )* };
-    (@type $a:ident) => { extern "C" fn(usize, usize) -> i32 };
-    (@type $a:ident $b:ident) => { extern "C" fn(usize, usize, usize) -> i32 };
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
+    about(handle, || {
+        let real: extern "C" fn(usize, usize) -> i32 = core::mem::transmute(real::get_attributes());
+        real(handle, attributes)
+    })
 }
 
-about! {
-    pthread_getattr_np(attributes) = get_attributes;
-    pthread_getaffinity_np(size, set) = get_affinity;
-    pthread_setaffinity_np(size, set) = set_affinity;
-    pthread_getschedparam(policy, parameters) = get_priority;
-    pthread_setschedparam(policy, parameters) = set_priority;
-    pthread_getname_np(name, size) = get_name;
-    pthread_setname_np(name) = set_name;
-    pthread_getcpuclockid(clock) = get_clock;
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_getcpuclockid(handle: usize, clock: usize) -> i32 {
+    about(handle, || {
+        let real: extern "C" fn(usize, usize) -> i32 = core::mem::transmute(real::get_clock());
+        real(handle, clock)
+    })
 }

@@ -69,6 +69,11 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
         log::event(Kind::BarrierWait, n, at, 0, 0);
         return EINVAL;
     }
+    if (*o).count == 0 {
+        misuse::report(Misuse::NeverInitialised, at, 0);
+        log::event(Kind::BarrierWait, n, at, 0, 0);
+        return EINVAL;
+    }
     let round = (*o).round;
     if (*o).value == 0 {
         clock::clear(&mut (*o).clock);

@@ -1,4 +1,4 @@
-//! Where the program uses `std::thread`.
+//! Where the program uses `std::thread`, and who has an exception.
 //!
 //! Starting, joining and detaching a thread are functions of the C++ library, which call those of POSIX. The place that
 //! a report is to name is the program's, one frame up. So these functions are met on their way: their caller is noted,
@@ -7,7 +7,7 @@
 //! The symbols are weak. A program that is linked with the library's archive has them already.
 
 use super::real;
-use crate::{Global, hooks, server};
+use crate::{Global, annotations, hooks, schedule, server};
 use core::arch::global_asm;
 
 /// The program's call that the library is busy with, if any.
@@ -42,6 +42,64 @@ unsafe extern "C" fn rh_cxx_detach(caller: usize, thread: usize) -> usize {
     real::cxx_detach()
 }
 
+/// One that has an exception gives it up. The library counts those that have it, and whoever is the last destroys it: what all
+/// of them did comes before that.
+unsafe fn gives_up(exception: usize) {
+    if exception != 0 && schedule::running() {
+        annotations::counted(exception);
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_exception_release(_caller: usize, pointer: *const usize) -> usize {
+    gives_up(*pointer);
+    real::exception_release()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_exception_destroy(_caller: usize, pointer: *const usize) -> usize {
+    gives_up(*pointer);
+    real::exception_destroy()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_exception_destroy_base(_caller: usize, pointer: *const usize) -> usize {
+    gives_up(*pointer);
+    real::exception_destroy_base()
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_exception_assign(_caller: usize, pointer: *const usize) -> usize {
+    gives_up(*pointer);
+    real::exception_assign()
+}
+
+/// The beginning of what the library keeps of an exception that is being handled.
+#[repr(C)]
+struct Handled {
+    /// The exception that this one stands for, if it does.
+    primary: usize,
+    unused: [usize; 9],
+    /// Its lowest bit: it stands for another one.
+    class: u64,
+    unwinder: [u64; 3],
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn rh_end_catch() -> usize {
+    static GLOBALS: Global<usize> = Global::new(0);
+    if GLOBALS.get() == 0 {
+        GLOBALS.set(real::next(c"__cxa_get_globals"));
+    }
+    let globals: extern "C" fn() -> *const *const Handled = core::mem::transmute(GLOBALS.get());
+    let handled = *globals();
+    if !handled.is_null() {
+        let stands_for_other = (*handled).class & 1 != 0;
+        gives_up(if stands_for_other { (*handled).primary } else { handled.add(1) as usize });
+    }
+    real::end_catch()
+}
+
 // They may throw, so they are transparent to the unwinder: a call that leaves all parameters as they are, then a jump.
 macro_rules! pass_through {
     ($($symbol:literal => $note:literal;)*) => { $(
@@ -71,4 +129,14 @@ pass_through! {
     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE" => "rh_cxx_start";
     "_ZNSt6thread4joinEv" => "rh_cxx_join";
     "_ZNSt6thread6detachEv" => "rh_cxx_detach";
+    "_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv" => "rh_exception_release";
+    "_ZNSt15__exception_ptr13exception_ptrD1Ev" => "rh_exception_destroy";
+    "_ZNSt15__exception_ptr13exception_ptrD2Ev" => "rh_exception_destroy_base";
+    "_ZNSt15__exception_ptr13exception_ptraSERKS0_" => "rh_exception_assign";
+    "__cxa_end_catch" => "rh_end_catch";
 }
+
+const _: () = {
+    assert!(core::mem::offset_of!(Handled, class) == 80);
+    assert!(size_of::<Handled>() == 112);
+};

@@ -3,7 +3,7 @@
 use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{BY_ANY_SIGNAL, End, Waiting, point, refresh, wait_until};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
-use crate::{clock, kernel, log, sys, time};
+use crate::{clock, escapes, kernel, log, sys, time};
 use racehunter_event::{Cause, Kind, Wait};
 
 const WAIT: usize = 0;
@@ -54,6 +54,7 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: us
         return fail(EAGAIN);
     }
     log::event(Kind::FutexWait, n, at, 0, 0);
+    escapes::futex_wait();
     let t = current();
     (*t).signalled = false;
     (*t).second = bits as usize;

@@ -133,6 +133,9 @@ unsafe fn take(at: usize, lock: Lock) -> i32 {
         return EBUSY;
     }
     (*o).owner = CURRENT.get() + 1;
+    if lock == Lock::Mutex && (*o).value & SHARED == 0 {
+        *word(at) = 1;
+    }
     (*o).count = 1;
     (*o).known = 0;
     (*o).lock = lock;
@@ -144,6 +147,21 @@ unsafe fn take(at: usize, lock: Lock) -> i32 {
         return EOWNERDEAD;
     }
     0
+}
+
+/// The word in the C library's structure that is 0 while the mutex is free.
+const fn word(at: usize) -> *mut u32 {
+    at as *mut u32
+}
+
+/// An initialiser may have written over a mutex that is held: a local variable whose function was left, and called again, say.
+/// Then it is another mutex.
+unsafe fn notice_new(at: usize) {
+    let o = object(at);
+    if (*o).owner != 0 && (*o).lock == Lock::Mutex && (*o).value & SHARED == 0 && *word(at) == 0 {
+        unhold(thread((*o).owner - 1), at);
+        objects::forget(at);
+    }
 }
 
 /// Takes the mutex and logs how that went.
@@ -198,6 +216,7 @@ unsafe fn lock_until(at: usize, clock: i32, until: *const [i64; 2], code: usize)
 }
 
 unsafe fn acquire(at: usize, kind: u32, deadline: Option<u64>, logged: Kind, code: usize) -> i32 {
+    notice_new(at);
     let o = object(at);
     if mine(o) && kind & TYPE == ERROR_CHECK {
         let n = point(code);
@@ -224,6 +243,7 @@ pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
 
 unsafe fn attempt(at: usize, kind: u32, lock: Lock, code: usize) -> i32 {
     let n = point(code);
+    notice_new(at);
     (*object(at)).value = kind;
     if available(at, current()) {
         return take_and_log(at, lock, Kind::TryLock, n);
@@ -295,6 +315,9 @@ unsafe fn drop_ownership(at: usize) -> u32 {
     if (*o).value & SHARED != 0 {
         shared::give_word(at);
     }
+    if (*o).lock == Lock::Mutex && (*o).value & SHARED == 0 {
+        *word(at) = 0;
+    }
     (*o).owner = 0;
     (*o).count = 0;
     clock::release(&mut (*o).clock);
@@ -336,9 +359,24 @@ unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
     0
 }
 
+/// What the C library has in a spin lock that is free.
+const FREE_SPIN_LOCK: u32 = 1;
+
 unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
     objects::forget(at);
+    *word(at) = FREE_SPIN_LOCK;
     0
+}
+
+/// A spin lock has no initialiser but the function. One that nothing has initialised is a lock that is held, with this C library,
+/// and anything with others.
+unsafe fn expect_spin_lock(at: usize, code: usize) {
+    if *word(at) != FREE_SPIN_LOCK {
+        point(code);
+        misuse::report(Misuse::NeverInitialised, at, 0);
+        // It is told once.
+        *word(at) = FREE_SPIN_LOCK;
+    }
 }
 
 unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
@@ -354,6 +392,7 @@ unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
+    expect_spin_lock(at, code);
     if let Some(error) = take_at_once(at, NORMAL, Lock::Spin, code) {
         return error;
     }
@@ -363,6 +402,7 @@ unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn spin_try_lock(at: usize, code: usize) -> i32 {
+    expect_spin_lock(at, code);
     attempt(at, 0, Lock::Spin, code)
 }
 

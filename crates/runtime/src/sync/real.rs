@@ -55,6 +55,11 @@ functions! {
     cxx_start = c"_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE";
     cxx_join = c"_ZNSt6thread4joinEv";
     cxx_detach = c"_ZNSt6thread6detachEv";
+    end_catch = c"__cxa_end_catch";
+    exception_release = c"_ZNSt15__exception_ptr13exception_ptr10_M_releaseEv";
+    exception_destroy = c"_ZNSt15__exception_ptr13exception_ptrD1Ev";
+    exception_destroy_base = c"_ZNSt15__exception_ptr13exception_ptrD2Ev";
+    exception_assign = c"_ZNSt15__exception_ptr13exception_ptraSERKS0_";
     get_attributes = c"pthread_getattr_np";
     get_affinity = c"pthread_getaffinity_np";
     set_affinity = c"pthread_setaffinity_np";

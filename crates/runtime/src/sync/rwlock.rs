@@ -4,8 +4,8 @@
 use super::objects::{self, Lock, Object};
 use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse};
 use crate::schedule::{acquire_point, point, refresh};
-use crate::thread::{CURRENT, current, hold, unhold};
-use crate::{clock, log, time};
+use crate::thread::{CURRENT, current, hold, holds, unhold};
+use crate::{clock, escapes, log, time};
 use racehunter_event::{Kind, Misuse, Wait};
 
 interpose! {
@@ -94,6 +94,9 @@ unsafe fn acquire(at: usize, write: bool, deadline: Option<u64>, kind: Kind, cod
         let n = point(code);
         log::event(kind, n, at, 0, 0);
         return EDEADLK;
+    }
+    if !write && holds(current(), at) != Some(false) && !prefers_writers(at) {
+        escapes::reads_again();
     }
     let wait = if write { Wait::WriteLock } else { Wait::ReadLock };
     let queued = u32::from(write && !write_available(at));

@@ -1,7 +1,8 @@
 //! Creation, end and joining of threads.
 
 use super::{
-    EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, cxx, interpose, interpose_cancellable, keys, misuse, real,
+    EAGAIN, EBUSY, EDEADLK, EINVAL, ESRCH, ETIMEDOUT, attributes, cxx, interpose, interpose_cancellable, keys, misuse,
+    real,
 };
 use crate::fiber;
 use crate::schedule::{
@@ -105,6 +106,8 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
         }
         (*t).from_pool = ordinary;
     }
+    fiber::inherit(t);
+    attributes::inherit(number);
     (*t).start = start;
     (*t).argument = argument;
     (*t).parent = CURRENT.get();

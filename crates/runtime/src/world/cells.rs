@@ -4,7 +4,7 @@
 //! again until something has changed, see [`crate::schedule::spin`].
 
 use crate::thread::COUNT;
-use crate::{Global, io, log, schedule, signals};
+use crate::{Global, io, log, schedule, signals, time};
 use racehunter_event::{Kind, Touched};
 
 /// Cells that are told apart. What has the same cell by accident is taken for the same state, which costs schedules and
@@ -13,6 +13,12 @@ const CELLS: usize = 2048;
 static VERSIONS: Global<[u64; CELLS]> = Global::new([0; CELLS]);
 /// Bit per cell: its state was changed in this execution.
 static CHANGED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
+
+/// When its state was changed last, as the realtime clock would show it.
+static CHANGED_AT: Global<[u64; CELLS]> = Global::new([0; CELLS]);
+
+/// Bit per cell: the times of the file are not all those of its last change.
+static HAS_TIMES: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
 
 /// Bit per cell: its state is mapped as memory.
 static MAPPED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
@@ -30,6 +36,21 @@ pub(crate) const fn of(hash: u64) -> u16 {
 /// Whether the state was changed in this execution.
 pub(crate) unsafe fn is_changed(cell: u16) -> bool {
     (*CHANGED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+}
+
+/// When the state was changed last in this execution, if it was.
+pub(crate) unsafe fn changed_at(cell: u16) -> Option<u64> {
+    is_changed(cell).then(|| (*CHANGED_AT.ptr())[cell as usize])
+}
+
+/// Whether the file has times that its last change does not tell.
+pub(crate) unsafe fn has_times(cell: u16) -> bool {
+    (*HAS_TIMES.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+}
+
+/// Something changes some of the times of a file.
+pub(crate) unsafe fn give_times(cell: u16) {
+    (*HAS_TIMES.ptr())[cell as usize / 64] |= 1 << (cell % 64);
 }
 
 /// Whether the state is mapped as memory too.
@@ -54,6 +75,7 @@ const OBJECTS: usize = 1 << 59;
 pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
         (*CHANGED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
+        (*CHANGED_AT.ptr())[cell as usize] = time::realtime();
     }
     if COUNT.get() <= 1 && !signals::are_handled() {
         return;

@@ -4,10 +4,10 @@
 //! `std::filesystem` changes is covered here, so that it does not stay behind.
 
 use super::files;
-use super::view::HERE;
+use super::paths::HERE;
 use crate::io::finish;
 use crate::sync::interpose;
-use crate::{schedule, sys};
+use crate::{constructors, schedule, sys};
 use core::ffi::c_char;
 
 const TRUNCATE: usize = 76;
@@ -40,6 +40,7 @@ interpose! {
 
 /// A path is about to be changed.
 pub(crate) unsafe fn announce(directory: i32, path: usize) {
+    constructors::before_main();
     if path != 0 && schedule::running() {
         files::changes_at(directory, path as *const c_char);
     }

@@ -6,10 +6,11 @@
 //! or where a file cannot be told from another one, whatever the program both looks at and changes is told.
 
 use super::cells::{self, TREE};
-use super::view::{self, Cover, HERE};
+use super::paths::{self, HERE};
+use super::view::{self, Cover};
 use crate::io::channels;
 use crate::reach::VARIES;
-use crate::{Global, log, schedule, server, sys};
+use crate::{Global, constructors, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
 use racehunter_sight::Effect;
@@ -93,6 +94,15 @@ unsafe fn first_name(node: u64, name: u64) -> Option<u64> {
     Some(names[place].1)
 }
 
+/// When a file was changed last in this execution, if it was, and is one that calls were seen to change.
+pub(super) unsafe fn changed_at(node: u64) -> Option<u64> {
+    let names = &*NAMES.ptr();
+    let start = node as usize % NODES;
+    let mut entries = (0..NODES).map(|step| names[(start + step) % NODES]).take_while(|&(known, _)| known != 0);
+    let (_, name) = entries.find(|&(known, _)| known == node)?;
+    cells::changed_at(cells::of(name))
+}
+
 /// Descriptors that are remembered.
 const DESCRIPTORS: usize = 1024;
 
@@ -139,7 +149,7 @@ unsafe fn opened(fd: i32, node: u64) -> Open {
         return *open;
     }
     let mut name = 0;
-    view::name_of(fd, |text| name = if text.ends_with(b" (deleted)") { NAMELESS } else { hash(text) });
+    paths::name_of(fd, |text| name = if text.ends_with(b" (deleted)") { NAMELESS } else { hash(text) });
     let file = cells::of(first_name(node, name).unwrap_or(name));
     let open = Open { node, file, position: cells::of(hash(&fd.to_le_bytes()) ^ name.rotate_left(17)) };
     if let Some(known) = entry(fd) {
@@ -174,7 +184,7 @@ impl Call<'_> {
         match self.effect {
             Effect::FileChange | Effect::FilePosition => false,
             Effect::FileOpen | Effect::FileOpenMode | Effect::FileTemporary => true,
-            _ => self.arguments[0] >= DESCRIPTORS * 16,
+            _ => is_stream(self.arguments[0]),
         }
     }
 
@@ -206,11 +216,18 @@ impl Call<'_> {
         self.is_named(&["rename", "link", "renameat", "renameat2", "linkat"]) && self.arguments[1] != 0
     }
 
-    /// Whether what it tells includes times, which differ from execution to execution once a file is changed.
+    /// Whether what it tells includes times. Those of a directory that is changed differ from execution to execution.
     fn tells_times(&self) -> bool {
         let name = self.name.strip_prefix(b"__").unwrap_or(self.name);
         let name = name.strip_prefix(b"f").or(name.strip_prefix(b"l")).unwrap_or(name);
         name.starts_with(b"stat") || name.starts_with(b"xstat")
+    }
+
+    /// Whether it changes some of the times of a file, and not others.
+    fn changes_times(&self) -> bool {
+        let name = self.name.strip_prefix(b"f").or(self.name.strip_prefix(b"l")).unwrap_or(self.name);
+        [&b"chmod"[..], b"chown", b"ut", b"link", b"rename"].iter().any(|beginning| name.starts_with(beginning))
+            || self.is_named(&["link", "linkat"])
     }
 
     /// Whether it writes what a stream has in its buffer.
@@ -296,9 +313,12 @@ unsafe fn used_path(call: &Call) {
         tell(call.place);
     }
     let directory = (bytes.starts_with(b"/") || !call.starts_elsewhere()).then_some(HERE);
-    let status = || directory.and_then(|directory| view::status(directory, address, DO_NOT_FOLLOW));
+    let status = || directory.and_then(|directory| paths::status(directory, address, DO_NOT_FOLLOW));
     if status().is_some_and(|status| matches!(status.kind(), CHARACTERS | FIFO)) && usage.looks != usage.changes {
         return;
+    }
+    if usage.changes {
+        constructors::before_main();
     }
     if usage.changes && !cover(call, directory, path) {
         LEAVES_TRACES.set(true);
@@ -306,7 +326,7 @@ unsafe fn used_path(call: &Call) {
     let mut found = status();
     let is_link = found.is_some_and(|found| found.is_link());
     if is_link {
-        found = view::status(HERE, address, 0);
+        found = paths::status(HERE, address, 0);
     }
     let (name, node) = (hash(last_part(bytes)), found.map_or(0, |found| channels::key(&[found.device, found.node])));
     let known = first_name(node, name);
@@ -318,7 +338,13 @@ unsafe fn used_path(call: &Call) {
         // The name that a file gets.
         touched.add(cells::of(hash(last_part(CStr::from_ptr(second as *const c_char).to_bytes()))), true);
     }
-    let varies = call.tells_times() && touched.parts().any(|(cell, _)| cell != TREE && cells::is_changed(cell));
+    let is_directory = found.is_some_and(|found| found.kind() == paths::DIRECTORY);
+    let is_changed = |(cell, _)| cell != TREE && cells::is_changed(cell);
+    let has_times = touched.parts().any(|(cell, _)| cells::has_times(cell));
+    let varies = call.tells_times() && (is_directory && touched.parts().any(is_changed) || has_times);
+    if call.changes_times() {
+        touched.parts().filter(|&(_, changes)| changes).for_each(|(cell, _)| cells::give_times(cell));
+    }
     let changes_memory = touched.parts().any(|(cell, changes)| changes && cells::is_mapped(cell));
     // What a link leads to has another name.
     let is_elsewhere = is_link && (usage.changes || found.is_none());
@@ -371,8 +397,12 @@ unsafe fn used_descriptor(call: &Call) {
         note(File { name: 0, node }, Use { looks: true, changes: false }, call.place);
     }
     // The program does not read back what it writes to standard output and standard error.
-    let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies) || channels::of(fd).is_some();
-    let Some(node) = node_of(fd).filter(|_| !is_output) else {
+    let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies);
+    let Some(node) = node_of(fd).filter(|_| !is_output && channels::of(fd).is_none()) else {
+        if is_stream(file) && !is_output {
+            // What the stream itself remembers: its position, the end of the file, errors.
+            touched.add(cells::of(hash(&file.to_le_bytes())), !call.is_named(&["feof", "ferror"]));
+        }
         cells::touch(touched, call.place.0);
         return;
     };
@@ -381,7 +411,10 @@ unsafe fn used_descriptor(call: &Call) {
     if !call.has_offset() {
         touched.add(open.position, true);
     }
-    let is_hidden = call.tells_times() && cells::is_changed(open.file) || usage.changes && cells::is_mapped(open.file);
+    let is_hidden = usage.changes && cells::is_mapped(open.file) || call.tells_times() && cells::has_times(open.file);
+    if call.changes_times() {
+        cells::give_times(open.file);
+    }
     note(File { name: 0, node }, usage, call.place);
     if is_hidden {
         tell(call.place);
@@ -437,7 +470,12 @@ fn hash(bytes: &[u8]) -> u64 {
 unsafe fn descriptor(file: usize) -> i32 {
     /// Where the C library's `FILE` has it, which programs have compiled in.
     const IN_STREAM: usize = 112;
-    if file < DESCRIPTORS * 16 { file as i32 } else { *((file + IN_STREAM) as *const i32) }
+    if is_stream(file) { *((file + IN_STREAM) as *const i32) } else { file as i32 }
+}
+
+/// Whether a file is given by its stream, and not by its descriptor.
+const fn is_stream(file: usize) -> bool {
+    file >= DESCRIPTORS * 16
 }
 
 /// What the file system calls what a descriptor leads to, if that is a file.

@@ -7,8 +7,13 @@
 
 pub(crate) mod cells;
 pub(crate) mod changes;
+pub(crate) mod copies;
+pub(crate) mod early;
 pub(crate) mod files;
+mod namespace;
 pub(crate) mod network;
+pub(crate) mod paths;
 pub(crate) mod random;
 mod temporary;
+mod times;
 pub(crate) mod view;

@@ -4,12 +4,15 @@
 //! closed connections for a minute, and a server that cannot bind its port fails in all schedules. So sockets that get a
 //! local address live in a network namespace that is made for the execution, with a loopback device and nothing else.
 //!
-//! The process itself stays where it is, so that what it connects to elsewhere is still there: a helper that shares memory and
-//! descriptors with it, but not namespaces, makes a second socket, which takes the place of the one that the program
-//! has made. That needs no privilege: without it, the helper has a user namespace of its own too.
+//! An execution that is about to bind a port begins again, and its process is in a network of its own from the
+//! [start](super::early). What it connects to elsewhere is not there then. An execution that binds nothing stays where it is.
 //!
-//! Connections to a port that the execution has not bound go outside, to whatever listens there.
+//! Where it cannot begin again (in a debugger, or in a loop of executions), the process stays where it is too: a helper that
+//! shares memory and descriptors with it, but not namespaces, makes a second socket, which takes the place of the one that the
+//! program has made. That needs no privilege: without it, the helper has a user namespace of its own. Connections to a port that
+//! the execution has not bound go outside, to whatever listens there.
 
+use super::early;
 use super::view::out_of_the_way;
 use crate::{Global, log, server, sys};
 use core::arch::asm;
@@ -38,6 +41,8 @@ enum State {
     Common,
     /// In a network of their own. The descriptors lead to its namespace, and to that of its user where there is one.
     Own { network: i32, user: i32 },
+    /// As all sockets of this process: its network is its own.
+    Whole,
     /// The kernel has refused that.
     Refused,
 }
@@ -89,8 +94,9 @@ pub(crate) unsafe fn binds(fd: i32, reach: Reach) -> bool {
 
 /// A socket was bound in this way, or listens without having been: others reach it now.
 pub(crate) unsafe fn bound(reach: Reach) {
-    if let (State::Own { .. }, Reach::Port(port)) = (STATE.get(), reach) {
+    if let (State::Own { .. } | State::Whole, Reach::Port(port)) = (STATE.get(), reach) {
         (*PORTS.ptr())[usize::from(port) / 64] |= 1 << (port % 64);
+        early::remember_port(port);
     }
 }
 
@@ -138,14 +144,40 @@ unsafe fn told() {
 /// What an escape of traces is about, if not about files.
 const PORTS_OF_OTHERS: usize = racehunter_event::TRACES_OF_PORTS as usize;
 
+/// An execution begins that has a network of its own. It has the privileges to make one.
+pub(super) unsafe fn begin_early() {
+    let is_made = sys::call(UNSHARE, NEW_NETWORK, 0, 0, 0) == 0 && start_loopback();
+    STATE.set(if is_made { State::Whole } else { State::Refused });
+    if is_made {
+        // What is in the kernel is not copied with a process.
+        log::note(NOTE_FILES);
+    }
+}
+
+/// A connection to a port was refused. If no execution binds it, something outside may have it, which was out of reach.
+pub(crate) unsafe fn refused(reach: Reach) {
+    static IS_TOLD: Global<bool> = Global::new(false);
+    let Reach::Port(port) = reach else { return };
+    if STATE.get() == State::Whole && !early::has_port(port) && !IS_TOLD.get() {
+        IS_TOLD.set(true);
+        log::escape(Escape::Traces, 0, racehunter_event::TRACES_OF_NETWORK as usize, 0);
+    }
+}
+
 /// Has a descriptor lead to a socket of the same kind in the network of the execution.
 unsafe fn moves(fd: i32, reach: Reach) -> bool {
     const DOMAIN: usize = 39;
     const TYPE: usize = 3;
     const PROTOCOL: usize = 38;
     const FIRST_FREE_PORT: u16 = 1024;
-    if STATE.get() == State::Refused || has_address(fd) {
+    if matches!(STATE.get(), State::Refused | State::Whole) || has_address(fd) {
         return false;
+    }
+    if STATE.get() == State::Common && early::remember_network() {
+        if let Reach::Port(port) = reach {
+            early::remember_port(port);
+        }
+        server::begin_earlier();
     }
     // A user without privilege has all of them in a namespace of his own, and would get a port that is refused to him.
     if let (State::Own { user, .. }, Reach::Port(1..FIRST_FREE_PORT)) = (STATE.get(), reach)

@@ -3,7 +3,8 @@
 //! In a private [view](super::view) of files the names are the same in every execution; elsewhere they must not be, since other
 //! executions may have left theirs.
 
-use super::view::{self, HERE};
+use super::paths::{self, HERE};
+use super::view;
 use super::{files, random};
 use crate::io::{channels, finish, touch};
 use crate::sync::interpose;
@@ -89,7 +90,7 @@ unsafe extern "C" fn make_directory(template: *mut c_char, code: usize) -> *mut 
 
 /// A name that is free; who uses it may find that it is not any more.
 unsafe extern "C" fn find_name(template: *mut c_char, code: usize) -> *mut c_char {
-    let result = make(template, 0, code, |path| if view::status(HERE, path, 0).is_some() { EEXIST } else { 0 });
+    let result = make(template, 0, code, |path| if paths::status(HERE, path, 0).is_some() { EEXIST } else { 0 });
     if finish(result) < 0 {
         *template = 0;
     }

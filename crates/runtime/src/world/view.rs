@@ -5,12 +5,18 @@
 //! time, the directory is covered by an overlay, in a mount namespace of the process. What was there is seen through it,
 //! what is changed goes to memory, and all of it is gone with the process.
 //!
-//! What was opened before a directory is covered is opened again, through the overlay. From then on the kernel itself leads
+//! An execution that is about to change files in a directory begins again, with the directory covered from its [start](early).
+//! Where it cannot, what it has opened there is opened again, through the overlay. From then on the kernel itself leads
 //! descriptors to the copy of a file when it is changed for the first time.
 //!
 //! With threads that run freely, in an in-process loop, and where the kernel refuses namespaces, files stay as they are;
 //! callers learn that by [`Cover::Refused`].
 
+use super::namespace::{self, MOUNT, Namespace, raise_privileges};
+use super::paths::{
+    CLOSE_ON_EXEC, DIRECTORY, HERE, LONGEST, OPENAT, Path, Place, REGULAR, Status, link, status, working_directory,
+};
+use super::{early, network};
 use crate::{Global, free, kernel, log, schedule, server, sys};
 use core::ffi::CStr;
 use racehunter_event::control::NOTE_FILES;
@@ -27,13 +33,8 @@ pub(crate) enum Cover {
     Refused,
 }
 
-/// Relative paths start at the working directory.
-pub(crate) const HERE: i32 = -100;
-
 /// Directories that are covered, at most; a program that changes files in more of them is refused.
-const DIRECTORIES: usize = 16;
-/// Bytes of a path, its end included.
-const LONGEST: usize = 1024;
+pub(super) const DIRECTORIES: usize = 16;
 /// Descriptors that are looked at when something is covered.
 const DESCRIPTORS: i32 = 256;
 
@@ -43,17 +44,6 @@ struct View {
     below: [i32; DIRECTORIES],
     count: usize,
     namespace: Namespace,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Namespace {
-    /// The one that the process was born in.
-    Common,
-    /// One of its own. `user`: in a user namespace of its own, without any privilege outside.
-    Own {
-        user: bool,
-    },
-    Refused,
 }
 
 static VIEW: Global<View> = Global::new(View {
@@ -66,13 +56,27 @@ static VIEW: Global<View> = Global::new(View {
 /// An execution begins of a program that has kernel threads, or changes files. It could not leave the namespaces later, when it has kernel threads, and
 /// what it has learnt of files by then would not be true of their copies.
 pub(crate) unsafe fn begin_early(changes_files: bool) {
+    let wants_network = early::has_network() && !server::shares_network();
+    if server::shares_files() && !wants_network {
+        return;
+    }
+    (*VIEW.ptr()).namespace = namespace::leave();
+    if let (true, Namespace::Own { user }) = (wants_network, (*VIEW.ptr()).namespace) {
+        raise_privileges(user, true);
+        network::begin_early();
+        raise_privileges(user, false);
+    }
     if server::shares_files() {
         return;
     }
-    (*VIEW.ptr()).namespace = leave_namespace();
     let whole = working_directory().filter(|whole| whole.text() != b"/" && !has_mounts_below(whole));
     if let Some(whole) = whole.filter(|_| changes_files) {
-        cover_directory(&whole);
+        cover_now(&whole);
+    }
+    for directory in early::directories() {
+        if !is_covered(directory) {
+            cover_now(directory);
+        }
     }
 }
 
@@ -121,14 +125,6 @@ unsafe fn around(directory: &Path) -> Path {
         Some(whole) if directory.is_in(whole.text()) && whole.text() != b"/" && !has_mounts_below(&whole) => whole,
         _ => *directory,
     }
-}
-
-unsafe fn working_directory() -> Option<Path> {
-    const GETCWD: usize = 79;
-    let mut here = Path::NEW;
-    let length = sys::call(GETCWD, here.bytes.as_mut_ptr() as usize, LONGEST, 0, 0);
-    here.length = usize::try_from(length).ok()?.checked_sub(1)?;
-    (here.bytes[0] == b'/').then_some(here)
 }
 
 /// Whether something else is mounted below a directory, which an overlay would hide. If that is not known, there may be.
@@ -189,16 +185,22 @@ unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
             .is_some_and(|path| covered.iter().any(|known| known.text() == path.text()))
 }
 
+/// Covers a directory in the midst of an execution. What the execution has learnt of its files, the locks that it holds on them
+/// among it, would not hold for their copies, so it begins again, and covers the directory at its start.
 unsafe fn cover_directory(parent: &Path) -> bool {
-    let view = VIEW.ptr();
-    if (*view).namespace == Namespace::Common && !free::is_on() {
+    if !free::is_on() && early::remember(parent) {
         server::begin_earlier();
     }
+    cover_now(parent)
+}
+
+unsafe fn cover_now(parent: &Path) -> bool {
+    let view = VIEW.ptr();
     if free::is_on() || server::runs_loops() || parent.text() == b"/" || has_mounts_below(parent) {
         return false;
     }
     if (*view).namespace == Namespace::Common && !kernel::in_use() {
-        (*view).namespace = leave_namespace();
+        (*view).namespace = namespace::leave();
     }
     let Namespace::Own { user } = (*view).namespace else { return false };
     if (*view).count == DIRECTORIES {
@@ -216,148 +218,6 @@ unsafe fn cover_directory(parent: &Path) -> bool {
         reopen_below(parent);
     }
     is_mounted
-}
-
-/// Text with a zero at its end, made without an allocator. What does not fit is cut off; that is the path of nothing.
-#[derive(Clone, Copy)]
-struct Path {
-    bytes: [u8; LONGEST],
-    length: usize,
-}
-
-impl Path {
-    const NEW: Self = Self { bytes: [0; LONGEST], length: 0 };
-
-    fn of(parts: &[&[u8]]) -> Self {
-        let mut path = Self::NEW;
-        parts.iter().for_each(|part| path.push(part));
-        path
-    }
-
-    fn push(&mut self, bytes: &[u8]) {
-        let bytes = &bytes[..bytes.len().min(LONGEST - 1 - self.length)];
-        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
-    }
-
-    fn push_number(&mut self, mut number: usize) {
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        self.push(&digits[at..]);
-    }
-
-    fn text(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
-
-    fn pointer(&self) -> usize {
-        self.bytes.as_ptr() as usize
-    }
-
-    /// Whether it is this directory, or below it.
-    fn is_in(&self, directory: &[u8]) -> bool {
-        self.text().strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-    }
-
-    /// The path of what a descriptor leads to, by the link that the kernel shows.
-    unsafe fn of_descriptor(fd: i32) -> Option<Self> {
-        const READLINK: usize = 89;
-        let link = link(fd);
-        let mut path = Self::NEW;
-        let length = sys::call(READLINK, link.pointer(), path.bytes.as_mut_ptr() as usize, LONGEST - 1, 0);
-        path.length = usize::try_from(length).ok().filter(|&length| length < LONGEST - 1)?;
-        (path.bytes[0] == b'/').then_some(path)
-    }
-}
-
-/// The name under which the kernel shows a descriptor: it leads to the same place whatever is mounted over that.
-fn link(fd: i32) -> Path {
-    let mut link = Path::of(&[b"/proc/self/fd/"]);
-    link.push_number(fd as usize);
-    link
-}
-
-/// The last part of the name under which a descriptor was opened.
-pub(crate) unsafe fn name_of(fd: i32, mut use_name: impl FnMut(&[u8])) {
-    if let Some(path) = Path::of_descriptor(fd) {
-        let text = path.text();
-        use_name(text.rsplit(|&byte| byte == b'/').next().unwrap_or(text));
-    }
-}
-
-/// A descriptor that stands for a place, and can be used for nothing else.
-struct Place(i32);
-
-impl Place {
-    unsafe fn open(directory: i32, path: usize) -> Option<Self> {
-        const PATH_ONLY: usize = 0o1000_0000;
-        let fd = sys::call(OPENAT, directory as isize as usize, path, PATH_ONLY | CLOSE_ON_EXEC, 0);
-        (fd >= 0).then_some(Self(fd as i32))
-    }
-
-    unsafe fn status(&self) -> Status {
-        const EMPTY_PATH: usize = 0x1000;
-        status(self.0, c"".as_ptr() as usize, EMPTY_PATH).unwrap_or_default()
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        // SAFETY: the descriptor is our own.
-        unsafe { sys::call(sys::CLOSE, self.0 as usize, 0, 0, 0) };
-    }
-}
-
-const OPENAT: usize = 257;
-const CLOSE_ON_EXEC: usize = 0o200_0000;
-const REGULAR: u32 = 0o100_000;
-const DIRECTORY: u32 = 0o040_000;
-const LINK: u32 = 0o120_000;
-
-/// What the file system says about a file.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Status {
-    pub device: u64,
-    pub node: u64,
-    links: u64,
-    mode: u32,
-    owner: u32,
-    group: u32,
-}
-
-impl Status {
-    pub(crate) const fn kind(&self) -> u32 {
-        self.mode & 0o170_000
-    }
-
-    pub(crate) const fn is_link(&self) -> bool {
-        self.kind() == LINK
-    }
-}
-
-/// Of what is at a path; `flags` are those of `fstatat`.
-pub(crate) unsafe fn status(directory: i32, path: usize, flags: usize) -> Option<Status> {
-    const NEWFSTATAT: usize = 262;
-    // `struct stat`: device, inode and links; then the mode and the owner in one word, and the group in the next.
-    let mut words = [0_u64; 18];
-    let result = sys::call(NEWFSTATAT, directory as isize as usize, path, words.as_mut_ptr() as usize, flags);
-    let [device, node, links, mode_and_owner, group, ..] = words;
-    (result == 0).then_some(Status {
-        device,
-        node,
-        links,
-        mode: mode_and_owner as u32,
-        owner: (mode_and_owner >> 32) as u32,
-        group: group as u32,
-    })
 }
 
 /// The directory that has the entry which a path leads to. Nothing for what is neither a file nor a directory.
@@ -383,72 +243,6 @@ unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
     };
     Path::of_descriptor(Place::open(directory, parent.pointer())?.0)
 }
-
-/// Gives the process a mount namespace of its own, with a user namespace around it where it has no privilege.
-unsafe fn leave_namespace() -> Namespace {
-    const UNSHARE: usize = 272;
-    const GETUID: usize = 102;
-    const GETGID: usize = 104;
-    const NEW_MOUNTS: usize = 0x2_0000;
-    const NEW_USER: usize = 0x1000_0000;
-    const RECURSIVE_PRIVATE: usize = 0x4000 | 0x4_0000;
-    let (owner, group) = (sys::call(GETUID, 0, 0, 0, 0) as usize, sys::call(GETGID, 0, 0, 0, 0) as usize);
-    let user = sys::call(UNSHARE, NEW_MOUNTS, 0, 0, 0) < 0;
-    if user {
-        if sys::call(UNSHARE, NEW_USER | NEW_MOUNTS, 0, 0, 0) < 0 {
-            return Namespace::Refused;
-        }
-        // Users stay who they are.
-        write_to(c"/proc/self/setgroups", &Path::of(&[b"deny"]));
-        write_to(c"/proc/self/uid_map", &same(owner));
-        write_to(c"/proc/self/gid_map", &same(group));
-    }
-    if sys::call6(MOUNT, 0, c"/".as_ptr() as usize, 0, RECURSIVE_PRIVATE, 0, 0) < 0 {
-        return Namespace::Refused;
-    }
-    raise_privileges(user, false);
-    Namespace::Own { user }
-}
-
-/// The map that keeps one number.
-fn same(number: usize) -> Path {
-    let mut map = Path::NEW;
-    map.push_number(number);
-    map.push(b" ");
-    map.push_number(number);
-    map.push(b" 1");
-    map
-}
-
-unsafe fn write_to(path: &CStr, text: &Path) {
-    const WRITE_ONLY: usize = 1;
-    let fd = sys::call(OPENAT, HERE as isize as usize, path.as_ptr() as usize, WRITE_ONLY, 0);
-    if fd >= 0 {
-        sys::call(sys::WRITE, fd as usize, text.pointer(), text.length, 0);
-        sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
-    }
-}
-
-/// Who enters a user namespace has all privileges in it, also over the files of the user. The program must not notice: they
-/// are in force only while something is mounted.
-unsafe fn raise_privileges(user: bool, are_raised: bool) {
-    const CAPSET: usize = 126;
-    const CAPGET: usize = 125;
-    const VERSION_3: u32 = 0x2008_0522;
-    if !user {
-        return;
-    }
-    let header = [VERSION_3, 0];
-    // Effective, permitted and inheritable; the lower and the upper half.
-    let mut sets = [[0_u32; 3]; 2];
-    sys::call(CAPGET, header.as_ptr() as usize, sets.as_mut_ptr() as usize, 0, 0);
-    for [effective, permitted, _] in &mut sets {
-        *effective = if are_raised { *permitted } else { 0 };
-    }
-    sys::call(CAPSET, header.as_ptr() as usize, sets.as_ptr() as usize, 0, 0);
-}
-
-const MOUNT: usize = 165;
 
 /// Covers a directory by an overlay whose changes are kept in memory.
 unsafe fn mount_over(directory: &Path, user: bool) -> bool {
