@@ -473,6 +473,8 @@ pub const TRACES_OF_PORTS: u64 = 1;
 pub const TRACES_OF_LINKS: u64 = 2;
 /// The same: a port that something outside of the network of the execution may have bound.
 pub const TRACES_OF_NETWORK: u64 = 3;
+/// The same: a lock or barrier that another process may have too, and of which it does not see what this one does.
+pub const TRACES_OF_PROCESSES: u64 = 4;
 
 /// Where the numbers of functions without a model begin.
 pub const UNMODELLED_FUNCTION: u64 = 1 << 32;

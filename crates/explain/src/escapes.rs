@@ -1,7 +1,8 @@
 //! What was not under control, in the terms of the source.
 
 use racehunter_explore::{
-    Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, UNMODELLED, UNMODELLED_FUNCTION,
+    Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, UNMODELLED,
+    UNMODELLED_FUNCTION,
 };
 use racehunter_finding::Uncontrolled;
 use racehunter_report::messages;
@@ -136,6 +137,7 @@ fn detail(symbols: &Symbols, escaped: &Escaped) -> String {
         Escape::Traces if escaped.object == TRACES_OF_PORTS => "ports".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_LINKS => "links".to_owned(),
         Escape::Traces if escaped.object == TRACES_OF_NETWORK => "network".to_owned(),
+        Escape::Traces if escaped.object == TRACES_OF_PROCESSES => "processes".to_owned(),
         Escape::SystemCall => format!("system call {}", escaped.object),
         Escape::Input => format!("file descriptor {}", escaped.object),
         Escape::Signal | Escape::Taker => {

@@ -23,7 +23,7 @@ use place::Places;
 use racehunter_analyses::simplify;
 use racehunter_explore::{
     Bug, Descriptor, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch,
-    TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, Wait,
+    TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, Wait,
 };
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
 use racehunter_report::messages;
@@ -127,6 +127,7 @@ impl Explainer<'_> {
                 TRACES_OF_PORTS => messages::left_ports(),
                 TRACES_OF_LINKS => messages::several_names(),
                 TRACES_OF_NETWORK => messages::left_network(),
+                TRACES_OF_PROCESSES => messages::other_processes(),
                 _ => messages::left_files(),
             });
         }

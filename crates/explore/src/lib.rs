@@ -51,7 +51,7 @@ pub use racehunter_event::control::{
 };
 pub use racehunter_event::{
     Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, TRACES_OF_LINKS, TRACES_OF_NETWORK,
-    TRACES_OF_PORTS, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at, state_object,
+    TRACES_OF_PORTS, TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at, state_object,
 };
 pub use racehunter_walk::{MOST_RIVALS, MOST_WISHES, Place, Style, Wish};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};

@@ -156,6 +156,14 @@ pub fn left_network() -> String {
         .to_owned()
 }
 
+/// The same for locks in memory that the program shares with a child.
+#[must_use]
+pub fn other_processes() -> String {
+    "the program shares a lock or barrier with a process that it has forked, and what each does to it the other does not see: that \
+     alone may make it fail"
+        .to_owned()
+}
+
 /// The same for files that views of their own do not show as they are.
 #[must_use]
 pub fn several_names() -> String {
@@ -264,6 +272,7 @@ pub fn unseen(what: &str, detail: &str) -> String {
         "unseen-memory" => format!("memory of {detail}"),
         "kernel-state" if detail.is_empty() => "files that executions leave to each other".to_owned(),
         "kernel-state" if detail == "links" => "files with several names".to_owned(),
+        "kernel-state" if detail == "processes" => "locks that other processes have too".to_owned(),
         "kernel-state" if detail == "network" => "ports outside of the private network".to_owned(),
         "kernel-state" if detail == "ports" => "ports that executions share".to_owned(),
         "kernel-state" => format!("{detail} (state of the kernel)"),

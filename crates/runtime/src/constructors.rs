@@ -47,6 +47,11 @@ pub(crate) unsafe fn has_variable(name: &CStr) -> bool {
     })
 }
 
+/// Whether a string is one of those that the process was started with.
+pub(crate) unsafe fn has_string(text: *const u8) -> bool {
+    variables().any(|variable| variable.cast() == text)
+}
+
 unsafe fn variables() -> impl Iterator<Item = *const c_char> {
     let all = ENVIRONMENT.get();
     (0..)

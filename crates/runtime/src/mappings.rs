@@ -54,6 +54,9 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
     if flags & ANONYMOUS == 0 {
         files::mapped(fd as i32);
     }
+    if flags & SHARED != 0 {
+        note_shared(mapped as usize, len);
+    }
     if flags & SHARED != 0 && flags & ANONYMOUS == 0 {
         is_shared(fd, protection & WRITABLE != 0, code);
     }
@@ -64,6 +67,23 @@ const SHARED: usize = 1;
 const FIXED: usize = 0x10;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
+
+/// Memory that processes share with those that they fork: start and end. When there is more of it, all memory is taken for such.
+const RANGES: usize = 32;
+static SHARED_MEMORY: Global<[(usize, usize); RANGES]> = Global::new([(0, 0); RANGES]);
+
+unsafe fn note_shared(start: usize, len: usize) {
+    let ranges = &mut *SHARED_MEMORY.ptr();
+    match ranges.iter_mut().find(|range| **range == (0, 0)) {
+        Some(free) => *free = (start, start + len),
+        None => ranges[0] = (0, usize::MAX),
+    }
+}
+
+/// Whether memory may be shared with other processes.
+pub(crate) unsafe fn is_shared_memory(address: usize) -> bool {
+    (*SHARED_MEMORY.ptr()).iter().any(|&(start, end)| (start..end).contains(&address))
+}
 
 /// Files that are mapped as shared memory, each by what the file system calls it.
 const FILES: usize = 64;

@@ -6,7 +6,7 @@
 
 use crate::schedule;
 use crate::thread::{LIVE, current};
-use crate::world::{cells, files};
+use crate::world::{cells, copies, files};
 use crate::{Global, free, log, modules};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, Touched};
@@ -68,6 +68,9 @@ pub(crate) unsafe extern "C" fn reached(
     }
     let Some(effect) = Effect::from_byte(*description) else { return };
     let object = place_of(description);
+    if effect == Effect::Random {
+        copies::ask();
+    }
     if effect.is_about_files() {
         let name = CStr::from_ptr(description.add(1) as *const c_char).to_bytes();
         let call = files::Call { effect, name, arguments: [first, second], place: (code, object) };

@@ -1,7 +1,7 @@
 //! What has no form in the language of the models.
 
 use super::{Call, hidden, strlen, strnlen, wide_len};
-use crate::Global;
+use crate::{Global, constructors};
 
 /// Bytes of the name of a variable of the environment that are looked at.
 const LONGEST_NAME: usize = 256;
@@ -86,9 +86,9 @@ impl Call {
         } else {
             self.reads(list as usize, len)
         }
-        for at in 0..count {
-            // `putenv` puts memory of the program into the list; names are compared.
-            let text = *list.add(at) as *const u8;
+        // `putenv` puts memory of the program into the list; names are compared. Those from before the start are the same for all
+        // threads, and how many there are must not matter.
+        for text in (0..count).map(|at| *list.add(at) as *const u8).filter(|&text| !constructors::has_string(text)) {
             let name = strnlen(text, LONGEST_NAME);
             let len = (0..name).find(|&at| *text.add(at) == b'=').unwrap_or(name);
             self.reads(text as usize, len + 1);

@@ -1,7 +1,7 @@
 //! Barriers.
 
 use super::objects::{self, Object};
-use super::{EBUSY, EINVAL, interpose, misuse};
+use super::{EBUSY, EINVAL, interpose, misuse, shared};
 use crate::schedule::{point, refresh, wait_after};
 use crate::thread::{COUNT, Thread, current, thread};
 use crate::{clock, log};
@@ -64,6 +64,7 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
     const SERIAL_THREAD: i32 = -1;
     let n = point(code);
     let o = object(at);
+    shared::is_apart(at);
     if misuse::used(at, Kind::BarrierWait) {
         // It has no size any more.
         log::event(Kind::BarrierWait, n, at, 0, 0);

@@ -171,6 +171,9 @@ unsafe fn take_and_log(at: usize, lock: Lock, logged: Kind, n: u64) -> i32 {
         (*object(at)).known = CURRENT.get() + 1;
         return EINVAL;
     }
+    if (*object(at)).value & ROBUST != 0 {
+        shared::is_apart(at);
+    }
     let error = take(at, lock);
     log::event(logged, n, at, 0, u8::from(matches!(error, 0 | EOWNERDEAD)));
     error

@@ -2,7 +2,7 @@
 //! that was made to prefer writers keeps readers out while a writer waits.
 
 use super::objects::{self, Lock, Object};
-use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse};
+use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse, shared};
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{CURRENT, current, hold, holds, unhold};
 use crate::{clock, escapes, log, time};
@@ -90,6 +90,7 @@ unsafe fn take_and_log(at: usize, write: bool, kind: Kind, n: u64) {
 }
 
 unsafe fn acquire(at: usize, write: bool, deadline: Option<u64>, kind: Kind, code: usize) -> i32 {
+    shared::is_apart(at);
     if (*object(at)).owner == CURRENT.get() + 1 {
         let n = point(code);
         log::event(kind, n, at, 0, 0);
@@ -122,6 +123,7 @@ unsafe fn acquire_until(at: usize, write: bool, clock: i32, until: *const [i64; 
 
 unsafe fn attempt(at: usize, write: bool, kind: Kind, code: usize) -> i32 {
     let n = point(code);
+    shared::is_apart(at);
     if if write { write_available(at) } else { read_available(at) } {
         take_and_log(at, write, kind, n);
         return 0;

@@ -8,9 +8,9 @@
 use super::{available, condition, mutex, semaphore};
 use crate::schedule::wake;
 use crate::thread::{COUNT, State, Thread, thread};
-use crate::{Global, sys};
+use crate::{Global, log, mappings, sys};
 use core::sync::atomic::{AtomicU32, Ordering};
-use racehunter_event::Wait;
+use racehunter_event::{Escape, TRACES_OF_PROCESSES, Wait};
 
 /// The process that forked first, 0 when none did.
 #[unsafe(link_section = ".data.racehunter")]
@@ -21,6 +21,16 @@ pub(crate) unsafe fn before_fork() {
     super::named::share();
     if FIRST.get() == 0 {
         FIRST.set(sys::call(sys::GETPID, 0, 0, 0, 0) as usize);
+    }
+}
+
+/// An object is used whose state other processes do not see, nor this one what they do to it. If they may have it too, what comes of
+/// that is not to be believed.
+pub(super) unsafe fn is_apart(at: usize) {
+    static IS_TOLD: Global<bool> = Global::new(false);
+    if FIRST.get() != 0 && !IS_TOLD.get() && mappings::is_shared_memory(at) {
+        IS_TOLD.set(true);
+        log::escape(Escape::Traces, 0, TRACES_OF_PROCESSES as usize, 0);
     }
 }
 

@@ -11,6 +11,7 @@ struct List {
     directories: [Path; DIRECTORIES],
     count: usize,
     has_network: bool,
+    has_ipc: bool,
     /// The ports that executions have bound, a bit for each.
     ports: [u64; 1024],
 }
@@ -46,6 +47,18 @@ pub(super) unsafe fn remember(directory: &Path) -> bool {
 pub(super) unsafe fn remember_network() -> bool {
     let list = LIST.get();
     !list.is_null() && !core::mem::replace(&mut (*list).has_network, true)
+}
+
+/// Has executions have queues, semaphores and memory of their own. False if they have already.
+pub(super) unsafe fn remember_ipc() -> bool {
+    let list = LIST.get();
+    !list.is_null() && !core::mem::replace(&mut (*list).has_ipc, true)
+}
+
+/// Whether they have.
+pub(super) unsafe fn has_ipc() -> bool {
+    let list = LIST.get();
+    !list.is_null() && (*list).has_ipc
 }
 
 /// An execution binds a port.

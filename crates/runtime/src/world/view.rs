@@ -16,7 +16,7 @@ use super::namespace::{self, MOUNT, Namespace, raise_privileges};
 use super::paths::{
     CLOSE_ON_EXEC, DIRECTORY, HERE, LONGEST, OPENAT, Path, Place, REGULAR, Status, link, status, working_directory,
 };
-use super::{early, network};
+use super::{early, ipc, network};
 use crate::{Global, free, kernel, log, schedule, server, sys};
 use core::ffi::CStr;
 use racehunter_event::control::NOTE_FILES;
@@ -61,9 +61,14 @@ pub(crate) unsafe fn begin_early(changes_files: bool) {
         return;
     }
     (*VIEW.ptr()).namespace = namespace::leave();
-    if let (true, Namespace::Own { user }) = (wants_network, (*VIEW.ptr()).namespace) {
+    if let Namespace::Own { user } = (*VIEW.ptr()).namespace {
         raise_privileges(user, true);
-        network::begin_early();
+        if wants_network {
+            network::begin_early();
+        }
+        if early::has_ipc() {
+            ipc::begin_early();
+        }
         raise_privileges(user, false);
     }
     if server::shares_files() {
