@@ -1,10 +1,11 @@
 //~ about: names, processors, nice values and floating-point exceptions belong to a thread
-//~ revisions: name processors nice exceptions rounding other
+//~ revisions: name processors nice exceptions rounding busy other
 //~[name] truth: clean
 //~[processors] truth: clean
 //~[nice] truth: clean
 //~[exceptions] truth: clean
 //~[rounding] truth: clean
+//~[busy] truth: clean
 //~[other] truth: assertion
 //~[other] want: found
 //~ flags: -lm
@@ -15,6 +16,8 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int turns;
 static void others(void) {
@@ -59,6 +62,13 @@ static void *work(void *argument) {
 #elif defined(ROUNDING)
     assert(fegetround() == FE_UPWARD);
     others();
+#elif defined(BUSY)
+    struct timespec before, after;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+    others();
+    sleep(3);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+    assert(after.tv_sec - before.tv_sec <= 1);
 #elif defined(OTHER)
     if (number == 1) {
         pthread_setname_np(first, "renamed");

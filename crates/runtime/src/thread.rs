@@ -88,6 +88,8 @@ pub(crate) struct Thread {
     /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
     pub second: usize,
     pub deadline: u64,
+    /// Nanoseconds of processor time, see [`crate::time`].
+    pub used: u64,
     /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
     pub signals: u64,
     pub signal_mask: u64,
@@ -213,6 +215,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).cancel_asynchronous = false;
     (*t).internal = false;
     (*t).signals = 0;
+    (*t).used = 0;
     (*t).signal_mask = 0;
     (*t).handler = core::ptr::null();
     (*t).alternate_stack = [0; 2];

@@ -6,6 +6,7 @@
 use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, idle_point, spin, wait_until};
 use crate::signals::cancel;
 use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
+use crate::thread::current;
 use crate::{Global, escapes, hooks, log};
 use racehunter_event::{Cause, Kind, Wait};
 
@@ -45,6 +46,10 @@ interpose! {
     times => get_process_times, "rsi";
 }
 
+/// Of these, how many the processor was busy: looking at a clock takes time, and waiting takes none.
+#[unsafe(link_section = ".data.racehunter")]
+static USED: Global<u64> = Global::new(0);
+
 /// Waits since time has moved on whose deadlines were past when they began.
 #[unsafe(link_section = ".data.racehunter")]
 static IN_VAIN: Global<u32> = Global::new(0);
@@ -52,6 +57,7 @@ static IN_VAIN: Global<u32> = Global::new(0);
 /// Starts the clock of an execution.
 pub(crate) fn reset() {
     NOW.set(0);
+    USED.set(0);
     IN_VAIN.set(0);
 }
 
@@ -186,15 +192,19 @@ unsafe fn look(clock: i32) -> u64 {
     escapes::looked_at_clock();
     spin::moves_on();
     NOW.set(NOW.get() + LOOK);
+    USED.set(USED.get() + LOOK);
+    (*current()).used += LOOK;
     base(clock) + NOW.get()
 }
 
 pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], code: usize) -> i32 {
-    // Time of the processor is what has passed: the program has used it all the time. Negative ones are other processes'
-    // and threads'.
-    let of_processor = clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0;
     let now = look(clock);
-    *time = parts(if of_processor { now - UPTIME_BASE } else { now });
+    // Negative ones are those of other processes and threads.
+    *time = parts(match clock {
+        THREAD_CPU => (*current()).used,
+        PROCESS_CPU | ..0 => USED.get(),
+        _ => now,
+    });
     hooks::wrote(time as usize, size_of::<[i64; 2]>(), code);
     0
 }
@@ -225,9 +235,10 @@ unsafe extern "C" fn get_timespec(time: *mut [i64; 2], base: i32, code: usize) -
     base
 }
 
-/// Processor time, in microseconds: the program has used the processor all the time.
+/// Processor time, in microseconds.
 unsafe extern "C" fn get_processor_time(_code: usize) -> i64 {
-    ((look(MONOTONIC) - UPTIME_BASE) / 1000) as i64
+    look(MONOTONIC);
+    (USED.get() / 1000) as i64
 }
 
 /// The same in hundredths of a second; all of it is the program's own.
@@ -235,7 +246,7 @@ unsafe extern "C" fn get_process_times(times: *mut [i64; 4], _code: usize) -> i6
     const TICK: u64 = SECOND / 100;
     let now = look(MONOTONIC);
     if !times.is_null() {
-        *times = [((now - UPTIME_BASE) / TICK) as i64, 0, 0, 0];
+        *times = [(USED.get() / TICK) as i64, 0, 0, 0];
     }
     (now / TICK) as i64
 }

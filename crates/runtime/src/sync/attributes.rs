@@ -89,6 +89,7 @@ interpose! {
     getpriority => nice_by_number, "rdx";
     setpriority => set_nice_by_number, "rcx";
     nice => add_to_nice, "rsi";
+    prctl => control_process, "r9";
 }
 
 /// The result of a system call, as the functions named after one return it.
@@ -133,6 +134,25 @@ unsafe extern "C" fn set_name(handle: usize, name: *const core::ffi::c_char, cod
     whole[..text.len()].copy_from_slice(text);
     kept(number).name = Some(whole);
     0
+}
+
+/// `prctl`: the name is the thread's, and most else is the process's.
+unsafe extern "C" fn control_process(option: i32, a: usize, b: usize, c: usize, d: usize, code: usize) -> i32 {
+    const SET_NAME: i32 = 15;
+    const GET_NAME: i32 = 16;
+    match (option, by_number(0)) {
+        (SET_NAME, Whom::Fiber(number)) => {
+            let mut name = [0; NAME];
+            let text = CStr::from_ptr(a as *const core::ffi::c_char).to_bytes();
+            let len = text.len().min(NAME - 1);
+            name[..len].copy_from_slice(&text[..len]);
+            touch(number, true, code);
+            kept(number).name = Some(name);
+            0
+        }
+        (GET_NAME, Whom::Fiber(number)) => name_of((*thread(number)).handle, a as *mut u8, NAME, code),
+        _ => finish(sys::call6(sys::PRCTL, option as usize, a, b, c, d, 0)),
+    }
 }
 
 type Processors = [u64; PROCESSORS / 64];
