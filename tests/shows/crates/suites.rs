@@ -255,6 +255,9 @@ fn fetch(name: &str, version: &str) -> Result<PathBuf, String> {
     path.map(Path::to_owned).ok_or_else(|| format!("cargo does not say where {name} {version} is"))
 }
 
+/// What a copy of a crate does without.
+const LEFT: [&str; 3] = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"];
+
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::create_dir_all(to).map_err(|error| at(to, error))?;
     for entry in fs::read_dir(from).map_err(|error| at(from, error))? {
@@ -262,8 +265,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         let (path, place) = (entry.path(), to.join(entry.file_name()));
         match path.is_dir() {
             true => copy(&path, &place)?,
-            // The crate has been tested with other versions of what it depends on than can be had.
-            false if entry.file_name() == "Cargo.lock" => {}
+            // The crate has been tested with other versions of what it depends on than can be had, and perhaps with another toolchain.
+            false if LEFT.iter().any(|name| entry.file_name() == *name) => {}
             false => drop(fs::copy(&path, &place).map_err(|error| at(&path, error))?),
         }
     }
