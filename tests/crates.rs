@@ -145,6 +145,16 @@ fn correct_programs_are_clean() {
     }
 }
 
+/// A thread that only looks again and again is blocked until what it looks at changes: there are few schedules, and none goes on to a limit.
+#[test]
+fn loops_that_wait_are_explored_to_the_end() {
+    let program = Crate::new(include_str!("programs/rust/spins.rs"));
+    let tested = program.test(&["--analysis", "context-bound", "--bound", "1", "--time", "100s"], 0);
+    for test in ["in_a_loop_of_its_own", "in_a_function", "by_an_exchange_that_fails"] {
+        assert_eq!(tested.verdict(test), "proved", "{test}");
+    }
+}
+
 #[test]
 fn bugs_of_each_kind_are_found_minimised_and_replayed() {
     let program = Crate::new(include_str!("programs/rust/racy.rs"));

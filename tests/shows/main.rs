@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod chaos;
+mod crates;
 mod garble;
 mod hunt;
 mod long;
@@ -40,6 +41,8 @@ fn main() -> ExitCode {
         ["tsan", rest @ ..] => suite::show(rest),
         ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),
+        ["advisories", rest @ ..] => crates::show_advisories(rest),
+        ["suites", rest @ ..] => crates::show_suites(rest),
         ["predict", names @ ..] => predict::show(names),
         // The process that `chaos` starts.
         ["chaos-campaign", runs] => chaos::campaign(runs),

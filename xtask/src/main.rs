@@ -44,7 +44,9 @@ usage: cargo xtask COMMAND
             --dir DIR [--runs N] [--time T] [NAME...]`, where DIR is its `benchmarks`; real projects and their own tests: `cargo xtask bench projects
             [--dir DIR] [--time T] [--runs N] [NAME...]`; the experiments of the paper on watchpoints: `cargo xtask bench watchpoint
             [NAME...]`; correct uses of crates that others build on, from
-            the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`
+            the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`; published bugs of crates, and the versions
+            that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the tests that crates come with: `cargo xtask
+            bench suites [--runs N] [--time T] [NAME...]`
 ";
 
 fn main() -> ExitCode {
@@ -88,6 +90,10 @@ fn run() -> Result<()> {
         ["bench", "crates", rest @ ..] => {
             packages::need(packages::RUST)?;
             demo::run_crates(&Kit::build()?, rest)
+        }
+        ["bench", what @ ("advisories" | "suites"), rest @ ..] => {
+            packages::need(packages::RUST)?;
+            show(&[&[*what], rest].concat())
         }
         ["bench", "tables", rest @ ..] => show(&[&["tables"], rest].concat()),
         ["bench", "watchpoint", rest @ ..] => show(&[&["watchpoint"], rest].concat()),

@@ -1,6 +1,7 @@
 //! Building with cargo.
 
 use crate::arguments;
+use crate::compilers;
 use crate::output::Voice;
 use crate::sysroot::{self, Sysroot};
 use crate::toolchain::{TARGET, Toolchain};
@@ -142,7 +143,9 @@ fn environment(command: &mut Command, toolkit: &Toolkit, sysroot: &Sysroot, targ
     let own = std::env::current_exe().context("cannot find the path of this program")?;
     // Cargo does not know that another plugin or runtime makes another program.
     let name = format!("{}-{:08x}", sysroot.name, sysroot::hash(&toolkit.runtime)?);
-    command.env("CARGO_TARGET_DIR", target_dir.join(name)).env("RUSTC_WRAPPER", own);
+    let target_dir = target_dir.join(name);
+    compilers::choose(command, &target_dir)?;
+    command.env("CARGO_TARGET_DIR", target_dir).env("RUSTC_WRAPPER", own);
     command.env(wrapper::PLUGIN, &toolkit.plugin).env(wrapper::SYSROOT, &sysroot.path);
     command.env(wrapper::RUNTIME, &toolkit.runtime).env(wrapper::DYNAMIC_LIST, &toolkit.dynamic_list);
     // Link-time optimisation would need bitcode that is instrumented.

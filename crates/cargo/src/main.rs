@@ -1,13 +1,14 @@
 //! `cargo racehunter`: hunts in the tests of Rust crates as they are, with the stable toolchain.
 //!
 //! It builds a crate with cargo, through itself as the wrapper of rustc ([`wrapper`]), against a standard library that was
-//! instrumented once for the toolchain ([`sysroot`]); asks each test program for its tests ([`harness`]); and hunts in each
+//! instrumented once for the toolchain ([`sysroot`]), and C and C++ through itself as the compiler ([`compilers`]); asks each test program for its tests ([`harness`]); and hunts in each
 //! test by itself with `racehunter hunt` ([`hunts`]). It knows nothing of schedules or findings beyond what that command
 //! says. Start at [`mod@test`].
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod build;
+mod compilers;
 mod harness;
 mod hunts;
 mod junit;
@@ -26,7 +27,7 @@ use std::process::{Command, ExitCode};
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    if let Some(code) = wrapper::run_if_asked() {
+    if let Some(code) = compilers::run_if_asked().or_else(wrapper::run_if_asked) {
         return code;
     }
     match run(std::env::args_os().collect()) {
@@ -68,11 +69,16 @@ fn pass_on(words: &[OsString]) -> Result<u8> {
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(ERROR))
 }
 
-/// The command that belongs to this one: beside it, or on the search path.
+/// The command that belongs to this one.
 fn racehunter() -> PathBuf {
+    beside("racehunter")
+}
+
+/// A command of RaceHunter: beside this one, or on the search path.
+fn beside(name: &str) -> PathBuf {
     let beside = std::env::current_exe().ok().and_then(|own| {
         let own = own.canonicalize().unwrap_or(own);
-        Some(own.parent()?.join("racehunter")).filter(|path| path.is_file())
+        Some(own.parent()?.join(name)).filter(|path| path.is_file())
     });
-    beside.unwrap_or_else(|| PathBuf::from("racehunter"))
+    beside.unwrap_or_else(|| PathBuf::from(name))
 }

@@ -47,13 +47,23 @@ macro_rules! save_and_call {
             $prepare,
             concat!("mov ", $register, ", [rsp + 120]"),
             "call {target}",
-            "add rsp, 56",
+            "cmp byte ptr [rip + {wipes}], 0",
+            "jne 2f",
+            "1: add rsp, 56",
             "pop r10", "pop r9", "pop r8", "pop rdi", "pop rsi", "pop rdx", "pop rcx", "pop rax",
             ".cfi_adjust_cfa_offset -120",
             "ret",
+            ".cfi_adjust_cfa_offset 120",
+            "2: lea rdi, [rsp - {below}]",
+            "mov ecx, {below} / 8",
+            "xor eax, eax",
+            "rep stosq",
+            "jmp 1b",
             ".cfi_endproc",
             concat!(".size ", $name, ", . - ", $name),
             caller = sym spin::RH_CALLER,
+            wipes = sym spin::RH_WIPES,
+            below = const spin::WIPED,
             target = sym $target,
         );
     };
@@ -548,6 +558,7 @@ unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code
 /// The rounds of a loop without accesses have used up the budget.
 unsafe extern "C" fn round(code: usize) {
     schedule::passed_round();
+    spin::goes_round();
     attention(code);
 }
 

@@ -328,7 +328,9 @@ pub(crate) unsafe fn arm() {
     if hold::is_active() {
         horizon = horizon.min(hold::until());
     }
-    if (*plan).flags & FLAG_DEBUG != 0 || spin::is_watching() {
+    let is_watching = spin::is_watching();
+    spin::RH_WIPES.set(is_watching);
+    if (*plan).flags & FLAG_DEBUG != 0 || is_watching {
         horizon = now;
     }
     let horizon = horizon.max(now + 1);

@@ -23,6 +23,15 @@ use racehunter_event::{Cause, Kind, Wait};
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_CALLER: Global<usize> = Global::new(0);
 
+/// Whether hooks wipe what they have left on the stack: numbers of events, say. Functions of the program that are called next have it
+/// in the parts of their frames that they do not use, and would never be in the same state again.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".data.racehunter")]
+pub(crate) static RH_WIPES: Global<bool> = Global::new(false);
+
+/// Bytes that are wiped: no hook needs more.
+pub(crate) const WIPED: usize = 4096;
+
 /// From there to the return address: at a hook, and at a call of a function that this library has in place of another.
 const AT_HOOK: usize = 120;
 const AT_CALL: usize = 56;
@@ -265,6 +274,14 @@ pub(super) unsafe fn passes() {
     let spin = &raw mut (*current()).spin;
     (*spin).unseen |= (*spin).last != now();
     (*spin).last = now() + 1;
+}
+
+/// The running thread has gone through a round of a loop in which nothing is announced, and which is counted already. What the
+/// functions do that it calls there, they announce themselves.
+pub(crate) unsafe fn goes_round() {
+    let spin = &raw mut (*current()).spin;
+    (*spin).unseen |= (*spin).last + 1 != now();
+    (*spin).last = now();
 }
 
 /// The running thread does something of which nobody knows whether it does the same again.
