@@ -3,6 +3,7 @@
 //! One program: to link one for every file takes longer than to run it.
 
 mod backends;
+mod beginnings;
 mod bounding;
 mod campaigns;
 mod chaos;
@@ -18,6 +19,7 @@ mod files;
 mod free_running;
 mod meeting;
 mod messages;
+mod options;
 mod outside;
 mod papers;
 mod predict;

@@ -30,9 +30,18 @@ fn trouble(name: &str) -> Option<String> {
         (Some(test), true) if !content.contains(&format!("fn {test}(")) => {
             Some(format!("`{path}` has no test `{test}`"))
         }
+        (Some(_), true) if !is_compiled(path) => Some(format!("`{path}` is part of no program of tests")),
         (Some(word), false) if !has_word(&content, word) => Some(format!("`{path}` has no `{word}`")),
         _ => None,
     }
+}
+
+/// Whether a file of the end-to-end tests is run at all. One that no other names would compile in no way and fail in none.
+fn is_compiled(path: &str) -> bool {
+    let Some(name) = path.strip_prefix("tests/").and_then(|rest| rest.split(['.', '/']).next()) else { return true };
+    let commands = std::fs::read_to_string(root().join("tests/commands.rs")).unwrap_or_default();
+    let is_own = ["targets", "scan", "commands", "shows"].contains(&name);
+    is_own || commands.lines().any(|line| line == format!("mod {name};"))
 }
 
 fn has_word(text: &str, word: &str) -> bool {
@@ -58,5 +67,7 @@ fn what_does_not_exist_is_noticed() {
     assert!(trouble("tests/papers.rs#no_such_word_").is_none(), "it is a word of this line");
     assert!(trouble("crates/event/src/lib.rs#path_off").is_some());
     assert!(trouble("crates/no/such/file.rs").is_some());
+    assert!(is_compiled("tests/papers.rs") && is_compiled("crates/event/src/lib.rs"));
+    assert!(!is_compiled("tests/schema/main.rs") && !is_compiled("tests/no_such_file.rs"));
     assert_eq!(trouble("--detector"), None);
 }

@@ -27,11 +27,6 @@ const EXECUTIONS: u64 = 1000;
 const SWITCHES: u32 = 5;
 const TURN: u64 = 10_000;
 
-/// With more accesses than that, not every one is made a point unless the row is asked for: it takes minutes. Then few logs are in memory
-/// at a time.
-const FEW: u64 = 100_000;
-const LONG_BATCH: usize = 4;
-
 /// Prints the rows with these numbers of accesses, or all.
 pub fn show(names: &[&str]) -> Result<(), String> {
     let workshop = Workshop::new();
@@ -53,8 +48,7 @@ pub fn show(names: &[&str]) -> Result<(), String> {
             continue;
         }
         let shared = explore(&program, accesses, Points::Shared)?;
-        let is_left_out = accesses > FEW && names.is_empty();
-        let all = if is_left_out { None } else { Some(explore(&program, accesses, Points::All)?) };
+        let all = explore(&program, accesses, Points::All)?;
         println!(
             "{}",
             table.row([
@@ -63,8 +57,8 @@ pub fn show(names: &[&str]) -> Result<(), String> {
                 goal.to_owned(),
                 time(shared.0),
                 memory(shared.1),
-                all.map_or_else(|| "-".to_owned(), |(took, _)| time(took)),
-                all.map_or_else(|| "-".to_owned(), |(_, most)| memory(most)),
+                time(all.0),
+                memory(all.1),
             ])
         );
     }
@@ -104,8 +98,7 @@ fn campaign(program: Program, accesses: u64, points: Points) -> Result<Duration,
     }
     let bound = SWITCHES + (accesses / TURN) as u32;
     let analysis = ContextBound::iterative(bound, BoundKind::Switches, Strategy::Fair(TURN), 1).starting_at(bound);
-    let batch = if accesses > FEW { LONG_BATCH } else { Budget::default().batch };
-    let budget = Budget { runs: Some(EXECUTIONS), points, detect_races: false, batch, ..Budget::default() };
+    let budget = Budget { runs: Some(EXECUTIONS), points, detect_races: false, ..Budget::default() };
     let mut silent = |_: Progress<'_>| {};
     let summary = Campaign::new(Portfolio::of(analysis), budget, &mut silent).run(&mut processes, &mut || false);
     if !matches!(summary.stop, Stop::Runs) {

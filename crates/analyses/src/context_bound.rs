@@ -137,6 +137,8 @@ pub struct ContextBound {
     postponed: Vec<u32>,
     /// What was seen on the way.
     seen: Seen,
+    /// Some loop was seen to wait for another thread. Who waits in such a way is known from accesses, all of which are needed then.
+    spins: bool,
     /// It has to start again.
     again: bool,
     /// Executions of this stage, and the share of the stage that they are, by estimate.
@@ -177,6 +179,7 @@ impl ContextBound {
             later: Vec::new(),
             postponed: Vec::new(),
             seen: Seen::default(),
+            spins: false,
             again: false,
             done: (0, 0.0),
             left_out: 0,
@@ -318,10 +321,12 @@ impl Analysis for ContextBound {
             Strategy::Random => Tail::random(seed_of(self.seed, &plan.switches)),
             Strategy::MinSwitches | Strategy::Fair(_) => Tail::MinSwitches,
         };
-        Plan { tail, fair_limit: self.strategy.fair_limit(), ..plan }
+        let log_from = if self.reads_tails_only() { self.trie.last(target).at } else { 0 };
+        Plan { tail, log_from, fair_limit: self.strategy.fair_limit(), ..plan }
     }
 
     fn new_targets(&mut self, &target: &u32, execution: &Execution) -> Vec<u32> {
+        self.spins = self.spins || execution.has_waiting_loop();
         if self.reduction.is_some() && execution.is_annotated() {
             // It is not known what depends on what.
             self.leave_nothing_out();
@@ -491,7 +496,8 @@ impl Analysis for ContextBound {
         out.number(self.bound);
         let Seen { cut_off, dropped, unfair, spurious } = self.seen;
         let (reduces, dynamic) = (self.reduction.is_some(), self.reduction == Some(Reduction::Dynamic));
-        [reduces, dynamic, cut_off, dropped, unfair, spurious].into_iter().for_each(|flag| out.number(flag));
+        let flags = [reduces, dynamic, cut_off, dropped, unfair, spurious, self.spins];
+        flags.into_iter().for_each(|flag| out.number(flag));
         [self.done.0, self.done.1.to_bits(), self.left_out].into_iter().for_each(|number| out.number(number));
         self.trie.save(out);
         out.count(self.later.len());
@@ -513,6 +519,7 @@ impl Analysis for ContextBound {
         self.reduction = reduces.then_some(kind);
         let (cut_off, dropped) = (input.flag()?, input.flag()?);
         self.seen = Seen { cut_off, dropped, unfair: input.flag()?, spurious: input.flag()? };
+        self.spins = input.flag()?;
         self.done = (input.number()?, f64::from_bits(input.number()?));
         self.left_out = input.number()?;
         self.trie = Trie::load(input)?;
@@ -553,6 +560,13 @@ impl ContextBound {
                 None => self.seen.dropped = true,
             }
         }
+    }
+
+    /// Whether nothing is asked about accesses before the last switch of a prefix: what else could have been chosen there is known,
+    /// and nothing is compared with what was seen before.
+    fn reads_tails_only(&self) -> bool {
+        let follows_plan = self.strategy != Strategy::Random;
+        self.reduction.is_none() && self.part.is_whole() && follows_plan && !self.spins
     }
 
     /// Whether it matters for what lies ahead who is running: it does not where nothing has a price.

@@ -40,7 +40,7 @@ pub use record::{
 pub use state::{Touched, state_object};
 
 /// Version of everything in this crate. The controller refuses a target that was built with another one.
-pub const FORMAT_VERSION: u32 = 12;
+pub const FORMAT_VERSION: u32 = 13;
 
 /// The identity of a thread that does not depend on the schedule: that of its parent and its number among its siblings,
 /// from 1. `main` has 1.

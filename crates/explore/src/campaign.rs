@@ -480,6 +480,9 @@ impl<'a> Campaign<'a> {
             if self.budget.points == Points::All {
                 (plan.observe, plan.select) = (Observe::Everything, None);
             }
+            if !self.can_do_without_beginnings() {
+                plan.log_from = 0;
+            }
             let full = plan.max_events.min(self.budget.max_events);
             plan.max_events = full;
             plan.max_threads = plan.max_threads.min(self.budget.max_threads);
@@ -488,6 +491,13 @@ impl<'a> Campaign<'a> {
             plans.push(plan);
         }
         (running, plans)
+    }
+
+    /// Whether the accesses that a plan does not ask for are of interest to nobody else: not to other analyses, nor to the detector,
+    /// to which those that are no points are news.
+    fn can_do_without_beginnings(&self) -> bool {
+        let Budget { points, detect_races, spurious, .. } = self.budget;
+        self.members.len() == 1 && !spurious && (points == Points::All || !detect_races)
     }
 
     fn fold(&mut self, running: &Running, plan: &Plan, execution: &Execution) {

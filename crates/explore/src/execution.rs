@@ -1,6 +1,6 @@
 //! What happened.
 
-use crate::{Escape, Kind, Misuse, Plan, Record, Switch};
+use crate::{Escape, Kind, Misuse, Plan, Record, Switch, Wait};
 
 /// One execution: its log and how it ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,6 +196,13 @@ impl Execution {
     pub fn waits_again(&self) -> Option<u64> {
         let again = |record: &&Record| record.kind == Kind::Wait && record.detail == 1;
         self.records.iter().find(again).map(|record| record.index)
+    }
+
+    /// Whether a loop was seen to wait for another thread.
+    #[must_use]
+    pub fn has_waiting_loop(&self) -> bool {
+        let waits = |record: &Record| record.kind == Kind::Blocked && record.detail == Wait::Change as u8;
+        self.records.iter().any(waits)
     }
 
     /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.

@@ -10,6 +10,9 @@ pub struct Plan {
     /// First event for which [`Plan::tail`] decides. Before it, a decision that is not among the switches (a thread
     /// that blocks, say) means that the execution has diverged.
     pub tail_from: u64,
+    /// First event from which on plain accesses are needed in the log. Those before it need not be there: all that is decided
+    /// before is in the plan, and executions before this one have shown what else there was to choose.
+    pub log_from: u64,
     /// Who runs once the forced decisions are used up.
     pub tail: Tail,
     /// Events in a row after which a thread must give way to the next one, if there is one; `None`: never.
@@ -114,6 +117,7 @@ impl Default for Plan {
         Self {
             switches: Vec::new(),
             tail_from: 0,
+            log_from: 0,
             tail: Tail::MinSwitches,
             fair_limit: Some(TURN),
             spurious: false,

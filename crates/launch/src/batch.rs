@@ -54,7 +54,12 @@ fn common(a: &Plan, b: &Plan) -> u64 {
     }
     let same = a.switches.iter().zip(&b.switches).take_while(|(x, y)| x == y).count();
     let next = |plan: &Plan| plan.switches.get(same).map_or(u64::MAX, |switch| switch.at);
-    next(a).min(next(b)).min(a.tail_from).min(b.tail_from)
+    // Where nothing is logged, the snapshot is taken before that ends.
+    let logged = |plan: &Plan| if plan.log_from == 0 { u64::MAX } else { plan.log_from };
+    if (a.log_from == 0) != (b.log_from == 0) {
+        return 0;
+    }
+    next(a).min(next(b)).min(a.tail_from).min(b.tail_from).min(logged(a)).min(logged(b))
 }
 
 /// The plan of the common beginning.
@@ -62,6 +67,10 @@ pub(crate) fn prefix(plan: &Plan, at: u64) -> Plan {
     let mut prefix = plan.clone();
     prefix.switches.retain(|switch| switch.at < at);
     prefix.tail_from = at;
+    if prefix.log_from != 0 {
+        // Whoever goes on from there says when it ends.
+        prefix.log_from = at + 2;
+    }
     prefix
 }
 

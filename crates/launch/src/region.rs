@@ -337,6 +337,7 @@ impl Region {
             (*slot).switches = first as u32;
             (*slot).switch_count = count as u32;
             (*slot).tail_from = plan.tail_from;
+            (*slot).log_from = plan.log_from;
             (*slot).tail = tail;
             (*slot).observe = match plan.observe {
                 Observe::Points => OBSERVE_POINTS,

@@ -432,8 +432,7 @@ unsafe extern "C" fn access_at_site(address: usize, site: *mut u8, info: u32, co
 /// A plain access that is counted already, but needs a decision or a closer look.
 unsafe extern "C" fn access_counted(address: usize, site: *mut u8, info: u32, code: usize) {
     if RH_BUDGET.get() == 0 {
-        spin::looks(address, (info & 0xff) as usize, code);
-        attention(code);
+        pause(address, (info & 0xff) as usize, site, kind_of(info), code);
     }
     shadow::check_plain(address, (info & 0xff) as usize, Access { kind: kind_of(info), code, site });
 }
@@ -468,12 +467,22 @@ pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: 
         }
         RH_BUDGET.set(RH_BUDGET.get() - 1);
         if RH_BUDGET.get() == 0 {
-            spin::looks(address, size, code);
-            attention(code);
+            pause(address, size, site, kind, code);
         }
         if flags & SITE_WATCHED != 0 && server::watches(address, size) {
             log_access(schedule::now(), address, size, site, kind, 0, code);
         }
+    }
+}
+
+/// An access that is no point, and is counted already, has used up the budget.
+unsafe fn pause(address: usize, size: usize, site: *const u8, kind: Kind, code: usize) {
+    let was_hushed = server::is_hushed();
+    spin::looks(address, size, code);
+    let n = attention(code);
+    // Accesses may have become points while others ran: then this one is made among points.
+    if was_hushed && !server::is_hushed() && !site.is_null() && *site & SITE_POINT != 0 {
+        log_access(n, address, size, site, kind, annotations::mark(address), code);
     }
 }
 

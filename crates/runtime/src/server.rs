@@ -466,7 +466,34 @@ unsafe fn begin_slot() {
     if is_selective() {
         modules::select_sites();
     }
+    hush();
     schedule::begin();
+}
+
+/// Whether plain accesses are only counted for now.
+#[unsafe(link_section = ".data.racehunter")]
+static HUSHED: Global<bool> = Global::new(false);
+
+pub(crate) fn is_hushed() -> bool {
+    HUSHED.get()
+}
+
+/// Has plain accesses only counted up to the event that the plan says, if it is worth while.
+unsafe fn hush() {
+    /// Fewer events take less time than to set all flags twice.
+    const WORTH: u64 = 2000;
+    let slot = slot();
+    let looks = (*slot).watch_size != 0 || (*slot).flags & (FLAG_VALUES | FLAG_SELECTIVE) != 0;
+    HUSHED.set((*slot).log_from > WORTH && !looks && (*slot).observe != OBSERVE_CODE);
+    if HUSHED.get() {
+        modules::hush();
+    }
+}
+
+/// From now on they are points again.
+pub(crate) unsafe fn speak() {
+    HUSHED.set(false);
+    modules::speak();
 }
 
 /// The process that has started the server, and its group.

@@ -4,7 +4,7 @@ use crate::common::{Recorder, SMALL, WIDER};
 use proptest::prelude::*;
 use racehunter_analyses::{ContextBound, ReadsFrom, Strategy, Walks};
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
-use racehunter_explore::{Analysis, Budget, Campaign, Execution, Outcome, Points, Portfolio};
+use racehunter_explore::{Analysis, Budget, Campaign, Execution, Outcome, Plan, Points, Portfolio};
 use std::collections::{BTreeSet, HashMap};
 
 /// Which write each read has seen: thread and place of both; none for what was there at the beginning.
@@ -32,7 +32,10 @@ fn explore(program: &Program, portfolio: Portfolio, runs: Option<u64>) -> Vec<Ex
     let mut recorder = Recorder::new(ModelExecutor::new(program.clone()));
     let budget = Budget { runs, points: Points::All, ..Budget::default() };
     let _ = Campaign::new(portfolio, budget, &mut |_| ()).run(&mut recorder, &mut || false);
-    recorder.runs.into_iter().map(|(_, execution)| execution).collect()
+    // Not every search asks for the accesses of its beginnings.
+    let mut whole = ModelExecutor::new(program.clone());
+    whole.add_all_points();
+    recorder.runs.into_iter().map(|(plan, _)| whole.run_one(&Plan { log_from: 0, ..plan })).collect()
 }
 
 /// The first execution that fails.

@@ -376,7 +376,8 @@ impl<'a> Run<'a> {
         let mut notes = std::mem::take(&mut self.state.notes);
         let n = record.index;
         let plain = record.kind.is_access() && !record.kind.is_atomic();
-        let logged = !plain || self.is_point(record.site, record.object);
+        let is_asked_for = record.index >= self.plan.log_from;
+        let logged = !plain || is_asked_for && self.is_point(record.site, record.object);
         if logged {
             if self.plan.select.is_some() {
                 self.behind_point = n + 1;

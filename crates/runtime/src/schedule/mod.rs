@@ -46,6 +46,8 @@ struct Plan {
     next: *const Switch,
     end: *const Switch,
     tail_from: u64,
+    /// Plain accesses are only counted before this event; 0 once they are points.
+    log_from: u64,
     fair_limit: u64,
     /// Events after which the execution is stopped, counted from `started_at`; 0 = never.
     max_events: u64,
@@ -79,6 +81,7 @@ static PLAN: Global<Plan> = Global::new(Plan {
     next: core::ptr::null(),
     end: core::ptr::null(),
     tail_from: 0,
+    log_from: 0,
     fair_limit: 0,
     max_events: 0,
     started_at: FAR,
@@ -175,6 +178,7 @@ unsafe fn take_switches() {
     (*plan).flags = (*slot).flags;
     (*plan).observe = (*slot).observe;
     (*plan).tail_from = (*slot).tail_from;
+    (*plan).log_from = if server::is_hushed() { (*slot).log_from } else { 0 };
     (*plan).fair_limit = (*slot).fair_limit;
     (*plan).max_events = (*slot).max_events;
     (*plan).max_threads = (*slot).max_threads;
@@ -280,6 +284,7 @@ pub(crate) unsafe fn leave_open() {
     let plan = PLAN.ptr();
     (*plan).next = (*plan).end;
     (*plan).tail_from = 0;
+    (*plan).log_from = (*plan).log_from.min(1);
     (*plan).snapshot_at = 0;
     arm();
 }
@@ -309,6 +314,15 @@ pub(crate) unsafe fn arm() {
     let plan = PLAN.ptr();
     let now = now();
     let mut horizon = now + FAR / 2;
+    if (*plan).log_from != 0 {
+        // The event before it is the last that is only counted.
+        if now + 1 >= (*plan).log_from {
+            (*plan).log_from = 0;
+            server::speak();
+        } else {
+            horizon = (*plan).log_from - 1;
+        }
+    }
     if (*plan).next < (*plan).end {
         horizon = horizon.min((*(*plan).next).at);
     }
