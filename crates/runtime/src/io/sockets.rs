@@ -353,6 +353,12 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     if result == REFUSED {
         network::refused(listener.reach());
     }
+    if matches!(result, 0 | EINPROGRESS)
+        && let Some(cell) = listener.cell()
+    {
+        // Something listens there, which comes before.
+        cells::learn(cell);
+    }
     if matches!(result, 0 | EINPROGRESS) && type_of(fd) != DATAGRAM {
         settle_connection(fd, &listener, known.is_some_and(|door| !channels::is_outside(door)));
     }

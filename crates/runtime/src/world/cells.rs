@@ -70,6 +70,11 @@ unsafe fn version(cell: u16) -> *mut u64 {
 /// In the names of objects that pass on what is known: above every address, apart from files and channels.
 const OBJECTS: usize = 1 << 59;
 
+/// The running thread has found state as another thread has left it.
+pub(crate) unsafe fn learn(cell: u16) {
+    io::learn(OBJECTS | cell as usize);
+}
+
 /// The running thread is about to look at and change state. What does so while there never was another thread, nor a handler
 /// that could interrupt it, is ordered anyway, and no event.
 pub(crate) unsafe fn touch(touched: Touched, code: usize) {
