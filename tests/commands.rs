@@ -8,6 +8,7 @@ mod campaigns;
 mod chaos;
 mod claims;
 mod compilers;
+mod crate_kinds;
 mod crates;
 mod detector;
 mod determinism;

@@ -5,7 +5,9 @@
 
 use crate::sync::real;
 use crate::thread::{any_by_handle, thread};
-use crate::{Global, kernel, sys};
+use crate::{Global, kernel, log, schedule, sys};
+use racehunter_event::control::FLAG_STACKS;
+use racehunter_event::{Kind, Record};
 
 /// Where the C library keeps the kernel's number of a thread, from its handle; 0 when that is not known.
 unsafe fn offset() -> usize {
@@ -59,6 +61,33 @@ about! {
     pthread_getschedparam(policy, parameters) = get_priority;
     pthread_setschedparam(policy, parameters) = set_priority;
     pthread_getname_np(name, size) = get_name;
-    pthread_setname_np(name) = set_name;
     pthread_getcpuclockid(clock) = get_clock;
+}
+
+/// The C library takes names of up to 15 bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pthread_setname_np(handle: usize, name: usize) -> i32 {
+    let result = about(handle, || {
+        let real: extern "C" fn(usize, usize) -> i32 = core::mem::transmute(real::set_name());
+        real(handle, name)
+    });
+    let Some(t) = any_by_handle(handle).filter(|_| result == 0) else { return result };
+    if schedule::running() && schedule::flags() & FLAG_STACKS != 0 {
+        let mut words = [0_u64; 2];
+        let mut at = 0;
+        while at < 15 && *((name + at) as *const u8) != 0 {
+            words[at / 8] |= u64::from(*((name + at) as *const u8)) << (8 * (at % 8));
+            at += 1;
+        }
+        let [object, extra] = words;
+        log::put(Record {
+            index: schedule::now(),
+            object,
+            extra,
+            thread: (*t).number,
+            kind: Kind::Named,
+            ..Record::default()
+        });
+    }
+    result
 }
