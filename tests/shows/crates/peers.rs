@@ -188,8 +188,8 @@ fn build(place: &Path, name: &str, command: &mut Command) -> Result<PathBuf, Str
     let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let programs = messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
-    programs.last().ok_or_else(|| format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    let mut programs = messages.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
+    programs.next_back().ok_or_else(|| format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 /// Runs one test: what it wrote, and whether it passed, if it came to an end.
