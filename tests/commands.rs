@@ -9,6 +9,7 @@ mod campaigns;
 mod chaos;
 mod claims;
 mod compilers;
+mod crate_kinds;
 mod crates;
 mod detector;
 mod determinism;

@@ -8,12 +8,12 @@ use std::process::Command;
 use std::sync::Once;
 
 /// A crate in a directory of its own.
-struct Crate {
-    workshop: Workshop,
+pub(crate) struct Crate {
+    pub(crate) workshop: Workshop,
 }
 
 /// The instrumented standard library is made once, and kept for the next time.
-fn sysroots() -> PathBuf {
+pub(crate) fn sysroots() -> PathBuf {
     static MADE: Once = Once::new();
     let directory = tool::root().join("target/racehunter/sysroots");
     MADE.call_once(|| {
@@ -22,7 +22,7 @@ fn sysroots() -> PathBuf {
     directory
 }
 
-fn command() -> Command {
+pub(crate) fn command() -> Command {
     let mut command = Command::new(tool::path().with_file_name("cargo-racehunter"));
     // What cargo sets for the tests of this crate does not hold for that one.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
@@ -33,7 +33,7 @@ fn command() -> Command {
 }
 
 impl Crate {
-    fn new(source: &str) -> Self {
+    pub(crate) fn new(source: &str) -> Self {
         let workshop = Workshop::new();
         workshop.write("Cargo.toml", "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
         workshop.write("src/lib.rs", source);
@@ -41,33 +41,33 @@ impl Crate {
     }
 
     #[track_caller]
-    fn run(&self, words: &[&str]) -> Ended {
+    pub(crate) fn run(&self, words: &[&str]) -> Ended {
         self.workshop.run(command().args(words).env("RACEHUNTER_SYSROOTS", sysroots()))
     }
 
     /// `cargo racehunter test`, with an answer for scripts.
     #[track_caller]
-    fn test(&self, words: &[&str], status: i32) -> Tested {
+    pub(crate) fn test(&self, words: &[&str], status: i32) -> Tested {
         let ended = self.run(&[&["test", "--message-format", "json", "--quiet"], words].concat()).expect(status);
         Tested { lines: ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect() }
     }
 }
 
 /// What `cargo racehunter test` has said.
-struct Tested {
+pub(crate) struct Tested {
     lines: Vec<Value>,
 }
 
 impl Tested {
     #[track_caller]
-    fn line(&self, reason: &str, test: &str) -> &Value {
+    pub(crate) fn line(&self, reason: &str, test: &str) -> &Value {
         let title = format!("program {test}");
         let is_it = |line: &&Value| line["reason"] == reason && line["test"] == title.as_str();
         self.lines.iter().find(is_it).unwrap_or_else(|| panic!("no {reason} of {test} in {:#?}", self.lines))
     }
 
     #[track_caller]
-    fn verdict(&self, test: &str) -> &str {
+    pub(crate) fn verdict(&self, test: &str) -> &str {
         self.line("test", test)["verdict"].as_str().expect("a word")
     }
 

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),
         ["advisories", rest @ ..] => crates::show_advisories(rest),
+        ["peers", rest @ ..] => crates::show_peers(rest),
         ["suites", rest @ ..] => crates::show_suites(rest),
         ["predict", names @ ..] => predict::show(names),
         // The process that `chaos` starts.

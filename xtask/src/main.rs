@@ -46,7 +46,7 @@ usage: cargo xtask COMMAND
             [NAME...]`; correct uses of crates that others build on, from
             the registry: `cargo xtask bench crates [OPTIONS OF cargo racehunter test]`; published bugs of crates, and the versions
             that repair them: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`; the tests that crates come with: `cargo xtask
-            bench suites [--runs N] [--time T] [NAME...]`
+            bench suites [--runs N] [--time T] [NAME...]`; beside loom, Shuttle and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`
 ";
 
 fn main() -> ExitCode {
@@ -91,7 +91,7 @@ fn run() -> Result<()> {
             packages::need(packages::RUST)?;
             demo::run_crates(&Kit::build()?, rest)
         }
-        ["bench", what @ ("advisories" | "suites"), rest @ ..] => {
+        ["bench", what @ ("advisories" | "suites" | "peers"), rest @ ..] => {
             packages::need(packages::RUST)?;
             show(&[&[*what], rest].concat())
         }

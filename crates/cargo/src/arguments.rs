@@ -93,6 +93,13 @@ pub fn command() -> Command {
         .arg(Arg::new("arguments").last(true).num_args(0..).help("Arguments of the program"))
         .arg(jobs.help("Executions at the same time [default: number of processors]"))
         .arg(format.help("Form of the results"));
+    let build = Command::new("build")
+        .about(
+            "Build a crate, instrumented, and name the libraries for other languages and the executables that result",
+        )
+        .args(own())
+        .args(passed(CARGO, "Build, as cargo has it"))
+        .args(places());
     let forwarded = |name: &'static str, about: &'static str| Command::new(name).about(about);
     Command::new("cargo-racehunter")
         .bin_name("cargo racehunter")
@@ -100,7 +107,7 @@ pub fn command() -> Command {
         .about("Finds concurrency bugs in Rust crates as they are, and proves each one by a schedule that replays it")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommands([test, run, setup])
+        .subcommands([test, run, build, setup])
         .subcommand(forwarded("replay", "Show a finding again: as `racehunter replay`"))
         .subcommand(forwarded("report", "Write what was found: as `racehunter report`"))
         .subcommand(forwarded("explain", "Say what a kind of finding means: as `racehunter explain`"))
@@ -119,20 +126,21 @@ fn own() -> [Arg; 2] {
 
 fn common(command: Command) -> Command {
     let out = Arg::new("out").long("out").value_name("DIR").value_parser(value_parser!(PathBuf));
-    let target = Arg::new("target").long("target").value_name("TRIPLE").hide(true);
     command
         .args(own())
         .args(passed(CARGO, "Build, as cargo has it"))
         .args(passed(HUNT, "Hunt, as racehunter has it"))
-        .arg(target)
+        .args(places())
         .arg(out.help("Where findings are kept [default: .racehunter at the root of the workspace]"))
-        .arg(
-            Arg::new("target-dir")
-                .long("target-dir")
-                .value_name("DIR")
-                .value_parser(value_parser!(PathBuf))
-                .help("Where cargo puts what it builds [default: `racehunter` below its usual one]"),
-        )
+}
+
+/// What is built for what, and where it goes.
+fn places() -> [Arg; 2] {
+    let directory = Arg::new("target-dir").long("target-dir").value_name("DIR").value_parser(value_parser!(PathBuf));
+    [
+        Arg::new("target").long("target").value_name("TRIPLE").hide(true),
+        directory.help("Where cargo puts what it builds [default: `racehunter` below its usual one]"),
+    ]
 }
 
 fn passed(options: &'static [Passed], heading: &'static str) -> impl Iterator<Item = Arg> {

@@ -56,6 +56,8 @@ struct Message {
     target: Option<TargetOf>,
     profile: Option<Profile>,
     executable: Option<PathBuf>,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -109,6 +111,37 @@ pub struct Built {
 
 /// Builds the tests of a crate, or its programs.
 pub fn build(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<Built> {
+    let (command, metadata) = prepare(matches, tests, voice)?;
+    let mut programs: Vec<Program> = compile(command)?.into_iter().filter_map(program).collect();
+    programs.sort_by_key(|program| (program.package.clone(), program.kind != "lib", program.name.clone()));
+    let named = matches.get_one::<PathBuf>("out").map(std::path::absolute).transpose()?;
+    let out = named.unwrap_or_else(|| metadata.workspace_root.join(OUT));
+    Ok(Built { programs, out, root: metadata.workspace_root })
+}
+
+/// `cargo racehunter build`: names what programs in other languages link, and executables.
+pub fn run(matches: &ArgMatches) -> Result<u8> {
+    let (command, _) = prepare(matches, false, Voice::of(matches))?;
+    for file in compile(command)?.into_iter().flat_map(results) {
+        println!("{}", file.display());
+    }
+    Ok(0)
+}
+
+/// The libraries for other languages and the executables among what cargo has built.
+fn results(message: Message) -> Vec<PathBuf> {
+    let kinds = message.target.map(|target| target.kind).unwrap_or_default();
+    if message.reason != "compiler-artifact"
+        || kinds.iter().any(|kind| ["proc-macro", "custom-build"].contains(&&**kind))
+    {
+        return Vec::new();
+    }
+    let is_library = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "a" || extension == "so");
+    message.filenames.into_iter().filter(is_library).chain(message.executable).collect()
+}
+
+/// The command that builds, ready to run.
+fn prepare(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<(Command, Metadata)> {
     if let Some(target) = matches.get_one::<String>("target").filter(|target| *target != TARGET) {
         bail!(
             "--target {target}: what is hunted runs on this machine, under control of the C library; only {TARGET} can"
@@ -132,10 +165,7 @@ pub fn build(matches: &ArgMatches, tests: bool, voice: Voice) -> Result<Built> {
     let usual = metadata.target_directory.join("racehunter");
     let target_dir = matches.get_one::<PathBuf>("target-dir").cloned().unwrap_or(usual);
     environment(&mut command, &toolkit, &sysroot, &target_dir)?;
-    let programs = compile(command)?;
-    let named = matches.get_one::<PathBuf>("out").map(std::path::absolute).transpose()?;
-    let out = named.unwrap_or_else(|| metadata.workspace_root.join(OUT));
-    Ok(Built { programs, out, root: metadata.workspace_root })
+    Ok((command, metadata))
 }
 
 /// Has cargo compile through us.
@@ -155,24 +185,21 @@ fn environment(command: &mut Command, toolkit: &Toolkit, sysroot: &Sysroot, targ
     Ok(())
 }
 
-/// Runs cargo, and collects the executables.
-fn compile(mut command: Command) -> Result<Vec<Program>> {
+/// Runs cargo, and collects what it says.
+fn compile(mut command: Command) -> Result<Vec<Message>> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot run cargo")?;
     let stdout = child.stdout.take().context("cargo has no output")?;
-    let mut programs = Vec::new();
+    let mut messages = Vec::new();
     for line in BufReader::new(stdout).lines() {
         let line = line.context("cannot read what cargo says")?;
         // Build scripts may write anything.
-        if let Ok(message) = serde_json::from_str::<Message>(&line) {
-            programs.extend(program(message));
-        }
+        messages.extend(serde_json::from_str::<Message>(&line).ok());
     }
     let status = child.wait().context("cannot wait for cargo")?;
     if !status.success() {
         bail!("the crate does not compile");
     }
-    programs.sort_by_key(|program| (program.package.clone(), program.kind != "lib", program.name.clone()));
-    Ok(programs)
+    Ok(messages)
 }
 
 fn program(message: Message) -> Option<Program> {
@@ -222,6 +249,10 @@ mod tests {
         let program = program(serde_json::from_str(line).unwrap()).unwrap();
         assert_eq!((program.title().as_str(), program.is_test), ("q", true));
         assert_eq!(program.directory, Path::new("/q"));
+        let library = r#"{"reason":"compiler-artifact","package_id":"path+file:///q#0.1.0","manifest_path":"/q/Cargo.toml",
+            "target":{"kind":["staticlib","rlib"],"crate_types":["staticlib","rlib"],"name":"q","src_path":"/q/src/lib.rs"},
+            "profile":{"opt_level":"0","test":false},"filenames":["/q/libq.a","/q/libq.rlib"],"executable":null,"fresh":true}"#;
+        assert_eq!(results(serde_json::from_str(library).unwrap()), [Path::new("/q/libq.a")]);
         let other = r#"{"reason":"build-script-executed","package_id":"p","linked_libs":[],"out_dir":"/o"}"#;
         assert!(super::program(serde_json::from_str(other).unwrap()).is_none());
     }

@@ -54,6 +54,7 @@ fn run(mut words: Vec<OsString>) -> Result<u8> {
         Some(("setup", matches)) => sysroot::set_up(matches),
         Some(("test", matches)) => test::run(matches),
         Some(("run", matches)) => test::run_program(matches),
+        Some(("build", matches)) => build::run(matches),
         _ => unreachable!("clap asks for one of them"),
     }
 }

@@ -212,7 +212,14 @@ fn instrument(archive: &Path, to: &Path, toolkit: &Toolkit) -> Result<()> {
 /// Runs a command that must succeed.
 fn done(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_owned();
-    let output = command.output().with_context(|| format!("cannot run {}", name.display()))?;
+    let output = match command.output() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && name == "ar" => {
+            bail!(
+                "`ar` is not installed, which puts the standard library together (on Debian: apt-get install binutils)"
+            )
+        }
+        result => result.with_context(|| format!("cannot run {}", name.display()))?,
+    };
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         let lines = said.lines().count() as u64;

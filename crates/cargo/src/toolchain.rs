@@ -49,8 +49,12 @@ impl Toolchain {
 
     /// The compiler, plugin and runtime that fit.
     pub fn toolkit(&self) -> Result<Toolkit> {
+        Toolkit::for_llvm(self.llvm).map_err(|error| self.refusal(error))
+    }
+
+    fn refusal(&self, error: CompileError) -> anyhow::Error {
         let Self { release, llvm, .. } = self;
-        Toolkit::for_llvm(*llvm).map_err(|error| match error {
+        match error {
             CompileError::NoPlugin { supported, .. } => anyhow::anyhow!(
                 "rustc {release} uses LLVM {llvm}, and there are plugins for LLVM {supported} only; \
                  choose a toolchain that fits (rustc 1.95 has LLVM 22): cargo +1.95.0 racehunter ..."
@@ -60,7 +64,7 @@ impl Toolchain {
                  library (on Debian: apt-get install clang-{llvm})"
             ),
             other => other.into(),
-        })
+        }
     }
 }
 
@@ -91,6 +95,15 @@ mod tests {
         let toolchain = Toolchain::parse(ABOUT, "/sysroot".into()).unwrap();
         assert_eq!((toolchain.release.as_str(), toolchain.llvm), ("1.95.0", 22));
         assert_eq!(toolchain.commit, "59807616e");
+    }
+
+    #[test]
+    fn says_which_compiler_is_not_there() {
+        let toolchain = Toolchain::parse(ABOUT, "/sysroot".into()).unwrap();
+        let why = toolchain.refusal(CompileError::NoCompilerOf { version: 22 }).to_string();
+        assert!(why.contains("apt-get install clang-22") && !why.contains('\n'), "{why}");
+        let why = toolchain.refusal(CompileError::NoPlugin { version: 22, supported: "19".to_owned() }).to_string();
+        assert!(why.contains("plugins for LLVM 19 only") && !why.contains('\n'), "{why}");
     }
 
     #[test]

@@ -269,7 +269,7 @@ fn columns() -> Option<usize> {
 /// Makes the libraries of the process known.
 pub fn add_modules(symbols: &mut Symbols, processes: &Processes, executable: &Path) {
     for mapping in processes.mappings().into_iter().filter(|mapping| mapping.path != executable) {
-        symbols.add_module(mapping.start.saturating_sub(mapping.offset), mapping.end, mapping.path);
+        symbols.add_module(mapping.base, mapping.end, mapping.path);
     }
 }
 

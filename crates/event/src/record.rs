@@ -258,6 +258,9 @@ byte_enum! {
         Numbered = 101,
         /// `thread` unwinds because of a panic, in Rust. Only where stacks are taken.
         Panic = 102,
+        /// The program has given `thread` a name: its bytes are in `object` and then in `extra`, from the lowest one, up to the first that is
+        /// zero. Only where stacks are taken.
+        Named = 103,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names of threads: the path in the family tree, and the function that a thread started with.
+//! Names of threads: the path in the family tree, and the name that the program has given to a thread, or the function that it started with.
 
 use crate::place::is_in_program;
 use racehunter_explore::{Execution, Kind};
@@ -31,6 +31,12 @@ impl Threads {
             threads.known.push(Thread { path, entry, children: 0 });
         }
         threads.name_by_stacks(execution, symbols);
+        for record in execution.records.iter().filter(|record| record.kind == Kind::Named) {
+            if let Some(thread) = threads.known.get_mut(record.thread as usize).filter(|_| record.thread != 0) {
+                thread.entry =
+                    given_name(record.object, record.extra).unwrap_or_else(|| std::mem::take(&mut thread.entry));
+            }
+        }
         threads
     }
 
@@ -63,7 +69,7 @@ impl Threads {
         self.known.get(number as usize).map_or_else(|| format!("thread {number}"), |thread| thread.path.clone())
     }
 
-    /// The function that it started with, empty when unknown.
+    /// The name that it was given, else the function that it started with, empty when unknown.
     pub(crate) fn entry(&self, number: u32) -> String {
         self.known.get(number as usize).map_or_else(String::new, |thread| thread.entry.clone())
     }
@@ -83,6 +89,15 @@ impl Threads {
     }
 }
 
+/// A name in two words, if it has one that can be read.
+fn given_name(first: u64, second: u64) -> Option<String> {
+    let bytes = [first.to_le_bytes(), second.to_le_bytes()].concat();
+    let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let text = String::from_utf8_lossy(name);
+    let is_readable = !text.is_empty() && !text.chars().any(char::is_control);
+    is_readable.then(|| text.into_owned())
+}
+
 /// A function without its parameters. What is inside of it, such as a lambda, is told.
 fn short_name(function: &str) -> String {
     // `queue::tests::pops::{closure#0}::{closure#1}`, in Rust: the function that has the closure says most.
@@ -97,7 +112,15 @@ fn short_name(function: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::short_name;
+    use super::{given_name, short_name};
+
+    #[test]
+    fn names_that_were_given_are_read() {
+        let word = |text: &[u8; 8]| u64::from_le_bytes(*text);
+        assert_eq!(given_name(word(b"worker-1"), word(b"2\0\0\0\0\0\0\0")).as_deref(), Some("worker-12"));
+        assert_eq!(given_name(0, 0), None);
+        assert_eq!(given_name(word(b"a\x1b[2J\0\0\0"), 0), None);
+    }
 
     #[test]
     fn names_without_parameters() {

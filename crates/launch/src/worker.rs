@@ -49,12 +49,10 @@ impl Default for Limits {
 /// A part of the target's address space that comes from a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// First address.
-    pub start: u64,
-    /// Behind the last address.
+    /// Where the file begins in memory.
+    pub base: u64,
+    /// Where its code ends.
     pub end: u64,
-    /// Offset in the file.
-    pub offset: u64,
     /// The file.
     pub path: PathBuf,
 }
@@ -339,7 +337,7 @@ impl Worker {
     /// Files that are mapped as code in the target.
     pub(crate) fn mappings(&self) -> Vec<Mapping> {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.child.id())).unwrap_or_default();
-        maps.lines().filter_map(parse_mapping).collect()
+        parse_mappings(&maps)
     }
 
     /// Ends the server and everything that belongs to it.
@@ -364,20 +362,33 @@ impl Drop for Worker {
     }
 }
 
-/// `start-end perms offset dev inode path`
-fn parse_mapping(line: &str) -> Option<Mapping> {
+/// Lines of `start-end perms offset dev inode path`, by address.
+fn parse_mappings(maps: &str) -> Vec<Mapping> {
+    let mut mappings = Vec::new();
+    // The mapping of the beginning of a file comes first. Linkers may leave gaps between the others that the file does not have, so
+    // the place of the code in the file does not tell where the file begins in memory.
+    let mut begun: Option<(&str, u64)> = None;
+    for line in maps.lines() {
+        let Some(((start, end), permissions, offset, path)) = parse_mapping(line) else { continue };
+        if offset == 0 {
+            begun = Some((path, start));
+        }
+        if permissions.contains('x') && path.starts_with('/') {
+            let base = begun.filter(|(beginning, _)| *beginning == path).map(|(_, base)| base);
+            let base = base.unwrap_or_else(|| start.saturating_sub(offset));
+            mappings.push(Mapping { base, end, path: PathBuf::from(path) });
+        }
+    }
+    mappings
+}
+
+fn parse_mapping(line: &str) -> Option<((u64, u64), &str, u64, &str)> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
     let permissions = fields.next()?;
-    let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
-    let path = fields.nth(2)?;
-    let is_code = permissions.contains('x') && path.starts_with('/');
-    is_code.then_some(Mapping {
-        start: u64::from_str_radix(start, 16).ok()?,
-        end: u64::from_str_radix(end, 16).ok()?,
-        offset,
-        path: PathBuf::from(path),
-    })
+    let number = |text: &str| u64::from_str_radix(text, 16).ok();
+    let offset = number(fields.next()?)?;
+    Some(((number(start)?, number(end)?), permissions, offset, fields.nth(2)?))
 }
 
 /// Runs in the new process: file descriptors in place, no address randomisation, death with the controller.
@@ -446,4 +457,22 @@ fn poll(file: &File, timeout: Duration) -> bool {
 
 fn shadow(header: &Header) -> Range<u64> {
     header.shadow..header.shadow.saturating_add(header.shadow_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_where_a_file_begins_whatever_the_linker_leaves_out() {
+        let maps = "7ffff7400000-7ffff7537000 r--p 00000000 fe:00 42 /lib/libcounter.so\n\
+                    7ffff7537000-7ffff7683000 r-xp 00136000 fe:00 42 /lib/libcounter.so\n\
+                    7ffff7683000-7ffff7685000 rw-p 00281000 fe:00 42 /lib/libcounter.so\n\
+                    7ffff7800000-7ffff7801000 r-xp 00003000 fe:00 43 /lib/other.so\n\
+                    7ffff7fc3000-7ffff7fc5000 r-xp 00000000 00:00 0 [vdso]\n";
+        let mappings = parse_mappings(maps);
+        let found: Vec<(u64, &str)> =
+            mappings.iter().map(|mapping| (mapping.base, mapping.path.to_str().expect("plain"))).collect();
+        assert_eq!(found, [(0x7fff_f740_0000, "/lib/libcounter.so"), (0x7fff_f77f_d000, "/lib/other.so")]);
+    }
 }

@@ -1,9 +1,11 @@
 //! Crates from the registry: bugs that were published, and the tests that crates come with.
 
 mod advisories;
+mod peers;
 mod suites;
 
 pub use advisories::show as show_advisories;
+pub use peers::show as show_peers;
 pub use suites::show as show_suites;
 
 use racehunter_e2e::{Finding, Summary, root, tool};
@@ -69,6 +71,7 @@ struct Tested {
     #[serde(default)]
     detail: String,
     executions: u64,
+    elapsed_ms: u64,
 }
 
 /// Everything that it has said.

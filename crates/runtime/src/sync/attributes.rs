@@ -7,10 +7,10 @@ use super::{EINVAL, EPERM, fail, interpose, real};
 use crate::signals::send::process_id;
 use crate::thread::{COUNT, CURRENT, State, any_by_handle, thread};
 use crate::world::cells;
-use crate::{Global, kernel, schedule, sys};
+use crate::{Global, kernel, log, schedule, sys};
 use core::ffi::CStr;
-use racehunter_event::Touched;
-use racehunter_event::control::MAX_THREADS;
+use racehunter_event::control::{FLAG_STACKS, MAX_THREADS};
+use racehunter_event::{Kind, Record, Touched};
 
 /// What is kept of a thread.
 #[derive(Clone, Copy)]
@@ -129,11 +129,20 @@ unsafe extern "C" fn set_name(handle: usize, name: *const core::ffi::c_char, cod
     if text.len() > NAME {
         return ERANGE;
     }
-    touch(number, true, code);
     let mut whole = [0; NAME];
     whole[..text.len()].copy_from_slice(text);
-    kept(number).name = Some(whole);
+    put_name(number, whole, code);
     0
+}
+
+unsafe fn put_name(number: u32, name: [u8; NAME], code: usize) {
+    touch(number, true, code);
+    kept(number).name = Some(name);
+    if schedule::flags() & FLAG_STACKS != 0 {
+        let word = |at: usize| u64::from_le_bytes(core::array::from_fn(|byte| name[at + byte]));
+        let (index, object, extra) = (schedule::now(), word(0), word(8));
+        log::put(Record { index, object, extra, thread: number, kind: Kind::Named, ..Record::default() });
+    }
 }
 
 /// `prctl`: the name is the thread's, and most else is the process's.
@@ -146,8 +155,7 @@ unsafe extern "C" fn control_process(option: i32, a: usize, b: usize, c: usize, 
             let text = CStr::from_ptr(a as *const core::ffi::c_char).to_bytes();
             let len = text.len().min(NAME - 1);
             name[..len].copy_from_slice(&text[..len]);
-            touch(number, true, code);
-            kept(number).name = Some(name);
+            put_name(number, name, code);
             0
         }
         (GET_NAME, Whom::Fiber(number)) => name_of((*thread(number)).handle, a as *mut u8, NAME, code),

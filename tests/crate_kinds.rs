@@ -1,0 +1,200 @@
+//! `cargo racehunter` on crates of every kind: with C and C++ in them, with a harness of their own, and those that it can do nothing with.
+
+use crate::crates::{Crate, command, sysroots};
+use racehunter_e2e::tool;
+use serde_json::Value;
+
+const MANIFEST: &str = "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+
+/// A build script without dependencies: it takes the compilers that the `cc` crate would take.
+const BUILD: &str = r#"
+fn main() {
+    let out = std::env::var("OUT_DIR").unwrap();
+    let target = std::env::var("TARGET").unwrap().replace('-', "_");
+    let compiler = |variable: &str, usual: &str| {
+        let chosen = std::env::var(format!("{variable}_{target}")).or_else(|_| std::env::var(variable));
+        chosen.unwrap_or_else(|_| usual.to_owned())
+    };
+    let run = |program: String, words: &[&str]| {
+        assert!(std::process::Command::new(program).args(words).current_dir(&out).status().unwrap().success());
+    };
+    let here = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    run(compiler("CC", "cc"), &["-g", "-c", &format!("{here}/counter.c"), "-o", "counter.o"]);
+    run(compiler("CXX", "c++"), &["-g", "-c", &format!("{here}/threads.cpp"), "-o", "threads.o"]);
+    run("ar".to_owned(), &["crs", "libmixed.a", "counter.o", "threads.o"]);
+    println!("cargo:rustc-link-search={out}\ncargo:rustc-link-lib=static=mixed\ncargo:rustc-link-lib=stdc++");
+}
+"#;
+
+fn mixed() -> Crate {
+    let program = Crate::new(include_str!("programs/rust/mixed/lib.rs"));
+    program.workshop.write("counter.c", include_str!("programs/rust/mixed/counter.c"));
+    program.workshop.write("threads.cpp", include_str!("programs/rust/mixed/threads.cpp"));
+    program.workshop.write("build.rs", BUILD);
+    program
+}
+
+#[test]
+fn rust_with_c_and_cpp_in_it_is_hunted_in_as_a_whole() {
+    let program = mixed();
+    let tested = program.test(&["--runs", "60"], 1);
+    let race = |test: &str| {
+        assert_eq!(tested.verdict(test), "found", "{test}");
+        let finding = tested.line("finding", test);
+        assert_eq!(finding["kind"], "data-race", "{finding}");
+        let site = &finding["sites"][0];
+        (site["file"].as_str().expect("text").to_owned(), site["line"].as_u64().expect("a number"))
+    };
+    assert_eq!(race("c_without_a_lock"), ("counter.c".to_owned(), 8));
+    assert_eq!(race("called_back_without_a_lock"), ("src/lib.rs".to_owned(), 40));
+    for test in ["c_with_a_lock", "called_back_with_a_lock"] {
+        assert!(["clean", "proved"].contains(&tested.verdict(test)), "{test} is {}", tested.verdict(test));
+        let uncontrolled = &tested.line("summary", test)["uncontrolled"];
+        assert_eq!(uncontrolled, &Value::Array(Vec::new()), "{test}");
+    }
+}
+
+/// A compiler that the user has chosen compiles as it always does, and what it compiles is not seen.
+#[test]
+fn a_compiler_that_was_chosen_stays() {
+    let program = mixed();
+    let mut chosen = command();
+    chosen.args(["test", "--message-format", "json", "--quiet", "--runs", "20", "c_with_a_lock"]);
+    chosen.env("RACEHUNTER_SYSROOTS", sysroots()).env("CC", "gcc").env("CXX", "g++");
+    let ended = program.workshop.run(&mut chosen).expect(0);
+    let summary = ended.stdout.lines().find(|line| line.contains(r#""reason":"summary""#)).expect("a summary");
+    assert!(summary.contains("counter_add_locked"), "{summary}");
+}
+
+/// Both ways in which a program in C can use a library in Rust.
+#[test]
+fn a_program_in_c_with_a_library_in_rust_is_hunted_in_as_a_whole() {
+    let program = Crate::new(include_str!("programs/rust/mixed/library.rs"));
+    program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[lib]\ncrate-type = [\"staticlib\", \"cdylib\"]\n"));
+    program.workshop.write("main.c", include_str!("programs/rust/mixed/main.c"));
+    let built = program.run(&["build", "--quiet"]).expect(0).stdout;
+    let libraries: Vec<&str> = built.lines().collect();
+    assert_eq!(libraries.len(), 2, "{built}");
+    for library in libraries {
+        let hunt = |options: &[&str], status: i32| {
+            let linked = [&["-g", "main.c", library, "-o", "main", "-lpthread", "-ldl", "-lm"], options].concat();
+            program.workshop.cc(linked).expect(0);
+            program.workshop.hunt(&program.workshop.path("main"), &["--runs", "60"]).expect(status)
+        };
+        let found = hunt(&[], 1);
+        for finding in &found.findings {
+            let mut places = finding.sites.iter().map(|site| (site.file.rsplit('/').next(), site.line));
+            let is_there = places.all(|place| matches!(place, (Some("lib.rs"), 11 | 12)));
+            assert!(finding.kind == "data-race" && is_there, "{library}: {:?}", found.overview());
+        }
+        assert!(hunt(&["-DFIXED"], 0).findings.is_empty(), "{library}");
+    }
+}
+
+/// Keys of hash maps, thread ids, addresses, clocks: an execution can be repeated, in this hunt and in the next.
+#[test]
+fn what_is_chance_elsewhere_is_the_same_in_every_execution() {
+    let program = Crate::new(include_str!("programs/rust/determined.rs"));
+    let message = |seed: &str, out: &str| {
+        let tested = program.test(&["--runs", "12", "--seed", seed, "--out", out], 1);
+        let finding = tested.line("finding", "says_what_it_has");
+        assert_eq!(finding["replayed"], serde_json::json!([5, 5]));
+        finding["message"].as_str().expect("text").to_owned()
+    };
+    let said = message("1", "one");
+    assert!(said.contains("ThreadId(") && said.contains("SystemTime {"), "{said}");
+    assert_eq!(said, message("2", "two"));
+}
+
+/// Threads are called what the program calls them.
+#[test]
+fn the_names_of_threads_are_in_the_report() {
+    let source = "#[test]\nfn races() {\n    static mut SHARED: u32 = 0;\n    let named = std::thread::Builder::new().name(\"the writer\".to_owned());\n    \
+                  let thread = named.spawn(|| unsafe { SHARED = 1 }).unwrap();\n    assert!(unsafe { SHARED } < 2);\n    thread.join().unwrap();\n}\n";
+    let program = Crate::new(source);
+    let ended = program.run(&["test", "--quiet", "--runs", "20"]).expect(1);
+    assert!(ended.stdout.contains("thread T1 `the writer`"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("T1 the writer"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_harness_of_its_own_is_hunted_in_as_a_whole() {
+    let program = Crate::new("");
+    program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[[test]]\nname = \"own\"\nharness = false\n"));
+    let main = "use std::sync::atomic::{AtomicU32, Ordering};\n\
+                static COUNT: AtomicU32 = AtomicU32::new(0);\n\
+                fn main() {\n\
+                    let add = || COUNT.store(COUNT.load(Ordering::SeqCst) + 1, Ordering::SeqCst);\n\
+                    let thread = std::thread::spawn(add);\n\
+                    add();\n\
+                    thread.join().unwrap();\n\
+                    assert_eq!(COUNT.load(Ordering::SeqCst), 2);\n\
+                }\n";
+    program.workshop.write("tests/own.rs", main);
+    let ended = program.run(&["test", "--quiet", "--runs", "60", "--test", "own"]).expect(1);
+    assert!(ended.stdout.contains("FOUND program::own ("), "{}", ended.stdout);
+    assert!(ended.stdout.contains("error[assertion]: panic: assertion `left == right` failed"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_procedural_macro_is_left_out_and_said_to_be() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[lib]\nproc-macro = true\n"));
+    program
+        .run(&["test"])
+        .expect(4)
+        .says("Left out the tests of program: procedural macros run inside of the compiler");
+}
+
+/// Cargo builds tests to unwind whatever the profile says; programs abort, and the message is in the report.
+#[test]
+fn a_panic_that_aborts_is_a_finding() {
+    let program = Crate::new("#[test]\nfn unwinds() {\n    std::thread::spawn(|| panic!()).join().unwrap_err();\n}\n");
+    program.workshop.write("Cargo.toml", &format!("{MANIFEST}\n[profile.dev]\npanic = \"abort\"\n"));
+    program
+        .workshop
+        .write("src/main.rs", "fn main() {\n    let _ = std::thread::spawn(|| panic!(\"in a thread\")).join();\n}\n");
+    let tested = program.test(&["--runs", "20", "--lib"], 0);
+    assert!(["clean", "proved"].contains(&tested.verdict("unwinds")));
+    let ended = program.run(&["run", "--quiet", "--runs", "20", "--message-format", "json"]).expect(1);
+    assert!(ended.stdout.contains("in a thread"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_test_that_needs_a_terminal_fails_as_it_does_without_one() {
+    let program =
+        Crate::new("#[test]\nfn asks() {\n    std::fs::File::open(\"/dev/tty\").expect(\"a terminal\");\n}\n");
+    let mut detached = std::process::Command::new("setsid");
+    detached.arg("--wait").arg(tool::path().with_file_name("cargo-racehunter")).args(["racehunter", "test", "--quiet"]);
+    detached.env("RACEHUNTER_SYSROOTS", sysroots());
+    let ended = program.workshop.run(&mut detached).expect(1);
+    assert!(
+        ended.stdout.contains("FAILED program asks (in its only schedule: it makes no thread)"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("a terminal: Os { code: 6"), "{}", ended.stdout);
+}
+
+/// A crate without a standard library has none that could be controlled; its tests have one, if it lets them.
+#[test]
+fn a_crate_without_a_standard_library_is_tested_with_one() {
+    let source = "#![cfg_attr(not(test), no_std)]\n#[test]\nfn nothing() {}\n";
+    let program = Crate::new(source);
+    program.run(&["test", "--quiet"]).expect(4);
+    let program =
+        Crate::new("#![no_std]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! {\n    loop {}\n}\n");
+    program.run(&["test", "--quiet"]).expect(2).says("the crate does not compile");
+}
+
+/// What it takes to instrument the standard library is not there.
+#[test]
+fn without_binutils_it_says_what_to_install() {
+    let program = Crate::new("#[test]\nfn nothing() {}\n");
+    let mut without = command();
+    let toolchain = std::process::Command::new("rustc").args(["--print", "sysroot"]).output().expect("rustc runs");
+    let bin = std::path::Path::new(String::from_utf8_lossy(&toolchain.stdout).trim()).join("bin");
+    without.args(["test", "--quiet"]).env("PATH", bin).env("RACEHUNTER_SYSROOTS", program.workshop.path("sysroots"));
+    let ended = program.workshop.run(&mut without).expect(2).says("`ar` is not installed");
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+}
