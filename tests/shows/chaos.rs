@@ -167,7 +167,7 @@ fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap
     let program = Program { path: program.to_path_buf(), arguments: vec![notes.into()], input: None };
     let mut processes = Processes::start(program, LIMITS, 2).map_err(|error| error.to_string())?;
     // An execution that begins again, in a view of files of its own, would note what it does twice.
-    processes.share(Shared { files: true, network: false });
+    processes.share(Shared { files: true, ..Shared::default() });
     let mut executor = Counting { processes, endings: BTreeMap::new(), strange: Vec::new() };
     let portfolio = Technique::Random.portfolio(&Options::default());
     let budget = Budget { runs: Some(runs), ..Budget::default() };

@@ -110,7 +110,7 @@ pub struct World {
 
 impl From<World> for Shared {
     fn from(world: World) -> Self {
-        Self { files: world.shared_files, network: world.shared_network }
+        Self { files: world.shared_files, network: world.shared_network, output: false }
     }
 }
 

@@ -186,6 +186,7 @@ impl<'a> Confirmer<'a> {
             identity: origin.identity.clone(),
             arguments: origin.arguments.clone(),
             input: origin.input.as_ref().map(Into::into),
+            checks_output: false,
             finding: finding.clone(),
         };
         if let Err(error) = store::save(self.out, &stored) {

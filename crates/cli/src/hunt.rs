@@ -19,7 +19,7 @@ use racehunter_explore::{
     Progress, Stop, Summary,
 };
 use racehunter_finding::{Coverage, Figures, Finding};
-use racehunter_launch::{Limits, Processes, Program, StopSign};
+use racehunter_launch::{Limits, Processes, Program, Shared, StopSign};
 use racehunter_report::{Bound, ColorChoice, Reporter, clean, messages};
 use racehunter_symbols::Symbols;
 use std::cell::RefCell;
@@ -58,7 +58,7 @@ pub fn run(arguments: &Hunt, target: &Path, suppressions: &Suppressions) -> Resu
     let limits = Limits { time: arguments.timeout(), memory_kib: arguments.memory << 10, ..Limits::default() };
     let mut processes = Processes::start(program.clone(), limits, jobs)?;
     processes.use_backend(arguments.backend.into());
-    processes.share(arguments.world.into());
+    processes.share(Shared { output: arguments.check_output, ..arguments.world.into() });
     processes.prepare(arguments.preparatory);
     let stop = StopSign::new(Arc::clone(&interrupted));
     processes.stop_when(stop.clone());
@@ -514,6 +514,7 @@ impl Hunter<'_> {
             identity: self.symbols.binary().identity.clone(),
             arguments: self.arguments.arguments.clone(),
             input: self.program.input.clone(),
+            checks_output: self.arguments.check_output,
             finding,
         };
         self.save(&mut stored);

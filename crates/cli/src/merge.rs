@@ -33,7 +33,8 @@ pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
             let (version, identity) = (store::VERSION, kept.build.clone());
             let program = kept.identity.program.clone();
             let (arguments, input) = (kept.identity.arguments.clone(), kept.identity.input.clone());
-            join(&mut findings, Stored { version, program, identity, arguments, input, finding: finding.clone() });
+            let (finding, checks_output) = (finding.clone(), false);
+            join(&mut findings, Stored { version, program, identity, arguments, input, checks_output, finding });
         }
     }
     let mut findings: Vec<Stored> = findings.into_values().collect();

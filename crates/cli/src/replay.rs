@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, anyhow};
 use racehunter_explain::{Explainer, PATIENCE, plan_of};
 use racehunter_explore::{Executor as _, Observe, Plan, shared_sites};
 use racehunter_finding::{Finding, Kind};
-use racehunter_launch::{Backend, Limits, Processes, Program, StopSign};
+use racehunter_launch::{Backend, Limits, Processes, Program, Shared, StopSign};
 
 /// Runs the schedule of a finding again, as often as asked.
 pub fn run(arguments: &Replay) -> Result<Exit> {
@@ -30,7 +30,7 @@ pub fn run(arguments: &Replay) -> Result<Exit> {
     let backend =
         arguments.backend.map_or_else(|| if arguments.gdb { Backend::Threads } else { Backend::Fibers }, Backend::from);
     processes.use_backend(backend);
-    processes.share(arguments.world.into());
+    processes.share(Shared { output: stored.checks_output, ..arguments.world.into() });
     processes.prepare(arguments.preparatory);
     add_modules(&mut symbols, &processes, &stored.program);
     let plan = plan_of(&stored.finding.schedule);

@@ -20,6 +20,9 @@ pub struct Stored {
     pub arguments: Vec<String>,
     /// Its standard input.
     pub input: Option<PathBuf>,
+    /// What it prints was compared, so that printing is a scheduling point.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checks_output: bool,
     /// The finding.
     pub finding: Finding,
 }

@@ -74,6 +74,8 @@ pub const SITE_CLEAR: u8 = 0x80;
 pub const SHARED_FILES: u32 = 1;
 /// Bit of [`Header::shared`]: executions bind ports of the machine, and not their own.
 pub const SHARED_NETWORK: u32 = 2;
+/// Bit of [`Header::shared`]: what executions print is compared, so that printing is a scheduling point.
+pub const CHECKED_OUTPUT: u32 = 4;
 
 /// The first page of the region.
 #[repr(C)]
@@ -119,7 +121,8 @@ pub struct Header {
     pub shadow: u64,
     /// Bytes of it.
     pub shadow_size: u64,
-    /// What executions have in common with everything else, [`SHARED_FILES`] and [`SHARED_NETWORK`]; set by the controller.
+    /// What executions have in common with everything else, [`SHARED_FILES`] and [`SHARED_NETWORK`], and [`CHECKED_OUTPUT`]; set by
+    /// the controller.
     pub shared: u32,
     /// 1: executions leave the namespaces of the server as soon as they begin, since one could not later; set by the runtime.
     pub leaves_early: u32,

@@ -148,6 +148,7 @@ fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
         Kind::Broadcast => format!("broadcast {}", lock()),
         Kind::SemWait => format!("decrement {}", lock()),
         Kind::SemPost => format!("increment {}", lock()),
+        Kind::SemTryWait if record.detail == 2 => format!("look at the value of {}", lock()),
         Kind::SemTryWait => format!("{} {}", failed("decrement", "fail to decrement"), lock()),
         Kind::BarrierWait => format!("arrive at {}", lock()),
         Kind::Once => match record.detail {

@@ -5,8 +5,8 @@ use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
 use racehunter_event::control::{
-    NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_LOUD, SITE_POINT, SITES, SLOTS, STATE_EMPTY,
-    STATE_NO_ROOM, STATE_RUNNING,
+    CHECKED_OUTPUT, NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_LOUD, SITE_POINT, SITES, SLOTS,
+    STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
 };
 use racehunter_explore::{Execution, Executor, ExecutorError, Observe, Outcome, Plan};
 use std::path::PathBuf;
@@ -55,12 +55,14 @@ pub struct Shared {
     pub files: bool,
     /// They bind ports of the machine, and not their own.
     pub network: bool,
+    /// What they print is compared, so that printing is a scheduling point.
+    pub output: bool,
 }
 
 impl Shared {
     pub(crate) fn bits(self) -> u32 {
         let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
-        bit(self.files, SHARED_FILES) | bit(self.network, SHARED_NETWORK)
+        bit(self.files, SHARED_FILES) | bit(self.network, SHARED_NETWORK) | bit(self.output, CHECKED_OUTPUT)
     }
 }
 

@@ -123,6 +123,7 @@ impl<'a> Lookout<'a> {
             Effect::HiddenState if racehunter_sight::is_modelled(&name) && understood => return found,
             Effect::Random if is_only_signalled(call) || self.is_own_number(&name) => return found,
             effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
+            effect if effect.is_about_descriptors() => [argument(0), None],
             _ => [None, None],
         };
         found.push(What::Named(known.effect, name, Some(function), arguments));

@@ -7,7 +7,7 @@
 use crate::schedule;
 use crate::thread::{LIVE, current};
 use crate::world::{cells, copies, files};
-use crate::{Global, free, log, modules};
+use crate::{Global, free, log, modules, server};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, Touched};
 use racehunter_sight::{Effect, MARK};
@@ -75,9 +75,17 @@ pub(crate) unsafe extern "C" fn reached(
         let name = CStr::from_ptr(description.add(1) as *const c_char).to_bytes();
         let call = files::Call { effect, name, arguments: [first, second], place: (code, object) };
         files::used(&call);
-    } else if effect == Effect::ProcessState {
+    } else if effect.is_about_descriptors() {
+        files::touch_descriptor(first as i32, effect == Effect::DescriptorChange, code);
+    } else if effect.is_modelled() {
+        let cell = match effect {
+            Effect::ProcessState => cells::TREE,
+            Effect::Setting => cells::SETTINGS,
+            _ if server::checks_output() => cells::OUTPUT,
+            _ => return,
+        };
         let mut touched = Touched::default();
-        touched.add(cells::TREE, true);
+        touched.add(cell, true);
         cells::touch(touched, code);
     } else if effect.counts_alone() || others_are_there() {
         *gate = 1;

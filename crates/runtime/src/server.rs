@@ -13,11 +13,11 @@ use crate::{
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
-    ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, NOTE_FILES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
-    OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK,
-    SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
-    Trouble,
+    ANSWER_FD, BACKEND_THREADS, CHECKED_OUTPUT, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES,
+    Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, NOTE_FILES, OBSERVE_ALL, OBSERVE_CODE,
+    OBSERVE_POINTS, OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES,
+    SHARED_NETWORK, SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING,
+    SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_event::{FORMAT_VERSION, Record, Switch};
 
@@ -557,6 +557,11 @@ pub(crate) unsafe fn shares_files() -> bool {
 /// Whether the user wants executions to bind ports of the machine.
 pub(crate) unsafe fn shares_network() -> bool {
     (*header()).shared & SHARED_NETWORK != 0
+}
+
+/// Whether what executions print is compared.
+pub(crate) unsafe fn checks_output() -> bool {
+    (*header()).shared & CHECKED_OUTPUT != 0
 }
 
 /// Whether many executions run in this process.

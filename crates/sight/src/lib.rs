@@ -62,6 +62,14 @@ pub enum Effect {
     ProcessState = 15,
     /// Makes a file with a name of its own: `mkstemp`.
     FileTemporary = 16,
+    /// Looks at state of what a descriptor leads to, other than its contents: `getsockopt`.
+    DescriptorLook = 17,
+    /// Changes it: `fcntl`, `close`.
+    DescriptorChange = 18,
+    /// Looks at or changes state of the process that has a model, and that no path depends on: actions of signals, timers.
+    Setting = 19,
+    /// Writes to standard output, which matters only where outputs are compared.
+    Print = 20,
 }
 
 impl Effect {
@@ -86,6 +94,10 @@ impl Effect {
             Self::FileOpenMode,
             Self::ProcessState,
             Self::FileTemporary,
+            Self::DescriptorLook,
+            Self::DescriptorChange,
+            Self::Setting,
+            Self::Print,
         ];
         all.into_iter().find(|effect| *effect as u8 == byte)
     }
@@ -104,6 +116,10 @@ impl Effect {
             Self::Uninstrumented => "no-instrumentation",
             Self::KernelState
             | Self::ProcessState
+            | Self::DescriptorLook
+            | Self::DescriptorChange
+            | Self::Setting
+            | Self::Print
             | Self::FileLook
             | Self::FileChange
             | Self::FileBoth
@@ -127,6 +143,22 @@ impl Effect {
                 | Self::FileOpenMode
                 | Self::FileTemporary
         )
+    }
+
+    /// Whether the runtime has a model of it, which it applies at the call.
+    #[must_use]
+    pub const fn is_modelled(self) -> bool {
+        self.is_about_files()
+            || matches!(
+                self,
+                Self::ProcessState | Self::DescriptorLook | Self::DescriptorChange | Self::Setting | Self::Print
+            )
+    }
+
+    /// Whether it is about a descriptor, and not about what is in a file.
+    #[must_use]
+    pub const fn is_about_descriptors(self) -> bool {
+        matches!(self, Self::DescriptorLook | Self::DescriptorChange)
     }
 
     /// Whether it counts even when no other thread is there: it makes executions differ from each other, or lasts.

@@ -10,7 +10,7 @@
 use crate::Effect;
 
 /// All entries. A name is in one of them only.
-pub const ALL: [(Effect, &str); 20] = [
+pub const ALL: [(Effect, &str); 24] = [
     (Effect::None, THREADS),
     (Effect::None, SIGNALS),
     (Effect::None, TIME),
@@ -22,6 +22,10 @@ pub const ALL: [(Effect, &str); 20] = [
     (Effect::HiddenState, HIDDEN),
     (Effect::KernelState, KERNEL),
     (Effect::ProcessState, PROCESS_STATE),
+    (Effect::DescriptorLook, DESCRIPTOR_LOOKS),
+    (Effect::DescriptorChange, DESCRIPTOR_CHANGES),
+    (Effect::Setting, SETTINGS),
+    (Effect::Print, PRINTS),
     (Effect::Random, RANDOM),
     (Effect::Alias, "shmat"),
     (Effect::FileLook, LOOKS),
@@ -71,7 +75,7 @@ pub const MATHEMATICS: &str = "
 
 /// Threads and what they wait for. The objects themselves have models; attributes, times and results are memory.
 const THREADS: &str = "
-    pthread_create:1 pthread_join pthread_tryjoin_np pthread_timedjoin_np:2 pthread_clockjoin_np:3 pthread_detach
+    pthread_create:1 pthread_join pthread_timedjoin_np:2 pthread_clockjoin_np:3 pthread_detach
     pthread_exit pthread_yield sched_yield pthread_self pthread_equal
     pthread_mutex_init:1 pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock:1
     pthread_mutex_clocklock:2 pthread_mutex_unlock pthread_mutex_consistent pthread_mutex_consistent_np
@@ -82,11 +86,11 @@ const THREADS: &str = "
     pthread_rwlock_trywrlock pthread_rwlock_timedrdlock:1 pthread_rwlock_timedwrlock:1 pthread_rwlock_clockrdlock:2
     pthread_rwlock_clockwrlock:2 pthread_rwlock_unlock
     pthread_barrier_init:1 pthread_barrier_destroy pthread_barrier_wait
-    sem_init sem_destroy sem_wait sem_trywait sem_timedwait:1 sem_clockwait:2 sem_post sem_getvalue:1 sem_open:0 sem_close
-    sem_unlink:0
+    sem_init sem_destroy sem_wait sem_trywait sem_timedwait:1 sem_clockwait:2 sem_post sem_getvalue:1 sem_close
+    
     flockfile ftrylockfile funlockfile
     pthread_once call_once
-    pthread_key_create:0 pthread_key_delete pthread_getspecific pthread_setspecific tss_create:0 tss_delete tss_get tss_set
+    pthread_key_create:0 pthread_getspecific pthread_setspecific tss_create:0 tss_get tss_set
     thrd_create:0 thrd_join:1 thrd_detach thrd_exit thrd_yield thrd_sleep:01 thrd_current thrd_equal
     mtx_init mtx_lock mtx_trylock mtx_timedlock:1 mtx_unlock mtx_destroy
     cnd_init cnd_signal cnd_broadcast cnd_wait cnd_timedwait:2 cnd_destroy
@@ -104,18 +108,18 @@ const THREADS: &str = "
     pthread_rwlockattr_init:0 pthread_rwlockattr_destroy:0 pthread_rwlockattr_setkind_np:0 pthread_rwlockattr_setpshared:0
     pthread_barrierattr_init:0 pthread_barrierattr_destroy:0 pthread_barrierattr_setpshared:0
     pthread_setaffinity_np:2 pthread_getaffinity_np:2 pthread_setname_np:1 pthread_getname_np:1 pthread_setschedparam:2
-    pthread_getschedparam:12 pthread_setschedprio pthread_setconcurrency pthread_getconcurrency sched_get_priority_max
+    pthread_getschedparam:12 pthread_setschedprio sched_get_priority_max
     sched_get_priority_min sched_setaffinity:2 sched_getaffinity:2 sched_setscheduler:2 sched_getscheduler sched_setparam:1 sched_getparam:1 nice setpriority getpriority __sched_cpucount:1
     __sched_cpualloc __sched_cpufree";
 
 /// Signals, and jumps out of their handlers. Sets of signals, and the places that jumps lead to, are memory.
 const SIGNALS: &str = "
-    __libc_current_sigrtmin __libc_current_sigrtmax signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt sigprocmask:12 pthread_sigmask:12 sigpending:0
+    __libc_current_sigrtmin __libc_current_sigrtmax sigprocmask:12 pthread_sigmask:12 sigpending:0
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
     pthread_sigqueue sigaltstack:01 abort sigemptyset:0 sigfillset:0 sigaddset:0 sigdelset:0 sigismember:0
     setjmp:0 _setjmp:0 sigsetjmp:0 __sigsetjmp:0 longjmp:0 _longjmp:0 siglongjmp:0 __longjmp_chk:0
-    alarm ualarm setitimer:12 getitimer:1 timer_create:12 timer_settime:23 timer_gettime:1 timer_getoverrun timer_delete
-    timerfd_create timerfd_settime:23 timerfd_gettime:1";
+        timer_create:12    
+    timerfd_create ";
 
 /// Clocks are virtual, and the same in every execution. Broken-down time is memory; the time zone is read at the start.
 const TIME: &str = "
@@ -127,7 +131,7 @@ const TIME: &str = "
 /// Blocks of memory and mappings.
 const MEMORY: &str = "
     malloc calloc realloc reallocarray memalign aligned_alloc posix_memalign valloc pvalloc free cfree malloc_usable_size
-    malloc_trim mallopt mmap munmap mremap mprotect madvise posix_madvise mlock munlock mlockall munlockall msync
+    malloc_trim mallopt mmap madvise posix_madvise mlock munlock mlockall munlockall 
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZdlPvRKSt9nothrow_t
     _ZdaPvRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t
     _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t";
@@ -135,13 +139,13 @@ const MEMORY: &str = "
 /// Descriptors, pipes, sockets, and what waits for them. What goes through `read`, `write` and their kin is seen by the
 /// runtime; of the rest, what lies in memory is not.
 const INPUT: &str = "
-    close close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
-    eventfd_read:1 eventfd_write fcntl:2 fileno fileno_unlocked isatty fdopen
-    recv recvfrom:45 recvmsg:1 recvmmsg:14 send sendto:4 sendmsg:1 sendmmsg:1 accept:12 accept4:12 connect:1 bind:1 listen
-    shutdown getsockname:12 getpeername:12 setsockopt:3 getsockopt:34 __recv_chk __recvfrom_chk:56
+     close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
+    eventfd_read:1 eventfd_write fileno fileno_unlocked fdopen
+    recv recvfrom:45 recvmsg:1 recvmmsg:14 send sendto:4 sendmsg:1 sendmmsg:1 accept:12 accept4:12   
+    shutdown __recv_chk __recvfrom_chk:56
     poll:0 ppoll:023 __poll_chk:0 __ppoll_chk:023 select:1234 pselect:12345 epoll_ctl:3 epoll_wait:1 epoll_pwait:14
     epoll_pwait2:134 __fdelt_chk __fdelt_warn flock lockf htonl htons ntohl ntohs inet_aton:01 inet_pton:12 inet_ntop:12
-    printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0
+           
     memfd_create:0 tmpfile";
 
 /// The process: its beginning, its end, its children (each of which is noted by the runtime), and what never changes.
@@ -151,7 +155,7 @@ const PROCESS: &str = "
     fork vfork posix_spawn posix_spawnp system daemon wait waitpid wait3 wait4 waitid execl execle execlp execv execve
     execvp execvpe fexecve popen pclose pthread_atfork
     sysconf __sysconf getpagesize get_nprocs get_nprocs_conf getuid geteuid getgid getegid gnu_get_libc_version
-    getauxval dlsym dlvsym dlopen dlclose dladdr:01 dlerror dl_iterate_phdr
+    getauxval dladdr:01 dlerror dl_iterate_phdr
     aio_read aio_write lio_listio aio_suspend swapcontext setcontext preadv2 pwritev2 semop semtimedop msgsnd msgrcv mq_send
     mq_receive mq_timedsend mq_timedreceive signalfd syscall getcontext:0 makecontext:0";
 
@@ -253,6 +257,7 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
+    pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
@@ -260,8 +265,22 @@ const KERNEL: &str = "
 
 /// State of the process that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "
-    umask chdir:0 fchdir setrlimit:1 getrlimit:1 prlimit:23 getgroups:1 getpgid getpgrp readdir:0 readdir_r:012 seekdir:0 telldir:0
+    umask chdir:0 fchdir getrlimit:1 getgroups:1 getpgid getpgrp readdir:0 readdir_r:012 seekdir:0 telldir:0
     rewinddir:0 closedir glob:03 getcwd:0 get_current_dir_name";
+
+/// State of what a descriptor leads to, which is their first argument: flags, options, addresses, whether it is open.
+const DESCRIPTOR_LOOKS: &str = "isatty getsockname:12 getpeername:12 getsockopt:34";
+const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 listen";
+
+/// Other state of the process: actions of signals, timers, names of semaphores, rights to memory, libraries.
+const SETTINGS: &str = "
+    signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt alarm ualarm setitimer:12 getitimer:1
+    timer_settime:23 timer_gettime:1 timer_getoverrun timer_delete timerfd_settime:23 timerfd_gettime:1
+    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync
+    dlsym dlvsym dlopen dlclose";
+
+/// What a program prints.
+const PRINTS: &str = "printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0";
 
 /// What differs from execution to execution, or would if the runtime did not always draw the same numbers: a claim must not rest
 /// on them.

@@ -101,7 +101,7 @@ fn gaps(file: &object::File<'_>) -> Vec<(Effect, String)> {
         rest = after;
         let Some(effect) = Effect::from_byte(number).filter(|&effect| effect != Effect::None) else { continue };
         let end = after.iter().position(|&byte| byte == 0).unwrap_or(after.len());
-        if !effect.is_about_files() && effect != Effect::ProcessState {
+        if !effect.is_modelled() {
             gaps.insert((effect as u8, demangle(&String::from_utf8_lossy(&after[..end]))));
         }
         rest = after.get(end + 1..).unwrap_or_default();

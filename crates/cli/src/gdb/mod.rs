@@ -11,7 +11,7 @@ use crate::words::quote;
 use anyhow::{Context as _, Result};
 use racehunter_explain::plan_of;
 use racehunter_finding::{Finding, ScheduledSwitch};
-use racehunter_launch::{Backend, debug};
+use racehunter_launch::{Backend, Shared, debug};
 use racehunter_report::cleaned;
 use serde::Serialize;
 use std::path::Path;
@@ -88,9 +88,9 @@ pub fn run(stored: &Stored, finding: &Finding, backend: Backend, replay: &Replay
         .arg(&script)
         .args(debugger)
         .arg(&stored.program);
-    let status =
-        debug(&plan_of(&finding.schedule), backend, ((*world).into(), *preparatory), &mut gdb).map_err(|error| {
-            advise(error.to_string(), "install gdb: `apt-get install gdb`, or your system's package of that name")
-        })?;
+    let shared = Shared { output: stored.checks_output, ..(*world).into() };
+    let status = debug(&plan_of(&finding.schedule), backend, (shared, *preparatory), &mut gdb).map_err(|error| {
+        advise(error.to_string(), "install gdb: `apt-get install gdb`, or your system's package of that name")
+    })?;
     Ok(Exit::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
 }

@@ -262,6 +262,7 @@ impl Round<'_> {
             identity: symbols.binary().identity.clone(),
             arguments: self.words.clone(),
             input: None,
+            checks_output: false,
             finding,
         };
         // A finding that cannot be kept is one all the same.

@@ -47,6 +47,12 @@ const ROBUST: u32 = 16;
 const OWNED_WORD: u32 = 16 | 32 | 64;
 const SHARED: u32 = 128;
 
+/// Whether the structure has what no initialiser leaves there. The C library refuses it, and so do models.
+unsafe fn is_garbage(at: usize) -> bool {
+    const KNOWN: u32 = 0x3ff;
+    *((at + KIND) as *const u32) & !KNOWN != 0
+}
+
 /// What the program's initialiser left in the C library's structure.
 unsafe fn kind_of(at: usize) -> u32 {
     let kind = *((at + KIND) as *const u32);
@@ -180,6 +186,9 @@ unsafe fn take_and_log(at: usize, lock: Lock, logged: Kind, n: u64) -> i32 {
 }
 
 pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
+    if is_garbage(at) && !misuse::is_destroyed(at) {
+        return EINVAL;
+    }
     let kind = kind_of(at);
     if matches!(kind, NORMAL | ADAPTIVE)
         && let Some(error) = take_at_once(at, kind, Lock::Mutex, code)
@@ -241,6 +250,9 @@ unsafe fn acquire(at: usize, kind: u32, deadline: Option<u64>, logged: Kind, cod
 }
 
 pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
+    if is_garbage(at) && !misuse::is_destroyed(at) {
+        return EINVAL;
+    }
     attempt(at, kind_of(at), Lock::Mutex, code)
 }
 
@@ -257,6 +269,9 @@ unsafe fn attempt(at: usize, kind: u32, lock: Lock, code: usize) -> i32 {
 }
 
 pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
+    if is_garbage(at) && !misuse::is_destroyed(at) {
+        return EINVAL;
+    }
     let n = point(code);
     if misuse::used(at, Kind::Unlock) {
         log::event(Kind::Unlock, n, at, 0, 1);

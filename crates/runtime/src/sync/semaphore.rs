@@ -126,6 +126,9 @@ unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], c
     wait_until(at, Some(time::deadline(clock, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
 }
 
+/// In place of how an attempt ended: there was none, and the value was looked at.
+const LOOKED_AT: u8 = 2;
+
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {
     let n = point(code);
     let free = available(at) && take(at, Kind::SemTryWait);
@@ -149,7 +152,10 @@ unsafe extern "C" fn post(at: usize, code: usize) -> i32 {
     0
 }
 
-unsafe extern "C" fn get_value(at: usize, into: *mut i32, _code: usize) -> i32 {
+/// As an attempt that fails: what it finds depends on who came before.
+unsafe extern "C" fn get_value(at: usize, into: *mut i32, code: usize) -> i32 {
+    let n = point(code);
+    log::event(Kind::SemTryWait, n, at, 0, LOOKED_AT);
     *into = value(at) as i32;
     0
 }

@@ -25,7 +25,12 @@ static MAPPED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
 
 /// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
 pub(crate) const TREE: u16 = 1;
-const FIRST: u64 = 2;
+/// What else the kernel and the C library keep for the process: actions of signals, timers, rights to memory.
+pub(crate) const SETTINGS: u16 = 2;
+/// What was printed.
+pub(crate) const OUTPUT: u16 = 3;
+/// Those before this one are about too many things: that one thread comes after another there orders nothing else.
+const FIRST: u64 = 4;
 
 /// The cell of whatever has this hash.
 pub(crate) const fn of(hash: u64) -> u16 {
@@ -92,10 +97,27 @@ pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     log::event(Kind::State, n, first as usize, touched.pack(), u8::from(changes));
     for (cell, changes) in touched.parts() {
         // A program may keep its threads apart by what is in files.
-        io::learn(OBJECTS | cell as usize);
+        if u64::from(cell) >= FIRST {
+            io::learn(OBJECTS | cell as usize);
+        }
         if changes {
             io::release(OBJECTS | cell as usize);
             *version(cell) += 1;
         }
+    }
+}
+
+/// As [`touch`], for state that does not order threads: its cells are not those of other state.
+pub(crate) unsafe fn touch_apart(touched: Touched, code: usize) {
+    if COUNT.get() <= 1 && !signals::are_handled() {
+        return;
+    }
+    let Some((first, _)) = touched.parts().next() else { return };
+    let changes = touched.changes();
+    let addresses = touched.parts().map(|(cell, _)| version(cell) as usize);
+    let n = schedule::state_point(code, addresses, changes);
+    log::event(Kind::State, n, first as usize, touched.pack(), u8::from(changes));
+    for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
+        *version(cell) += 1;
     }
 }

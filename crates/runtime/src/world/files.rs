@@ -211,6 +211,11 @@ impl Call<'_> {
         ])
     }
 
+    /// Whether it looks at the names in a directory, whichever there are.
+    fn lists_names(&self) -> bool {
+        self.is_named(&["opendir", "fdopendir", "scandir"])
+    }
+
     /// Whether a second path is among its arguments.
     fn has_second_path(&self) -> bool {
         self.is_named(&["rename", "link", "renameat", "renameat2", "linkat"]) && self.arguments[1] != 0
@@ -292,6 +297,20 @@ pub(crate) unsafe fn before_child() {
     }
 }
 
+/// State of what a descriptor leads to is about to be looked at or changed; it is not what is in a file.
+pub(crate) unsafe fn touch_descriptor(fd: i32, changes: bool, code: usize) {
+    const NUMBER: u64 = 0x0fd0_0001;
+    const IDENTITY: u64 = 0x0fd0_0002;
+    let mut touched = Touched::default();
+    touched.add(cells::of(channels::key(&[NUMBER, fd as u64])), changes);
+    // Copies of the descriptor lead to the same.
+    touched.add(cells::of(channels::key(&[IDENTITY, channels::identity(fd)])), changes);
+    if let Some(node) = node_of(fd).filter(|_| !matches!(fd, 0..=2)) {
+        touched.add(opened(fd, node).file, changes);
+    }
+    cells::touch_apart(touched, code);
+}
+
 /// The last part of a path.
 fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/")
@@ -355,6 +374,9 @@ unsafe fn used_path(call: &Call) {
         tell(call.place);
     }
     cells::touch(touched, call.place.0);
+    if call.lists_names() {
+        cells::learn(TREE);
+    }
 }
 
 /// Makes sure that what a call changes is private. Whether it is.
@@ -399,6 +421,9 @@ unsafe fn used_descriptor(call: &Call) {
     // The program does not read back what it writes to standard output and standard error.
     let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies);
     let Some(node) = node_of(fd).filter(|_| !is_output && channels::of(fd).is_none()) else {
+        if is_output && server::checks_output() {
+            touched.add(cells::OUTPUT, true);
+        }
         if is_stream(file) && !is_output {
             // What the stream itself remembers: its position, the end of the file, errors.
             touched.add(cells::of(hash(&file.to_le_bytes())), !call.is_named(&["feof", "ferror"]));
