@@ -342,9 +342,8 @@ pub(crate) unsafe fn arm() {
     if hold::is_active() {
         horizon = horizon.min(hold::until());
     }
-    let is_watching = spin::is_watching();
-    spin::RH_WIPES.set(is_watching);
-    if (*plan).flags & FLAG_DEBUG != 0 || is_watching {
+    spin::RH_WIPES.set(spin::wipes());
+    if (*plan).flags & FLAG_DEBUG != 0 || spin::is_watching() {
         horizon = now;
     }
     let horizon = horizon.max(now + 1);

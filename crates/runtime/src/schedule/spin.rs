@@ -345,6 +345,25 @@ pub(super) unsafe fn is_busy() -> bool {
     (*current()).spin.is_busy()
 }
 
+/// Whether hooks wipe what they leave behind: where the running thread is watched, and stands on its own stack, with room below. The
+/// stacks that programs make themselves, for coroutines or handlers, may end anywhere.
+pub(super) unsafe fn wipes() -> bool {
+    /// `main` has megabytes.
+    const OF_MAIN: usize = 1 << 20;
+    let t = current();
+    let here = &raw const t as usize;
+    if !is_watching() || !(*t).handler.is_null() || (*t).stack_is_empty() {
+        return false;
+    }
+    match (*t).number {
+        0 => ((*(*t).stack).slot as usize).checked_sub(here).is_some_and(|depth| depth < OF_MAIN),
+        _ => {
+            let end = (*t).fs.saturating_sub((*t).stack_size) + 4 * WIPED;
+            !(*t).foreign_stack && (end..(*t).fs).contains(&here)
+        }
+    }
+}
+
 /// Whether the next event of the running thread is looked at here, whatever it is.
 pub(super) unsafe fn is_watching() -> bool {
     now() < (*current()).spin.watched_until
