@@ -8,6 +8,7 @@ mod chaos;
 mod garble;
 mod hunt;
 mod long;
+mod machine;
 mod predict;
 mod probes;
 mod projects;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         ["scan", rest @ ..] => scan::show(rest),
         ["sctbench", rest @ ..] => sctbench::show(rest),
         ["tsan", rest @ ..] => suite::show(rest),
+        ["machine", rest @ ..] => machine::show(rest),
         ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),
         ["predict", names @ ..] => predict::show(names),

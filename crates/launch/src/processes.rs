@@ -315,7 +315,9 @@ impl Processes {
             for (number, indices, chunk, request) in under_way {
                 let (mut executions, answer) =
                     Self::finish_chunk(&mut self.workers[number], &chunk, &request, &self.stop);
-                if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) {
+                // Those that were to go on from a snapshot which could not be taken are run from the beginning next time.
+                let is_retried = self.snapshots && self.workers[number].changes_files;
+                if matches!(answer, Answer::Ran(_)) && executions.iter().all(Option::is_none) && !is_retried {
                     // Nothing would ever come of it.
                     executions[0] = Some((Execution::lost(results::DAMAGED.to_owned()), Duration::ZERO));
                 }

@@ -7,13 +7,13 @@
 use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
-    Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
-    schedule, shadow, sys, time, timers, watchdog, world::view,
+    Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, io::channels, kernel, log, modules,
+    outcome, pages, schedule, shadow, sys, time, timers, watchdog, world::view,
 };
 use core::ffi::c_char;
 use racehunter_event::control::{
     ANSWER_FD, BACKEND_THREADS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES, Header,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
+    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, NOTE_FILES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
     OUTCOME_SNAPSHOT, REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK,
     SITE_POINT, SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot,
     Trouble,
@@ -634,7 +634,11 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count) = log::extent();
     let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
-    let copies = if view::is_active() { leave_out(index, copies) } else { copies };
+    let has_channels = channels::are_open();
+    if has_channels {
+        log::note(NOTE_FILES);
+    }
+    let copies = if view::is_active() || has_channels { leave_out(index, copies) } else { copies };
     for copy in 1..=copies {
         set_input(input);
         enter_slot(index + copy);
@@ -664,7 +668,7 @@ pub(crate) unsafe fn fan_out() -> bool {
     sys::exit_group(0)
 }
 
-/// Copies of this process would all change its view of files, so none is made; the controller has their plans run from the
+/// Copies of this process would all change its view of files, or read from the same pipes, so none is made; the controller has their plans run from the
 /// beginning. Returns how many copies are left.
 unsafe fn leave_out(index: u32, copies: u32) -> u32 {
     (index + 1..=index + copies).for_each(|left_out| (*slot_at(left_out)).state = STATE_NO_ROOM);

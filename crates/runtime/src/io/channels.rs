@@ -146,6 +146,12 @@ pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
     Some(Descriptor { fd, kind, channel })
 }
 
+/// Whether the program has a pipe, a connection or the like open. What is in it is the kernel's: copies of this process would take
+/// from each other what was put in.
+pub(crate) unsafe fn are_open() -> bool {
+    (*ENTRIES.ptr()).iter().any(|entry| entry.state == State::Channel)
+}
+
 /// Whether what is read from a descriptor is random.
 pub(crate) unsafe fn is_random(fd: i32) -> bool {
     of(fd).is_none() && (*entry(fd)).state == State::Random
