@@ -166,3 +166,44 @@ fn where_loops_wait_everything_is_logged() {
     );
     assert!(short.read > whole.read / 2);
 }
+
+/// Long enough for snapshots, and what threads wait for is in a pipe.
+const PIPE: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static int ends[2];
+static long cells[2][64];
+
+static void *work(void *argument) {
+    long own = (long)argument;
+    for (int round = 0; round < 200; round++)
+        for (int i = 1; i < 64; i++)
+            cells[own][i] += cells[own][i - 1];
+    char byte = 0;
+    assert(read(ends[0], &byte, 1) == 1 && byte == 'x');
+    return NULL;
+}
+
+int main(void) {
+    assert(pipe(ends) == 0 && write(ends[1], "xx", 2) == 2);
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+/// Executions that go on from one beginning must not take from each other what the kernel keeps for them.
+#[test]
+fn copies_of_a_process_share_no_pipe() {
+    let (_workshop, program) = Workshop::with_program(PIPE);
+    let watched = explore(&program, Strategy::Fair(10_000), false, false);
+    assert!(watched.left_out > 100, "{} have a long beginning", watched.left_out);
+    for (number, seen) in watched.seen.iter().enumerate() {
+        assert_eq!(seen.1, Outcome::Exited(0), "execution {number}");
+    }
+}

@@ -268,28 +268,33 @@ fn selective_searches_are_the_searches_that_see_everything() {
         "deadlock/abba.c",
     ];
     let mut compared = 0;
-    for (name, points) in names.into_iter().flat_map(|name| [(name, "sync"), (name, "shared")]) {
+    let of = |name| {
+        ["variable-bound", "thread-bound"]
+            .into_iter()
+            .flat_map(move |analysis| [(name, analysis, "sync"), (name, analysis, "shared")])
+    };
+    for (name, analysis, points) in names.into_iter().flat_map(of) {
         let path = format!("targets/{name}");
         let hunt = |options: &[&str]| {
-            let common = ["--analysis", "variable-bound", "--points", points, "--runs", "1500"];
+            let common = ["--analysis", analysis, "--points", points, "--runs", "1500"];
             let hunted = Workshop::new().hunt(Path::new(&path), &[&common, options].concat());
             let failures = hunted.findings.iter().filter(|finding| finding.kind != "data-race" && finding.confirmed);
             let failures: BTreeSet<String> = failures.map(|finding| finding.id.clone()).collect();
             (hunted.summary().clone(), failures)
         };
         let ((all, failures), (selective, same)) = (hunt(&[]), hunt(&["--selective"]));
-        assert_eq!(selective.diverged, 0, "{name}: {selective:?}");
-        assert_eq!(all.complete, selective.complete, "{name}: {selective:?}");
+        assert_eq!(selective.diverged, 0, "{name}, {analysis}: {selective:?}");
+        assert_eq!(all.complete, selective.complete, "{name}, {analysis}: {selective:?}");
         let skips = "(data races, and accesses that are shared, in those with <= 1 preemption)";
         assert!(!selective.complete || selective.guarantee.contains(skips), "{selective:?}");
         // An access that turns out to be shared in one of the last executions is a point only for those that look. Without that
         // the searches are the same.
         if points == "sync" {
-            assert_eq!((all.executions, failures), (selective.executions, same), "{name}: {selective:?}");
+            assert_eq!((all.executions, failures), (selective.executions, same), "{name}, {analysis}: {selective:?}");
             compared += usize::from(all.complete);
         }
     }
-    assert!(compared > 4, "{compared} searches that came to their end");
+    assert!(compared > 8, "{compared} searches that came to their end");
 }
 
 /// Two threads with some hundred thousand accesses each, most of which are to memory of their own.

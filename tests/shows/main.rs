@@ -9,6 +9,7 @@ mod crates;
 mod garble;
 mod hunt;
 mod long;
+mod machine;
 mod predict;
 mod probes;
 mod projects;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ["scan", rest @ ..] => scan::show(rest),
         ["sctbench", rest @ ..] => sctbench::show(rest),
         ["tsan", rest @ ..] => suite::show(rest),
+        ["machine", rest @ ..] => machine::show(rest),
         ["projects", rest @ ..] => projects::show(rest),
         ["real", names @ ..] => real::show(names),
         ["advisories", rest @ ..] => crates::show_advisories(rest),

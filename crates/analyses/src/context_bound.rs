@@ -13,6 +13,9 @@
 //! past and the thread that goes on say whose it is, with everything behind it.
 
 mod dynamic;
+mod words;
+
+pub use words::UnknownWord;
 
 use crate::reduction::Way;
 use crate::trie::{Last, ROOT, Trie};
@@ -23,7 +26,6 @@ use racehunter_explore::{
     Analysis, Decision, Decisions, Execution, Going, Loader, Outcome, Part, Plan, Saver, Step, Switch, TURN, Tail,
     Unusable, decisions,
 };
-use std::str::FromStr;
 
 /// What the bound counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -60,56 +62,6 @@ impl Strategy {
     /// Events in a row after which a thread must give way.
     pub(crate) fn fair_limit(self) -> Option<u64> {
         Some(if let Self::Fair(limit) = self { limit } else { TURN })
-    }
-}
-
-/// A word of the command line that means nothing here.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("`{word}` is not one of {expected}")]
-pub struct UnknownWord {
-    /// The word.
-    pub word: String,
-    /// What it could have been.
-    pub expected: &'static str,
-}
-
-impl FromStr for BoundKind {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match word {
-            "preemptions" => Ok(Self::Preemptions),
-            "switches" => Ok(Self::Switches),
-            _ => Err(UnknownWord { word: word.to_owned(), expected: "preemptions, switches" }),
-        }
-    }
-}
-
-impl FromStr for Reduction {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        match word {
-            "caching" => Ok(Self::Caching),
-            "dynamic" => Ok(Self::Dynamic),
-            _ => Err(UnknownWord { word: word.to_owned(), expected: "caching, dynamic" }),
-        }
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = UnknownWord;
-
-    fn from_str(word: &str) -> Result<Self, UnknownWord> {
-        let unknown = || UnknownWord { word: word.to_owned(), expected: "random, min-switches, fair=N (N > 0)" };
-        match word {
-            "random" => Ok(Self::Random),
-            "min-switches" => Ok(Self::MinSwitches),
-            _ => {
-                let limit = word.strip_prefix("fair=").and_then(|limit| limit.parse().ok());
-                limit.filter(|&limit| limit > 0).map(Self::Fair).ok_or_else(unknown)
-            }
-        }
     }
 }
 

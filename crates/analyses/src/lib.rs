@@ -205,7 +205,7 @@ impl Technique {
             }
             Self::ThreadBound => {
                 let analysis = ThreadBound::new(bounds, confidence, strategy, seed);
-                Portfolio::of(analysis.of(options.objects.clone()))
+                Portfolio::of(analysis.of(options.objects.clone()).selective(selective))
             }
             Self::Pct => Portfolio::of(Walks::pct(depth, seed)),
             Self::PctVb => Portfolio::of(Walks::pct_variables(depth, variables, seed).selective(selective)),

@@ -17,7 +17,7 @@ mod keep;
 
 use crate::Strategy;
 use crate::trie::{Last, ROOT, Trie};
-use crate::variable_bound::{Bounds, WHOLE, iteration_of, iterations_in_words};
+use crate::variable_bound::{Bounds, WHOLE, iteration_of, iterations_in_words, skipped_in_words};
 use racehunter_explore::{
     Analysis, Causes, Decision, Execution, Going, Kind, LastVariables, Loader, MOST_CHANGED, Objects, Outcome,
     PATIENCE_WITH_YIELDS, Part, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority,
@@ -121,6 +121,10 @@ pub struct ThreadBound {
     /// What counts as one variable, where it is not any part.
     objects: Option<Objects>,
     part: Part,
+    /// Executions from which nothing else can begin care for nothing but who can run.
+    selective: bool,
+    /// There were such executions.
+    skipped: bool,
     place: Place,
     trie: Trie,
     later: BTreeMap<Place, Vec<Target>>,
@@ -186,6 +190,8 @@ impl ThreadBound {
             seed,
             objects: None,
             part: Part::WHOLE,
+            selective: false,
+            skipped: false,
             place: Place::default(),
             trie: Trie::new(),
             later: BTreeMap::new(),
@@ -216,6 +222,20 @@ impl ThreadBound {
     #[must_use]
     pub fn without_pruning(self) -> Self {
         Self { prunes: false, ..self }
+    }
+
+    /// Executions skip all accesses from which nothing else can begin: those with one rider, who can preempt no more. Who goes on
+    /// there follows from the priorities and from who can run.
+    #[must_use]
+    pub fn selective(self, selective: bool) -> Self {
+        Self { selective, ..self }
+    }
+
+    fn skips(&self, target: &Target) -> bool {
+        // The first execution stands for all riders, who are not known before it.
+        let is_first = target.prefix == ROOT && target.at == 0;
+        let is_last = |rider: &Rider| rider.count > 0 && rider.count == self.bounds.preemptions;
+        self.selective && !is_first && target.riders.len() == 1 && target.riders.iter().all(is_last)
     }
 
     /// Whether nobody has begun like this: after the same events in any order that makes no difference, with the same
@@ -440,7 +460,8 @@ impl Analysis for ThreadBound {
 
     fn initial_targets(&mut self) -> Vec<Target> {
         let new = Self::new(self.bounds, self.confidence, self.strategy, self.seed);
-        *self = Self { prunes: self.prunes, part: self.part, objects: self.objects.take(), ..new };
+        let (prunes, selective, part) = (self.prunes, self.selective, self.part);
+        *self = Self { prunes, selective, part, objects: self.objects.take(), ..new };
         self.begin()
     }
 
@@ -451,7 +472,9 @@ impl Analysis for ThreadBound {
         let tail = Tail::Walk { style, seed: pilot.seed };
         let switches = self.trie.switches(target.prefix);
         // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
-        Plan { switches, tail_from: target.at, tail, fair_limit, allocations: true, ..Plan::default() }
+        let skips = self.skips(target);
+        let (allocations, select) = (!skips, skips.then(Vec::new));
+        Plan { switches, tail_from: target.at, tail, fair_limit, allocations, select, ..Plan::default() }
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
@@ -462,6 +485,7 @@ impl Analysis for ThreadBound {
             return Vec::new();
         }
         self.learn(execution);
+        self.skipped |= self.skips(target);
         // A handler runs between any two steps of its thread, which is more than the causes of events tell.
         let is_handled = || execution.records.iter().any(|record| record.kind == Kind::Handler);
         self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
@@ -512,6 +536,9 @@ impl Analysis for ThreadBound {
         }
         if self.pruned > 0 {
             words += ", up to the order of independent events";
+        }
+        if self.skipped {
+            words += &skipped_in_words(self.bounds.preemptions);
         }
         // A bound on iterations that nothing has come up against says nothing.
         let is_limited = self.late_iterations || Some(iterations) != self.bounds.iterations;

@@ -307,7 +307,7 @@ impl VariableBound {
 }
 
 /// What a guarantee says where executions that can preempt no more have skipped all accesses.
-fn skipped_in_words(preemptions: u32) -> String {
+pub(crate) fn skipped_in_words(preemptions: u32) -> String {
     match preemptions - 1 {
         0 => " (data races, and accesses that are shared, in those without preemptions)".to_owned(),
         1 => " (data races, and accesses that are shared, in those with <= 1 preemption)".to_owned(),

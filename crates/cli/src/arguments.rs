@@ -151,7 +151,7 @@ pub struct Hunt {
     #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
     pub depth: u32,
     /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb); skip accesses in
-    /// executions that can be preempted no more, and look for data races in the others (variable-bound)
+    /// executions that can be preempted no more, and look for data races in the others (variable-bound, thread-bound)
     #[arg(help_heading = SEARCH, long)]
     pub selective: bool,
     /// Who runs where a schedule leaves it open: random, min-switches, or fair=N

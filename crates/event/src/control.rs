@@ -528,5 +528,5 @@ pub const NOTE_REAL_IO: u32 = 4;
 pub const NOTE_LOCK_HELD: u32 = 8;
 /// An annotation of the program had an effect, see [`crate::Kind::Annotated`].
 pub const NOTE_ANNOTATED: u32 = 16;
-/// The execution has changed files in a view of its own, which no copy of the process may share.
+/// The execution has changed files in a view of its own, or has pipes or connections open, which no copy of the process may share.
 pub const NOTE_FILES: u32 = 32;

@@ -684,7 +684,7 @@ pub(crate) unsafe fn fan_out() -> bool {
     sys::exit_group(0)
 }
 
-/// Copies of this process would all change its view of files, so none is made; the controller has their plans run from the
+/// Copies of this process would all change its view of files, or read from the same pipes, so none is made; the controller has their plans run from the
 /// beginning. Returns how many copies are left.
 unsafe fn leave_out(index: u32, copies: u32) -> u32 {
     (index + 1..=index + copies).for_each(|left_out| (*slot_at(left_out)).state = STATE_NO_ROOM);

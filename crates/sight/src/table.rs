@@ -276,7 +276,7 @@ const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 li
 const SETTINGS: &str = "
     signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt alarm ualarm setitimer:12 getitimer:1
     timer_settime:23 timer_gettime:1 timer_getoverrun timer_delete timerfd_settime:23 timerfd_gettime:1
-    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync
+    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2
     dlsym dlvsym dlopen dlclose";
 
 /// What a program prints.

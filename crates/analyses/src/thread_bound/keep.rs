@@ -19,6 +19,7 @@ impl ThreadBound {
         out.numbers(self.paths.iter().copied());
         [self.orders, self.distinct, self.pruned].into_iter().for_each(|number| out.number(number));
         out.number(self.annotated);
+        out.number(self.skipped);
         let flags =
             [self.more_paths, self.late_iterations, self.dropped, self.unpredicted, self.unfair, self.exhausted];
         flags.into_iter().for_each(|flag| out.number(flag));
@@ -40,6 +41,7 @@ impl ThreadBound {
             *number = input.number()?;
         }
         self.annotated = input.flag()?;
+        self.skipped = input.flag()?;
         (self.more_paths, self.late_iterations, self.dropped) = (input.flag()?, input.flag()?, input.flag()?);
         (self.unpredicted, self.unfair, self.exhausted) = (input.flag()?, input.flag()?, input.flag()?);
         self.begun = input.numbers()?.into_iter().collect();

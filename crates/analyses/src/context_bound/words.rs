@@ -1,0 +1,54 @@
+//! What the options of the search are called.
+
+use super::{BoundKind, Reduction, Strategy};
+use std::str::FromStr;
+
+/// A word of the command line that means nothing here.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("`{word}` is not one of {expected}")]
+pub struct UnknownWord {
+    /// The word.
+    pub word: String,
+    /// What it could have been.
+    pub expected: &'static str,
+}
+
+impl FromStr for BoundKind {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "preemptions" => Ok(Self::Preemptions),
+            "switches" => Ok(Self::Switches),
+            _ => Err(UnknownWord { word: word.to_owned(), expected: "preemptions, switches" }),
+        }
+    }
+}
+
+impl FromStr for Reduction {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        match word {
+            "caching" => Ok(Self::Caching),
+            "dynamic" => Ok(Self::Dynamic),
+            _ => Err(UnknownWord { word: word.to_owned(), expected: "caching, dynamic" }),
+        }
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        let unknown = || UnknownWord { word: word.to_owned(), expected: "random, min-switches, fair=N (N > 0)" };
+        match word {
+            "random" => Ok(Self::Random),
+            "min-switches" => Ok(Self::MinSwitches),
+            _ => {
+                let limit = word.strip_prefix("fair=").and_then(|limit| limit.parse().ok());
+                limit.filter(|&limit| limit > 0).map(Self::Fair).ok_or_else(unknown)
+            }
+        }
+    }
+}
