@@ -122,6 +122,8 @@ impl<'a> Lookout<'a> {
             Effect::None => return found,
             Effect::HiddenState if racehunter_sight::is_modelled(&name) && understood => return found,
             Effect::Random if is_only_signalled(call) || self.is_own_number(&name) => return found,
+            // A thread of Rust maps a stack for its handlers, and protects it; that is its own.
+            Effect::Setting if self.in_whole => return found,
             effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
             effect if effect.is_about_descriptors() => [argument(0), None],
             _ => [None, None],

@@ -155,7 +155,7 @@ const PROCESS: &str = "
     fork vfork posix_spawn posix_spawnp system daemon wait waitpid wait3 wait4 waitid execl execle execlp execv execve
     execvp execvpe fexecve popen pclose pthread_atfork
     sysconf __sysconf getpagesize get_nprocs get_nprocs_conf getuid geteuid getgid getegid gnu_get_libc_version
-    getauxval dladdr:01 dlerror dl_iterate_phdr
+    getauxval dlsym dlvsym dladdr:01 dlerror dl_iterate_phdr
     aio_read aio_write lio_listio aio_suspend swapcontext setcontext preadv2 pwritev2 semop semtimedop msgsnd msgrcv mq_send
     mq_receive mq_timedsend mq_timedreceive signalfd syscall getcontext:0 makecontext:0";
 
@@ -257,7 +257,7 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
-    pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
+    dlclose pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
@@ -276,8 +276,7 @@ const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 li
 const SETTINGS: &str = "
     signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt alarm ualarm setitimer:12 getitimer:1
     timer_settime:23 timer_gettime:1 timer_getoverrun timer_delete timerfd_settime:23 timerfd_gettime:1
-    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2
-    dlsym dlvsym dlopen dlclose";
+    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2 dlopen";
 
 /// What a program prints.
 const PRINTS: &str = "printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0";

@@ -27,6 +27,7 @@ fn status(name: &str) -> &'static str {
         (None, Effect::Random) => "noted (`random`)",
         (None, Effect::Alias) => "noted (`alias`)",
         (None, effect) if effect.is_about_files() => "files, noted for what is shared",
+        (None, effect) if effect.is_modelled() => "by the runtime",
         (None, _) => "noted (`kernel-state`)",
     }
 }

@@ -320,8 +320,13 @@ const OBJECTS: usize = 1 << 60;
 
 /// The running thread passes on what it knows to the other end.
 pub(crate) unsafe fn tell(channel: usize) {
-    (*at(channel)).fed = true;
+    feed(channel);
     super::release(OBJECTS | channel);
+}
+
+/// This process puts something in.
+pub(crate) unsafe fn feed(channel: usize) {
+    (*at(channel)).fed = true;
 }
 
 /// The running thread learns what came through the channel.

@@ -235,7 +235,7 @@ impl Request {
             _ => result < 0 && result != -(EAGAIN as isize),
         };
         if learns {
-            channels::learn(self.d.channel);
+            sockets::learn(&self.d);
         }
         if result >= 0 {
             changed(self.d.channel);
@@ -253,7 +253,7 @@ impl Request {
                 Err(error) => return -(error as isize),
             };
             if self.operation != FileOperation::Read && self.operation != FileOperation::Accept {
-                channels::tell(self.d.channel);
+                sockets::tell(&self.d);
             }
             let result = attempt();
             self.end(n, result);

@@ -1,6 +1,7 @@
 //! Waiting for one of several descriptors: `poll`, `select`, `epoll`.
 
 use super::channels::{self, ALL};
+use super::sockets;
 use super::{EBADF, EINTR, POLLIN, PollFd, Probe, Watch, changed, finish, log_event, several, until};
 use crate::schedule::{End, point};
 use crate::signals::cancel;
@@ -166,7 +167,7 @@ unsafe fn described(first: Option<i32>, count: usize) -> File {
 
 unsafe fn learn_from(fd: i32) {
     if let Some(d) = channels::of(fd) {
-        channels::learn(d.channel);
+        sockets::learn(&d);
     }
 }
 

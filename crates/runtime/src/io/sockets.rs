@@ -9,7 +9,7 @@ use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::world::network::{self, Reach};
 use crate::world::{cells, files};
-use crate::{sys, time};
+use crate::{Global, sys, time};
 use core::ffi::c_char;
 use racehunter_event::{File, FileKind, FileOperation, Kind, Touched};
 
@@ -152,6 +152,12 @@ impl Address {
             }
             _ => None,
         }
+    }
+
+    /// The cell of what was sent there. Those who send learn nothing from each other.
+    fn mailbox(&self) -> Option<u16> {
+        const MAIL: u64 = 9;
+        self.cell().map(|cell| cells::of(key(&[MAIL, u64::from(cell)])))
     }
 
     /// The running thread is about to use the address, or to change what is there.
@@ -378,8 +384,43 @@ unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
     }
     let peer = Address::copy(address as *const u8, len as u32);
     peer.touch(false, code);
+    if type_of(fd) == DATAGRAM {
+        DESTINATION.set(peer.mailbox().unwrap_or(0));
+    }
     if network::reaches(fd, peer.reach(), type_of(fd) == DATAGRAM) {
         replaced(fd);
+    }
+}
+
+/// What stands for the order of datagrams: all of them are one channel for those who wait, but only what was sent to an address comes
+/// before what is received there. 0 for other channels, and for addresses that the kernel is to choose.
+unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
+    if d.kind != FileKind::Socket || type_of(d.fd) != DATAGRAM {
+        return 0;
+    }
+    Address::of(d.fd, call).and_then(|address| address.mailbox()).unwrap_or(0)
+}
+
+/// Where the running thread is about to send a datagram, if it is not where its socket is connected to.
+static DESTINATION: Global<u16> = Global::new(0);
+
+/// What is known is about to be passed on through a descriptor.
+pub(super) unsafe fn tell(d: &Descriptor) {
+    let named = core::mem::replace(&mut *DESTINATION.ptr(), 0);
+    match if named != 0 { named } else { mailbox(d, GETPEERNAME) } {
+        0 => channels::tell(d.channel),
+        cell => {
+            channels::feed(d.channel);
+            cells::pass_on(cell);
+        }
+    }
+}
+
+/// The running thread has learnt what came through a descriptor.
+pub(super) unsafe fn learn(d: &Descriptor) {
+    match mailbox(d, GETSOCKNAME) {
+        0 => channels::learn(d.channel),
+        cell => cells::learn(cell),
     }
 }
 

@@ -257,7 +257,7 @@ pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (
             Ok(n) => n,
             Err(error) => return if total > 0 { total } else { -(error as isize) },
         };
-        channels::tell(request.d.channel);
+        sockets::tell(&request.d);
         let (result, done) = step(watch.tried);
         request.end(n, result);
         if result > 0 {
