@@ -257,7 +257,7 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
-    dlclose pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
+    dlopen dlclose pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
@@ -276,7 +276,7 @@ const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 li
 const SETTINGS: &str = "
     signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt alarm ualarm setitimer:12 getitimer:1
     timer_settime:23 timer_gettime:1 timer_getoverrun timer_delete timerfd_settime:23 timerfd_gettime:1
-    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2 dlopen";
+    sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2";
 
 /// What a program prints.
 const PRINTS: &str = "printf:0+ vprintf:0+ __printf_chk:1+ __vprintf_chk:1+ puts:0 putchar putchar_unlocked perror:0";

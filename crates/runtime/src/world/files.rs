@@ -10,7 +10,7 @@ use super::paths::{self, HERE};
 use super::view::{self, Cover};
 use crate::io::channels;
 use crate::reach::VARIES;
-use crate::{Global, constructors, log, schedule, server, sys};
+use crate::{Global, constructors, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
 use racehunter_sight::Effect;
@@ -257,6 +257,9 @@ impl Call<'_> {
 
 /// A function on a file is about to be called.
 pub(crate) unsafe fn used(call: &Call) {
+    if matches!(call.effect, Effect::FileOpenMode | Effect::FileTemporary) || call.is_named(&["fclose"]) {
+        escapes::renumbered();
+    }
     if call.has_path() { used_path(call) } else { used_descriptor(call) }
 }
 
@@ -439,6 +442,11 @@ unsafe fn used_descriptor(call: &Call) {
     let is_hidden = usage.changes && cells::is_mapped(open.file) || call.tells_times() && cells::has_times(open.file);
     if call.changes_times() {
         cells::give_times(open.file);
+    }
+    // Whoever may write to a file has opened it for that, and it was covered then; for these it is enough to have it open.
+    let is_open_for_it = !call.changes_times() && !call.is_named(&["fsetxattr", "fremovexattr"]);
+    if usage.changes && !is_open_for_it && view::cover_descriptor(fd) == Cover::Refused {
+        LEAVES_TRACES.set(true);
     }
     note(File { name: 0, node }, usage, call.place);
     if is_hidden {

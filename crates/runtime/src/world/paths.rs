@@ -56,6 +56,14 @@ impl Path {
         self.text().strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 
+    /// The directory that something is in.
+    pub fn parent(mut self) -> Option<Self> {
+        let last = self.text().iter().rposition(|&byte| byte == b'/')?.max(1);
+        self.bytes[last..].fill(0);
+        self.length = last;
+        Some(self)
+    }
+
     /// The path of what a descriptor leads to, by the link that the kernel shows.
     pub unsafe fn of_descriptor(fd: i32) -> Option<Self> {
         const READLINK: usize = 89;

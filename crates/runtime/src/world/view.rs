@@ -105,6 +105,14 @@ pub(crate) unsafe fn cover(directory: i32, path: &CStr) -> Cover {
     covered
 }
 
+/// The calling thread is about to change what a descriptor leads to.
+pub(crate) unsafe fn cover_descriptor(fd: i32) -> Cover {
+    if !schedule::running() || !server::has_controller() {
+        return Cover::Refused;
+    }
+    Path::of_descriptor(fd).and_then(|path| path.parent()).map_or(Cover::NotAFile, |parent| cover_all(&parent))
+}
+
 /// Something is about to happen in a directory, to files that are not known.
 pub(crate) unsafe fn cover_below(directory: &CStr) -> Cover {
     if !schedule::running() || !server::has_controller() {
@@ -231,11 +239,7 @@ unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
         if !matches!(existing.status().kind(), REGULAR | DIRECTORY) {
             return None;
         }
-        let mut parent = Path::of_descriptor(existing.0)?;
-        let last = parent.text().iter().rposition(|&byte| byte == b'/')?.max(1);
-        parent.bytes[last..].fill(0);
-        parent.length = last;
-        return Some(parent);
+        return Path::of_descriptor(existing.0)?.parent();
     }
     // It is not there yet; its directory is.
     let bytes = path.to_bytes();
