@@ -126,6 +126,8 @@ fn tests_are_chosen_as_cargo_chooses_them() {
     assert_eq!(list(&["has_no", "--", "--skip", "fails"]), "program has_no_threads\n");
     let tested = program.test(&["--runs", "20", "is_", "--", "--ignored"], 0);
     assert!(["clean", "proved"].contains(&tested.verdict("is_ignored")));
+    let ended = program.run(&["test", "there_is_no_such_test"]).expect(4);
+    assert!(ended.stdout.contains("no test has such a name"), "{}", ended.stdout);
     // A crate without threads has nothing to explore.
     program.test(&["--", "--exact", "has_no_threads"], 4);
 }

@@ -334,3 +334,35 @@ fn a_status_of_failure_is_a_finding_unless_it_is_allowed() {
     let suppressed = Hunted::new(run(command.env("RACEHUNTER_CONFIG", settings))).expect(0);
     assert_eq!(suppressed.summary().findings, 0);
 }
+
+/// Printing is a scheduling point where outputs are compared, and a finding of that kind replays.
+#[test]
+fn what_threads_print_is_compared_in_every_order() {
+    let prints = |call: &str| {
+        format!(
+            r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *work(void *text) {{
+    {call};
+    return NULL;
+}}
+int main(void) {{
+    pthread_t first;
+    char *text = "main\n";
+    pthread_create(&first, NULL, work, "thread\n");
+    {call};
+    pthread_join(first, NULL);
+    return 0;
+}}
+"#
+        )
+    };
+    for call in ["puts(text)", "printf(\"%s\", (char *)text)", "(void)!write(1, text, 4)"] {
+        let (workshop, program) = Workshop::with_program(&prints(call));
+        let hunted = workshop.hunt(&program, &["--runs", "100", "--check-output"]).expect(1);
+        assert_eq!(hunted.findings[0].kind, "output", "{call}: {:#?}", hunted.overview());
+        let _ = workshop.replay(&hunted.findings[0].id).expect(0);
+    }
+}

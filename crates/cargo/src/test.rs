@@ -217,6 +217,10 @@ impl Teller<'_> {
             .collect();
         let tests = count(self.results.len() as u64, "test");
         let seconds = elapsed.as_secs_f64();
+        if self.results.is_empty() {
+            writeln!(out, "{:>12} no test has such a name", "Summary")?;
+            return Ok(());
+        }
         writeln!(
             out,
             "{:>12} [{seconds:.1}s] {tests}: {}; {}",
