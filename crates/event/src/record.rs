@@ -435,7 +435,7 @@ byte_enum! {
         Stays = 26,
         /// A thread took a reader-writer lock for reading that it had for reading already.
         ReadsAgain = 27,
-        /// A thread waited on a futex: it goes on when it is woken, and not without reason.
+        /// A thread waited on a futex with a deadline: it goes on when it is woken, or by that, and not without reason.
         FutexWait = 28,
     }
 }

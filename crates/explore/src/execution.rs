@@ -194,7 +194,7 @@ impl Execution {
     /// done from there on can be done without the wake-up, and costs no more.
     #[must_use]
     pub fn waits_again(&self) -> Option<u64> {
-        let again = |record: &&Record| record.kind == Kind::Wait && record.detail == 1;
+        let again = |record: &&Record| matches!(record.kind, Kind::Wait | Kind::FutexWait) && record.detail == 1;
         self.records.iter().find(again).map(|record| record.index)
     }
 

@@ -124,6 +124,8 @@ impl<'a> Lookout<'a> {
             Effect::Random if is_only_signalled(call) || self.is_own_number(&name) => return found,
             // A thread of Rust maps a stack for its handlers, and protects it; that is its own.
             Effect::Setting if self.in_whole => return found,
+            // Of two keys that threads make at the same time for the same purpose, one is deleted before anything is kept under it.
+            Effect::KernelState if self.in_whole && name == "pthread_key_delete" => return found,
             effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
             effect if effect.is_about_descriptors() => [argument(0), None],
             _ => [None, None],

@@ -73,7 +73,7 @@ pub(crate) unsafe fn reads_again() {
     }
 }
 
-/// A thread waits on a futex, from which the kernel may let it go for no reason.
+/// A thread waits on a futex in such a way that the schedule does not let it go for no reason, as the kernel may.
 pub(crate) unsafe fn futex_wait() {
     if !HAS_WAITED.get() {
         HAS_WAITED.set(true);

@@ -54,6 +54,8 @@ pub(crate) struct Thread {
     pub ends_by: u8,
     /// A signal handler ran during the current wait, which it ends.
     pub interrupted: bool,
+    /// The current wait ends for no reason.
+    pub for_nothing: bool,
     /// `pthread_cancel` was called for it.
     pub cancel_requested: bool,
     /// `pthread_setcancelstate` has disabled cancellation.
@@ -210,6 +212,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).signalled = false;
     (*t).ends_by = 0;
     (*t).interrupted = false;
+    (*t).for_nothing = false;
     (*t).cancel_requested = false;
     (*t).cancel_disabled = false;
     (*t).cancel_asynchronous = false;

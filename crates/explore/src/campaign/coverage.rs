@@ -99,7 +99,7 @@ impl Campaign<'_> {
             assumes.push("waits with a deadline end by a signal or a time-out".to_owned());
         }
         if has(Escape::FutexWait) {
-            assumes.push("waits on a futex end only when they are woken".to_owned());
+            assumes.push("waits on a futex with a deadline end by a wake-up or a time-out".to_owned());
         }
         if has(Escape::SmallStack) {
             assumes.push("stacks are large enough".to_owned());

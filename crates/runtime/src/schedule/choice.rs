@@ -24,9 +24,9 @@ pub(crate) fn chooses_wakeups() -> bool {
     flags() & FLAG_SPURIOUS != 0
 }
 
-/// Whether the thread waits on a condition variable and may stop without a reason.
+/// Whether the thread waits on a condition variable or a futex, and may stop without a reason.
 pub(super) unsafe fn may_wake(t: *const Thread) -> bool {
-    chooses_wakeups() && (*t).state == State::Blocked && (*t).pending == Wait::Condition
+    chooses_wakeups() && (*t).state == State::Blocked && matches!((*t).pending, Wait::Condition | Wait::Futex)
 }
 
 /// A thread that may wake up spuriously, at random; like time-outs this is rare.

@@ -641,6 +641,7 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     if (*chosen).state == State::Blocked {
         // A spurious wake-up, or a round of a loop that waits.
         (*chosen).interrupted = !spin::waits(chosen);
+        (*chosen).for_nothing = (*chosen).interrupted;
         make_ready(chosen);
     }
     log::put(Record {

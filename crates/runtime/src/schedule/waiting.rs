@@ -107,6 +107,7 @@ pub(crate) unsafe fn wait_until(waiting: Waiting, cause: Cause) -> End {
 unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).timed_out = false;
     (*t).interrupted = false;
+    (*t).for_nothing = false;
     (*t).ends_by = waiting.ends_by;
     (*t).deadline = waiting.deadline.map_or(u64::MAX, time::not_before_now);
     await_object(t, waiting.wait, waiting.object);

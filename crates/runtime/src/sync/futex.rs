@@ -1,7 +1,7 @@
 //! The futex operations that C++'s library and hand-made locks use.
 
 use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
-use crate::schedule::{BY_ANY_SIGNAL, End, Waiting, point, refresh, wait_until};
+use crate::schedule::{self, BY_ANY_SIGNAL, End, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
 use racehunter_event::{Cause, Kind, Wait};
@@ -48,13 +48,20 @@ unsafe extern "C" fn gettid() -> i32 {
 }
 
 unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: usize) -> i32 {
+    const NO_MUTEX: usize = 0;
+    let chooses = schedule::chooses_wakeups();
+    let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
     let n = point(code);
     if *(at as *const u32) != value {
         log::event(Kind::FutexWait, n, at, 0, 2);
         return fail(EAGAIN);
     }
-    log::event(Kind::FutexWait, n, at, 0, 0);
-    escapes::futex_wait();
+    // Others may have gone first.
+    let again = again && schedule::switches() == before;
+    log::event(Kind::FutexWait, n, at, 0, u8::from(again));
+    if deadline.is_some() || !chooses {
+        escapes::futex_wait();
+    }
     let t = current();
     (*t).signalled = false;
     (*t).second = bits as usize;
@@ -62,6 +69,11 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: us
     let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: BY_ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
         End::TimedOut => return fail(ETIMEDOUT),
+        // For no reason.
+        End::Interrupted if (*t).for_nothing => {
+            spin::woken_for_nothing(schedule::switches());
+            return 0;
+        }
         // Whoever waits on a futex looks at it again, so it does not matter whether the call would be restarted.
         End::Interrupted | End::Cancelled => return fail(EINTR),
         End::Done => {}
