@@ -181,6 +181,37 @@ fn bugs_of_each_kind_are_found_minimised_and_replayed() {
     }
 }
 
+/// Waits on a `Condvar` end for no reason too, as its documentation says.
+#[test]
+fn a_wait_may_end_for_no_reason() {
+    let waits = |word: &str| {
+        format!(
+            r#"
+#[test]
+fn waits() {{
+    use std::sync::{{Condvar, Mutex}};
+    let (ready, changed) = (Mutex::new(false), Condvar::new());
+    std::thread::scope(|scope| {{
+        scope.spawn(|| {{
+            *ready.lock().unwrap() = true;
+            changed.notify_one();
+        }});
+        let mut guard = ready.lock().unwrap();
+        {word} !*guard {{
+            guard = changed.wait(guard).unwrap();
+        }}
+        assert!(*guard, "it is not ready");
+    }});
+}}
+"#
+        )
+    };
+    let tested = Crate::new(&waits("if")).test(&["--analysis", "context-bound", "--runs", "600"], 1);
+    assert!(tested.all("finding").any(|finding| finding["kind"] == "assertion"));
+    let tested = Crate::new(&waits("while")).test(&["--analysis", "context-bound", "--runs", "600"], 0);
+    assert!(["clean", "proved"].contains(&tested.verdict("waits")));
+}
+
 /// What an optimiser makes of them is found too, where it leaves the bug in.
 #[test]
 fn bugs_are_found_in_optimised_programs() {
