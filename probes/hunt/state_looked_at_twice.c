@@ -11,7 +11,6 @@
 //~[action] truth: assertion
 //~[action] want: found
 //~[timer] truth: assertion
-//~[timer] want: found
 //~[concurrency] truth: assertion
 //~[concurrency] want: found
 //~[pages] truth: assertion

@@ -66,7 +66,7 @@ pub enum Effect {
     DescriptorLook = 17,
     /// Changes it: `fcntl`, `close`.
     DescriptorChange = 18,
-    /// Looks at or changes state of the process that has a model, and that no path depends on: actions of signals, timers.
+    /// Looks at or changes state of the process that has a model, and that no path depends on: actions of signals.
     Setting = 19,
     /// Writes to standard output, which matters only where outputs are compared.
     Print = 20,

@@ -87,7 +87,7 @@ const THREADS: &str = "
     pthread_rwlock_clockwrlock:2 pthread_rwlock_unlock
     pthread_barrier_init:1 pthread_barrier_destroy pthread_barrier_wait
     sem_init sem_destroy sem_wait sem_trywait sem_timedwait:1 sem_clockwait:2 sem_post sem_getvalue:1 sem_close
-    
+
     flockfile ftrylockfile funlockfile
     pthread_once call_once
     pthread_key_create:0 pthread_getspecific pthread_setspecific tss_create:0 tss_get tss_set
@@ -118,8 +118,7 @@ const SIGNALS: &str = "
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
     pthread_sigqueue sigaltstack:01 abort sigemptyset:0 sigfillset:0 sigaddset:0 sigdelset:0 sigismember:0
     setjmp:0 _setjmp:0 sigsetjmp:0 __sigsetjmp:0 longjmp:0 _longjmp:0 siglongjmp:0 __longjmp_chk:0
-        timer_create:12    
-    timerfd_create ";
+    timer_create:12 timerfd_create alarm ualarm setitimer:12 timer_settime:23 timer_delete timerfd_settime:23";
 
 /// Clocks are virtual, and the same in every execution. Broken-down time is memory; the time zone is read at the start.
 const TIME: &str = "
@@ -131,7 +130,7 @@ const TIME: &str = "
 /// Blocks of memory and mappings.
 const MEMORY: &str = "
     malloc calloc realloc reallocarray memalign aligned_alloc posix_memalign valloc pvalloc free cfree malloc_usable_size
-    malloc_trim mallopt mmap madvise posix_madvise mlock munlock mlockall munlockall 
+    malloc_trim mallopt mmap madvise posix_madvise mlock munlock mlockall munlockall
     _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZdlPvRKSt9nothrow_t
     _ZdaPvRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t
     _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t";
@@ -141,11 +140,11 @@ const MEMORY: &str = "
 const INPUT: &str = "
      close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
     eventfd_read:1 eventfd_write fileno fileno_unlocked fdopen
-    recv recvfrom:45 recvmsg:1 recvmmsg:14 send sendto:4 sendmsg:1 sendmmsg:1 accept:12 accept4:12   
+    recv recvfrom:45 recvmsg:1 recvmmsg:14 send sendto:4 sendmsg:1 sendmmsg:1 accept:12 accept4:12
     shutdown __recv_chk __recvfrom_chk:56
     poll:0 ppoll:023 __poll_chk:0 __ppoll_chk:023 select:1234 pselect:12345 epoll_ctl:3 epoll_wait:1 epoll_pwait:14
     epoll_pwait2:134 __fdelt_chk __fdelt_warn flock lockf htonl htons ntohl ntohs inet_aton:01 inet_pton:12 inet_ntop:12
-           
+
     memfd_create:0 tmpfile";
 
 /// The process: its beginning, its end, its children (each of which is noted by the runtime), and what never changes.
@@ -257,7 +256,7 @@ const HIDDEN: &str = "
 
 /// State of the kernel, other than files.
 const KERNEL: &str = "
-    dlopen dlclose pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
+    getitimer:1 timer_gettime:1 timer_getoverrun timerfd_gettime:1 dlopen dlclose pthread_tryjoin_np pthread_key_delete tss_delete setrlimit:1 prlimit:23
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
@@ -272,10 +271,9 @@ const PROCESS_STATE: &str = "
 const DESCRIPTOR_LOOKS: &str = "isatty getsockname:12 getpeername:12 getsockopt:34";
 const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 listen";
 
-/// Other state of the process: actions of signals, timers, names of semaphores, rights to memory, libraries.
+/// Other state of the process: actions of signals, names of semaphores, rights to memory.
 const SETTINGS: &str = "
-    signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt alarm ualarm setitimer:12 getitimer:1
-    timer_settime:23 timer_gettime:1 timer_getoverrun timer_delete timerfd_settime:23 timerfd_gettime:1
+    signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt
     sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2";
 
 /// What a program prints.

@@ -25,7 +25,7 @@ static MAPPED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
 
 /// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
 pub(crate) const TREE: u16 = 1;
-/// What else the kernel and the C library keep for the process: actions of signals, timers, rights to memory.
+/// What else the kernel and the C library keep for the process: actions of signals, rights to memory.
 pub(crate) const SETTINGS: u16 = 2;
 /// What was printed.
 pub(crate) const OUTPUT: u16 = 3;
