@@ -167,7 +167,7 @@ pub struct Slot {
     pub switch_count: u32,
     /// First event for which the tail strategy decides. Before it every decision is in the plan.
     pub tail_from: u64,
-    /// First event whose plain accesses are points and logged. Before it they are only counted: nobody asks what is done there.
+    /// First event whose plain accesses are points and logged. Before it they are only counted, since no analysis asks for them.
     pub log_from: u64,
     /// One of the `TAIL_` constants.
     pub tail: u32,

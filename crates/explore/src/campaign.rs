@@ -493,7 +493,7 @@ impl<'a> Campaign<'a> {
         (running, plans)
     }
 
-    /// Whether the accesses that a plan does not ask for are of interest to nobody else: not to other analyses, nor to the detector,
+    /// Whether the accesses that a plan does not ask for matter to nothing else: neither to other analyses nor to the detector,
     /// to which those that are no points are news.
     fn can_do_without_beginnings(&self) -> bool {
         let Budget { points, detect_races, spurious, .. } = self.budget;

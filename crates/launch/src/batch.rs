@@ -68,7 +68,7 @@ pub(crate) fn prefix(plan: &Plan, at: u64) -> Plan {
     prefix.switches.retain(|switch| switch.at < at);
     prefix.tail_from = at;
     if prefix.log_from != 0 {
-        // Whoever goes on from there says when it ends.
+        // The execution that goes on from there says when it ends.
         prefix.log_from = at + 2;
     }
     prefix

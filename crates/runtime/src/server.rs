@@ -470,7 +470,7 @@ unsafe fn begin_slot() {
     schedule::begin();
 }
 
-/// Whether plain accesses are only counted for now.
+/// Whether plain accesses are only counted at the moment.
 #[unsafe(link_section = ".data.racehunter")]
 static HUSHED: Global<bool> = Global::new(false);
 

@@ -42,8 +42,8 @@ unsafe extern "C" fn rh_cxx_detach(caller: usize, thread: usize) -> usize {
     real::cxx_detach()
 }
 
-/// One that has an exception gives it up. The library counts those that have it, and whoever is the last destroys it: what all
-/// of them did comes before that.
+/// A reference to an exception is given up. The library counts references, and the thread that gives up the last one destroys the
+/// exception: everything that was done through the others comes before that.
 unsafe fn gives_up(exception: usize) {
     if exception != 0 && schedule::running() {
         annotations::counted(exception);

@@ -392,7 +392,7 @@ unsafe fn expect_spin_lock(at: usize, code: usize) {
     if *word(at) != FREE_SPIN_LOCK {
         point(code);
         misuse::report(Misuse::NeverInitialised, at, 0);
-        // It is told once.
+        // One report is enough.
         *word(at) = FREE_SPIN_LOCK;
     }
 }

@@ -92,32 +92,26 @@ pub(crate) unsafe fn touch(touched: Touched, code: usize) {
         (*CHANGED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
         (*CHANGED_AT.ptr())[cell as usize] = time::realtime();
     }
-    if COUNT.get() <= 1 && !signals::are_handled() {
+    if !touch_apart(touched, code) {
         return;
     }
-    let Some((first, _)) = touched.parts().next() else { return };
-    let changes = touched.changes();
-    let addresses = touched.parts().map(|(cell, _)| version(cell) as usize);
-    let n = schedule::state_point(code, addresses, changes);
-    log::event(Kind::State, n, first as usize, touched.pack(), u8::from(changes));
     for (cell, changes) in touched.parts() {
         // A program may keep its threads apart by what is in files.
         if u64::from(cell) >= FIRST {
-            io::learn(OBJECTS | cell as usize);
+            learn(cell);
         }
         if changes {
-            io::release(OBJECTS | cell as usize);
-            *version(cell) += 1;
+            pass_on(cell);
         }
     }
 }
 
-/// As [`touch`], for state that does not order threads: its cells are not those of other state.
-pub(crate) unsafe fn touch_apart(touched: Touched, code: usize) {
+/// As [`touch`], for state that does not order threads. Whether it was an event.
+pub(crate) unsafe fn touch_apart(touched: Touched, code: usize) -> bool {
     if COUNT.get() <= 1 && !signals::are_handled() {
-        return;
+        return false;
     }
-    let Some((first, _)) = touched.parts().next() else { return };
+    let Some((first, _)) = touched.parts().next() else { return false };
     let changes = touched.changes();
     let addresses = touched.parts().map(|(cell, _)| version(cell) as usize);
     let n = schedule::state_point(code, addresses, changes);
@@ -125,4 +119,5 @@ pub(crate) unsafe fn touch_apart(touched: Touched, code: usize) {
     for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
         *version(cell) += 1;
     }
+    true
 }

@@ -8,7 +8,7 @@ use crate::{Global, server, sys};
 use core::ffi::CStr;
 use racehunter_event::control::{ANSWER_FD, REGION_FD, REQUEST_FD};
 
-/// Descriptors that are told apart. Those above are taken for open.
+/// Descriptors below this number are distinguished; those above are assumed to be open.
 const DESCRIPTORS: usize = 1024;
 
 /// Bit per descriptor: it was open when the process began.
