@@ -86,7 +86,7 @@ struct Watched {
     processes: Processes,
     logs_everything: bool,
     seen: Vec<Seen>,
-    /// Beginnings of more than a thousand events that nobody asked about, and records that were read.
+    /// Number of beginnings of more than a thousand events that were not logged, and number of records that were read.
     left_out: usize,
     read: usize,
 }

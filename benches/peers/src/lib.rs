@@ -58,7 +58,7 @@ fn run(test: impl Fn()) {
 /// Memory that threads share without a lock.
 struct Shared(UnsafeCell<u32>);
 
-// SAFETY: there is none; that is what some of the tests are about.
+// SAFETY: deliberately unsound. Some of the tests exist to show the races that this allows.
 unsafe impl Sync for Shared {}
 
 impl Shared {

@@ -3,7 +3,7 @@
 //! A test of our own uses each crate as its documentation allows it. It is hunted in with the version that has the bug, where it must be
 //! found, and with the version that repairs it, where nothing may be reported. What there is, is data: `benches/advisories.toml`.
 
-use super::{Answer, at, cargo, cargo_racehunter, home, plain, write_crate};
+use super::{Answer, Choice, at, cargo, cargo_racehunter, home, plain, write_crate};
 use crate::table::{Align, Table, thousands, time};
 use racehunter_e2e::root;
 use serde::Deserialize;
@@ -49,16 +49,7 @@ fn read() -> Result<Vec<Advisory>, String> {
 /// Prints a row for every bug, or for those of the crates with these names; says whether all were found, and nothing in the
 /// versions that repair them.
 pub fn show(words: &[&str]) -> Result<bool, String> {
-    let (mut runs, mut limit, mut names) = ("1000", "60s", Vec::new());
-    let mut words = words.iter();
-    while let Some(&word) = words.next() {
-        let mut value = || words.next().copied().ok_or_else(|| format!("{word} needs a value"));
-        match word {
-            "--runs" => runs = value()?,
-            "--time" => limit = value()?,
-            _ => names.push(word),
-        }
-    }
+    let Choice { runs, limit, names } = Choice::read(words, "1000", "60s")?;
     let is_chosen = |advisory: &Advisory| {
         names.is_empty() || names.iter().any(|&name| [&*advisory.name, &*advisory.id, &*advisory.test].contains(&name))
     };
@@ -142,7 +133,7 @@ fn manifest(Advisory { name, features, test, .. }: &Advisory, version: &str) -> 
     )
 }
 
-/// The name of our own package, which is none of the registry.
+/// The name of our own package. No package in the registry has it.
 fn package(test: &str) -> String {
     format!("hunt-{}", test.replace('_', "-"))
 }

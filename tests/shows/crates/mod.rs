@@ -108,3 +108,30 @@ impl Answer {
         Ok(answer)
     }
 }
+
+/// What a bench about crates is asked for.
+struct Choice<'a> {
+    /// Executions for each test, at most.
+    runs: &'a str,
+    /// Time for each test, at most.
+    limit: &'a str,
+    /// Names of what to look at; none means all.
+    names: Vec<&'a str>,
+}
+
+impl<'a> Choice<'a> {
+    /// Reads the words of the command, with these limits unless it says otherwise.
+    fn read(words: &[&'a str], runs: &'a str, limit: &'a str) -> Result<Self, String> {
+        let mut choice = Self { runs, limit, names: Vec::new() };
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || words.next().copied().ok_or_else(|| format!("{word} needs a value"));
+            match word {
+                "--runs" => choice.runs = value()?,
+                "--time" => choice.limit = value()?,
+                _ => choice.names.push(word),
+            }
+        }
+        Ok(choice)
+    }
+}

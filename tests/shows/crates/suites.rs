@@ -3,7 +3,7 @@
 //! Each suite is run by `cargo test`, and hunted in by `cargo racehunter test`. What passes there must pass here, and nothing may be
 //! reported. Which suites there are is data: `benches/suites.toml`.
 
-use super::{Answer, at, cargo, cargo_racehunter, home, plain, write_crate};
+use super::{Answer, Choice, at, cargo, cargo_racehunter, home, plain, write_crate};
 use crate::table::{Align, Table, thousands, time};
 use racehunter_e2e::root;
 use serde::Deserialize;
@@ -50,16 +50,7 @@ fn read() -> Result<Vec<Suite>, String> {
 
 /// Prints a row for every suite, or for those with these names; says whether all outcomes are right and nothing is reported.
 pub fn show(words: &[&str]) -> Result<bool, String> {
-    let (mut runs, mut limit, mut names) = ("20", "10s", Vec::new());
-    let mut words = words.iter();
-    while let Some(&word) = words.next() {
-        let mut value = || words.next().copied().ok_or_else(|| format!("{word} needs a value"));
-        match word {
-            "--runs" => runs = value()?,
-            "--time" => limit = value()?,
-            _ => names.push(word),
-        }
-    }
+    let Choice { runs, limit, names } = Choice::read(words, "20", "10s")?;
     let suites = read()?.into_iter().filter(|suite| names.is_empty() || names.contains(&&*suite.name));
     let suites: Vec<Suite> = suites.collect();
     if suites.is_empty() {

@@ -15,7 +15,7 @@ const DESCRIPTORS: usize = 1024;
 #[unsafe(link_section = ".data.racehunter")]
 static FROM_BEGINNING: Global<[u64; DESCRIPTORS / 64]> = Global::new([0; DESCRIPTORS / 64]);
 
-/// The process begins: what it has inherited, it has in common with whoever has started it.
+/// Records what the process has inherited: it shares that with its parent in any case.
 pub(crate) unsafe fn begin() {
     let open = &mut *FROM_BEGINNING.ptr();
     each_descriptor(|fd| {

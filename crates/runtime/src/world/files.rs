@@ -443,7 +443,7 @@ unsafe fn used_descriptor(call: &Call) {
     if call.changes_times() {
         cells::give_times(open.file);
     }
-    // Whoever may write to a file has opened it for that, and it was covered then; for these it is enough to have it open.
+    // A file is covered when it is opened for writing. These calls change it through any descriptor.
     let is_open_for_it = !call.changes_times() && !call.is_named(&["fsetxattr", "fremovexattr"]);
     if usage.changes && !is_open_for_it && view::cover_descriptor(fd) == Cover::Refused {
         LEAVES_TRACES.set(true);
