@@ -6,10 +6,11 @@ mod keep;
 use crate::patience::{Patience, Worth};
 use crate::portfolio::{Fate, Taken};
 use crate::{
-    Allowed, Bug, Descriptor, Endings, Escape, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Part, Plan,
-    Points, Portfolio, Rank, Record, Switch, decisions, reported_sites, shared_sites,
+    Allowed, Bug, Descriptor, Endings, Escape, Execution, Executor, ExecutorError, Observe, Outcome, Part, Plan,
+    Points, Portfolio, Rank, Switch, decisions, reported_sites, shared_sites,
 };
 use racehunter_finding::Coverage;
+use racehunter_log::{Entry, Event};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 
@@ -516,13 +517,14 @@ impl<'a> Campaign<'a> {
         self.threads = self.threads.max(execution.threads);
         self.events = self.events.max(execution.events);
         self.note_escapes(execution, 1);
-        let is_point = |record: &&Record| !plan.free && record.kind.is_event() && record.code != 0;
+        let is_point = |entry: &Entry<'_>| !plan.free && entry.is_operation() && entry.code().is_known();
         // Long executions are loops: most places come again soon.
         let mut recent = [0; 256];
-        for record in execution.records.iter().filter(is_point) {
-            let known = &mut recent[record.code as usize % 256];
-            if std::mem::replace(known, record.code) != record.code {
-                self.places.insert(record.code);
+        for entry in execution.entries().filter(is_point) {
+            let code = entry.code().0;
+            let known = &mut recent[code as usize % 256];
+            if std::mem::replace(known, code) != code {
+                self.places.insert(code);
             }
         }
         let impossible = self.counts.impossible;
@@ -711,7 +713,7 @@ fn provocation(plan: &Plan, bug: &Bug) -> Plan {
 
 /// An execution without its accesses.
 fn outline(execution: &Execution) -> Execution {
-    let kept = execution.records.iter().filter(|record| !record.kind.is_access());
+    let kept = execution.records.iter().filter(|record| !Entry::of(record).is_access());
     let (outcome, output) = (execution.outcome.clone(), execution.output.clone());
     let (records, stacks) = (kept.copied().collect(), execution.stacks.clone());
     Execution { records, stacks, outcome, output, ..*execution }
@@ -721,9 +723,12 @@ fn outline(execution: &Execution) -> Execution {
 /// not got to its next operation yet, so such a target is no schedule at all, and nothing diverged.
 fn chose_a_waiting_thread(plan: &Plan, execution: &Execution, at: u64) -> bool {
     let Some(last) = plan.switches.last().filter(|last| last.at == at) else { return false };
-    let is_scheduling = |kind: Kind| matches!(kind, Kind::Blocked | Kind::Suspended | Kind::Switch);
-    let mut end = execution.records.iter().rev().filter(|record| is_scheduling(record.kind));
-    let waits = end.next().filter(|record| record.kind != Kind::Switch && record.thread == last.to);
-    let chosen = end.next().filter(|record| record.kind == Kind::Switch && record.object == u64::from(last.to));
-    waits.zip(chosen).is_some_and(|(waits, chosen)| waits.index == at && chosen.index == at)
+    let is_wait = |event: &Event| matches!(event, Event::Blocked { .. } | Event::Suspended { .. });
+    let is_choice = |event: &Event| matches!(event, Event::Switch { to, .. } if to.0 == last.to);
+    let scheduling = execution.entries().rev().filter(|entry| entry.is_scheduling());
+    let scheduling = scheduling.map(|entry| (entry, entry.event()));
+    let mut end = scheduling.filter(|(entry, event)| entry.is_switch() || is_wait(event));
+    let waits = end.next().filter(|(entry, event)| is_wait(event) && entry.thread().0 == last.to);
+    let chosen = end.next().filter(|(_, event)| is_choice(event));
+    waits.zip(chosen).is_some_and(|(waits, chosen)| [waits, chosen].iter().all(|(entry, _)| entry.number().0 == at))
 }
