@@ -26,22 +26,31 @@ impl Numbers {
     }
 }
 
+/// Up to eight bytes of an access.
+struct Noted {
+    before: Option<u64>,
+    after: Option<u64>,
+    size: usize,
+}
+
+impl Noted {
+    fn of(event: &Event) -> Option<Self> {
+        match *event {
+            Event::Value { before, after, size } => Some(Self { before, after, size: size.into() }),
+            _ => None,
+        }
+    }
+}
+
 /// What an access read or wrote, by the entries after it in the log.
 pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> Option<Value> {
     let access = entry.access()?;
-    let noted = entries(after).map_while(|other| match other.event() {
-        Event::Value { before, after, size }
-            if (other.number(), other.thread()) == (entry.number(), entry.thread()) =>
-        {
-            Some((before, after, usize::from(size)))
-        }
-        _ => None,
-    });
-    let noted: Vec<(Option<u64>, Option<u64>, usize)> = noted.collect();
-    let bytes = |bits: fn(&(Option<u64>, Option<u64>, usize)) -> Option<u64>| {
+    let is_its = |other: &Entry<'_>| (other.number(), other.thread()) == (entry.number(), entry.thread());
+    let noted = || entries(after).take_while(is_its).map_while(|other| Noted::of(&other.event()));
+    let bytes = |bits: fn(&Noted) -> Option<u64>| {
         let mut bytes = Vec::new();
-        for noted in &noted {
-            bytes.extend_from_slice(&bits(noted)?.to_le_bytes()[..noted.2]);
+        for noted in noted() {
+            bytes.extend_from_slice(&bits(&noted)?.to_le_bytes()[..noted.size]);
         }
         (!bytes.is_empty()).then_some(bytes)
     };
@@ -49,8 +58,8 @@ pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> 
     let show = |bytes: Vec<u8>| shown(places, &bytes, access.size, form.as_ref());
     let writes = access.mode.writes();
     let is_known = !writes || access.mode == AccessMode::AtomicUpdate || places.is_lasting(access.address.0);
-    let before = bytes(|noted| noted.0).filter(|_| is_known).and_then(show);
-    let after = bytes(|noted| noted.1).and_then(show);
+    let before = bytes(|noted| noted.before).filter(|_| is_known).and_then(show);
+    let after = bytes(|noted| noted.after).and_then(show);
     // What a write left is what matters of it.
     if after.is_none() && (writes || before.is_none()) { None } else { Some(Value { before, after }) }
 }
