@@ -6,6 +6,7 @@ use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks
 use crate::schedule::point;
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
+use crate::thread::COUNT;
 use crate::world::{changes, files};
 use crate::{escapes, hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
@@ -56,6 +57,15 @@ pub(super) unsafe fn used(fd: i32, code: usize) {
     if let Some(cell) = descriptor_cell(fd) {
         touch(cell as usize, CELL_SIZE, Kind::Read, code);
     }
+}
+
+/// What a descriptor leads to, for a call on it. Where another thread can give the number to another file, looking it up is
+/// a scheduling point.
+pub(super) unsafe fn look_up(fd: i32, code: usize) -> Option<Descriptor> {
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        files::touch_number(fd, false, code);
+    }
+    channels::of(fd)
 }
 
 /// A descriptor is about to be closed, as if it were memory that is written.
@@ -182,6 +192,9 @@ pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
         return -1;
     }
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        files::touch_number(fd, true, code);
+    }
     ends(fd, code);
     let locked = locks::closes(fd, code);
     timers::file::forget(fd, code);
@@ -237,6 +250,7 @@ unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
 unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
     used(fd, code);
     files::becomes_standard(fd, to, code);
+    files::touch_number(to, true, code);
     // What was open there is closed.
     let closed = channels::of(to);
     if let Some(d) = closed {
@@ -245,7 +259,10 @@ unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> 
     }
     let result = sys::call(DUP3, fd as usize, to as usize, flags as usize, 0);
     let result = copied(fd, result);
-    // Whoever uses it at the same time has the old file or the new one, so it does not count as closed.
+    if result >= 0 && COUNT.get() > 1 {
+        channels::choose(to);
+    }
+    // A thread that uses it at the same time has the old file or the new one, so it does not count as closed.
     used(to, code);
     if let Some(d) = closed {
         changed(d.channel);

@@ -302,16 +302,27 @@ pub(crate) unsafe fn before_child() {
 
 /// State of what a descriptor leads to is about to be looked at or changed; it is not what is in a file.
 pub(crate) unsafe fn touch_descriptor(fd: i32, changes: bool, code: usize) {
-    const NUMBER: u64 = 0x0fd0_0001;
     const IDENTITY: u64 = 0x0fd0_0002;
     let mut touched = Touched::default();
-    touched.add(cells::of(channels::key(&[NUMBER, fd as u64])), changes);
+    touched.add(number_cell(fd), changes);
     // Copies of the descriptor lead to the same.
     touched.add(cells::of(channels::key(&[IDENTITY, channels::identity(fd)])), changes);
     if let Some(node) = node_of(fd).filter(|_| !matches!(fd, 0..=2)) {
         touched.add(opened(fd, node).file, changes);
     }
     cells::touch_apart(touched, code);
+}
+
+/// A thread looks up which file has this descriptor number, or gives the number to another file.
+pub(crate) unsafe fn touch_number(fd: i32, changes: bool, code: usize) {
+    let mut touched = Touched::default();
+    touched.add(number_cell(fd), changes);
+    cells::touch_apart(touched, code);
+}
+
+fn number_cell(fd: i32) -> u16 {
+    const NUMBER: u64 = 0x0fd0_0001;
+    cells::of(channels::key(&[NUMBER, fd as u64]))
 }
 
 /// The last part of a path.
