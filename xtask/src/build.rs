@@ -146,7 +146,7 @@ impl Kit {
 }
 
 /// The header of the programs, and those that stand in front of other libraries' own.
-const HEADERS: [&str; 2] = ["racehunter.h", "bits/c++config.h"];
+const HEADERS: [&str; 3] = ["racehunter.h", "bits/c++config.h", "bits/atomic_wait.h"];
 
 fn copy_headers(from: &Path, to: &Path) -> Result<()> {
     for header in HEADERS {

@@ -437,6 +437,10 @@ byte_enum! {
         ReadsAgain = 27,
         /// A thread waited on a futex with a deadline: it goes on when it is woken, or by that, and not without reason.
         FutexWait = 28,
+        /// A weak compare-exchange was made: here it fails only where the value is another one.
+        WeakExchange = 29,
+        /// A race was left out because of an annotation, or because it is on a standard stream of C++.
+        Excused = 30,
     }
 }
 
@@ -466,6 +470,8 @@ impl Escape {
                 | Self::Stays
                 | Self::ReadsAgain
                 | Self::FutexWait
+                | Self::WeakExchange
+                | Self::Excused
         )
     }
 }

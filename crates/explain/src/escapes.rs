@@ -59,7 +59,9 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::Descriptors
         | Escape::Stays
         | Escape::ReadsAgain
-        | Escape::FutexWait => "assumption",
+        | Escape::FutexWait
+        | Escape::WeakExchange
+        | Escape::Excused => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -89,6 +91,8 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::Stays
         | Escape::ReadsAgain
         | Escape::FutexWait
+        | Escape::WeakExchange
+        | Escape::Excused
         | Escape::TimedWait
         | Escape::SmallStack
         | Escape::Returned

@@ -247,7 +247,8 @@ impl<'a> Scanner<'a> {
         }
         let success = order(llvm!(LLVMGetCmpXchgSuccessOrdering(exchange.0)));
         let failure = order(llvm!(LLVMGetCmpXchgFailureOrdering(exchange.0)));
-        let info = info(self.module.store_size(expected.ty()), success, failure);
+        let weak = if llvm!(LLVMGetWeak(exchange.0)) != 0 { WEAK_EXCHANGE } else { 0 };
+        let info = info(self.module.store_size(expected.ty()), success, failure) | weak;
         found.push(Operation::CompareExchange(address, info, expected));
     }
 
@@ -440,6 +441,9 @@ pub fn order(ordering: Ordering) -> u32 {
         Ordering::LLVMAtomicOrderingSequentiallyConsistent => 5,
     }
 }
+
+/// In the description of a compare-exchange: it may fail although the value is the expected one.
+const WEAK_EXCHANGE: u32 = 1 << 24;
 
 fn info(bytes: u64, success: u32, failure: u32) -> u32 {
     (bytes as u32 & 0xff) | success << 8 | failure << 16

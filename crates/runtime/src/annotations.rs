@@ -8,7 +8,7 @@
 use crate::clock::{self, acquire, release};
 use crate::sync::objects::{self, Object};
 use crate::thread::{CURRENT, Thread, current};
-use crate::{Global, arena, free, log, schedule, server};
+use crate::{Global, arena, escapes, free, log, schedule, server};
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use racehunter_event::control::{EXCUSED, NOTE_ANNOTATED};
 use racehunter_event::{Kind, Record, Wait};
@@ -39,6 +39,9 @@ pub(crate) unsafe fn mark(byte: usize) -> u8 {
 }
 
 unsafe fn ignore(more: i32) {
+    if more > 0 {
+        escapes::excused();
+    }
     let t = current();
     (*t).ignores = (*t).ignores.saturating_add_signed(more);
     clock::load_epoch();

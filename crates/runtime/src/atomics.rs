@@ -7,7 +7,7 @@ use crate::schedule::{RH_BUDGET, access_point, attention, idle_point, now, spin}
 use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::current;
-use crate::{free, log, rust, server};
+use crate::{escapes, free, log, rust, server};
 use racehunter_event::Kind;
 
 const fn acquires(order: u32) -> bool {
@@ -181,9 +181,14 @@ pub(crate) unsafe fn compare_exchange_if(
     code: usize,
     frame: usize,
 ) {
+    /// As the compiler plugin marks them.
+    const WEAK: u32 = 1 << 24;
     let size = (info & 0xff) as usize;
     if free::is_on() {
         return free::access(address, size, Kind::AtomicUpdate, site, code, frame);
+    }
+    if info & WEAK != 0 {
+        escapes::weak_exchange();
     }
     // Decide first: what the memory holds when the operation happens is what counts.
     let turn = turn(address, size, site, Kind::AtomicUpdate, code);

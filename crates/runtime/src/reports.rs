@@ -2,7 +2,7 @@
 
 use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of};
 use crate::thread::{CURRENT, current};
-use crate::{Global, annotations, log, modules, outcome, schedule, server};
+use crate::{Global, annotations, escapes, log, modules, outcome, schedule, server};
 use racehunter_event::control::{FLAG_INFER_NOTHING, FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
@@ -48,8 +48,11 @@ pub(crate) unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot,
 /// Logs a pair of accesses, once for each pair of places.
 #[cold]
 pub(crate) unsafe fn pair(first: &First, byte: u64, size: u8, access: &Access) {
-    if !schedule::running() || annotations::is_benign(byte as usize) {
+    if !schedule::running() {
         return;
+    }
+    if annotations::is_benign(byte as usize) {
+        return escapes::excused();
     }
     // Memory that is used after its end: that order was seen. Any other is inferred.
     let is_seen = matches!(first.kind, Kind::Free | Kind::Exit);

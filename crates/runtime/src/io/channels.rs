@@ -38,6 +38,8 @@ struct Entry {
     kind: FileKind,
     /// Its use as a source of outside input was reported.
     reported: bool,
+    /// The program chose the number itself (`dup2`), so other threads can know it without being handed it.
+    chosen: bool,
     /// 0 while it is not certain: a socket that is not connected yet.
     channel: u16,
 }
@@ -58,7 +60,8 @@ const CHANNELS: usize = 4096;
 /// The channel of all that are too many. It knows too much, which never makes a false report.
 const OVERFLOW: usize = CHANNELS - 1;
 
-const NOTHING: Entry = Entry { state: State::Unknown, kind: FileKind::Other, reported: false, channel: 0 };
+const NOTHING: Entry =
+    Entry { state: State::Unknown, kind: FileKind::Other, reported: false, chosen: false, channel: 0 };
 static ENTRIES: Global<[Entry; DESCRIPTORS]> = Global::new([NOTHING; DESCRIPTORS]);
 static TABLE: Global<[Channel; CHANNELS]> =
     Global::new([const { Channel { key: 0, outside: false, fed: false, delayed: false } }; CHANNELS]);
@@ -247,14 +250,26 @@ pub(crate) unsafe fn copy(from: i32, to: i32) {
         files::share([from, to]);
         of(from);
         let known = *entry(from);
-        *entry(to) = known;
+        *entry(to) = Entry { chosen: false, ..known };
     }
+}
+
+/// The program chose this number for a descriptor.
+pub(crate) unsafe fn choose(fd: i32) {
+    (*entry(fd)).chosen = true;
+}
+
+/// Whether which file has this number can depend on other threads that were never handed the number: the program chose
+/// it, or no file has it at the moment.
+pub(crate) unsafe fn is_contested(fd: i32) -> bool {
+    let e = entry(fd);
+    (*e).chosen || (*e).state == State::Unknown && status(fd).is_none()
 }
 
 /// The program has made a descriptor.
 pub(crate) unsafe fn made(fd: i32, kind: FileKind, channel: usize) {
     forget(fd);
-    *entry(fd) = Entry { state: State::Channel, kind, reported: false, channel: channel as u16 };
+    *entry(fd) = Entry { state: State::Channel, kind, reported: false, chosen: false, channel: channel as u16 };
 }
 
 /// The program has made a socket; what it leads to turns out later.

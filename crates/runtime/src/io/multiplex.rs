@@ -1,8 +1,8 @@
 //! Waiting for one of several descriptors: `poll`, `select`, `epoll`.
 
 use super::channels::{self, ALL};
-use super::sockets;
 use super::{EBADF, EINTR, POLLIN, PollFd, Probe, Watch, changed, finish, log_event, several, until};
+use super::{descriptors, sockets};
 use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
@@ -331,7 +331,7 @@ struct Event {
 
 unsafe extern "C" fn change_set(set: i32, operation: i32, fd: i32, event: *const Event, code: usize) -> i32 {
     const REMOVE: i32 = 2;
-    let Some(d) = channels::of(set) else { return finish(-(EBADF as isize)) as i32 };
+    let Some(d) = descriptors::look_up(set, code) else { return finish(-(EBADF as isize)) as i32 };
     let n = point(code);
     let result = sys::call(EPOLL_CTL, set as usize, operation as usize, fd as usize, event as usize);
     if result >= 0 {
@@ -396,7 +396,7 @@ unsafe extern "C" fn wait_for_set_until(
 
 unsafe fn wait_with(set: i32, events: *mut Event, most: i32, patience: Patience, mask: *const u64, code: usize) -> i32 {
     let call = || sys::call(EPOLL_WAIT, set as usize, events as usize, most as usize, 0);
-    let Some(d) = channels::of(set).filter(|d| d.kind == FileKind::Set && most > 0) else {
+    let Some(d) = descriptors::look_up(set, code).filter(|d| d.kind == FileKind::Set && most > 0) else {
         return finish(call()) as i32;
     };
     let mut entry = PollFd { fd: set, events: POLLIN, revents: 0 };

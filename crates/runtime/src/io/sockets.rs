@@ -3,7 +3,8 @@
 use super::channels::{self, Descriptor, key};
 use super::transfer::{Piece, transfer};
 use super::{
-    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, touch, without_waiting,
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, descriptors, finish, log_event, never_waits, touch,
+    without_waiting,
 };
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
@@ -323,7 +324,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     const EINPROGRESS: isize = -115;
     const REFUSED: isize = -111;
     approach_peer(fd, address as usize, len as usize, code);
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     };
     let waits = !never_waits(fd);
@@ -469,7 +470,7 @@ unsafe extern "C" fn accept_plain(fd: i32, address: usize, len: usize, code: usi
 
 unsafe extern "C" fn accept_with(fd: i32, address: usize, len: usize, flags: i32, code: usize) -> i32 {
     let call = || sys::call(ACCEPT4, fd as usize, address, len, flags as usize);
-    let result = match channels::of(fd) {
+    let result = match descriptors::look_up(fd, code) {
         None => call(),
         Some(d) => {
             let waits = !never_waits(fd);
@@ -485,7 +486,7 @@ unsafe extern "C" fn accept_with(fd: i32, address: usize, len: usize, flags: i32
 
 unsafe extern "C" fn shut_down(fd: i32, how: i32, code: usize) -> i32 {
     let call = || sys::call(SHUTDOWN, fd as usize, how as usize, 0, 0);
-    let Some(d) = channels::of(fd) else { return finish(call()) as i32 };
+    let Some(d) = descriptors::look_up(fd, code) else { return finish(call()) as i32 };
     let n = point(code);
     channels::tell(d.channel);
     let result = call();
@@ -547,7 +548,7 @@ unsafe extern "C" fn receive_from_checked(
 }
 
 unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize, size: usize, code: usize) -> isize {
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call6(RECVFROM, fd as usize, buffer, len, flags as usize, from, size));
     };
     let request = request(d, FileOperation::Read, flags, code);
@@ -570,7 +571,7 @@ unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize
 
 unsafe extern "C" fn receive_message(fd: i32, message: usize, flags: i32, code: usize) -> isize {
     let call = |flags: i32| sys::call(RECVMSG, fd as usize, message, flags as usize, 0);
-    finish(match channels::of(fd) {
+    finish(match descriptors::look_up(fd, code) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Read, flags, code).perform(POLLIN, || call(flags | DONT_WAIT)),
     })
@@ -586,7 +587,7 @@ unsafe extern "C" fn receive_messages(
     code: usize,
 ) -> i32 {
     let call = |flags: i32| sys::call6(RECVMMSG, fd as usize, messages, count as usize, flags as usize, 0, 0);
-    finish(match channels::of(fd) {
+    finish(match descriptors::look_up(fd, code) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Read, flags, code).perform(POLLIN, || call(flags | DONT_WAIT)),
     }) as i32
@@ -603,7 +604,7 @@ unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to:
 unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
     touch(buffer, len as isize, Kind::ReadRange, code);
     approach_peer(fd, to, size, code);
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
     };
     let request = request(d, FileOperation::Write, flags, code);
@@ -633,7 +634,7 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
     let call =
         |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
     approach_peer(fd, (*message).name, (*message).name_len as u32 as usize, code);
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
     };
     let request = request(d, FileOperation::Write, flags, code);
@@ -667,7 +668,7 @@ unsafe extern "C" fn send_messages(fd: i32, messages: *const Message, count: u32
         approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize, code);
     }
     let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages as usize, count as usize, flags as usize);
-    finish(match channels::of(fd) {
+    finish(match descriptors::look_up(fd, code) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Write, flags, code).perform(POLLOUT, || call(flags | DONT_WAIT)),
     }) as i32

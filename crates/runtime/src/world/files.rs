@@ -10,6 +10,7 @@ use super::paths::{self, HERE};
 use super::view::{self, Cover};
 use crate::io::channels;
 use crate::reach::VARIES;
+use crate::thread::COUNT;
 use crate::{Global, constructors, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
@@ -302,16 +303,27 @@ pub(crate) unsafe fn before_child() {
 
 /// State of what a descriptor leads to is about to be looked at or changed; it is not what is in a file.
 pub(crate) unsafe fn touch_descriptor(fd: i32, changes: bool, code: usize) {
-    const NUMBER: u64 = 0x0fd0_0001;
     const IDENTITY: u64 = 0x0fd0_0002;
     let mut touched = Touched::default();
-    touched.add(cells::of(channels::key(&[NUMBER, fd as u64])), changes);
+    touched.add(number_cell(fd), changes);
     // Copies of the descriptor lead to the same.
     touched.add(cells::of(channels::key(&[IDENTITY, channels::identity(fd)])), changes);
     if let Some(node) = node_of(fd).filter(|_| !matches!(fd, 0..=2)) {
         touched.add(opened(fd, node).file, changes);
     }
     cells::touch_apart(touched, code);
+}
+
+/// A thread looks up which file has this descriptor number, or gives the number to another file.
+pub(crate) unsafe fn touch_number(fd: i32, changes: bool, code: usize) {
+    let mut touched = Touched::default();
+    touched.add(number_cell(fd), changes);
+    cells::touch_apart(touched, code);
+}
+
+fn number_cell(fd: i32) -> u16 {
+    const NUMBER: u64 = 0x0fd0_0001;
+    cells::of(channels::key(&[NUMBER, fd as u64]))
 }
 
 /// The last part of a path.
@@ -410,6 +422,9 @@ unsafe fn used_descriptor(call: &Call) {
         return;
     }
     let fd = descriptor(file);
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        touch_number(fd, false, call.place.0);
+    }
     let is_close = call.is_named(&["fclose"]);
     let usage = if is_close { Use::default() } else { use_of(call.effect, mode) };
     let mut touched = Touched::default();
