@@ -174,8 +174,8 @@ impl Explainer<'_> {
 
     /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
     #[must_use]
-    pub fn seen(&self, glimpse: &Execution, bug: &Bug, execution: u64) -> Finding {
-        let mut finding = self.describe(glimpse, bug);
+    pub fn seen(&self, unreplayable: &Execution, bug: &Bug, execution: u64) -> Finding {
+        let mut finding = self.describe(unreplayable, bug);
         finding.execution = execution;
         finding.replayed = [0, REPLAYS];
         finding.notes.push(messages::seen_freely());
