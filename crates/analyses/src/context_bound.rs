@@ -54,7 +54,7 @@ pub enum Strategy {
     /// The same thread as long as it can.
     #[default]
     MinSwitches,
-    /// The same thread, but not for more than so many events in a row.
+    /// The same thread, but not for more than this many events in a row.
     Fair(u64),
 }
 
@@ -89,7 +89,7 @@ pub struct ContextBound {
     postponed: Vec<u32>,
     /// What was seen on the way.
     seen: Seen,
-    /// Some loop was seen to wait for another thread. Who waits in such a way is known from accesses, all of which are needed then.
+    /// A loop was seen to wait for another thread. That is known from its accesses, all of which are needed then.
     spins: bool,
     /// It has to start again.
     again: bool,
@@ -317,7 +317,7 @@ impl Analysis for ContextBound {
             wakeups.reach(decision.at);
             // Where the path is that of the target, executions before this one have tried them.
             let can_afford = last.cost < self.last_bound;
-            // Who sleeps relies on the others.
+            // A thread that sleeps relies on the others.
             let all = self.visited.is_some();
             let spurious =
                 decisions.spurious().filter(|&thread| can_afford && (all || wakeups.are_new_for(thread))).collect();
@@ -395,7 +395,7 @@ impl Analysis for ContextBound {
     fn remaining(&self, waiting: usize) -> Option<u64> {
         let (executions, share) = self.done;
         let all = executions as f64 / share.clamp(f64::MIN_POSITIVE, 1.0);
-        // Beyond that nobody can tell.
+        // Beyond that there is no estimate.
         let known = executions > 0 && all < 1e15;
         known.then(|| (all as u64).saturating_sub(executions).max(waiting as u64))
     }
@@ -483,7 +483,7 @@ impl Analysis for ContextBound {
         while let Some(target) = input.number()?.checked_sub(1) {
             targets.push(u32::try_from(target).map_err(|_| Unusable::Damaged)?);
         }
-        // Prefixes that nobody holds are those of targets that were given up.
+        // Prefixes that are not held belong to targets that were given up.
         let held =
             self.later.iter().flatten().chain(&self.postponed).chain(&targets).all(|&target| self.trie.hold(target));
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
@@ -521,7 +521,7 @@ impl ContextBound {
         self.reduction.is_none() && self.part.is_whole() && follows_plan && !self.spins
     }
 
-    /// Whether it matters for what lies ahead who is running: it does not where nothing has a price.
+    /// Whether it matters for what lies ahead which thread is running: it does not where nothing has a price.
     fn tells_who_runs(&self) -> bool {
         self.last_bound != u32::MAX || !self.part.is_whole()
     }

@@ -55,7 +55,7 @@ const PATIENT: u64 = 1000;
 const WORTH: u32 = 4;
 /// Points of an execution that are remembered, at most.
 const POINTS: usize = 256;
-/// One walk in so many begins at the beginning.
+/// One walk in this many begins at the beginning.
 const FRESH: u64 = 4;
 
 impl Coverage {
@@ -65,7 +65,7 @@ impl Coverage {
         Self { seed, next: 0, patience: 0, covered: HashSet::new(), kept: Vec::new() }
     }
 
-    /// An analysis that begins when others have run so many executions: what is rare is worth looking for when what is not
+    /// An analysis that begins when others have run this many executions: what is rare is worth looking for when what is not
     /// has been found.
     #[must_use]
     pub fn after_others(seed: u64, executions: u64) -> Self {

@@ -1,6 +1,6 @@
 //! Watchpoints in executions that run freely: the paper's own form of [`crate::Watchpoint`].
 //!
-//! Threads are real and run in parallel, and nobody is serialised, so a few executions are monitored, and the pairs of all
+//! Threads are real and run in parallel, and nothing is serialised, so a few executions are monitored, and the pairs of all
 //! of them are provoked. What meets there was a race, but of an execution that cannot be repeated. So it is provoked once
 //! more, under control: only what shows there can be replayed, and is a finding.
 
@@ -118,7 +118,8 @@ const MONITOR: u8 = 0;
 const PROVOKE: u8 = 1;
 const CONFIRM: u8 = 2;
 
-/// Who comes first under control need not be who came first in the free execution: each of the two is held in turn.
+/// The thread that comes first under control need not be the one that came first in the free execution: each of the two is
+/// held in turn.
 fn ways(pair: &Pair) -> Vec<Target> {
     let [first, second] = pair;
     let both = |a: &Descriptor, b: &Descriptor| Target::Confirm(Box::new([a.clone(), b.clone()]));

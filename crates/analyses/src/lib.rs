@@ -63,9 +63,9 @@ pub struct Options {
     pub variables: u32,
     /// Threads that take part in preemptions, at most.
     pub threads: u32,
-    /// With what chance thread bounding has all orders of so many threads.
+    /// Probability that the sampled orders of thread bounding include every ordering of any T threads.
     pub confidence: f64,
-    /// Iterations of a loop whose blocks of the heap are told apart, at most.
+    /// Iterations of a loop whose heap blocks count as separate variables, at most.
     pub iterations: Option<u32>,
     /// What counts as one variable; otherwise every part of it is one.
     pub objects: Option<Objects>,

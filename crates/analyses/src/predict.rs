@@ -77,7 +77,7 @@ impl Predict {
         targets
     }
 
-    /// Learns from an execution, whoever ran it.
+    /// Learns from an execution, of this analysis or another one.
     fn learn(&mut self, execution: &Execution) -> Vec<Target> {
         for bug in execution.bugs() {
             if let Bug::Race(first, second) = bug {

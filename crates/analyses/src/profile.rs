@@ -6,7 +6,7 @@ use racehunter_explore::{
 use racehunter_log::Event;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accesses of a variable by one thread that are told of, at most: a loop that spins has any number of them.
+/// Accesses of a variable by one thread that a weight counts, at most: a loop that spins has any number of them.
 const MOST_ACCESSES: u64 = 1000;
 
 /// The largest numbers of any execution so far.
@@ -59,13 +59,13 @@ impl Profile {
         self.shared.len() as u64
     }
 
-    /// Sets of so many variables; of all, when there are fewer.
+    /// Sets of this many variables; of all, when there are fewer.
     pub fn sets(&self, variables: u32) -> f64 {
         let (all, of) = (self.shared.len() as u64, u64::from(variables).min(self.shared.len() as u64));
         (0..of).map(|i| (all - i) as f64 / (i + 1) as f64).product()
     }
 
-    /// Accesses of so many variables, of those that are accessed most.
+    /// Accesses of this many variables, of those that are accessed most.
     pub fn most_accesses(&self, variables: u32) -> u64 {
         let mut accesses: Vec<u64> = self.shared.iter().map(|&(_, most)| most).collect();
         accesses.sort_unstable_by(|a, b| b.cmp(a));
@@ -77,7 +77,7 @@ impl Profile {
         self.threads().saturating_sub(1)
     }
 
-    /// Draws so many variables, each set with the same chance, and gives the number of their accesses, with that of
+    /// Draws this many variables, each set with the same chance, and gives the number of their accesses, with that of
     /// threads that begin.
     pub fn draw(&self, variables: u32, seed: u64) -> (Vec<Tracked>, u64) {
         let mut left = self.shared.clone();
@@ -102,7 +102,7 @@ impl Profile {
         sites.into_iter().collect()
     }
 
-    /// Draws one variable, and tells for each thread how many accesses of it the thread and those that it creates make.
+    /// Draws one variable, and says for each thread how many accesses of it the thread and those that it creates make.
     pub fn draw_weighed(&self, seed: u64) -> (Vec<Tracked>, Vec<(u64, u64)>) {
         let (track, _) = self.draw(1, seed);
         let mut weights: BTreeMap<u64, u64> = BTreeMap::new();
@@ -116,7 +116,7 @@ impl Profile {
             }
         }
         let mut weights: Vec<(u64, u64)> = weights.into_iter().collect();
-        // There may be more threads than can be told of: the others have few accesses.
+        // There may be more threads than a plan has room for: the others have few accesses.
         weights.sort_by_key(|&(_, accesses)| std::cmp::Reverse(accesses));
         weights.truncate(MOST_WEIGHTS);
         (track, weights)

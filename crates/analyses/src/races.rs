@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 
-/// Who is wanted at a decision besides whom it has chosen.
+/// The threads that are wanted at a decision besides the one that it has chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// These threads, and if one of them cannot be chosen, everybody.
+    /// These threads, and all of them if one cannot be chosen.
     Threads(Vec<u32>),
-    /// Everybody.
+    /// All threads.
     All,
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
         races.moment = Some(moment);
         races.time_passes = decisions.time_passes();
         if !races.waiting.is_empty() {
-            // Nobody need ever do anything that wakes them up, so no conflict tells that they are wanted.
+            // There may be no event that wakes them, so no conflict shows that they are wanted.
             races.want(moment, None);
         }
         let later = racehunter_log::entries(&execution.records[next..]);
@@ -88,7 +88,7 @@ struct Seen {
     /// Its number among those of its thread, from 1, and among all.
     count: u32,
     index: u64,
-    /// When it was decided about; there is none before the first decision.
+    /// When it was decided about; nothing before the first decision.
     moment: Option<Moment>,
     /// What comes before it, itself included.
     clock: Rc<VectorClock>,
@@ -99,7 +99,7 @@ struct Seen {
 struct Touched {
     read: Option<Seen>,
     changed: Option<Seen>,
-    /// Gave the object back: who waits for it comes after that.
+    /// Released the object: threads that wait for it come after that.
     released: Option<Seen>,
 }
 
@@ -259,7 +259,7 @@ impl Races {
         clock
     }
 
-    /// Wants a thread, or everybody, at a moment and, if there are prices, at the beginnings of its turn.
+    /// Wants a thread, or all threads, at a moment and, if there are prices, at the beginnings of its turn.
     fn want(&mut self, (at, turn): Moment, thread: Option<u32>) {
         let turn = turn.into_iter().filter(|_| self.bounded);
         for at in turn.chain([at]) {

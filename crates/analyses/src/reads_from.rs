@@ -3,19 +3,19 @@
 //! After D. Wolff and others, "Greybox Fuzzing for Concurrency Testing" (2024): what an execution does depends on which write
 //! each read sees, so that is what executions should differ in. There constraints are mutated at random. Here, since the log
 //! tells what a read could see, each possibility that was not seen is tried once: first for single reads, then for two reads
-//! of one thread together, which is where most invariants break. After that wishes are drawn at random.
+//! of one thread together, which is where most invariants break. After that constraints are drawn at random.
 //!
-//! A target is up to three [`Wish`]es; how they come true is left to the walk. None is owed: what was possible by the log may
+//! A target is up to three [`ReadConstraint`]es; how they come true is left to the walk. None is owed: what was possible by the log may
 //! not be possible.
 
 mod saved;
 
 use racehunter_explore::{
-    Analysis, Execution, Loader, MOST_RIVALS, MOST_WISHES, Outcome, Part, Place, Plan, Saver, Style, Tail, Unusable,
-    Variables, Wish, path_priority,
+    Analysis, Execution, GatedPlace, Loader, MOST_CONSTRAINTS, MOST_RIVALS, Outcome, Part, Plan, ReadConstraint, Saver,
+    Style, Tail, Unusable, Variables, path_priority,
 };
 use racehunter_log::AccessMode;
-use saved::{load_map, load_wanted, load_wish, save_map, save_wanted, save_wish};
+use saved::{load_constraint, load_map, load_wanted, save_constraint, save_map, save_wanted};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault};
 
@@ -39,7 +39,7 @@ pub struct ReadsFrom {
     overheard: u64,
     /// Pairs of reads of one thread with what they saw, as hashes.
     seen_together: HashSet<u64>,
-    /// Wishes that wait to be tried, the most promising first.
+    /// ReadConstraints that wait to be tried, the most promising first.
     queues: [VecDeque<Vec<(Read, u64)>>; QUEUES],
     /// What was ever in a queue, as hashes.
     queued: HashSet<u64>,
@@ -65,7 +65,7 @@ struct Known {
     context: Vec<(Read, u64)>,
     /// It changes what it reads: a counter, more often than a condition.
     updates: bool,
-    /// How often somebody tried to have it see a write.
+    /// How often a walk tried to have it see a write.
     tries: BTreeMap<u64, u32>,
     /// Most such reads in an execution.
     most: u32,
@@ -90,14 +90,14 @@ const BEFORE_ALL: u64 = 0;
 #[derive(Clone, Debug)]
 pub struct Target {
     number: u64,
-    wishes: Vec<Wish>,
+    constraints: Vec<ReadConstraint>,
 }
 
 /// Targets that are handed out at once, at most, so that what is learnt decides what comes next.
 const AHEAD: u64 = 4;
 /// The same later on: batches should be filled.
 const FAR_AHEAD: u64 = 24;
-/// The first so many targets. None of them is drawn at random as long as others are on their way.
+/// Targets at the beginning that are not drawn at random as long as others are on their way.
 const EARLY: u64 = 20;
 /// Queues: single reads that see what none there has seen in any thread, and pairs of such; then those that are new in one
 /// thread alone.
@@ -106,7 +106,7 @@ const PAIRS: usize = 1;
 const OTHER_SINGLES: usize = 2;
 const OTHER_PAIRS: usize = 3;
 const QUEUES: usize = 4;
-/// A wish that was tried so often in vain may be impossible.
+/// A constraint that was tried so often in vain may be impossible.
 const TRIES: u32 = 4;
 /// Pairs that are looked through for one that is worth more than the others.
 const LOOKED_THROUGH: usize = 1000;
@@ -121,7 +121,7 @@ const LONGEST: usize = 200_000;
 /// What is remembered, at most.
 const MOST_KNOWN: usize = 20_000;
 const MOST_QUEUED: usize = 200_000;
-/// Of the walks at random, one in so many has no wishes.
+/// Of the walks at random, one in this many has no constraints.
 const FREE: u64 = 3;
 
 type Hash = BuildHasherDefault<std::collections::hash_map::DefaultHasher>;
@@ -157,7 +157,7 @@ impl ReadsFrom {
         Self { alone: false, ..Self::new(seed) }
     }
 
-    /// Takes in an execution, whoever ran it.
+    /// Takes in an execution, of this analysis or another one.
     fn learn(&mut self, execution: &Execution) {
         if execution.threads < 2
             || execution.records.len() > LONGEST
@@ -205,7 +205,7 @@ impl ReadsFrom {
             }
             let Some(access) = event.access().filter(|_| code != 0) else { continue };
             let (mode, address) = (access.mode, access.address.0);
-            let place = Place { code, gate: if gate.0 == 0 { code } else { gate.1 } };
+            let place = GatedPlace { code, gate: if gate.0 == 0 { code } else { gate.1 } };
             let memory = memory.entry(address).or_default();
             let read = Read { path: variables.path(thread), code };
             if mode.reads() && !mode.is_range() {
@@ -271,7 +271,7 @@ impl ReadsFrom {
         let mut decisive: Vec<(Read, u64)> = Vec::new();
         for (read, write) in reads {
             if let Some(known) = self.reads.get_mut(read) {
-                known.context = decisive[decisive.len().saturating_sub(MOST_WISHES - 1)..].to_vec();
+                known.context = decisive[decisive.len().saturating_sub(MOST_CONSTRAINTS - 1)..].to_vec();
                 if !known.updates {
                     decisive.push((*read, *write));
                 }
@@ -305,31 +305,31 @@ impl ReadsFrom {
         }
     }
 
-    /// The next targets, up to so many on their way.
+    /// The next targets, up to this many on their way.
     fn targets(&mut self) -> Vec<Target> {
         let mut targets = Vec::new();
         while self.waiting < if self.next < EARLY { AHEAD } else { FAR_AHEAD } {
             let number = self.next;
-            let wishes = match self.draw() {
-                Some(wishes) => {
+            let constraints = match self.draw() {
+                Some(constraints) => {
                     self.guided = number + 1;
-                    wishes
+                    constraints
                 }
-                // What is on its way may tell what to wish for.
+                // What is on its way may tell what to constraint for.
                 None if number < EARLY && self.waiting > 0 => break,
                 None => self.draw_at_random(number),
             };
             self.next += 1;
             self.waiting += 1;
-            targets.push(Target { number, wishes });
+            targets.push(Target { number, constraints });
         }
         // The last one is run first.
         targets.reverse();
         targets
     }
 
-    /// The wishes that come next, if there are any that were not tried.
-    fn draw(&mut self) -> Option<Vec<Wish>> {
+    /// The constraints that come next, if there are any that were not tried.
+    fn draw(&mut self) -> Option<Vec<ReadConstraint>> {
         while let Some(mut wanted) = self.most_promising() {
             // It may have come by itself meanwhile.
             let is_seen = match wanted[..] {
@@ -348,7 +348,7 @@ impl ReadsFrom {
             if let [(read, _)] = wanted[..] {
                 wanted.extend(self.reads.get(&read).into_iter().flat_map(|known| known.context.iter().copied()));
             }
-            return Some(wanted.iter().map(|&(read, write)| self.wish(read, write, 0)).collect());
+            return Some(wanted.iter().map(|&(read, write)| self.constraint(read, write, 0)).collect());
         }
         None
     }
@@ -367,7 +367,7 @@ impl ReadsFrom {
         next.or_else(|| rest[0].pop_front()).or_else(|| self.queues.iter_mut().find_map(VecDeque::pop_front))
     }
 
-    fn draw_at_random(&self, number: u64) -> Vec<Wish> {
+    fn draw_at_random(&self, number: u64) -> Vec<ReadConstraint> {
         let mut random = self.walk_seed(number);
         let mut below = |limit: u64| {
             random = random.rotate_left(32).wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5851_F42D_4C95_7F2D;
@@ -376,28 +376,28 @@ impl ReadsFrom {
         if self.reads.is_empty() || below(FREE) == 0 {
             return Vec::new();
         }
-        let count = 1 + below(MOST_WISHES as u64);
-        let mut wishes = Vec::new();
+        let count = 1 + below(MOST_CONSTRAINTS as u64);
+        let mut constraints = Vec::new();
         for _ in 0..count {
             let Some((&read, known)) = self.reads.iter().nth(below(self.reads.len() as u64) as usize) else { break };
             let write = below(known.writes.len() as u64 + 1);
             let write = known.writes.keys().nth(write as usize).copied().unwrap_or(BEFORE_ALL);
             let skip = if below(2) == 0 { 0 } else { below(u64::from(known.most.min(16))) as u32 };
-            wishes.push(self.wish(read, write, skip));
+            constraints.push(self.constraint(read, write, skip));
         }
-        wishes
+        constraints
     }
 
-    fn wish(&self, read: Read, write: u64, skip: u32) -> Wish {
-        let Some(known) = self.reads.get(&read) else { return Wish::default() };
-        let mut rivals = [Place::default(); MOST_RIVALS];
+    fn constraint(&self, read: Read, write: u64, skip: u32) -> ReadConstraint {
+        let Some(known) = self.reads.get(&read) else { return ReadConstraint::default() };
+        let mut rivals = [GatedPlace::default(); MOST_RIVALS];
         let others = known.writes.iter().filter(|(code, _)| **code != write);
         for (rival, (&code, &gate)) in rivals.iter_mut().zip(others) {
-            *rival = Place { code, gate };
+            *rival = GatedPlace { code, gate };
         }
         let object = if skip == 0 { known.object } else { 0 };
         let Read { path: reader, code } = read;
-        Wish { reader, read: Place { code, gate: known.gate }, object, skip, write, rivals }
+        ReadConstraint { reader, read: GatedPlace { code, gate: known.gate }, object, skip, write, rivals }
     }
 
     fn walk_seed(&self, number: u64) -> u64 {
@@ -429,8 +429,8 @@ impl Analysis for ReadsFrom {
     fn initial_targets(&mut self) -> Vec<Target> {
         self.waiting = u64::from(self.alone);
         self.next = self.waiting;
-        // The first walk tells what there is to wish for.
-        if self.alone { vec![Target { number: 0, wishes: Vec::new() }] } else { Vec::new() }
+        // The first walk tells what there is to constraint for.
+        if self.alone { vec![Target { number: 0, constraints: Vec::new() }] } else { Vec::new() }
     }
 
     /// What was not seen is worth more than what others try; but there can be any amount of it.
@@ -444,7 +444,7 @@ impl Analysis for ReadsFrom {
 
     fn plan(&self, target: &Target) -> Plan {
         let tail = Tail::Walk { style: Style::Guided, seed: self.walk_seed(target.number) };
-        Plan { tail, wishes: target.wishes.clone(), ..Plan::default() }
+        Plan { tail, constraints: target.constraints.clone(), ..Plan::default() }
     }
 
     fn new_targets(&mut self, _target: &Target, execution: &Execution) -> Vec<Target> {
@@ -462,7 +462,7 @@ impl Analysis for ReadsFrom {
         self.targets()
     }
 
-    /// Each part tries wishes of its own.
+    /// Each part tries constraints of its own.
     fn split(&mut self, part: Part) -> bool {
         self.part = part;
         true
@@ -497,10 +497,10 @@ impl Analysis for ReadsFrom {
         }
         let targets: Vec<&Target> = targets.collect();
         out.count(targets.len());
-        for Target { number, wishes } in targets {
+        for Target { number, constraints } in targets {
             out.number(*number);
-            out.count(wishes.len());
-            wishes.iter().for_each(|wish| save_wish(out, wish));
+            out.count(constraints.len());
+            constraints.iter().for_each(|constraint| save_constraint(out, constraint));
         }
     }
 
@@ -528,8 +528,8 @@ impl Analysis for ReadsFrom {
         let mut targets = Vec::new();
         for _ in 0..input.number()? {
             let number = input.number()?;
-            let wishes = (0..input.number()?).map(|_| load_wish(input)).collect::<Result<_, _>>()?;
-            targets.push(Target { number, wishes });
+            let constraints = (0..input.number()?).map(|_| load_constraint(input)).collect::<Result<_, _>>()?;
+            targets.push(Target { number, constraints });
         }
         self.waiting = targets.len() as u64;
         Ok(targets)

@@ -3,7 +3,7 @@
 //! Two rules, both exact for a bound on preemptions and for one on switches:
 //!
 //! *Where another path has been.* Two beginnings with the same [`Past`], the same running thread, the same threads that
-//! can run, and as many events of each thread that nobody else can notice go on alike. So the second one is not explored
+//! can run, and as many events of each thread that no other thread can notice go on alike. So the second one is not explored
 //! further, unless it is cheaper. This is happens-before caching (M. Musuvathi, S. Qadeer, "Iterative context bounding", 2007).
 //!
 //! *A preemption that came too early.* Where a thread is preempted before an operation, and goes on with it before
@@ -110,7 +110,7 @@ impl<'e> Way<'e> {
         self.account(at);
     }
 
-    /// What tells this moment, at which a decision was made, from all others. `who`: it matters who is running.
+    /// What tells this moment, at which a decision was made, from all others. `who`: it matters which thread is running.
     pub fn key(&self, decision: &Decision, decisions: &Decisions<'_>, who: bool) -> u128 {
         let mut key = mix(self.past.number(), 1);
         if who {

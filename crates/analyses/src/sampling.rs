@@ -1,4 +1,4 @@
-//! Sampling: threads are held at accesses that are drawn at random, until somebody conflicts.
+//! Sampling: threads are held at accesses that are drawn at random, until another thread is about to make a conflicting access.
 //!
 //! After J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010
 //! (DataCollider), and the Kernel Concurrency Sanitizer, which draws by counting accesses, as is done here. It is what

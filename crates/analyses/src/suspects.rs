@@ -1,4 +1,4 @@
-//! Suspects: makes pairs of accesses meet that somebody who has read the code takes for races.
+//! Suspects: makes pairs of accesses meet that a static analysis of the code takes for races.
 //!
 //! A pair is known by the sites of its instructions. Where these are in memory is learned from executions: the first look, and
 //! all that other members of the portfolio run. As soon as both instructions of a pair were executed, a thread that comes to
@@ -35,7 +35,7 @@ pub enum Target {
     Provoke([u64; 2], u64),
 }
 
-/// Of so many rounds, one in which threads take turns only when they must.
+/// One round in this many lets threads take turns only when they must.
 const PLAIN: u64 = 4;
 /// Accesses of an instruction at which threads are held, at most: the first is the most promising.
 const DEPTH: u64 = 12;
@@ -114,8 +114,8 @@ impl Analysis for Suspects {
 
     fn next_stage(&mut self) -> Option<Vec<Target>> {
         self.round += 1;
-        let mut told = BTreeSet::new();
-        let targets = self.met.iter().filter(|&&(_, codes)| told.insert(codes));
+        let mut given = BTreeSet::new();
+        let targets = self.met.iter().filter(|&&(_, codes)| given.insert(codes));
         let mut targets: Vec<Target> = targets.map(|&(_, codes)| Target::Provoke(codes, self.round)).collect();
         targets.reverse();
         (!targets.is_empty()).then_some(targets)

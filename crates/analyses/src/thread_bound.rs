@@ -1,4 +1,4 @@
-//! Thread bounding: strict priorities, in so many orders that any few threads come in every order.
+//! Thread bounding: strict priorities, in enough orders that any few threads come in every order.
 //!
 //! S. Bindal, S. Bansal, A. Lal, "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", ISSTA
 //! 2013: algorithm 1. The thread with the highest priority runs; a preemption gives the running thread another place in
@@ -6,12 +6,12 @@
 //! random orders as have every order of any `t` threads among them, with the confidence that is asked for (lemma 4.1).
 //! There are far fewer of these than orders of all threads.
 //!
-//! A *rider* is an order with the preemptions that were chosen in it. Different riders mostly ask for the same schedules.
-//! So a target is the beginning of a schedule with all riders that take it, and where they part, new targets begin. Each
-//! schedule is run once, however many riders it has.
+//! A *candidate* order is a priority order with the preemptions that were chosen in it. Different candidates mostly ask for the
+//! same schedules. So a target is the beginning of a schedule with all candidates that follow it, and new targets begin where
+//! the candidates part. Each schedule is run once, however many candidates follow it.
 //!
-//! A divided search: riders that were not preempted are common to all parts. Where a rider is preempted first, the events
-//! before that, and the thread, say whose it is.
+//! In a divided search, candidates without a preemption are common to all parts. Others belong to the part given by a hash of
+//! the partial order of the events before their first preemption, and of the preempted thread.
 
 mod keep;
 
@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-/// Where a rider comes in the search. The order of the fields is the order of the search.
+/// Where a candidate comes in the search. The order of the fields is the order of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     variables: u32,
@@ -38,7 +38,7 @@ struct Place {
 
 /// An order, and where threads are preempted in it.
 #[derive(Clone, Debug)]
-struct Rider {
+struct Candidate {
     /// What the order follows from.
     seed: u64,
     /// The threads that were preempted, one after the other: the first `count`.
@@ -48,12 +48,12 @@ struct Rider {
     variables: Rc<Vec<Variable>>,
 }
 
-/// Riders that wait, at most: with more the search goes on, but not all of it, and claims nothing.
-const MOST_RIDERS: usize = 8_000_000;
+/// Candidates that wait, at most: with more the search goes on, but not all of it, and claims nothing.
+const MOST_CANDIDATES: usize = 8_000_000;
 /// Beginnings that are remembered, at most. Others are not left out.
 const MOST_BEGUN: usize = 32_000_000;
 
-impl Rider {
+impl Candidate {
     fn place(&self) -> Place {
         let iterations = self.variables.iter().map(|&variable| iteration_of(variable)).max().unwrap_or(0);
         Place { variables: self.variables.len() as u32, iterations, preemptions: self.count }
@@ -70,7 +70,7 @@ impl Rider {
         }
     }
 
-    /// Who goes on, of those that can; `last` are those that come after all others, the latest last.
+    /// The thread that goes on, of those that can; `last` are those that come after all others, the latest last.
     fn choose(&self, ready: &[(u32, u64)], last: &[u32]) -> Option<u32> {
         let key = |&(thread, path): &(u32, u64)| match last.iter().rposition(|&other| other == thread) {
             Some(position) => (0, u64::MAX - position as u64),
@@ -81,23 +81,23 @@ impl Rider {
 
     /// With the running thread preempted.
     fn preempting(&self, thread: u32, variable: Option<Variable>) -> Self {
-        let mut rider = self.clone();
+        let mut candidate = self.clone();
         // There is room, see `ThreadBound::new`.
-        rider.preempted[rider.count as usize] = thread;
-        rider.count += 1;
-        if let Some(variable) = variable.filter(|variable| !rider.variables.contains(variable)) {
-            Rc::make_mut(&mut rider.variables).push(variable);
+        candidate.preempted[candidate.count as usize] = thread;
+        candidate.count += 1;
+        if let Some(variable) = variable.filter(|variable| !candidate.variables.contains(variable)) {
+            Rc::make_mut(&mut candidate.variables).push(variable);
         }
-        rider
+        candidate
     }
 }
 
-/// The beginning of a schedule, up to the decision about an event, and who goes on from there.
+/// The beginning of a schedule, up to the decision about an event, and the candidates that go on from there.
 #[derive(Clone)]
 pub struct Target {
     prefix: u32,
     at: u64,
-    riders: Rc<Vec<Rider>>,
+    candidates: Rc<Vec<Candidate>>,
 }
 
 /// What the rest of an execution depends on, besides priorities.
@@ -108,7 +108,7 @@ struct State {
     /// The threads that are not over, with their paths, and the paths of all that were there so far.
     live: Vec<(u32, u64)>,
     known: Vec<u64>,
-    /// Who comes after all others.
+    /// The threads that come after all others.
     last: Vec<u32>,
 }
 
@@ -121,7 +121,7 @@ pub struct ThreadBound {
     /// What counts as one variable, where it is not any part.
     objects: Option<Objects>,
     part: Part,
-    /// Executions from which nothing else can begin care for nothing but who can run.
+    /// Executions from which nothing else can begin observe only which threads can run.
     selective: bool,
     /// There were such executions.
     skipped: bool,
@@ -138,7 +138,7 @@ pub struct ThreadBound {
     /// Some preemption was left out because of the bounds, or because of the iteration of a loop.
     late_iterations: bool,
     dropped: bool,
-    /// Somebody else went on than the priorities say.
+    /// Another thread went on than the priorities say.
     unpredicted: bool,
     /// There were other choices than those of priorities: early time-outs, spurious wake-ups.
     unfair: bool,
@@ -146,13 +146,13 @@ pub struct ThreadBound {
     exhausted: bool,
     /// Not everything is in the log that threads do to each other.
     annotated: bool,
-    /// Whether riders are dropped that would only repeat what others do.
+    /// Whether candidates are dropped that would only repeat what others do.
     prunes: bool,
-    /// What riders have begun with, see [`ThreadBound::is_new`].
+    /// What candidates have begun with, see [`ThreadBound::is_new`].
     begun: HashSet<u64>,
     pruned: u64,
-    /// Riders of all targets that wait.
-    riders: usize,
+    /// Candidates of all targets that wait.
+    candidates: usize,
 }
 
 /// Random orders that are needed so that any `few` of `all` have each order in one of them, with this confidence.
@@ -179,7 +179,7 @@ pub const fn nth_order(seed: u64, number: u64) -> u64 {
 }
 
 impl ThreadBound {
-    /// All bugs of so many threads within the bounds, with this confidence.
+    /// All bugs of this many threads within the bounds, with this confidence.
     #[must_use]
     pub fn new(bounds: Bounds, confidence: f64, strategy: Strategy, seed: u64) -> Self {
         let preemptions = bounds.preemptions.min(MOST_CHANGED as u32);
@@ -208,7 +208,7 @@ impl ThreadBound {
             prunes: true,
             begun: HashSet::new(),
             pruned: 0,
-            riders: 0,
+            candidates: 0,
         }
     }
 
@@ -224,34 +224,35 @@ impl ThreadBound {
         Self { prunes: false, ..self }
     }
 
-    /// Executions skip all accesses from which nothing else can begin: those with one rider, who can preempt no more. Who goes on
-    /// there follows from the priorities and from who can run.
+    /// Executions skip all accesses from which nothing else can begin: those with one candidate that has no preemption left. Which
+    /// thread goes on there follows from the priorities and from which threads can run.
     #[must_use]
     pub fn selective(self, selective: bool) -> Self {
         Self { selective, ..self }
     }
 
     fn skips(&self, target: &Target) -> bool {
-        // The first execution stands for all riders, who are not known before it.
+        // The first execution stands for all candidates, which are not known before it.
         let is_first = target.prefix == ROOT && target.at == 0;
-        let is_last = |rider: &Rider| rider.count > 0 && rider.count == self.bounds.preemptions;
-        self.selective && !is_first && target.riders.len() == 1 && target.riders.iter().all(is_last)
+        let is_last = |candidate: &Candidate| candidate.count > 0 && candidate.count == self.bounds.preemptions;
+        self.selective && !is_first && target.candidates.len() == 1 && target.candidates.iter().all(is_last)
     }
 
-    /// Whether nobody has begun like this: after the same events in any order that makes no difference, with the same
-    /// priorities, and with as much left of the bounds. Whatever follows would be the same.
-    fn is_new(&mut self, state: &State, rider: &Rider) -> bool {
+    /// Whether no candidate has begun like this: after the same events, up to the order of independent ones, with the same
+    /// priorities, and with as much left of the bounds. What follows would be the same.
+    fn is_new(&mut self, state: &State, candidate: &Candidate) -> bool {
         // How long a thread has had its turn depends on the order of all events.
         if !self.prunes || self.exhausted || self.annotated || self.begun.len() >= MOST_BEGUN {
             return true;
         }
-        let mut variables = rider.variables.as_ref().clone();
+        let mut variables = candidate.variables.as_ref().clone();
         variables.sort_unstable();
-        let used = rider.count;
-        let live = state.live.iter().map(|&(thread, path)| (rider.priority(thread, path), path));
+        let used = candidate.count;
+        let live = state.live.iter().map(|&(thread, path)| (candidate.priority(thread, path), path));
         let to_come = self.paths.iter().filter(|path| !state.known.contains(path));
-        let to_come = to_come.map(|&path| (path_priority(rider.seed, path), path));
-        let parts = (used..self.bounds.preemptions).map(|part| (part_priority(rider.seed, part), u64::from(part) << 1));
+        let to_come = to_come.map(|&path| (path_priority(candidate.seed, path), path));
+        let parts =
+            (used..self.bounds.preemptions).map(|part| (part_priority(candidate.seed, part), u64::from(part) << 1));
         let mut order: Vec<(u64, u64)> = live.chain(to_come).chain(parts).collect();
         order.sort_unstable();
         let order: Vec<u64> = order.into_iter().map(|(_, part)| part).collect();
@@ -262,7 +263,7 @@ impl ThreadBound {
         is_new
     }
 
-    /// Whether riders whose first preemption is here belong to the part of the search that is done here.
+    /// Whether candidates whose first preemption is here belong to the part of the search that is done here.
     fn owns(&self, state: &State, decision: &Decision) -> bool {
         let path = state.live.iter().find(|(thread, _)| *thread == decision.from).map_or(0, |&(_, path)| path);
         self.part.owns(state.past ^ path.rotate_left(17))
@@ -278,26 +279,26 @@ impl ThreadBound {
         self.bounds.threads + self.bounds.preemptions
     }
 
-    fn rider(&self, number: u64) -> Rider {
+    fn candidate(&self, number: u64) -> Candidate {
         let (preempted, variables) = ([0; MOST_CHANGED], Rc::new(Vec::new()));
-        Rider { seed: nth_order(self.seed, number), preempted, count: 0, variables }
+        Candidate { seed: nth_order(self.seed, number), preempted, count: 0, variables }
     }
 
-    /// All riders, each order of the parts once.
-    fn all_riders(&mut self) -> Vec<Rider> {
+    /// All candidates, each order of the parts once.
+    fn all_candidates(&mut self) -> Vec<Candidate> {
         self.orders = orders_needed(self.parts(), self.few(), self.confidence);
         let mut known = HashSet::new();
-        let riders = (0..self.orders).map(|number| self.rider(number));
-        let is_new = |rider: &Rider| {
-            let threads = self.paths.iter().map(|&path| path_priority(rider.seed, path));
-            let parts = (0..self.bounds.preemptions).map(|part| part_priority(rider.seed, part));
+        let candidates = (0..self.orders).map(|number| self.candidate(number));
+        let is_new = |candidate: &Candidate| {
+            let threads = self.paths.iter().map(|&path| path_priority(candidate.seed, path));
+            let parts = (0..self.bounds.preemptions).map(|part| part_priority(candidate.seed, part));
             let mut order: Vec<(u64, usize)> = threads.chain(parts).zip(0..).collect();
             order.sort_unstable();
             known.insert(order.into_iter().map(|(_, part)| part).collect::<Vec<usize>>())
         };
-        let riders: Vec<Rider> = riders.filter(is_new).collect();
-        self.distinct = riders.len() as u64;
-        riders
+        let candidates: Vec<Candidate> = candidates.filter(is_new).collect();
+        self.distinct = candidates.len() as u64;
+        candidates
     }
 
     fn begin(&mut self) -> Vec<Target> {
@@ -306,8 +307,8 @@ impl ThreadBound {
         self.later = BTreeMap::new();
         self.more_paths = false;
         self.begun = HashSet::new();
-        self.riders = 1;
-        vec![Target { prefix: ROOT, at: 0, riders: Rc::new(vec![self.rider(0)]) }]
+        self.candidates = 1;
+        vec![Target { prefix: ROOT, at: 0, candidates: Rc::new(vec![self.candidate(0)]) }]
     }
 
     /// Takes note of the threads of an execution.
@@ -323,9 +324,14 @@ impl ThreadBound {
         }
     }
 
-    /// The rider with a preemption here, if the bounds allow it.
-    fn preempting(&mut self, rider: &Rider, decision: &Decision, variable: Option<Variable>) -> Option<Rider> {
-        if rider.count == self.bounds.preemptions {
+    /// The candidate with a preemption here, if the bounds allow it.
+    fn preempting(
+        &mut self,
+        candidate: &Candidate,
+        decision: &Decision,
+        variable: Option<Variable>,
+    ) -> Option<Candidate> {
+        if candidate.count == self.bounds.preemptions {
             return None;
         }
         let limit = self.bounds.iterations.unwrap_or(u32::MAX);
@@ -333,13 +339,13 @@ impl ThreadBound {
             self.late_iterations = true;
             return None;
         }
-        let rider = rider.preempting(decision.from, variable);
-        (rider.place().variables <= self.bounds.variables).then_some(rider)
+        let candidate = candidate.preempting(decision.from, variable);
+        (candidate.place().variables <= self.bounds.variables).then_some(candidate)
     }
 
-    /// Follows the riders along an execution that their pilot, the first of them, has made. Where others part from it,
+    /// Follows the candidates along an execution that their leader, the first of them, has made. Where others part from it,
     /// new targets begin.
-    fn follow(&mut self, target: &Target, execution: &Execution, mut riders: Vec<Rider>) -> Vec<Target> {
+    fn follow(&mut self, target: &Target, execution: &Execution, mut candidates: Vec<Candidate>) -> Vec<Target> {
         let mut now = Vec::new();
         let objects = self.objects.clone();
         let mut last_variables = LastVariables::of(execution, objects.as_ref());
@@ -370,9 +376,9 @@ impl ThreadBound {
                 let variable = last_variables.before(decision.at, decision.from);
                 let ready: Vec<(u32, u64)> =
                     ready.iter().map(|&thread| (thread, last_variables.path(thread))).collect();
-                let predicted = riders.first().and_then(|pilot| pilot.choose(&ready, &last));
+                let predicted = candidates.first().and_then(|leader| leader.choose(&ready, &last));
                 self.unpredicted |= predicted != Some(decision.to);
-                // At the decision where the target begins, those who are preempted there are among the riders.
+                // At the decision where the target begins, those that are preempted there are among the candidates.
                 let may_preempt = decision.going == Going::Ready && decision.at > target.at;
                 let begins = decision.at > target.at;
                 let mut state = State::default();
@@ -382,30 +388,32 @@ impl ThreadBound {
                     state.known = (0..execution.threads).map(|thread| last_variables.path(thread)).collect();
                     state.last.clone_from(&last);
                 }
-                let mut parting: BTreeMap<u32, Vec<Rider>> = BTreeMap::new();
-                let mut staying = Vec::with_capacity(riders.len());
-                for rider in riders {
-                    let is_ours = rider.count > 0 || self.part.is_whole() || self.owns(&state, &decision);
+                let mut parting: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+                let mut staying = Vec::with_capacity(candidates.len());
+                for candidate in candidates {
+                    let is_ours = candidate.count > 0 || self.part.is_whole() || self.owns(&state, &decision);
                     let may_preempt = may_preempt && is_ours;
-                    let preempting = may_preempt.then(|| self.preempting(&rider, &decision, variable)).flatten();
-                    let preempting = preempting.filter(|rider| self.is_new(&state, rider));
-                    let parts = |rider: &Rider| rider.choose(&ready, &last).filter(|&choice| Some(choice) != predicted);
-                    // The pilot stays, and stays the first.
-                    match parts(&rider) {
-                        Some(_) if begins && !self.is_new(&state, &rider) => {}
-                        Some(choice) => parting.entry(choice).or_default().push(rider),
-                        None => staying.push(rider),
+                    let preempting = may_preempt.then(|| self.preempting(&candidate, &decision, variable)).flatten();
+                    let preempting = preempting.filter(|candidate| self.is_new(&state, candidate));
+                    let parts = |candidate: &Candidate| {
+                        candidate.choose(&ready, &last).filter(|&choice| Some(choice) != predicted)
+                    };
+                    // The leader stays, and stays the first.
+                    match parts(&candidate) {
+                        Some(_) if begins && !self.is_new(&state, &candidate) => {}
+                        Some(choice) => parting.entry(choice).or_default().push(candidate),
+                        None => staying.push(candidate),
                     }
-                    let Some(rider) = preempting else { continue };
-                    match parts(&rider) {
-                        Some(choice) => parting.entry(choice).or_default().push(rider),
-                        None => staying.push(rider),
+                    let Some(candidate) = preempting else { continue };
+                    match parts(&candidate) {
+                        Some(choice) => parting.entry(choice).or_default().push(candidate),
+                        None => staying.push(candidate),
                     }
                 }
-                riders = staying;
-                for riders in parting.into_values() {
+                candidates = staying;
+                for candidates in parting.into_values() {
                     self.trie.hold(prefix);
-                    self.add(Target { prefix, at: decision.at, riders: Rc::new(riders) }, &mut now);
+                    self.add(Target { prefix, at: decision.at, candidates: Rc::new(candidates) }, &mut now);
                 }
             }
             if decision.logged {
@@ -422,17 +430,17 @@ impl ThreadBound {
         now
     }
 
-    /// A target now or later, as the first of its riders says.
+    /// A target now or later, as the first of its candidates says.
     fn add(&mut self, mut target: Target, now: &mut Vec<Target>) {
-        let first = target.riders.iter().map(Rider::place).enumerate().min_by_key(|&(_, place)| place);
-        let Some((pilot, place)) = first else { return };
-        if self.riders + target.riders.len() > MOST_RIDERS {
+        let first = target.candidates.iter().map(Candidate::place).enumerate().min_by_key(|&(_, place)| place);
+        let Some((leader, place)) = first else { return };
+        if self.candidates + target.candidates.len() > MOST_CANDIDATES {
             self.dropped = true;
             self.trie.release(target.prefix);
             return;
         }
-        self.riders += target.riders.len();
-        Rc::make_mut(&mut target.riders).swap(0, pilot);
+        self.candidates += target.candidates.len();
+        Rc::make_mut(&mut target.candidates).swap(0, leader);
         if place <= self.place {
             now.push(target);
         } else {
@@ -467,9 +475,9 @@ impl Analysis for ThreadBound {
 
     fn plan(&self, target: &Target) -> Plan {
         let fair_limit = self.strategy.fair_limit();
-        let pilot = &target.riders[0];
-        let style = Style::Order { changed: pilot.preempted, count: pilot.count };
-        let tail = Tail::Walk { style, seed: pilot.seed };
+        let leader = &target.candidates[0];
+        let style = Style::Order { changed: leader.preempted, count: leader.count };
+        let tail = Tail::Walk { style, seed: leader.seed };
         let switches = self.trie.switches(target.prefix);
         // Blocks of the heap are named by where, and in which iteration of a loop, they were allocated.
         let skips = self.skips(target);
@@ -478,7 +486,7 @@ impl Analysis for ThreadBound {
     }
 
     fn new_targets(&mut self, target: &Target, execution: &Execution) -> Vec<Target> {
-        self.riders = self.riders.saturating_sub(target.riders.len());
+        self.candidates = self.candidates.saturating_sub(target.candidates.len());
         if matches!(execution.outcome, Outcome::Diverged(_)) {
             self.unpredicted = true;
             self.trie.release(target.prefix);
@@ -489,14 +497,14 @@ impl Analysis for ThreadBound {
         // A handler runs between any two steps of its thread, which is more than the past of an execution tells.
         let is_handled = || execution.entries().any(|entry| matches!(entry.event(), Event::Handler { .. }));
         self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
-        let riders = if target.prefix == ROOT && target.at == 0 {
+        let candidates = if target.prefix == ROOT && target.at == 0 {
             // Now the threads are known, and with them how many orders it takes.
             self.more_paths = false;
-            self.all_riders()
+            self.all_candidates()
         } else {
-            target.riders.as_ref().clone()
+            target.candidates.as_ref().clone()
         };
-        self.follow(target, execution, riders)
+        self.follow(target, execution, candidates)
     }
 
     fn next_stage(&mut self) -> Option<Vec<Target>> {
@@ -565,7 +573,7 @@ impl Analysis for ThreadBound {
     }
 
     fn is_common(&self, target: &Target) -> bool {
-        target.riders.iter().any(|rider| rider.count == 0)
+        target.candidates.iter().any(|candidate| candidate.count == 0)
     }
 
     const SAVES: bool = true;

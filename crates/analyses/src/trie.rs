@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 pub(crate) const ROOT: u32 = 0;
 
 /// A set of schedule prefixes. Each is one [`Node`], the last switch of it; the rest is that of its parent. A node is
-/// given back when nobody holds it and no longer prefix stands on it, so memory is that of the prefixes in use.
+/// given back when it is not held and no longer prefix begins with it, so memory is that of the prefixes in use.
 pub(crate) struct Trie {
     /// Full chunks never move, so growing does not copy.
     chunks: Vec<Vec<Node>>,
-    /// First node that was given back; the others follow by their `parent`. `ROOT` when there is none.
+    /// First node that was given back; the others follow by their `parent`. `ROOT` for none.
     free: u32,
     /// Code addresses, which nodes name by their numbers: there are few.
     codes: Vec<u64>,
@@ -219,7 +219,7 @@ impl Trie {
         path.filter(|node| node.to & EARLY != 0).map(|node| u64::from(node.at)).collect()
     }
 
-    /// Writes all prefixes. Who holds them besides each other is not written.
+    /// Writes all prefixes. Which of them targets hold is not written.
     pub fn save(&self, out: &mut Saver<'_>) {
         out.numbers(self.codes.iter().copied());
         out.count(self.len());
@@ -234,7 +234,7 @@ impl Trie {
         }
     }
 
-    /// Reads what was written. Then each prefix must be [held](Self::hold) by whoever held it.
+    /// Reads what was written. Then each prefix must be [held](Self::hold) again for its target.
     pub fn load(input: &mut Loader<'_>) -> Result<Self, Unusable> {
         let mut trie = Self::new();
         trie.codes = input.numbers()?;
@@ -288,7 +288,7 @@ impl Trie {
         Ok(())
     }
 
-    /// Somebody else holds this prefix, too. False when there is no such prefix.
+    /// One more target holds this prefix. False when there is no such prefix.
     pub fn hold(&mut self, index: u32) -> bool {
         let known = (index as usize) < self.len();
         if known {

@@ -54,7 +54,7 @@ pub struct VariableBound {
     /// What counts as one variable, where it is not any part.
     objects: Option<Objects>,
     part: Part,
-    /// Executions that can preempt no more care for nothing but who can run.
+    /// Executions that have no preemption left observe only which threads can run.
     selective: bool,
     /// Schedules that show nothing new are to be left out.
     reduces: bool,
@@ -138,7 +138,7 @@ impl VariableBound {
     }
 
     /// Whether executions that have used up their preemptions skip all accesses, and look for no data races. What is to be
-    /// explored from them depends on nothing but who can run where a thread cannot go on, so which places access which
+    /// explored from them depends only on which threads can run where one cannot go on, so which places access which
     /// variables does not matter. Such executions are most of all, and nearly as fast as the program alone.
     #[must_use]
     pub fn selective(self, selective: bool) -> Self {

@@ -69,7 +69,7 @@ impl Target {
     }
 }
 
-/// One in so many selective walks cares for everything: it looks for data races, and for further places in the code that
+/// One in this many selective walks observes everything: it looks for data races, and for further places in the code that
 /// access the variables.
 const WHOLE_EVERY: u64 = 32;
 
@@ -103,13 +103,13 @@ impl Walks {
         Self::new(Kind::Random, seed)
     }
 
-    /// Probabilistic concurrency testing for bugs of this depth: so many ordering constraints make them show.
+    /// Probabilistic concurrency testing for bugs of this depth: the number of ordering constraints that make them show.
     #[must_use]
     pub fn pct(depth: u32, seed: u64) -> Self {
         Self::new(Kind::Pct { depth: depth.max(1) }, seed)
     }
 
-    /// The same for bugs whose preemptions are at accesses of so many variables.
+    /// The same for bugs whose preemptions are at accesses of this many variables.
     #[must_use]
     pub fn pct_variables(depth: u32, variables: u32, seed: u64) -> Self {
         let (depth, most) = (depth.max(1), racehunter_explore::MOST_TRACKED as u32);
@@ -236,7 +236,7 @@ impl Analysis for Walks {
     /// for each walk, with n threads and k choices; with variable bounding k is the number of accesses of the variables
     /// and of threads that begin, and the variables have to be the right ones, too.
     fn chance(&self) -> Option<String> {
-        // Whoever waits for time goes on early once in a while, and that is no part of the sum.
+        // A thread that waits for time goes on early once in a while, which is no part of the sum.
         let each = self.chance_of_one().filter(|_| !self.profile.is_chancy())?;
         let all = 1.0 - (1.0 - each).powf(self.made as f64);
         let count = |number: u64, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });

@@ -3,7 +3,7 @@
 //! V. P. Rudenchik, P. S. Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded
 //! Programs", 2025, call it the most promising direction. A pair that [`crate::Watchpoint`] provokes in one schedule may
 //! need another one to meet: one in which a thread comes to its access at all, or without a lock that keeps the partner
-//! away. So each pair has a search of its own, over schedules in which whoever comes first to one of its accesses is held
+//! away. So each pair has a search of its own, over schedules in which the first thread that comes to one of its accesses is held
 //! there, and which ends when the pair meets. All pairs are at one bound before any goes on to the next.
 
 use crate::context_bound::{BoundKind, ContextBound, Strategy};
@@ -54,7 +54,7 @@ pub enum Target {
 const AHEAD: usize = 4;
 
 impl WatchpointBound {
-    /// Up to so many preemptions or switches.
+    /// Up to this many preemptions or switches.
     #[must_use]
     pub fn new(bound: u32, kind: BoundKind, strategy: Strategy, seed: u64) -> Self {
         Self {

@@ -19,8 +19,9 @@ use std::time::{Duration, Instant};
 
 /// Bytes of the line that says what campaign it is, at most.
 const MOST: u64 = 1 << 30;
-/// Version of these files.
-const VERSION: u32 = 1;
+/// Version of these files. Version 2 divides searches by [`racehunter_log::History`]: parts of different versions would not add up to
+/// the whole.
+const VERSION: u32 = 2;
 
 /// What campaign it is: everything that decides which schedules are run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -188,7 +188,7 @@ pub struct Slot {
     /// they create make. The first path that is 0 ends them.
     pub weights: [Weight; MOST_WEIGHTS],
     /// For `TAIL_GUIDED`: reads and the writes that they should see. The first reader that is 0 ends them.
-    pub wishes: [Wish; MOST_WISHES],
+    pub constraints: [ReadConstraint; MOST_CONSTRAINTS],
     /// With `FLAG_SELECTIVE`: the first site that the plan cares for, an index into the area of selected sites.
     pub selected: u32,
     /// How many there are.
@@ -212,7 +212,7 @@ pub struct Slot {
     pub snapshot_at: u64,
     /// For how long a thread is held, at most: events of others, or nanoseconds with `FLAG_FREE`.
     pub patience: u64,
-    /// Of so many accesses about one is drawn to hold a thread at, by `seed`; 0 = none.
+    /// One of this many accesses, on average, is drawn to hold a thread at, by `seed`; 0 = none.
     pub sample: u64,
     /// Accesses to hold a thread at, until another one is about to make a conflicting one; see [`Hold`].
     pub holds: [Hold; 2],
@@ -284,8 +284,8 @@ impl Slot {
     /// A slot without a plan and without a result: all zero.
     #[must_use]
     pub const fn empty() -> Self {
-        const NO_WISH: Wish =
-            Wish { reader: 0, read: [0; 2], object: 0, skip: 0, write: 0, rivals: [[0; 2]; MOST_RIVALS] };
+        const NO_CONSTRAINT: ReadConstraint =
+            ReadConstraint { reader: 0, read: [0; 2], object: 0, skip: 0, write: 0, rivals: [[0; 2]; MOST_RIVALS] };
         Self {
             switches: 0,
             switch_count: 0,
@@ -299,7 +299,7 @@ impl Slot {
             max_threads: 0,
             tracked: [Tracked { object: 0, allocated_at: 0 }; MOST_TRACKED],
             weights: [Weight { path: 0, accesses: 0 }; MOST_WEIGHTS],
-            wishes: [NO_WISH; MOST_WISHES],
+            constraints: [NO_CONSTRAINT; MOST_CONSTRAINTS],
             selected: 0,
             selected_count: 0,
             changed_count: 0,
@@ -452,7 +452,7 @@ pub struct Weight {
 /// critical section around an access begins, or the access.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wish {
+pub struct ReadConstraint {
     /// [`crate::path_of`] the thread that reads.
     pub reader: u64,
     /// Where it reads, and the gate.
@@ -467,11 +467,11 @@ pub struct Wish {
     pub rivals: [[u64; 2]; MOST_RIVALS],
 }
 
-/// Wishes, at most.
-pub const MOST_WISHES: usize = 3;
-/// Writes that can spoil a wish, at most.
+/// ReadConstraints, at most.
+pub const MOST_CONSTRAINTS: usize = 3;
+/// Writes that can spoil a constraint, at most.
 pub const MOST_RIVALS: usize = 4;
-/// Threads whose accesses are told, at most.
+/// Threads that have a [`Weight`], at most.
 pub const MOST_WEIGHTS: usize = 64;
 /// Variables that are tracked at once, at most.
 pub const MOST_TRACKED: usize = 4;
@@ -488,7 +488,7 @@ const _: () = assert!(
             + 12 * size_of::<u64>()
             + MOST_TRACKED * size_of::<Tracked>()
             + MOST_WEIGHTS * size_of::<Weight>()
-            + MOST_WISHES * size_of::<Wish>()
+            + MOST_CONSTRAINTS * size_of::<ReadConstraint>()
             + 2 * size_of::<Hold>()
 );
 /// Threads are fibers on one kernel thread.

@@ -47,7 +47,7 @@ byte_enum! {
         Lock = 8,
         /// A lock of a file is given back.
         Unlock = 9,
-        /// A FIFO is opened, which needs somebody at its other end.
+        /// A FIFO is opened, which waits until its other end is open too.
         Open = 10,
         /// A child process is waited for.
         Child = 11,

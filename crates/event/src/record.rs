@@ -37,7 +37,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether it can be one: a target that writes over its log can leave anything there, and nobody makes room for the
+    /// Whether it can be one: a target that overwrites its log can leave anything there, and no reader can make room for the
     /// four-billionth thread.
     #[must_use]
     pub const fn is_plausible(&self) -> bool {
@@ -118,7 +118,7 @@ byte_enum! {
         /// Nothing: an unused entry.
         #[default] None = 0,
         /// Plain read of `size` bytes. For all plain accesses `detail` is [`crate::control::EXCUSED`] where the program has
-        /// told race detectors not to look.
+        /// asked race detectors to ignore them.
         Read = 1,
         /// Plain write.
         Write = 2,
@@ -254,8 +254,8 @@ byte_enum! {
         Escape = 87,
         /// `thread` acts upon its cancellation.
         Cancelled = 88,
-        /// The program told the detector something by an annotation that others can depend on, which is no event: what
-        /// the log has is not all that threads do to each other. Once in an execution.
+        /// The program passed order on by an annotation, which is no event: the log does not have all that threads do to
+        /// each other. Once in an execution.
         Annotated = 89,
         /// What was at the place of the access before this record (same `index`): `object` is the value before it, `extra`
         /// the one after it, each of `size` bytes; which of them is known, the bits of `detail` tell. Only where the plan
@@ -267,7 +267,7 @@ byte_enum! {
         Found = 92,
         /// Memory was mapped: `extra` bytes at `object`, which have no past. Only where allocations are logged.
         Mapped = 93,
-        /// `thread` begins a block that the program says is meant to be atomic. No event: nobody else notices.
+        /// `thread` begins a block that the program says is meant to be atomic. No event: no other thread notices.
         Began = 94,
         /// The innermost such block of `thread` ends.
         Ended = 95,
@@ -282,8 +282,8 @@ byte_enum! {
         Branched = 98,
         /// `thread` calls, at `site`, code that is not instrumented or not known, at the address `object`.
         Called = 99,
-        /// The end of an execution that cared for few variables: so many accesses of them, and threads that began, has its walk
-        /// counted (`object`). Most of these accesses are not in the log.
+        /// The end of an execution that observed few variables. `object`: how many accesses of them, and threads that began,
+        /// its walk has counted. Most of these accesses are not in the log.
         Counted = 100,
         /// The program has given `thread` a number of its own: `object` is its [`crate::path_of_id`] from now on.
         Numbered = 101,
@@ -552,7 +552,7 @@ byte_enum! {
     Misuse {
         /// Nothing.
         #[default] None = 0,
-        /// A lock is released that nobody holds.
+        /// A lock is released that no thread holds.
         UnlockFree = 1,
         /// A lock is released that another thread holds: `extra` is its number + 1, 0 when there may be several.
         UnlockOther = 2,

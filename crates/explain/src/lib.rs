@@ -375,7 +375,7 @@ pub fn plan_of(schedule: &Schedule) -> Plan {
         _ => None,
     };
     let patience = schedule.patience.unwrap_or(replay.patience);
-    // Who is held shows what the finding is; nothing is inferred.
+    // Threads are held where the finding is; nothing is inferred.
     let infer_races = provoke.is_none();
     Plan { spurious: schedule.spurious, max_events, provoke, patience, infer_races, ..replay }
 }

@@ -278,7 +278,7 @@ impl Places<'_> {
         Some(part.map_or(name, |(part, _)| part))
     }
 
-    /// What a thread waits for, for its site in a deadlock: the operation, the object, and who would have to act.
+    /// What a thread waits for, for its site in a deadlock: the operation, the object, and the thread that would have to act.
     pub(crate) fn waiting(&self, on: &Blockage, entry: Entry<'_>) -> (&'static str, Waiting) {
         let owner = on.owner.map(|thread| self.threads.path(thread));
         let name = || self.lock_name(on.object);

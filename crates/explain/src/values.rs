@@ -131,7 +131,7 @@ fn wide(bytes: [u8; 16], form: &Form) -> Option<String> {
     }
 }
 
-/// A number of so many bits.
+/// A number of `count` bits.
 fn number(places: &Places<'_>, bits: u64, count: u32, form: Option<&Form>) -> String {
     let signed = sign_extended(bits, count);
     match form {

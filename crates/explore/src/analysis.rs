@@ -55,7 +55,7 @@ pub trait Analysis {
         false
     }
 
-    /// The waitlist is empty: go on to the next stage (a higher bound) or `None` when there is none. The targets of
+    /// The waitlist is empty: go on to the next stage (a higher bound), or `None` after the last. The targets of
     /// the stage are returned.
     fn next_stage(&mut self) -> Option<Vec<Self::Target>> {
         None
@@ -125,7 +125,7 @@ pub trait Analysis {
     /// Takes over a state; returns the targets that were saved with it.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the input is damaged.
     fn load(&mut self, _input: &mut Loader<'_>) -> Result<Vec<Self::Target>, Unusable> {
         Err(Unusable::Other)
     }

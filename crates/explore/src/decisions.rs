@@ -120,7 +120,7 @@ impl<'a> Decisions<'a> {
         self.decision.is_some_and(|decision| decision.going == Going::Exhausted && decision.to != decision.from)
     }
 
-    /// The threads that were ready at the decision that came last, in order of their numbers. Who had to give way is not
+    /// The threads that were ready at the decision that came last, in order of their numbers. A thread that had to give way is not
     /// among them.
     pub fn ready(&self) -> impl Iterator<Item = u32> + '_ {
         let gives_way =
@@ -169,7 +169,7 @@ impl<'a> Decisions<'a> {
             Going::Ready if to == from => Step::Stay,
             Going::Ready => Step::Preemption,
             Going::Exhausted if to == from => Step::Stay,
-            // A spurious wake-up: nobody ever needs one.
+            // A spurious wake-up: no program needs one.
             _ if self.threads.status(to) == Status::Waiting => Step::Unfair,
             _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
             // Time passes, and the time of another one comes first.
@@ -277,7 +277,7 @@ impl Iterator for Decisions<'_> {
 
     fn next(&mut self) -> Option<Decision> {
         if let Some(decision) = self.decision.take() {
-            // Whoever was chosen performs the event, by a time-out if need be.
+            // The thread that was chosen performs the event, by a time-out if need be.
             self.current = decision.to;
             if matches!(self.threads.status(decision.to), Status::Suspended | Status::Waiting) {
                 self.threads.set(decision.to, Status::Ready);

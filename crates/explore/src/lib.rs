@@ -47,7 +47,7 @@ pub use portfolio::Portfolio;
 pub use racehunter_event::Switch;
 pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, TURN};
 pub use racehunter_log::{Cause, Escape, Misuse, Record, Wait};
-pub use racehunter_walk::{MOST_RIVALS, MOST_WISHES, Place, Style, Wish};
+pub use racehunter_walk::{GatedPlace, MOST_CONSTRAINTS, MOST_RIVALS, ReadConstraint, Style};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
 pub use saved::{Loader, Saver, Unusable};
 pub use variables::{LastVariables, Tracked, Variable, Variables};

@@ -22,7 +22,7 @@ pub struct Effort<'a> {
 }
 
 impl Effort<'_> {
-    /// So many executions, however long they take.
+    /// A number of executions, however long they take.
     #[must_use]
     pub const fn of(runs: u64) -> Self {
         Self { runs, goes_on: &|| true }
@@ -123,7 +123,7 @@ struct Search<'a> {
 
 /// In schedules with more rules than this shortcuts are tried only among the first; with more turns, none are joined.
 const LONG: usize = 40;
-/// With up to so many preemptions all their subsets are tried.
+/// With up to this many preemptions, all their subsets are tried.
 const FEW: usize = 6;
 
 impl Search<'_> {
@@ -322,7 +322,7 @@ impl Search<'_> {
         self.best.as_ref().is_some_and(|best| best.cost.preemptions > 0) && !self.out_of_runs()
     }
 
-    /// Leaves out what happens between two switches: whoever goes on at the second one goes on at the first. That may be the
+    /// Leaves out what happens between two switches: the thread that goes on at the second one goes on at the first. That may be the
     /// thread that was running, if it can go on by a time-out.
     fn shortcuts(&mut self) -> Result<(), ExecutorError> {
         let mut at = 0;

@@ -26,7 +26,7 @@ impl Part {
     /// All of it.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Part `number`, from 1, of so many.
+    /// Part `number`, from 1, of `of`.
     #[must_use]
     pub const fn new(number: u32, of: u32) -> Option<Self> {
         if number >= 1 && number <= of { Some(Self { number, of }) } else { None }

@@ -1,8 +1,8 @@
-//! How long executions are let run.
+//! How long executions may run.
 //!
-//! A program that never ends uses up the time limit in every execution, though most of what it shows, it shows soon. So
-//! executions are cut early at first. One that was cut is no result: it is run again without, alone, and either ends,
-//! then its like are let run as long; or it does not, and from then on all are cut.
+//! A program that never ends uses up the time limit in every execution, although it shows most of its bugs early. So
+//! executions are truncated early at first. A truncated execution is rerun alone without the limit. If it finishes, the limit
+//! is raised; otherwise the limit applies from then on.
 
 use crate::plan::LONGEST_TURN;
 use crate::{Execution, Loader, Outcome, Plan, Saver, Style, TURN, Tail, Unusable};
@@ -10,9 +10,9 @@ use crate::{Execution, Loader, Outcome, Plan, Saver, Style, TURN, Tail, Unusable
 /// The limit of an execution that made too many threads, in words.
 pub const THREADS: &str = "threads";
 
-/// Events after which executions are cut until one is known that needs more.
+/// Events after which executions are truncated until one is known that needs more.
 const FIRST: u64 = 4_000_000;
-/// Events that executions of a program get that does not end, at least.
+/// Events that executions of a program that does not end get, at least.
 const ENDLESS: u64 = 50_000;
 /// Threads that they get, at least.
 const ENDLESS_THREADS: u32 = 64;
@@ -72,8 +72,8 @@ impl Patience {
     /// Sets how long the plan is let run: never so short that its own decisions are not reached.
     pub(crate) fn limit(&self, plan: &mut Plan) {
         plan.max_threads = plan.max_threads.min(self.threads());
-        // A walk may want one thread to do all that it has to before another one begins. Whoever has had as many events
-        // as a whole execution waits for somebody.
+        // A walk may want one thread to do all of its work before another one begins. A thread that has had as many events
+        // as a whole execution waits for another one.
         if is_walk(plan) && plan.fair_limit == Some(TURN) {
             plan.fair_limit = Some(self.shortest.clamp(TURN, LONGEST_TURN));
         }

@@ -1,6 +1,6 @@
 //! What to run.
 
-use crate::{Pair, Style, Switch, TURN, Tracked, Wish};
+use crate::{Pair, ReadConstraint, Style, Switch, TURN, Tracked};
 
 /// One schedule to run, as data. See the event crate for the numbering of events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -24,8 +24,8 @@ pub struct Plan {
     pub observe: Observe,
     /// Whether the happens-before detector runs.
     pub detect_races: bool,
-    /// Whether what it infers is a race. Without that it tells only which memory is shared and which was used after its end, and
-    /// a race is what [`Plan::provoke`] and [`Plan::sample`] make meet.
+    /// Whether what it infers is a race. Without that it reports only which memory is shared and which was used after its end, and
+    /// a race is a pair of accesses that [`Plan::provoke`] or [`Plan::sample`] makes meet.
     pub infer_races: bool,
     /// Take call stacks at every logged event, and log every access to this memory (address, bytes) with its stack.
     /// For reports only: it is slow.
@@ -43,24 +43,24 @@ pub struct Plan {
     /// create make.
     pub weights: Vec<(u64, u64)>,
     /// For [`Style::Guided`]: reads, and the writes that they should see.
-    pub wishes: Vec<Wish>,
+    pub constraints: Vec<ReadConstraint>,
     /// Log what is allocated, so that the log can be read with [`crate::Variables`].
     pub allocations: bool,
-    /// Hold whoever comes to one of these accesses until another thread is about to make a conflicting one, or nobody
-    /// else can run. A pair that meets is a race, and logged as one.
+    /// Hold a thread that comes to one of these accesses until another thread is about to make a conflicting one, or no
+    /// other thread can run. A pair that meets is a race, and logged as one.
     pub provoke: Option<Box<Pair>>,
     /// Events of other threads after which a held thread goes on, though others could too: they may only wait for it. Not for
     /// executions that run freely.
     pub patience: u64,
     /// Hold threads at accesses that are drawn at random, in the same way.
     pub sample: Option<Sample>,
-    /// Let the threads run freely: in parallel, as the system has them run. Nothing is decided, and whoever is held waits
+    /// Let the threads run freely: in parallel, as the system has them run. Nothing is decided, and a thread that is held waits
     /// for a time that the executor knows from executions that observed everything. An executor that has no threads to
     /// let run may follow the rest of the plan under control.
     pub free: bool,
-    /// Stop after so many events.
+    /// Stop after this many events.
     pub max_events: u64,
-    /// Stop when there shall be more threads than so many.
+    /// Stop when the program creates more threads than this.
     pub max_threads: u32,
 }
 
@@ -69,7 +69,7 @@ pub struct Plan {
 pub struct Sample {
     /// Seed of the draws.
     pub seed: u64,
-    /// One of so many, in the mean.
+    /// One of this many, on average.
     pub every: u64,
 }
 
@@ -129,7 +129,7 @@ impl Default for Plan {
             select: None,
             track: Vec::new(),
             weights: Vec::new(),
-            wishes: Vec::new(),
+            constraints: Vec::new(),
             allocations: false,
             provoke: None,
             patience: PATIENCE,

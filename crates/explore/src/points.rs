@@ -219,7 +219,7 @@ mod tests {
             }
         }
         assert!(granule.touches.len() <= MANY_TOUCHES, "{}", granule.touches.len());
-        // Somebody who began before all of them, and is still there, may come in between.
+        // A thread that began before all of them, and is still there, may come in between.
         records.insert(0, thread(Kind::Create, 100));
         records.push(access(100, Kind::Read, 64, 8, 2));
         assert_eq!(sites(records), [1, 2]);

@@ -14,7 +14,7 @@ pub struct Portfolio {
     first: u64,
 }
 
-/// An execution counts as one more for each time that it is so many times as long as the first.
+/// An execution counts as one more for each time that it is this many times as long as the first.
 const LONG: u64 = 8;
 /// Nothing shorter is long.
 const SHORT: u64 = 1_000;
@@ -87,7 +87,7 @@ impl Portfolio {
         self.members.iter().map(|share| share.queue.left_out()).sum()
     }
 
-    /// An execution of a member took so many events. Members share the effort, not the number of executions: one whose
+    /// An execution of a member took this many events. Members share the effort, not the number of executions: one whose
     /// executions spin for long would take the time of all others.
     pub(crate) fn charge(&mut self, member: usize, events: u64) {
         if self.first == 0 {
@@ -165,7 +165,7 @@ pub(crate) trait Queue {
     fn waiting(&self) -> usize;
     /// Takes the next target.
     fn take(&mut self) -> Option<Taken>;
-    /// Tells what became of the target that was taken first among those not yet told about. True when everything starts
+    /// Reports what became of the target that was taken first among those not yet reported. True when everything starts
     /// again because of that.
     fn tell(&mut self, tries: u32, fate: Fate<'_>) -> bool;
     /// Tells of an execution of another member.
@@ -174,7 +174,7 @@ pub(crate) trait Queue {
     fn guesses(&self) -> bool;
     /// See [`Analysis::weight`].
     fn weight(&self) -> u32;
-    /// Takes back the targets that were taken and not told about.
+    /// Takes back the targets that were taken and not reported.
     fn put_back(&mut self);
     /// Goes on to the next stage, if there is one.
     fn next_stage(&mut self) -> bool;
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    /// How often each of two members is chosen whose executions have so many events, of 900 times.
+    /// How often each of two members is chosen, of 900 times, given the length of their executions.
     fn chosen(events: [u64; 2]) -> [u32; 2] {
         let mut portfolio = Portfolio::of(Endless).with(1, Endless);
         (0..2).for_each(|member| portfolio.member(member).start());

@@ -190,7 +190,7 @@ impl<'a> Loader<'a> {
     /// A number.
     ///
     /// # Errors
-    /// When there is none, as for everything that is read.
+    /// When the input ends or is damaged, as for everything that is read.
     pub fn number(&mut self) -> Result<u64, Unusable> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -230,7 +230,7 @@ impl<'a> Loader<'a> {
     /// A text.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the input is damaged.
     pub fn text(&mut self) -> Result<String, Unusable> {
         let length = self.number()?;
         let bytes = (0..length).map(|_| self.byte()).collect::<Result<Vec<u8>, _>>()?;
@@ -272,7 +272,7 @@ impl<'a> Loader<'a> {
     /// A pair of conflicting accesses.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the input is damaged.
     pub fn pair(&mut self) -> Result<Pair, Unusable> {
         let mut one = || {
             let (code, path) = (self.number()?, self.optional()?);
@@ -284,7 +284,7 @@ impl<'a> Loader<'a> {
     /// A variable.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the input is damaged.
     pub fn variable(&mut self) -> Result<Variable, Unusable> {
         Ok(match self.numbers::<u64>()?[..] {
             [0, address] => Variable::Fixed(address),
@@ -301,7 +301,7 @@ impl<'a> Loader<'a> {
     /// A variable as it is recognised while a program runs.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the input is damaged.
     pub fn tracked(&mut self) -> Result<Tracked, Unusable> {
         match self.numbers::<u64>()?[..] {
             [0, address] => Ok(Tracked::At(address)),

@@ -3,9 +3,9 @@
 use racehunter_event::callers_hash;
 use racehunter_event::control::{
     FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_FREE, FLAG_INFER_NOTHING, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
-    FLAG_VALUES, Hold, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, Slot,
-    TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
-    Tracked, Weight, Wish,
+    FLAG_VALUES, Hold, MOST_CONSTRAINTS, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
+    ReadConstraint, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS,
+    TAIL_RANDOM, TAIL_UNIFORM, Tracked, Weight,
 };
 use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
 
@@ -40,7 +40,7 @@ pub(crate) fn encode(plan: &Plan, context: &Context) -> Slot {
         max_threads: plan.max_threads,
         tracked: tracked(&plan.track),
         weights: weights(&plan.weights),
-        wishes: wishes(&plan.wishes),
+        constraints: constraints(&plan.constraints),
         selected,
         selected_count,
         fair_limit: plan.fair_limit.unwrap_or(0),
@@ -125,11 +125,11 @@ fn weights(weights: &[(u64, u64)]) -> [Weight; MOST_WEIGHTS] {
     all
 }
 
-fn wishes(wishes: &[explore::Wish]) -> [Wish; MOST_WISHES] {
-    let place = |explore::Place { code, gate }: explore::Place| [code, gate];
-    let mut all = [Wish::default(); MOST_WISHES];
-    for (to, from) in all.iter_mut().zip(wishes) {
-        *to = Wish {
+fn constraints(constraints: &[explore::ReadConstraint]) -> [ReadConstraint; MOST_CONSTRAINTS] {
+    let place = |explore::GatedPlace { code, gate }: explore::GatedPlace| [code, gate];
+    let mut all = [ReadConstraint::default(); MOST_CONSTRAINTS];
+    for (to, from) in all.iter_mut().zip(constraints) {
+        *to = ReadConstraint {
             reader: from.reader,
             read: place(from.read),
             object: from.object,

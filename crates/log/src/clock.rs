@@ -21,7 +21,7 @@ impl VectorClock {
         *count
     }
 
-    /// At least so many steps of a thread.
+    /// At least `count` steps of a thread.
     pub fn raise(&mut self, thread: ThreadId, count: u32) {
         let known = self.entry(thread);
         *known = count.max(*known);

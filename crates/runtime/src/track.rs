@@ -1,5 +1,5 @@
 //! The variables whose accesses a walk counts: fixed addresses, and whatever a call of the allocator returns. And events that
-//! its wishes are about.
+//! its constraints are about.
 //!
 //! Where a plan cares for few variables, each byte of theirs has a mark, and the hooks of plain accesses count those of marked
 //! memory themselves: see [`RH_LEFT`].
@@ -33,8 +33,8 @@ static TRACKING: Global<Tracking> = Global::new(Tracking {
     room: 0,
 });
 
-/// Whether the walk has wishes.
-static WISHES: Global<bool> = Global::new(false);
+/// Whether the walk has constraints.
+static CONSTRAINED: Global<bool> = Global::new(false);
 
 /// Sites with a flag look closer only at accesses from this address on, and no further than so many bytes behind it. Where
 /// the plan cares for few sites that is what its variables lie in; otherwise everything.
@@ -74,8 +74,9 @@ fn look_at(start: usize, end: usize) {
 /// Takes the variables of the plan.
 pub(crate) unsafe fn begin() {
     let variables = (*server::slot()).tracked;
-    WISHES.set((*server::slot()).wishes[0].reader != 0);
-    ACTIVE.set(WISHES.get() || variables.iter().any(|variable| variable.object != 0 || variable.allocated_at != 0));
+    CONSTRAINED.set((*server::slot()).constraints[0].reader != 0);
+    ACTIVE
+        .set(CONSTRAINED.get() || variables.iter().any(|variable| variable.object != 0 || variable.allocated_at != 0));
     *TRACKING.ptr() = Tracking { variables, blocks: core::ptr::null_mut(), count: 0, room: 0 };
     RH_LEFT.set(0);
     LEFT_BEFORE.set(0);
@@ -95,9 +96,9 @@ pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
 
-/// Whether the walk has wishes.
-pub(crate) fn has_wishes() -> bool {
-    WISHES.get()
+/// Whether the walk has constraints.
+pub(crate) fn has_constraints() -> bool {
+    CONSTRAINED.get()
 }
 
 unsafe fn mark_of(address: usize) -> *mut u8 {
@@ -130,7 +131,7 @@ pub(crate) fn let_count(left: u64) {
 /// An event was logged. Before there is a second thread nothing can come between two accesses. That a thread begins counts
 /// as an access of it: others may have to come before its first one.
 pub(crate) unsafe fn note(record: &Record) {
-    if WISHES.get() {
+    if CONSTRAINED.get() {
         schedule::performed(record);
         return;
     }

@@ -1,4 +1,4 @@
-//! Randomised schedulers: who goes on at a point, when the plan leaves it open.
+//! Randomised schedulers: which thread goes on at a point where the plan leaves it open.
 //!
 //! Such a scheduler has to decide at every point, so it runs inside the target; the controller only says which one, and
 //! gives the seed. The in-memory model of the explore crate uses the same code, which is how it is tested. It knows
@@ -8,13 +8,13 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod constraint;
 mod sample;
-mod wish;
 
+pub use constraint::{Done, GatedPlace, MOST_CONSTRAINTS, MOST_RIVALS, ReadConstraint};
 pub use sample::Sampler;
-pub use wish::{Done, MOST_RIVALS, MOST_WISHES, Place, Wish};
 
-use wish::Wishes;
+use constraint::ReadConstraints;
 
 /// How a walk chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +55,7 @@ pub enum Style {
     /// ([`Walk::weigh`]); between them any thread may go on.
     Uniform,
     /// Reads-from guidance (in the way of Wolff et al., 2024): as [`Style::Pos`], but threads are held back so that reads see
-    /// the writes that they should: [`Walk::wish`].
+    /// the writes that they should: [`Walk::constrain`].
     Guided,
 }
 
@@ -128,7 +128,7 @@ pub struct Walk<const THREADS: usize> {
     choices: u64,
     /// The choices at which priorities change.
     changes: [u64; MOST_CHANGES],
-    /// The first of them that is to come, 0 when there is none.
+    /// The first of them that is to come, 0 for none.
     next_change: u64,
     /// How often a thread had to give way.
     given_way: u64,
@@ -144,7 +144,7 @@ pub struct Walk<const THREADS: usize> {
     left: [u64; THREADS],
     /// Who makes the next one.
     intended: Option<u32>,
-    wishes: Wishes,
+    constraints: ReadConstraints,
 }
 
 /// Priorities that are drawn are above this; those given at a change are below, but above [`LAST`].
@@ -172,7 +172,7 @@ impl<const THREADS: usize> Walk<THREADS> {
             weighed: 0,
             left: [0; THREADS],
             intended: None,
-            wishes: Wishes::NONE,
+            constraints: ReadConstraints::NONE,
         }
     }
 
@@ -189,7 +189,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         self.left[..self.used].fill(0);
         self.weighed = 0;
         self.intended = None;
-        self.wishes = Wishes::NONE;
+        self.constraints = ReadConstraints::NONE;
         self.used = 0;
         self.changes = [0; MOST_CHANGES];
         if let Style::Pct { depth, length } | Style::PctVariables { depth, length } = style {
@@ -206,7 +206,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// For [`Style::Uniform`], after [`Walk::begin`]: so many accesses of the chosen variables are made by this thread and
+    /// For [`Style::Uniform`], after [`Walk::begin`]: how many accesses of the chosen variables are made by this thread and
     /// by all threads that it creates.
     pub fn weigh(&mut self, path: u64, accesses: u64) {
         if let Some(entry) = self.weights.get_mut(self.weighed) {
@@ -216,8 +216,8 @@ impl<const THREADS: usize> Walk<THREADS> {
     }
 
     /// For [`Style::Guided`], after [`Walk::begin`]: a read, and the write that it should see.
-    pub fn wish(&mut self, wish: Wish) {
-        self.wishes.add(wish);
+    pub fn constrain(&mut self, constraint: ReadConstraint) {
+        self.constraints.add(constraint);
     }
 
     /// A number below `limit`, which is not 0. splitmix64: small, even, and the same everywhere.
@@ -244,7 +244,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// Who goes on, of the threads that can run; `None` when there is none. `running` is who did so far.
+    /// The thread that goes on, of those that can run; `None` when no thread can. `running` is the thread that ran so far.
     pub fn choose(&mut self, running: u32, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
         match self.style {
             Style::Even => {
@@ -263,16 +263,16 @@ impl<const THREADS: usize> Walk<THREADS> {
             Style::PctVariables { .. } | Style::Order { .. } => self.highest(candidates).map(|next| next.thread),
             Style::Pos => self.sample(candidates.clone(), candidates),
             Style::Guided => {
-                let wishes = self.wishes;
-                let free = candidates.clone().filter(|next| !wishes.hold_back(next));
+                let constraints = self.constraints;
+                let free = candidates.clone().filter(|next| !constraints.hold_back(next));
                 if free.clone().count() < candidates.clone().count() {
-                    self.wishes.waited();
+                    self.constraints.waited();
                 }
                 if free.clone().next().is_some() {
                     return self.sample(free, candidates);
                 }
                 let chosen = self.highest(candidates.clone())?;
-                self.wishes.give_up(&chosen);
+                self.constraints.give_up(&chosen);
                 self.sample(core::iter::once(chosen), candidates)
             }
             Style::Uniform => self.choose_evenly(candidates),
@@ -284,8 +284,8 @@ impl<const THREADS: usize> Walk<THREADS> {
         matches!(self.style, Style::Pct { .. } | Style::PctVariables { .. } | Style::Order { .. })
     }
 
-    /// Whether, besides, choices change no priorities: as long as nobody else can run, and [`Walk::accessed`] and its like tell
-    /// of no change, whoever was chosen would be chosen again.
+    /// Whether, besides, choices change no priorities: as long as no other thread can run, and [`Walk::accessed`] and similar calls
+    /// report no change, the thread that was chosen would be chosen again.
     pub fn follows_priorities(&self) -> bool {
         matches!(self.style, Style::PctVariables { .. } | Style::Order { .. })
     }
@@ -302,14 +302,14 @@ impl<const THREADS: usize> Walk<THREADS> {
         Some(chosen.thread)
     }
 
-    /// Whether a wish holds back everybody who can go on.
+    /// Whether constraints hold back every thread that can go on.
     pub fn holds_all_back(&self, mut candidates: impl Iterator<Item = Next>) -> bool {
-        self.style == Style::Guided && candidates.all(|next| self.wishes.hold_back(&next))
+        self.style == Style::Guided && candidates.all(|next| self.constraints.hold_back(&next))
     }
 
     /// For [`Style::Guided`]: an event has happened.
     pub fn performed(&mut self, done: Done) {
-        self.wishes.performed(done);
+        self.constraints.performed(done);
     }
 
     fn choose_evenly(&mut self, candidates: impl Iterator<Item = Next> + Clone) -> Option<u32> {
@@ -400,7 +400,7 @@ impl<const THREADS: usize> Walk<THREADS> {
     }
 
     /// For [`Style::PctVariables`]: how many accesses of the chosen variables it takes to change a priority, the one that does so
-    /// included. 0: each has to be told of.
+    /// included. 0: each has to be reported.
     #[must_use]
     pub fn until_change(&self) -> u64 {
         match self.style {
@@ -410,7 +410,7 @@ impl<const THREADS: usize> Walk<THREADS> {
         }
     }
 
-    /// So many accesses of the chosen variables were made that changed nothing: fewer than [`Walk::until_change`] has said.
+    /// Accesses of the chosen variables were made that changed nothing: fewer than [`Walk::until_change`] has said.
     /// Returns how many there were in all, with threads that have begun.
     pub fn skip(&mut self, accesses: u64) -> u64 {
         self.choices += accesses;
@@ -468,10 +468,10 @@ impl<const THREADS: usize> Walk<THREADS> {
     pub fn gives_way(&mut self, thread: u32) {
         if self.style == Style::Uniform {
             self.set_left(thread, 0);
-            // Whoever was drawn may wait for somebody who is kept waiting here.
+            // The thread that was drawn may wait for one that is kept waiting here.
             self.intended = None;
         }
-        self.wishes.gives_way();
+        self.constraints.gives_way();
         self.given_way += 1;
         self.set(thread, LAST.saturating_sub(self.given_way).max(1));
     }
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_to_choose() {
+    fn no_thread_to_choose() {
         for style in [Style::Even, Style::Pct { depth: 3, length: 10 }, Style::Pos] {
             let mut walk = Walk::<8>::new();
             walk.begin(style, 1);
@@ -627,7 +627,7 @@ mod tests {
             orders[(first * 2 + u32::from(second == rest[0])) as usize] += 1;
             let expected = [0, 1, 2].into_iter().max_by_key(|&thread| path_priority(seed, 2 * thread + 1));
             assert_eq!(Some(u64::from(first)), expected);
-            // Whoever is first gets another place.
+            // The first thread gets another place.
             let mut changed = none;
             changed[0] = first;
             walk.begin(Style::Order { changed, count: 1 }, seed);
@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_way_has_somebody_else_drawn() {
+    fn when_a_thread_gives_way_another_one_is_drawn() {
         let mut walk = Walk::<8>::new();
         walk.begin(Style::Uniform, 1);
         walk.weigh(1, 1_000_000);

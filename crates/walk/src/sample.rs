@@ -2,7 +2,7 @@
 
 use crate::mix;
 
-/// Draws accesses: about one of so many.
+/// Draws accesses: one of every `every`, on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sampler {
     every: u64,

@@ -133,7 +133,7 @@ impl<'e> Trail<'e> {
         Some(decision)
     }
 
-    /// Whether the strategy has chosen somebody who sleeps.
+    /// Whether the strategy has chosen a thread that sleeps.
     fn chose_sleeper(&self, decision: &Decision) -> bool {
         decision.at >= self.start && self.way.is_asleep(decision.to)
     }
@@ -154,7 +154,7 @@ impl<'e> Trail<'e> {
         }
         self.way.decide(decision, self.decisions.time_passes());
         if !search.has_prices() {
-            // Whoever was tried here before need not be tried again until it makes a difference.
+            // A thread that was tried here before need not be tried again until it makes a difference.
             let earlier = search.tried.before((before.prefix, decision.at), decision.to);
             for thread in earlier.filter(|thread| self.decisions.ready().any(|ready| ready == *thread)) {
                 self.way.sleep(thread);
@@ -299,7 +299,7 @@ impl ContextBound {
     }
 
     /// Whether all who are wanted can be chosen. To ignore a yield, or to let time pass, has a price that others may spare
-    /// them by going first: with prices, that does not count. Nor does somebody who sleeps: what begins with its next
+    /// them by going first: with prices, that does not count. Nor does a thread that sleeps: what begins with its next
     /// operation is explored elsewhere, but others who are to change what that does are not wanted there.
     fn is_possible(&self, wanted: &Wanted, trail: &Trail<'_>, decision: &Decision) -> bool {
         let prices = self.has_prices();

@@ -1,7 +1,7 @@
 //! How what is known of reads is written, and read again.
 
 use super::Read;
-use racehunter_explore::{Loader, MOST_RIVALS, Place, Saver, Unusable, Wish};
+use racehunter_explore::{GatedPlace, Loader, MOST_RIVALS, ReadConstraint, Saver, Unusable};
 use std::collections::BTreeMap;
 
 pub(super) fn save_map<N: Copy + Into<u64>>(out: &mut Saver<'_>, map: &BTreeMap<u64, N>) {
@@ -26,22 +26,22 @@ pub(super) fn load_wanted(input: &mut Loader<'_>) -> Result<Vec<(Read, u64)>, Un
     if rest.is_empty() { Ok(wanted) } else { Err(Unusable::Damaged) }
 }
 
-pub(super) fn save_wish(out: &mut Saver<'_>, wish: &Wish) {
-    let Wish { reader, read, object, skip, write, rivals } = *wish;
+pub(super) fn save_constraint(out: &mut Saver<'_>, constraint: &ReadConstraint) {
+    let ReadConstraint { reader, read, object, skip, write, rivals } = *constraint;
     let places = [read].into_iter().chain(rivals).flat_map(|place| [place.code, place.gate]);
     let numbers: Vec<u64> = [reader, object, u64::from(skip), write].into_iter().chain(places).collect();
     out.numbers(numbers.into_iter());
 }
 
-pub(super) fn load_wish(input: &mut Loader<'_>) -> Result<Wish, Unusable> {
+pub(super) fn load_constraint(input: &mut Loader<'_>) -> Result<ReadConstraint, Unusable> {
     let numbers: Vec<u64> = input.numbers()?;
     let Some(([reader, object, skip, write], places)) = numbers.split_first_chunk() else {
         return Err(Unusable::Damaged);
     };
-    let mut places = places.as_chunks().0.iter().map(|&[code, gate]| Place { code, gate });
+    let mut places = places.as_chunks().0.iter().map(|&[code, gate]| GatedPlace { code, gate });
     let read = places.next().ok_or(Unusable::Damaged)?;
-    let mut rivals = [Place::default(); MOST_RIVALS];
+    let mut rivals = [GatedPlace::default(); MOST_RIVALS];
     rivals.iter_mut().zip(places).for_each(|(to, from)| *to = from);
     let skip = u32::try_from(*skip).map_err(|_| Unusable::Damaged)?;
-    Ok(Wish { reader: *reader, read, object: *object, skip, write: *write, rivals })
+    Ok(ReadConstraint { reader: *reader, read, object: *object, skip, write: *write, rivals })
 }

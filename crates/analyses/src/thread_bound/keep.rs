@@ -1,6 +1,6 @@
 //! Saving a search, and going on with it.
 
-use super::{Place, Rider, Target, ThreadBound};
+use super::{Candidate, Place, Target, ThreadBound};
 use crate::trie::Trie;
 use racehunter_explore::{Loader, MOST_CHANGED, Saver, Unusable};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl ThreadBound {
         self.begun = input.numbers()?.into_iter().collect();
         let targets = load_all(input)?;
         let held = self.later.values().flatten().chain(&targets).all(|target| self.trie.hold(target.prefix));
-        // Prefixes that nobody holds are those of targets that were given up.
+        // Prefixes that are not held belong to targets that were given up.
         if held { Ok(targets) } else { Err(Unusable::Damaged) }
     }
 }
@@ -62,7 +62,7 @@ impl Place {
     }
 }
 
-impl Rider {
+impl Candidate {
     fn save(&self, out: &mut Saver<'_>) {
         out.number(self.seed);
         out.numbers(self.preempted().iter().copied());
@@ -83,11 +83,11 @@ impl Rider {
 
 fn save_all(targets: &[&Target], out: &mut Saver<'_>) {
     out.count(targets.len());
-    for Target { prefix, at, riders } in targets {
+    for Target { prefix, at, candidates } in targets {
         out.number(*prefix);
         out.number(*at);
-        out.count(riders.len());
-        riders.iter().for_each(|rider| rider.save(out));
+        out.count(candidates.len());
+        candidates.iter().for_each(|candidate| candidate.save(out));
     }
 }
 
@@ -95,12 +95,12 @@ fn load_all(input: &mut Loader<'_>) -> Result<Vec<Target>, Unusable> {
     let mut targets = Vec::new();
     for _ in 0..input.number()? {
         let (prefix, at) = (input.small()?, input.number()?);
-        let riders = (0..input.number()?).map(|_| Rider::load(input)).collect::<Result<Vec<_>, _>>()?;
-        if riders.is_empty() {
-            // Somebody has to be the pilot.
+        let candidates = (0..input.number()?).map(|_| Candidate::load(input)).collect::<Result<Vec<_>, _>>()?;
+        if candidates.is_empty() {
+            // One of them has to be the leader.
             return Err(Unusable::Damaged);
         }
-        targets.push(Target { prefix, at, riders: Rc::new(riders) });
+        targets.push(Target { prefix, at, candidates: Rc::new(candidates) });
     }
     Ok(targets)
 }

@@ -114,7 +114,7 @@ impl Deeds {
     }
 
     /// The number of a moment that was reached with these variables and threads, which are what bounds what is ahead. The
-    /// number of preemptions is not told apart: who has reached it with fewer comes as far.
+    /// number of preemptions does not matter: a schedule that has reached it with fewer comes as far.
     pub fn tell_apart(&self, moment: u128) -> u128 {
         let mut variables = self.variables.clone();
         variables.sort_unstable();

@@ -303,7 +303,7 @@ fn auto_shares_its_executions() {
     let share = |style: fn(&Style) -> bool| {
         recorder.runs.iter().filter(|(plan, _)| matches!(&plan.tail, Tail::Walk { style: s, .. } if style(s))).count()
     };
-    // A quarter each, but for the beginning, when wishes that were not tried come first; a fifth each from 1,000 on, when
+    // A quarter each, but for the beginning, when constraints that were not tried come first; a fifth each from 1,000 on, when
     // coverage takes part.
     let (guided, pct) = (share(|style| *style == Style::Guided), share(|style| matches!(style, Style::Pct { .. })));
     let uniform = share(|style| *style == Style::Uniform);

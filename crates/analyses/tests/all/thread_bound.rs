@@ -197,7 +197,7 @@ proptest! {
             runs.iter().for_each(|execution| *orders.entry(order(execution)).or_default() += 1);
             classes.extend(runs.iter().map(class));
             common.insert(part.counts.common);
-            // With fewer riders around, who is the first to begin like this can be another one.
+            // With fewer candidates around, who is the first to begin like this can be another one.
             prop_assert!(prunes || part.counts.executions <= whole.counts.executions);
         }
         prop_assert_eq!(bugs, found(&whole));

@@ -167,7 +167,7 @@ impl Campaign<'_> {
 }
 
 impl Claim {
-    /// In words, for whoever did this part.
+    /// In words, for this part of the search.
     #[must_use]
     pub fn of_part(&self, part: Part) -> String {
         let (words, number, of) = (&self.words, part.number(), part.of());

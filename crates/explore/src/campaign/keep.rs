@@ -6,7 +6,7 @@ use crate::{Endings, Escape, Executor, Loader, Plan, Saver, Unusable};
 use std::io::{self, Read, Write};
 
 /// The first number of a state: changes with its form.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 
 impl Campaign<'_> {
     /// Writes everything that is needed to go on later. To be called between two calls of [`Campaign::advance`].

@@ -2,7 +2,7 @@
 //!
 //! Rules say when a thread gives way, wherever that is in the whole; to leave one out changes all that comes later. Turns can
 //! be moved instead. Two turns of a thread with others between them become one when the later of them comes first, or the
-//! earlier of them last. As long as nobody sees a difference, all else stays as it was, and the schedule can be written
+//! earlier of them last. As long as no thread sees a difference, all else stays as it was, and the schedule can be written
 //! down without trying it bit by bit: one execution tells.
 
 use crate::{Execution, Plan, Switch};

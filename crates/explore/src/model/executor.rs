@@ -102,10 +102,10 @@ struct Run<'a> {
 /// Who touched a variable so far.
 #[derive(Default)]
 struct Touches {
-    /// Who has accessed it: threads, and whether in a handler.
+    /// The threads that have accessed it, and whether in a handler.
     threads: HashSet<(u32, bool)>,
     written: bool,
-    /// Plain accesses, and whether the log told that they are not points although the variable is shared.
+    /// Sites of plain accesses, and whether the log has reported that they touch shared memory without being points.
     sites: HashMap<u32, bool>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Run<'a> {
         if let Tail::Walk { style, seed } = plan.tail {
             walk.begin(style, seed);
             plan.weights.iter().for_each(|&(path, accesses)| walk.weigh(path, accesses));
-            plan.wishes.iter().for_each(|&wish| walk.wish(wish));
+            plan.constraints.iter().for_each(|&constraint| walk.constrain(constraint));
         }
         Self {
             program,
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
         }
         loop {
             let others = self.others_ready();
-            // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready.
+            // A plan that says nothing about a yield repeats an execution in which no other thread was known to be ready.
             let planned = n >= self.plan.tail_from || self.forced.first().is_some_and(|switch| switch.at == n);
             let yields = std::mem::take(&mut self.yielded) && others && planned;
             if yields && matches!(self.plan.tail, Tail::Walk { .. }) {
@@ -305,7 +305,7 @@ impl<'a> Run<'a> {
         if self.state.spins_for_ever() { Outcome::Limit("events".to_owned()) } else { Outcome::Deadlock }
     }
 
-    /// Who goes on at event `n` because the pair that was provoked has met: see the runtime.
+    /// The thread that goes on at event `n` because the provoked pair has met: see the runtime.
     fn partner_at(&self, n: u64) -> Option<u32> {
         self.partner.filter(|&(thread, at)| at == n && self.status(thread) == Status::Ready).map(|(thread, _)| thread)
     }
@@ -315,7 +315,7 @@ impl<'a> Run<'a> {
             && (matches!(self.status(thread), Status::Ready | Status::Suspended(..)) || self.state.may_wake(thread))
     }
 
-    /// Who goes on when the plan does not say.
+    /// The thread that goes on when the plan does not say.
     fn choose(&mut self, able: bool, cause: Cause) -> Option<u32> {
         let count = self.state.threads();
         let earliest = (0..count)
@@ -340,7 +340,7 @@ impl<'a> Run<'a> {
                 return earliest;
             }
             let state = &self.state;
-            // Whoever had its turn for too long must give way.
+            // A thread that has run for too long must give way.
             let must_go = cause == Cause::Fair && ready.len() > 1;
             let candidates = ready.iter().filter(|&&thread| !(must_go && thread == self.current));
             let track = &self.plan.track;

@@ -33,11 +33,11 @@ pub enum Op {
     Unlock(usize),
     /// Lock a mutex if it is free; 1 or 0 goes to the register.
     TryLock(usize, usize),
-    /// Lock a mutex within so many ticks; 1 or 0 goes to the register.
+    /// Lock a mutex within a number of ticks; 1 or 0 goes to the register.
     TimedLock(usize, u64, usize),
     /// Wait on a condition variable (first) with a mutex (second).
     Wait(usize, usize),
-    /// The same for so many ticks at most; 1 goes to the register when time is over, else 0.
+    /// The same for a number of ticks at most; 1 goes to the register on a time-out, else 0.
     TimedWait(usize, usize, u64, usize),
     /// Wake the thread that has waited longest.
     Signal(usize),
@@ -55,7 +55,7 @@ pub enum Op {
     Kill(u32),
     /// Let others run.
     Yield,
-    /// Sleep for so many ticks.
+    /// Sleep for a number of ticks.
     Sleep(u64),
     /// Local: set a register.
     Set(usize, Value),
@@ -73,7 +73,7 @@ impl Op {
         matches!(self, Self::Set(..) | Self::JumpIf(..) | Self::Assert(..) | Self::Crash(_))
     }
 
-    /// True for plain accesses, which are points only when the executor was told so.
+    /// True for plain accesses, which are points only where the executor says so.
     pub(super) const fn is_plain_access(&self) -> bool {
         matches!(self, Self::Read(..) | Self::Write(..))
     }

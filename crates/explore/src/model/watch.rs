@@ -5,7 +5,7 @@ use crate::{Descriptor, Plan};
 use racehunter_log::AccessMode;
 use racehunter_walk::Sampler;
 
-/// Who is held, and where.
+/// The thread that is held, and where.
 #[derive(Default)]
 pub(super) struct Watch {
     descriptors: Vec<Descriptor>,
@@ -91,7 +91,7 @@ impl Watch {
         self.held.take_if(|_| n >= self.until).map(|held| held.thread())
     }
 
-    /// Nobody else can run.
+    /// No other thread can run.
     pub fn give_up(&mut self) -> Option<u32> {
         self.held.take().map(|held| held.thread())
     }

@@ -64,9 +64,9 @@ unsafe fn next(number: u32) -> Next {
     Next { thread: (*t).number, path: (*t).path, object, changes, chosen, code }
 }
 
-/// Whether the running thread is the only one that can run, others wait for time, and a wish would have it wait for them.
+/// Whether the running thread is the only one that can run, others wait for time, and a constraint would have it wait for them.
 pub(super) unsafe fn is_held_back_alone() -> bool {
-    track::has_wishes()
+    track::has_constraints()
         && LIVE.get() > READY_COUNT.get()
         && (*WALK.ptr()).holds_all_back(core::iter::once(next(CURRENT.get())))
 }

@@ -25,7 +25,7 @@ use racehunter_event::control::{
     TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, TURN,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
-use racehunter_walk::{Done, Place, Style, Walk, Wish};
+use racehunter_walk::{Done, GatedPlace, ReadConstraint, Style, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
@@ -206,10 +206,17 @@ unsafe fn take_tail() {
     for weight in (*slot).weights.into_iter().take_while(|weight| weight.path != 0) {
         (*walk).weigh(weight.path, weight.accesses);
     }
-    for wish in (*slot).wishes.iter().take_while(|wish| wish.reader != 0) {
-        let place = |[code, gate]: [u64; 2]| Place { code, gate };
-        let (read, rivals, skip) = (place(wish.read), wish.rivals.map(place), wish.skip as u32);
-        (*walk).wish(Wish { reader: wish.reader, read, object: wish.object, skip, write: wish.write, rivals });
+    for constraint in (*slot).constraints.iter().take_while(|constraint| constraint.reader != 0) {
+        let place = |[code, gate]: [u64; 2]| GatedPlace { code, gate };
+        let (read, rivals, skip) = (place(constraint.read), constraint.rivals.map(place), constraint.skip as u32);
+        (*walk).constrain(ReadConstraint {
+            reader: constraint.reader,
+            read,
+            object: constraint.object,
+            skip,
+            write: constraint.write,
+            rivals,
+        });
     }
 }
 
@@ -264,7 +271,7 @@ fn close() {
     RH_STAYS.set(true);
 }
 
-/// An event has happened in a walk that has wishes.
+/// An event has happened in a walk that has constraints.
 pub(crate) unsafe fn performed(record: &Record) {
     let Record { code, object, kind, .. } = *record;
     (*WALK.ptr()).performed(Done { path: (*thread(record.thread)).path, code, object, changes: kind.is_write() });

@@ -36,8 +36,8 @@ impl State<'_> {
         true
     }
 
-    /// Whether a thread waits again as if it had not been woken up: it was, without a reason, and nobody has done anything since
-    /// but this thread, which has only looked.
+    /// Whether a thread waits again as if it had not been woken: it was woken spuriously, and since then no other thread has
+    /// done anything, and this one has only read.
     pub(super) fn waits_again(&mut self, number: u32) -> bool {
         let thread = self.thread(number);
         let (place, woken) = ((thread.position, thread.registers), thread.woken);

@@ -1,4 +1,4 @@
-//! A program in the middle of an execution: who can do what, and what happens when they do.
+//! A program in the middle of an execution: what each thread can do, and what happens when it does.
 
 //!
 //! This file has the state, and what can be asked of it. What changes it is in [`perform`] (operations), [`conditions`] (who a

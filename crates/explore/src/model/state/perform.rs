@@ -112,7 +112,8 @@ impl State<'_> {
         self.retrace(number, &operation);
         if self.outcome.is_none() && !self.thread(number).over {
             self.run_local(number);
-            // Who sends the signal to itself gets it at once, and who has waited for a condition variable after that.
+            // A thread that sends the signal to itself gets it at once; one that waits on a condition variable gets it after the
+            // wait.
             self.deliver(number);
             self.look_back(number);
         }

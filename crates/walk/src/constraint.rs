@@ -1,23 +1,22 @@
-//! Wishes: which write a read should see.
+//! Read constraints: which write a read should see.
 //!
-//! A walk that has some holds threads back where going on would make a wish come to nothing: the reader until the write is
-//! there, and after it those who would write over it. Whoever is inside a critical section keeps others out of it, so threads
-//! are held back before the section, at its *gate*. Wishes are only that: where nobody else can go on, or it takes too long,
-//! they are given up.
+//! A walk with constraints holds threads back where going on would violate one: the reader until the write has happened, and
+//! then the threads that would overwrite it. A thread inside a critical section keeps others out of it, so threads are held
+//! back before the section, at its *gate*. A constraint is dropped when no other thread can go on, or when it takes too long.
 
 use crate::Next;
 
-/// Wishes of one walk, at most.
-pub const MOST_WISHES: usize = 3;
-/// Writes that can spoil a wish, at most.
+/// Read constraints of one walk, at most.
+pub const MOST_CONSTRAINTS: usize = 3;
+/// Writes that can violate a constraint, at most.
 pub const MOST_RIVALS: usize = 4;
-/// Choices at which somebody is held back, at most; those of threads that give way count more.
+/// Choices at which a thread is held back, at most; those of threads that give way count more.
 const PATIENCE: u32 = 20_000;
 const IMPATIENCE: u32 = 500;
 
-/// A place in the code, and the place where the outermost critical section around it begins; the same, where there is none.
+/// A place in the code, and the place where the outermost critical section around it begins; the same place outside of critical sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
-pub struct Place {
+pub struct GatedPlace {
     /// Code address of the access.
     pub code: u64,
     /// Code address of the first acquisition.
@@ -26,11 +25,11 @@ pub struct Place {
 
 /// A read, and the write that it should see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Wish {
+pub struct ReadConstraint {
     /// Path of the thread that reads.
     pub reader: u64,
     /// Where it does.
-    pub read: Place,
+    pub read: GatedPlace,
     /// The memory that is read, 0 when any may be.
     pub object: u64,
     /// How often it does so before.
@@ -39,7 +38,7 @@ pub struct Wish {
     pub write: u64,
     /// Other writes of the same memory; the first code that is 0 ends them. There may be more: where the memory is known, all
     /// writes of it are rivals.
-    pub rivals: [Place; MOST_RIVALS],
+    pub rivals: [GatedPlace; MOST_RIVALS],
 }
 
 /// An event that has happened.
@@ -57,7 +56,7 @@ pub struct Done {
 
 #[derive(Clone, Copy)]
 struct Open {
-    wish: Wish,
+    constraint: ReadConstraint,
     /// The write that should be seen is the latest one.
     armed: bool,
     /// The reader is held back as soon as it has read what else it should, and not just before this read: what it does in
@@ -66,17 +65,17 @@ struct Open {
     over: bool,
 }
 
-/// The wishes of a walk, and what has become of them.
+/// The constraints of a walk, and what has become of them.
 #[derive(Clone, Copy)]
-pub(crate) struct Wishes {
-    open: [Open; MOST_WISHES],
+pub(crate) struct ReadConstraints {
+    open: [Open; MOST_CONSTRAINTS],
     count: usize,
     patience: u32,
     /// A thread that has read all that it should: the others go first now, so that it goes on with what is true no more.
     stale: Option<u64>,
 }
 
-impl Wish {
+impl ReadConstraint {
     fn is_about(&self, object: u64) -> bool {
         self.object == 0 || self.object == object
     }
@@ -87,7 +86,7 @@ impl Wish {
     }
 
     /// Whether another write than the one that should be seen changes this memory, or `fits` says so of a known one.
-    fn is_rival(&self, code: u64, object: u64, changes: bool, fits: impl Fn(&Place) -> bool) -> bool {
+    fn is_rival(&self, code: u64, object: u64, changes: bool, fits: impl Fn(&GatedPlace) -> bool) -> bool {
         changes && object != 0 && object == self.object && code != self.write
             || self.rivals.iter().take_while(|rival| rival.code != 0).any(fits)
     }
@@ -96,63 +95,65 @@ impl Wish {
 impl Open {
     /// Whether the thread should not go on yet.
     fn holds_back(&self, next: &Next) -> bool {
-        let Self { wish, armed, over, .. } = self;
-        if *over || wish.skip > 0 || next.code == 0 {
+        let Self { constraint, armed, over, .. } = self;
+        if *over || constraint.skip > 0 || next.code == 0 {
             false
-        } else if next.path == wish.reader {
-            !armed && self.is_at(&wish.read, next)
+        } else if next.path == constraint.reader {
+            !armed && self.is_at(&constraint.read, next)
         } else {
-            *armed && wish.is_rival(next.code, next.object, next.changes, |rival| self.is_at(rival, next))
+            *armed && constraint.is_rival(next.code, next.object, next.changes, |rival| self.is_at(rival, next))
         }
     }
 
-    fn is_at(&self, place: &Place, next: &Next) -> bool {
-        next.code == place.code && self.wish.is_about(next.object)
+    fn is_at(&self, place: &GatedPlace, next: &Next) -> bool {
+        next.code == place.code && self.constraint.is_about(next.object)
             || next.code == place.gate && place.gate != place.code
     }
 
     /// Whether this is the read, of the write. Not in a critical section: there it is no use to wait.
     fn comes_true(&self, done: &Done) -> bool {
-        let Self { wish, armed, over, .. } = self;
-        let is_it = (wish.reader, wish.read.code, wish.skip) == (done.path, done.code, 0) && wish.is_about(done.object);
-        is_it && *armed && !over && wish.is_open()
+        let Self { constraint, armed, over, .. } = self;
+        let is_it = (constraint.reader, constraint.read.code, constraint.skip) == (done.path, done.code, 0)
+            && constraint.is_about(done.object);
+        is_it && *armed && !over && constraint.is_open()
     }
 
     fn performed(&mut self, Done { path, code, object, changes }: Done) {
-        if !self.wish.is_about(object) {
+        if !self.constraint.is_about(object) {
             return;
         }
-        let Self { wish, armed, over, .. } = self;
-        let own = path == wish.reader;
-        if code == wish.write && !own {
+        let Self { constraint, armed, over, .. } = self;
+        let own = path == constraint.reader;
+        if code == constraint.write && !own {
             *armed = true;
-        } else if wish.is_rival(code, object, changes, |rival| rival.code == code) {
+        } else if constraint.is_rival(code, object, changes, |rival| rival.code == code) {
             *armed = false;
             // What was there before all writes does not come back.
-            *over |= wish.write == 0;
+            *over |= constraint.write == 0;
         }
-        if own && code == wish.read.code {
-            *over |= wish.skip == 0;
-            wish.skip = wish.skip.saturating_sub(1);
+        if own && code == constraint.read.code {
+            *over |= constraint.skip == 0;
+            constraint.skip = constraint.skip.saturating_sub(1);
         }
     }
 }
 
-impl Wishes {
+impl ReadConstraints {
     pub(crate) const NONE: Self = {
-        let nowhere = Place { code: 0, gate: 0 };
-        let wish = Wish { reader: 0, read: nowhere, skip: 0, write: 0, rivals: [nowhere; MOST_RIVALS], object: 0 };
+        let nowhere = GatedPlace { code: 0, gate: 0 };
+        let constraint =
+            ReadConstraint { reader: 0, read: nowhere, skip: 0, write: 0, rivals: [nowhere; MOST_RIVALS], object: 0 };
         Self {
-            open: [Open { wish, armed: false, early: false, over: true }; MOST_WISHES],
+            open: [Open { constraint, armed: false, early: false, over: true }; MOST_CONSTRAINTS],
             count: 0,
             patience: PATIENCE,
             stale: None,
         }
     };
 
-    pub(crate) fn add(&mut self, wish: Wish) {
+    pub(crate) fn add(&mut self, constraint: ReadConstraint) {
         if let Some(open) = self.open.get_mut(self.count) {
-            *open = Open { wish, armed: wish.write == 0, early: true, over: false };
+            *open = Open { constraint, armed: constraint.write == 0, early: true, over: false };
             self.count += 1;
         }
     }
@@ -163,20 +164,20 @@ impl Wishes {
             || self.open[..self.count].iter().any(|open| open.holds_back(next))
     }
 
-    /// Whether a thread has only one more read to make that somebody wishes for, of a write that is not there yet.
+    /// Whether a thread has only one more constrained read to make, of a write that has not happened yet.
     fn holds_early(&self, path: u64) -> bool {
-        let mut own = self.open[..self.count].iter().filter(|open| open.wish.reader == path);
+        let mut own = self.open[..self.count].iter().filter(|open| open.constraint.reader == path);
         let mut open = own.clone().filter(|open| !open.over);
         match (open.next(), open.next()) {
             // Inside a critical section it would keep others out.
             (Some(last), None) if last.early && !last.armed => {
-                own.clone().count() > 1 && own.all(|open| open.wish.is_open())
+                own.clone().count() > 1 && own.all(|open| open.constraint.is_open())
             }
             _ => false,
         }
     }
 
-    /// Somebody was held back.
+    /// A thread was held back.
     pub(crate) fn waited(&mut self) {
         self.lose_patience(1);
     }
@@ -184,7 +185,8 @@ impl Wishes {
     pub(crate) fn lose_patience(&mut self, by: u32) {
         self.patience = self.patience.saturating_sub(by);
         if self.patience == 0 {
-            (self.count, self.stale) = (0, None);
+            self.count = 0;
+            self.stale = None;
         }
     }
 
@@ -202,7 +204,7 @@ impl Wishes {
             return;
         }
         if self.holds_early(next.path) {
-            let own = self.open.iter_mut().filter(|open| open.wish.reader == next.path);
+            let own = self.open.iter_mut().filter(|open| open.constraint.reader == next.path);
             own.for_each(|open| open.early = false);
             return;
         }
@@ -215,7 +217,7 @@ impl Wishes {
         let open = &mut self.open[..self.count];
         let came_true = open.iter().any(|open| open.comes_true(&done));
         open.iter_mut().for_each(|open| open.performed(done));
-        let mut own = open.iter().filter(|open| open.wish.reader == done.path);
+        let mut own = open.iter().filter(|open| open.constraint.reader == done.path);
         if came_true && own.all(|open| open.over) {
             self.stale = Some(done.path);
         }
@@ -238,45 +240,45 @@ mod tests {
     }
 
     /// A read at 10, behind a gate at 9; the write is at 20, another one at 30, behind a gate at 29.
-    fn wishes(write: u64, object: u64, skip: u32) -> Wishes {
-        let place = |code| Place { code, gate: code - 1 };
-        let mut rivals = [Place::default(); MOST_RIVALS];
+    fn constraints(write: u64, object: u64, skip: u32) -> ReadConstraints {
+        let place = |code| GatedPlace { code, gate: code - 1 };
+        let mut rivals = [GatedPlace::default(); MOST_RIVALS];
         rivals[0] = place(30);
         if write == 0 {
             rivals[1] = place(20);
         }
-        let mut wishes = Wishes::NONE;
-        wishes.add(Wish { reader: READER, read: place(10), object, skip, write, rivals });
-        wishes
+        let mut constraints = ReadConstraints::NONE;
+        constraints.add(ReadConstraint { reader: READER, read: place(10), object, skip, write, rivals });
+        constraints
     }
 
     #[test]
     fn the_reader_waits_for_the_write_and_rivals_for_the_reader() {
-        let mut wishes = wishes(20, 0, 0);
+        let mut constraints = constraints(20, 0, 0);
         for code in [9, 10] {
-            assert!(wishes.hold_back(&next(READER, code, 64)));
-            assert!(!wishes.hold_back(&next(WRITER, code, 64)), "it is about one reader");
+            assert!(constraints.hold_back(&next(READER, code, 64)));
+            assert!(!constraints.hold_back(&next(WRITER, code, 64)), "it is about one reader");
         }
-        assert!(!wishes.hold_back(&next(WRITER, 30, 64)), "there is nothing to write over");
-        wishes.performed(done(WRITER, 20, 64));
-        assert!(!wishes.hold_back(&next(READER, 10, 64)));
-        assert!(wishes.hold_back(&next(WRITER, 29, 8)) && wishes.hold_back(&next(WRITER, 30, 64)));
-        wishes.performed(done(READER, 10, 64));
-        assert!(!wishes.hold_back(&next(WRITER, 30, 64)), "it has come true");
+        assert!(!constraints.hold_back(&next(WRITER, 30, 64)), "there is nothing to write over");
+        constraints.performed(done(WRITER, 20, 64));
+        assert!(!constraints.hold_back(&next(READER, 10, 64)));
+        assert!(constraints.hold_back(&next(WRITER, 29, 8)) && constraints.hold_back(&next(WRITER, 30, 64)));
+        constraints.performed(done(READER, 10, 64));
+        assert!(!constraints.hold_back(&next(WRITER, 30, 64)), "it has come true");
     }
 
     #[test]
     fn before_all_writes_means_before_any() {
-        let mut wishes = wishes(0, 0, 0);
-        assert!(!wishes.hold_back(&next(READER, 10, 64)));
-        assert!(wishes.hold_back(&next(WRITER, 20, 64)) && wishes.hold_back(&next(WRITER, 30, 64)));
-        wishes.performed(done(WRITER, 30, 64));
-        assert!(!wishes.hold_back(&next(WRITER, 20, 64)) && !wishes.hold_back(&next(READER, 10, 64)));
+        let mut constraints = constraints(0, 0, 0);
+        assert!(!constraints.hold_back(&next(READER, 10, 64)));
+        assert!(constraints.hold_back(&next(WRITER, 20, 64)) && constraints.hold_back(&next(WRITER, 30, 64)));
+        constraints.performed(done(WRITER, 30, 64));
+        assert!(!constraints.hold_back(&next(WRITER, 20, 64)) && !constraints.hold_back(&next(READER, 10, 64)));
     }
 
     #[test]
     fn other_memory_and_earlier_reads_do_not_count() {
-        let mut elsewhere = wishes(20, 64, 0);
+        let mut elsewhere = constraints(20, 64, 0);
         assert!(elsewhere.hold_back(&next(READER, 10, 64)) && !elsewhere.hold_back(&next(READER, 10, 72)));
         elsewhere.performed(done(WRITER, 20, 72));
         assert!(elsewhere.hold_back(&next(READER, 10, 64)));
@@ -284,48 +286,54 @@ mod tests {
         let unknown = Next { changes: true, ..next(WRITER, 40, 64) };
         assert!(elsewhere.hold_back(&unknown), "any write of the memory is a rival");
         assert!(!elsewhere.hold_back(&Next { object: 72, ..unknown }));
-        let mut later = wishes(20, 0, 1);
+        let mut later = constraints(20, 0, 1);
         assert!(!later.hold_back(&next(READER, 10, 64)));
         later.performed(done(READER, 10, 64));
         assert!(later.hold_back(&next(READER, 10, 64)));
     }
 
     /// Reads at 10, before all writes, and at 12, of the write at 20; in no critical section.
-    fn two_wishes() -> Wishes {
-        let place = |code| Place { code, gate: code };
-        let mut rivals = [Place::default(); MOST_RIVALS];
+    fn two_wishes() -> ReadConstraints {
+        let place = |code| GatedPlace { code, gate: code };
+        let mut rivals = [GatedPlace::default(); MOST_RIVALS];
         rivals[0] = place(20);
-        let mut wishes = Wishes::NONE;
-        let first = Wish { reader: READER, read: place(10), object: 64, skip: 0, write: 0, rivals };
-        wishes.add(first);
-        wishes.add(Wish { read: place(12), object: 72, write: 20, rivals: [Place::default(); MOST_RIVALS], ..first });
-        wishes
+        let mut constraints = ReadConstraints::NONE;
+        let first = ReadConstraint { reader: READER, read: place(10), object: 64, skip: 0, write: 0, rivals };
+        constraints.add(first);
+        constraints.add(ReadConstraint {
+            read: place(12),
+            object: 72,
+            write: 20,
+            rivals: [GatedPlace::default(); MOST_RIVALS],
+            ..first
+        });
+        constraints
     }
 
     #[test]
     fn who_has_read_all_but_one_waits_for_the_write_at_once() {
-        let mut wishes = two_wishes();
-        assert!(!wishes.hold_back(&next(READER, 11, 80)));
-        wishes.performed(done(READER, 10, 64));
-        assert!(wishes.hold_back(&next(READER, 11, 80)), "what it does next may be in the way");
-        let mut given_up = wishes;
+        let mut constraints = two_wishes();
+        assert!(!constraints.hold_back(&next(READER, 11, 80)));
+        constraints.performed(done(READER, 10, 64));
+        assert!(constraints.hold_back(&next(READER, 11, 80)), "what it does next may be in the way");
+        let mut given_up = constraints;
         given_up.give_up(&next(READER, 11, 80));
         assert!(!given_up.hold_back(&next(READER, 11, 80)) && given_up.hold_back(&next(READER, 12, 72)));
-        wishes.performed(done(WRITER, 20, 72));
-        assert!(!wishes.hold_back(&next(READER, 11, 80)) && !wishes.hold_back(&next(READER, 12, 72)));
+        constraints.performed(done(WRITER, 20, 72));
+        assert!(!constraints.hold_back(&next(READER, 11, 80)) && !constraints.hold_back(&next(READER, 12, 72)));
     }
 
     #[test]
     fn who_has_read_everything_goes_on_last() {
-        let mut wishes = two_wishes();
+        let mut constraints = two_wishes();
         let any = next(READER, 99, 8);
-        wishes.performed(done(READER, 10, 64));
-        wishes.performed(done(WRITER, 20, 72));
-        assert!(!wishes.hold_back(&any));
-        wishes.performed(done(READER, 12, 72));
-        assert!(wishes.hold_back(&any) && !wishes.hold_back(&next(WRITER, 99, 8)));
-        wishes.give_up(&any);
-        assert!(!wishes.hold_back(&any), "nobody else can go on");
+        constraints.performed(done(READER, 10, 64));
+        constraints.performed(done(WRITER, 20, 72));
+        assert!(!constraints.hold_back(&any));
+        constraints.performed(done(READER, 12, 72));
+        assert!(constraints.hold_back(&any) && !constraints.hold_back(&next(WRITER, 99, 8)));
+        constraints.give_up(&any);
+        assert!(!constraints.hold_back(&any), "no other thread can go on");
         let mut in_vain = two_wishes();
         in_vain.performed(done(WRITER, 20, 64));
         in_vain.performed(done(READER, 10, 64));
@@ -334,12 +342,12 @@ mod tests {
     }
 
     #[test]
-    fn wishes_end_when_nobody_else_can_go_on_and_when_it_takes_too_long() {
+    fn constraints_are_dropped_when_no_other_thread_can_go_on_and_when_it_takes_too_long() {
         let held = next(READER, 10, 64);
-        let mut given_up = wishes(20, 0, 0);
+        let mut given_up = constraints(20, 0, 0);
         given_up.give_up(&held);
         assert!(!given_up.hold_back(&held));
-        let mut tired = wishes(20, 0, 0);
+        let mut tired = constraints(20, 0, 0);
         for _ in 0..PATIENCE / IMPATIENCE {
             assert!(tired.hold_back(&held));
             tired.gives_way();
