@@ -57,7 +57,7 @@ impl Annotated {
 /// All programs, in the order of their names.
 ///
 /// # Panics
-/// When there are none, or when one of them does not keep to the convention.
+/// If there are none, or if one of them violates the convention.
 #[must_use]
 pub fn targets() -> Vec<Target> {
     let mut paths = Vec::new();

@@ -50,7 +50,7 @@ fn cargo_racehunter() -> Command {
     command
 }
 
-/// A small crate in a directory of its own.
+/// A small crate in its own directory.
 fn write_crate(place: &Path, manifest: &str, source: &str) -> Result<(), String> {
     fs::create_dir_all(place.join("src")).map_err(|error| at(place, error))?;
     for (name, content) in [("Cargo.toml", manifest), ("src/lib.rs", source)] {

@@ -34,7 +34,7 @@ struct Suite {
     /// Tests, by their whole names, that assert what holds only if threads come in time. Under some schedules they fail, and rightly.
     #[serde(default)]
     timed: Vec<String>,
-    /// What its tests depend on depends on it: that is this copy, too.
+    /// The dependencies of its tests depend on it: they must use this copy too.
     #[serde(default)]
     patch: bool,
     /// Crates that only its benchmarks need.
