@@ -245,6 +245,15 @@ impl Value {
         let data = llvm!(LLVMGetValueName2(self.0, &mut length));
         Text { data: data.cast(), length }.to_owned()
     }
+    /// Section that the source asks for, of a function or variable; empty when it asks for none.
+    pub fn section(self) -> String {
+        let data = llvm!(LLVMGetSection(self.0));
+        if data.is_null() {
+            return String::new();
+        }
+        // SAFETY: LLVM returns a string that ends with a zero byte and lives as long as the module.
+        unsafe { CStr::from_ptr(data) }.to_string_lossy().into_owned()
+    }
     /// Opcode, if it is an instruction.
     pub fn opcode(self) -> Option<LLVMOpcode> {
         // Not by `kind`, which calls some rare constants instructions.

@@ -303,7 +303,6 @@ unsafe fn answer_request() {
 
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
-    const SEEK_CUR: usize = 1;
     if copies::have_something() {
         constructors::begin_before_main();
     }
@@ -333,7 +332,7 @@ unsafe fn serve() {
                 (next..(*header).requested).for_each(|i| (*slot_at(i)).state = STATE_NO_ROOM);
                 break;
             }
-            (*slot_at(next)).output = sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64;
+            (*slot_at(next)).output = output_position();
             set_input(input);
             enter_slot(next);
             let began = sys::monotonic();
@@ -358,6 +357,12 @@ unsafe fn serve() {
             answer_request();
         }
     }
+}
+
+/// Where the program writes next.
+unsafe fn output_position() -> u64 {
+    const SEEK_CUR: usize = 1;
+    sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64
 }
 
 /// How far standard input was read; negative when it cannot tell.
@@ -650,13 +655,15 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count) = log::extent();
     let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
-    let is_possible = !view::is_active() && !copies::have_something();
+    // Of what a copy writes, only what comes after this is its own; where output is compared, all of it counts.
+    let is_possible = !view::is_active() && !copies::have_something() && !checks_output();
     if !is_possible {
         log::note(NOTE_FILES);
     }
     let copies = if is_possible { copies } else { leave_out(index, copies) };
     for copy in 1..=copies {
         set_input(input);
+        (*slot_at(index + copy)).output = output_position();
         enter_slot(index + copy);
         let pid = _Fork();
         if pid == 0 {

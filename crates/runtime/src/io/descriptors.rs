@@ -3,12 +3,12 @@
 use super::channels::{self, Descriptor};
 use super::sockets;
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
-use crate::schedule::point;
+use crate::schedule::{self, point, spin};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::COUNT;
 use crate::world::{changes, files};
-use crate::{escapes, hooks, shadow, sys, timers};
+use crate::{Global, escapes, hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
 const PIPE2: usize = 293;
@@ -49,6 +49,7 @@ interpose! {
     eventfd => make_event, "rdx";
     epoll_create => make_set, "rsi";
     epoll_create1 => make_set_with, "rsi";
+    memfd_create => make_memory_file, "rdx";
 }
 
 /// A descriptor is used, as if it were memory that is read: another thread that closes it at the same time may close
@@ -78,12 +79,21 @@ unsafe fn ends(fd: i32, code: usize) {
 /// A descriptor was made or closed: what was done with its number before was done with another descriptor.
 pub(super) unsafe fn renewed(fd: i32) {
     escapes::renumbered();
+    if schedule::running() {
+        // A loop that leaves descriptors open is not where it was a round before; one that closes what it has opened is.
+        spin::also(OPEN.ptr() as usize, size_of::<u64>());
+        *OPEN.ptr() ^= channels::key(&[fd as u64]);
+    }
     if let Some(cell) = descriptor_cell(fd) {
         shadow::clear(cell as usize, CELL_SIZE as usize);
     }
 }
 
 const CELL_SIZE: isize = 8;
+
+/// Stands for the set of open descriptors: the sum, without carry, of a key for each that was made or closed.
+#[unsafe(link_section = ".data.racehunter")]
+static OPEN: Global<u64> = Global::new(0);
 
 /// Relative paths start at the working directory.
 const HERE: i32 = -100;
@@ -304,6 +314,15 @@ unsafe extern "C" fn make_set(size: i32, code: usize) -> i32 {
 
 unsafe extern "C" fn make_set_with(flags: i32, _code: usize) -> i32 {
     made(sys::call(EPOLL_CREATE1, flags as usize, 0, 0, 0), FileKind::Set)
+}
+
+unsafe extern "C" fn make_memory_file(name: usize, flags: u32, _code: usize) -> i32 {
+    const MEMFD_CREATE: usize = 319;
+    let fd = sys::call(MEMFD_CREATE, name, flags as usize, 0, 0);
+    if fd >= 0 {
+        channels::forget(fd as i32);
+    }
+    finish(fd) as i32
 }
 
 unsafe fn made(fd: isize, kind: FileKind) -> i32 {

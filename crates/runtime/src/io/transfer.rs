@@ -161,7 +161,13 @@ unsafe fn read_into(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
         random::fill(buffer as *mut u8, len);
         return len as isize;
     }
-    input(fd, code, || sys::call(sys::READ, fd as usize, buffer, len, 0))
+    let call = || sys::call(sys::READ, fd as usize, buffer, len, 0);
+    // A pipe or socket gives nothing at once to a thread that asks for nothing.
+    if len == 0 && descriptors::look_up(fd, code).is_some_and(|d| d.kind == FileKind::Pipe) {
+        descriptors::used(fd, code);
+        return finish(call());
+    }
+    input(fd, code, call)
 }
 
 unsafe extern "C" fn read_checked(fd: i32, buffer: usize, len: usize, _room: usize, code: usize) -> isize {
@@ -266,7 +272,7 @@ pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (
         }
         let again = request.waits && (result == -(EAGAIN as isize) || (result > 0 && !done));
         if !again {
-            return if result < 0 && total > 0 { total } else { total.max(result) };
+            return if total > 0 { total } else { result };
         }
     }
 }

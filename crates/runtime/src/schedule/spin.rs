@@ -312,7 +312,7 @@ pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
 }
 
 /// What the running thread is about to do touches this memory too.
-pub(super) unsafe fn also(address: usize, size: usize) {
+pub(crate) unsafe fn also(address: usize, size: usize) {
     (*current()).spin.note(address, size);
 }
 

@@ -10,6 +10,7 @@ use super::paths::{self, HERE};
 use super::view::{self, Cover};
 use crate::io::channels;
 use crate::reach::VARIES;
+use crate::thread::COUNT;
 use crate::{Global, constructors, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
@@ -421,6 +422,9 @@ unsafe fn used_descriptor(call: &Call) {
         return;
     }
     let fd = descriptor(file);
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        touch_number(fd, false, call.place.0);
+    }
     let is_close = call.is_named(&["fclose"]);
     let usage = if is_close { Use::default() } else { use_of(call.effect, mode) };
     let mut touched = Touched::default();
