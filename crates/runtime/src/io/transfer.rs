@@ -335,7 +335,7 @@ super::interpose_six! {
     splice => splice_between;
 }
 
-/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what there is.
+/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what is available.
 unsafe extern "C" fn splice_between(from: i32, at: usize, to: i32, to_at: usize, len: usize, flags: usize) -> isize {
     const NONBLOCK: usize = 2;
     let code = super::code_of_six();
