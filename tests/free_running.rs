@@ -2,7 +2,8 @@
 
 use racehunter_e2e::Workshop;
 
-/// Two threads that write one variable, in order for anybody who looks at locks, and 400 accesses of each that are.
+/// Two threads that write one variable, in an order that a lock seems to create, and 400 accesses of each that a lock
+/// really orders.
 const ORDERED: &str = r"
 #include <pthread.h>
 

@@ -48,7 +48,7 @@ pub fn thousands(number: u64) -> String {
     groups.join(",")
 }
 
-/// A time that somebody waited for.
+/// A time, in words.
 pub fn time(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 60.. => format!("{} m {:02} s", seconds / 60, seconds % 60),

@@ -24,7 +24,7 @@ impl Target {
         format!("{name}.fixed.{extension}")
     }
 
-    /// What a hunt of it needs to be told.
+    /// What a hunt of it needs to know.
     #[must_use]
     pub fn options(&self) -> Vec<&str> {
         self.cflags.as_deref().map(|cflags| vec!["--cflags", cflags]).unwrap_or_default()

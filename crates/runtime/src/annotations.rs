@@ -90,7 +90,7 @@ unsafe fn add_benign(from: usize, size: usize) {
 /// Streams that the C++ standard lets threads share without order, as the C library does its own. Their code is compiled
 /// with the program, where it looks like any other.
 pub(crate) unsafe fn excuse_standard_streams() {
-    /// The largest of them has so many bytes.
+    /// Size of the largest of them in bytes.
     const SIZE: usize = 280;
     let streams = &raw const rh_standard_streams;
     for stream in (0..8).map(|index| *streams.add(index)).filter(|&stream| stream != 0) {

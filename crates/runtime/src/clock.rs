@@ -20,7 +20,7 @@ pub(crate) const STEP: u32 = 2;
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static DETECTS: Global<bool> = Global::new(false);
 
-/// Whether it looks at the accesses of the running thread.
+/// Whether it checks the accesses of the running thread.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_DETECT: Global<u8> = Global::new(0);

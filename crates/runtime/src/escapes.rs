@@ -128,7 +128,7 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
     }
 }
 
-/// The program looks at a clock.
+/// The program reads a clock.
 pub(crate) unsafe fn looked_at_clock() {
     assume(Escape::Clock);
 }

@@ -149,7 +149,7 @@ pub(crate) unsafe fn note(record: &Record) {
 
 /// Whether that is one of the variables, or inside.
 pub(crate) unsafe fn has(object: usize) -> bool {
-    // Nothing is farther away than what sites with a flag look at.
+    // Everything is within the range that sites with a flag check.
     if object.wrapping_sub(__rh_look_from.get()) >= __rh_look_bytes.get() {
         return false;
     }

@@ -248,7 +248,7 @@ unsafe fn wait_for_what_is_left(at: &Interrupted, argument: *mut usize) {
 /// The number of the system call that the instruction there makes. By now the register has its result. Code that
 /// makes calls loads the number just before, with at most a few loads of arguments in between.
 unsafe fn number_before(instruction: usize, context: *const usize) -> Option<u32> {
-    /// Bytes of code that are looked at.
+    /// Bytes of code that are examined.
     const LOADED_BEFORE: usize = 48;
     /// More than there are.
     const SYSTEM_CALLS: u64 = 512;

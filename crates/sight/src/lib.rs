@@ -16,8 +16,8 @@ pub mod assembler;
 pub mod models;
 pub mod table;
 
-/// The first eight bytes of every instrumented function: an instruction that does nothing, with an operand that nobody else
-/// uses. Who calls code by its address tells by them whether it is seen.
+/// The first eight bytes of every instrumented function: a no-op instruction with an otherwise unused operand. Code
+/// that calls a function by its address uses them to find out whether it is instrumented.
 pub const MARK: u64 = u64::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, b'R', b'H', b'0', b'1']);
 
 /// The section of the descriptions of what is not seen: the number of an [`Effect`], then a name that ends with a zero.

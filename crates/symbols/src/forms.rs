@@ -27,7 +27,7 @@ pub enum Form {
     Text,
     /// Several values, such as the members of a structure, the elements of an array, and bit fields.
     Parts(Vec<Part>),
-    /// Nothing that has a value of its own.
+    /// Nothing that has a value.
     Other,
 }
 

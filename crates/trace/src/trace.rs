@@ -179,7 +179,7 @@ impl Trace {
         Op::ALL[usize::from(self.op[id as usize] & !(PART | CHOSE))]
     }
 
-    /// True when the thread of an event chose where to go on before it, or the event is that choice.
+    /// True if the thread of an event chose a branch before it, or the event is that choice.
     #[must_use]
     pub fn follows_choice(&self, id: EventId) -> bool {
         self.op[id as usize] & CHOSE != 0 || self.op(id) == Op::Branch
@@ -350,7 +350,7 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// Makes room for so many more events.
+    /// Reserves room for this many more events.
     pub fn reserve(&mut self, events: usize) {
         self.trace.thread.reserve(events);
         self.trace.op.reserve(events);

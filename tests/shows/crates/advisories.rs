@@ -134,7 +134,7 @@ fn manifest(Advisory { name, features, test, .. }: &Advisory, version: &str) -> 
     )
 }
 
-/// The name of our own package. No package in the registry has it.
+/// The name of the test package. No package in the registry has it.
 fn package(test: &str) -> String {
     format!("hunt-{}", test.replace('_', "-"))
 }

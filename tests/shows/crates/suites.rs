@@ -219,7 +219,7 @@ fn source(suite: &Suite) -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// The manifest of a crate that is a workspace of its own, and has no benchmarks.
+/// The manifest of a crate as a separate workspace, without benchmarks.
 fn adapted(suite: &Suite, manifest: &str) -> Result<String, String> {
     let mut manifest: toml::Table = manifest.parse().map_err(|error| format!("{}: {error}", suite.name))?;
     manifest.remove("bench");

@@ -129,7 +129,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
     Ok(request)
 }
 
-/// The programs that the tests look at.
+/// The programs that the tests scan.
 fn own(with_targets: bool) -> Result<Vec<Task>, String> {
     let directory = tool::root().join("tests/programs/scan");
     let mut all = Vec::new();

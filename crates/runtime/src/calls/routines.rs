@@ -3,7 +3,7 @@
 use super::{Call, hidden, strlen, strnlen, wide_len};
 use crate::{Global, constructors};
 
-/// Bytes of the name of a variable of the environment that are looked at.
+/// Bytes of the name of an environment variable that are compared.
 const LONGEST_NAME: usize = 256;
 
 /// Where `strtok` continues.

@@ -58,7 +58,7 @@ pub(super) fn hide_accesses() -> bool {
 /// First address, and the one behind the last.
 static BENIGN: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Pieces of memory that can be said of; others are looked at like any.
+/// Number of memory areas that annotations can name; others are checked as usual.
 const MOST: usize = 256;
 
 unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, at: usize, size: c_long) {

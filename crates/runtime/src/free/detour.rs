@@ -10,7 +10,7 @@ use core::ffi::{CStr, c_char};
 
 /// Where calls of one of the runtime's functions go.
 pub(super) enum To {
-    /// To the definition that comes after ours, if there is one.
+    /// To the definition that comes after the runtime's, if there is one.
     Next,
     /// To another function of the runtime.
     Here(usize),
@@ -88,7 +88,7 @@ pub(super) unsafe fn install(choose: impl Fn(&CStr) -> To) -> bool {
     fits
 }
 
-/// The definition after ours; 0 when there is none.
+/// The definition after the runtime's; 0 if there is none.
 pub(super) unsafe fn next(name: *const c_char) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     dlsym(RTLD_NEXT, name) as usize

@@ -65,7 +65,7 @@ pub(super) unsafe fn begin() {
 }
 
 impl Thread {
-    /// Gives it its identity, and draws of its own.
+    /// Gives it its identity, and its own random draws.
     unsafe fn introduce(&self, path: u64) {
         let slot = server::slot();
         self.path.store(path, Ordering::Relaxed);

@@ -80,7 +80,8 @@ unsafe fn ends(fd: i32, code: usize) {
 pub(super) unsafe fn renewed(fd: i32) {
     escapes::renumbered();
     if schedule::running() {
-        // A loop that leaves descriptors open is not where it was a round before; one that closes what it has opened is.
+        // A loop that leaves descriptors open is in another state than an iteration before; one that closes what it
+        // has opened is not.
         spin::also(OPEN.ptr() as usize, size_of::<u64>());
         *OPEN.ptr() ^= channels::key(&[fd as u64]);
     }

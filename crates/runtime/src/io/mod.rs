@@ -466,7 +466,7 @@ pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) 
     }
 }
 
-/// A descriptor of its own kind, for records about several of them.
+/// A special descriptor number, for records about several descriptors.
 pub(crate) const fn several(descriptor: i32, operation: FileOperation) -> File {
     File { descriptor, kind: FileKind::Several, operation }
 }

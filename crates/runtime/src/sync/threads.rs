@@ -165,7 +165,7 @@ pub(super) unsafe extern "C" fn create(
 /// After this many creations, a thread gives way to the threads it has created.
 const MANY_CHILDREN: u32 = 32;
 
-/// Tells where the stack of a thread is, if blocks of memory are to be told apart.
+/// Logs where the stack of a thread is, if memory blocks have to be distinguished.
 unsafe fn log_stack(t: *const Thread) {
     if schedule::flags() & FLAG_ALLOCATIONS != 0 && !(*t).foreign_stack {
         log::put(Record {

@@ -35,7 +35,7 @@ pub(crate) enum Cover {
 
 /// Directories that are covered, at most; a program that changes files in more of them is refused.
 pub(super) const DIRECTORIES: usize = 16;
-/// Descriptors that are looked at when something is covered.
+/// Descriptors that are checked when something is covered.
 const DESCRIPTORS: i32 = 256;
 
 struct View {

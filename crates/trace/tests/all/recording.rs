@@ -252,7 +252,7 @@ fn what_happens_within_an_operation_comes_before_it() {
     );
     // The program counts it where it began.
     assert_eq!(schedule(&Recording::of(&log).unwrap(), [0, 1, 2, 3, 4]), [0, 0, 0, 0, 1]);
-    // Nobody can have done what is not missing.
+    // No thread can have done events that are not missing.
     let twice = [&log[..4], &log[3..]].concat();
     assert!(matches!(Recording::of(&twice), Err(Error::Disordered(2))));
 }
