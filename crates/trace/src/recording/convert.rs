@@ -1,4 +1,4 @@
-//! The second look at a log: its events, one after the other.
+//! The second pass over a log: its events, one after the other.
 
 use super::depend::{Backs, Dependences, Knowledge};
 use super::locks::Locks;
@@ -26,8 +26,8 @@ pub trait Sink {
     /// # Errors
     /// When it cannot be taken.
     fn site(&mut self, name: String) -> Result<(), Error>;
-    /// The next event. So many events of its thread, directly before it, are not in the log; and it depends on reads of
-    /// its thread that lie so many events back, in this way.
+    /// The next event. The given number of events of its thread, directly before it, are not in the log. It depends
+    /// on the reads of its thread that lie the given numbers of events back, in the given way.
     ///
     /// # Errors
     /// When it cannot be taken.
@@ -40,7 +40,7 @@ pub trait Sink {
 
 /// What people call things.
 pub trait Names {
-    /// An object at an address, of so many bytes if it is memory.
+    /// An object at an address, with its size if it is memory.
     fn object(&self, subject: Subject, address: u64, size: u64) -> String;
     /// A place in the code. Must end in the address, see [`super::code_of`].
     fn site(&self, code: u64) -> String;
@@ -72,7 +72,7 @@ pub struct Converter<'n, S> {
     sites: FxHashMap<u64, u32>,
     objects: FxHashMap<(Subject, u64), u32>,
     locks: Locks,
-    /// Locks that were another one before: nobody had given it back.
+    /// Locks that count as new ones from now on, because the old owner never released them.
     inherited: FxHashSet<u64>,
     /// What threads have left unsaid: it shows by what they do next.
     unsaid: FxHashMap<u32, Unsaid>,
@@ -83,7 +83,7 @@ pub struct Converter<'n, S> {
     /// How many of each thread's events the log did not have where they belong.
     owed: FxHashMap<u32, u64>,
     dependences: Option<Dependences<'n>>,
-    /// What the next event depends on, and whether its thread has chosen before it.
+    /// What the next event depends on, and whether its thread chose a branch before it.
     reads: Backs,
     chose: bool,
     /// What is converted comes behind operations that were part of it.
@@ -96,7 +96,7 @@ const ATTEMPT: u64 = 1;
 /// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
 const INITIALISED: u8 = 2;
 
-/// What a thread has done when it goes on.
+/// What a thread has done when it continues.
 #[derive(Clone, Copy)]
 struct Unsaid {
     op: Op,
@@ -144,7 +144,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(converter)
     }
 
-    /// Says on which reads events depend, from what the code of the program tells.
+    /// Computes on which reads events depend, from the code of the program.
     #[must_use]
     pub fn knowing(mut self, knowledge: &'n mut dyn Knowledge) -> Self {
         self.dependences = Some(Dependences::new(knowledge));
@@ -185,7 +185,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// The sink, with all that was converted.
+    /// The sink, with everything that was converted.
     pub fn finish(self) -> S {
         self.sink
     }
@@ -195,7 +195,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         &mut self.sink
     }
 
-    /// Events before this one that are not in the log are the running thread's.
+    /// Events before this one that are not in the log belong to the running thread.
     fn miss(&mut self, index: u64) {
         if index > self.next {
             *self.missing.entry(self.running).or_default() += index - self.next;
@@ -216,7 +216,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.miss(record.index);
         self.next = record.index + 1;
         if let Some(unsaid) = self.unsaid.remove(&record.thread) {
-            // The log has an event of its own where a wait did not end by a signal.
+            // The log has a separate event if a wait did not end by a signal.
             if record.kind != Kind::WaitEnd {
                 self.push(record.thread, unsaid.code, unsaid.op, unsaid.object, Some(0))?;
             }
@@ -248,7 +248,7 @@ impl<'n, S: Sink> Converter<'n, S> {
         let tried = |op| if record.detail == 1 { op } else { Op::TryFailed };
         let is_excused = record.detail == EXCUSED;
         let op = match record.kind {
-            // What is not to be looked at races as little as atomic accesses do.
+            // An access that must not be checked races as little as an atomic one.
             Kind::Read | Kind::ReadRange if is_excused => return self.access(record, Op::AtomicRead),
             Kind::Write | Kind::WriteRange if is_excused => return self.access(record, Op::AtomicWrite),
             Kind::Read | Kind::ReadRange => return self.access(record, Op::Read),
@@ -293,7 +293,7 @@ impl<'n, S: Sink> Converter<'n, S> {
             Kind::Once if record.detail == INITIALISED => {
                 let object = self.object(Subject::Order, record.object)?;
                 self.operation(record, Op::Order, object)?;
-                // The compiler's code looks at the first byte of a guard before it calls the library.
+                // Compiled code reads the first byte of a guard before it calls the library.
                 return match self.layout.pieces((record.object, record.object + 1)) {
                     pieces if self.layout.is_touched(pieces.start) && !pieces.is_empty() => {
                         let location = self.location(pieces.start)?;
@@ -331,9 +331,9 @@ impl<'n, S: Sink> Converter<'n, S> {
             (Subject::Nothing, _) => NO_OBJECT,
             (Subject::Thread, _) => record.object as u32,
             (subject, Kind::Io) => self.object(subject, record.extra)?,
-            // All that is not memory is one thing: an event can concern several parts of it.
+            // Everything that is not memory is one thing: an event can concern several parts of it.
             (subject, Kind::State) => self.object(subject, u64::MAX)?,
-            // All that concerns signals, timers and cancellation is one thing.
+            // Everything that concerns signals, timers and cancellation is one thing.
             (subject, Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer) => {
                 self.object(subject, 0)?
             }
@@ -342,7 +342,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.operation(record, op, object)
     }
 
-    /// A thread is over. Who gets a lock that it has kept comes after it: such a lock tells that its owner is dead.
+    /// A thread has ended. A thread that gets a lock it has kept comes after it: such a lock reports that its owner
+    /// is dead.
     fn leave_locks(&mut self, record: &Record) -> Result<(), Error> {
         for lock in self.locks.left_by(record.thread) {
             let object = self.object(Subject::Order, lock)?;
@@ -351,8 +352,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         Ok(())
     }
 
-    /// A thread gets a lock that somebody has kept to his end. Who is the first to get it learns that, so the order of those
-    /// who do is to stay.
+    /// A thread gets a lock that another one kept until its end. The first thread to get it learns that, so the order
+    /// of these threads must stay.
     fn inherit_lock(&mut self, record: &Record, op: Op) -> Result<(), Error> {
         let left = self.object(Subject::Order, record.object)?;
         self.operation(record, Op::Order, left)?;

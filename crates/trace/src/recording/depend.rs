@@ -1,10 +1,10 @@
-//! Which reads the events of a recording depend on, as far as the code of the program tells.
+//! On which reads the events of a recording depend, as far as the program's code shows.
 
 use crate::Via;
 use racehunter_event::{Kind, Record};
 use rustc_hash::FxHashMap;
 
-/// An operation of a thread, for those who know the code.
+/// An operation of a thread, for an implementation that knows the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Number of the instruction, from 0, if it has one.
@@ -21,37 +21,37 @@ pub struct Step {
 /// many they have.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
-    /// Reads that have had a say in what the thread does, since its last operation or in this one. Each is named once.
+    /// Reads that influenced what the thread does, since its last operation or in this one. Each is named once.
     pub decisions: Vec<(u32, u32)>,
     /// Other reads that the values that it writes are made of.
     pub values: Vec<(u32, u32)>,
-    /// The thread has chosen where to go on since its last operation.
+    /// The thread has chosen a branch since its last operation.
     pub chose: bool,
 }
 
 /// Follows the threads of an execution through the code of the program. Instructions are named by their numbers, from 0.
 pub trait Knowledge {
-    /// A thread enters a function, whose entry has this number. Only with `returns_here` it can have been called by code of
-    /// the program, unless it calls nobody and touches no memory, when nothing is known about that.
+    /// A thread enters a function, whose entry has this number. It can have been called by code of the program only
+    /// with `returns_here`, unless it calls nothing and touches no memory, in which case nothing is known about that.
     fn enter(&mut self, thread: u32, site: u32, returns_here: bool);
-    /// It is about to leave it.
+    /// It is about to leave the function.
     fn leave(&mut self, thread: u32, site: u32);
-    /// It chooses where to go on, by a value.
+    /// It chooses a branch, by a value.
     fn branch(&mut self, thread: u32, site: u32, value: u64);
-    /// It calls somebody who may not be known.
+    /// It calls a function that may not be known.
     fn call(&mut self, thread: u32, site: u32);
-    /// It is about to do something: what does that depend on? Whatever `needs` says before is replaced.
+    /// It is about to do something: what does that depend on? The previous content of `needs` is replaced.
     fn before(&mut self, thread: u32, step: Step, needs: &mut Needs);
     /// It has done that: these events.
     fn after(&mut self, thread: u32, step: Step, first: u32, count: u32);
-    /// From now on something may run at any time that the code does not tell.
+    /// From now on, code that the program's code does not show may run at any time.
     fn interrupts(&mut self);
 }
 
 /// Dependences of an event: how many events of its thread the read lies back, and in which way it matters.
 pub(super) type Backs = Vec<(u32, Via)>;
 
-/// Counts the events of each thread, for somebody who knows the code.
+/// Counts the events of each thread, for an implementation that knows the code.
 pub(super) struct Dependences<'n> {
     knowledge: &'n mut dyn Knowledge,
     /// Events of the threads that do not run.
@@ -77,7 +77,7 @@ impl<'n> Dependences<'n> {
         &mut self.running.1
     }
 
-    /// A thread passes a place in the code that is no event.
+    /// A thread passes a place in the code that is not an event.
     pub(super) fn pass(&mut self, record: &Record) {
         let Some(site) = record.site.checked_sub(1) else { return };
         match record.kind {
@@ -114,7 +114,7 @@ impl<'n> Dependences<'n> {
         *self.count(thread) += 1;
     }
 
-    /// An operation of so many events is over.
+    /// An operation of this many events has ended.
     pub(super) fn end(&mut self, record: &Record, count: u32) {
         let now = *self.count(record.thread);
         self.knowledge.after(record.thread, step(record), now - count, count);

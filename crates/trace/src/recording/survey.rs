@@ -1,4 +1,4 @@
-//! The first look at a log: who is there, and which memory is touched.
+//! The first pass over a log: which threads there are, and which memory is touched.
 
 use racehunter_event::{Kind, Record};
 
@@ -20,7 +20,7 @@ impl Default for Survey {
 }
 
 impl Survey {
-    /// Looks at the next records of the log.
+    /// Reads the next records of the log.
     pub fn add(&mut self, records: &[Record]) {
         for record in records.iter().filter(|record| record.kind.is_event()) {
             self.know(record.thread.into());
@@ -30,7 +30,7 @@ impl Survey {
                 kind if kind.is_access() => {
                     let (begin, end) = range(record);
                     self.edges.extend([(begin, 1), (end, -1)]);
-                    // A loop touches the same memory again and again.
+                    // A loop touches the same memory repeatedly.
                     if self.edges.len() > 2 * self.settled + (1 << 16) {
                         self.settle();
                     }
@@ -92,7 +92,7 @@ impl Survey {
     }
 }
 
-/// Who is there, and how memory is cut.
+/// Which threads there are, and how memory is cut.
 pub struct Layout {
     /// Where pieces begin, ascending.
     pub(super) cuts: Vec<u64>,
