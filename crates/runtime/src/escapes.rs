@@ -1,7 +1,7 @@
-//! What is not under control and shows only when one looks: kernel threads of others, and code without instrumentation.
+//! What is not under control and has to be looked for: foreign kernel threads, and uninstrumented code.
 //!
-//! What the runtime is called for (`fork`, input from outside) is logged where that happens, code without instrumentation
-//! that the program calls in [`crate::reach`].
+//! What calls the runtime (`fork`, input from outside) is logged where it happens; [`crate::reach`] handles
+//! uninstrumented code that the program calls.
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, server, sys};
@@ -14,7 +14,7 @@ static LOGGED: Global<u64> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 static OPENS_FILES: Global<u32> = Global::new(0);
 
-/// The execution did something whose result here is one of several that are allowed: a claim assumes that result.
+/// The execution did something whose result here is one of several permitted ones: a claim assumes that result.
 unsafe fn assume(what: Escape) {
     let bit = 1 << what as u64;
     if LOGGED.get() & bit == 0 {
@@ -23,7 +23,7 @@ unsafe fn assume(what: Escape) {
     }
 }
 
-/// A weak compare-exchange is about to be made. The language lets it fail for no reason; here it does not.
+/// A weak compare-exchange is about to be made. The language allows it to fail spuriously; here it does not.
 pub(crate) unsafe fn weak_exchange() {
     if LIVE.get() > 1 {
         assume(Escape::WeakExchange);
@@ -89,8 +89,8 @@ pub(crate) unsafe fn renumbered() {
     }
 }
 
-/// A thread is created. The C library would give it the handle, the stack and the thread-local variables of one that is over;
-/// here each thread has its own.
+/// A thread is created. The C library would give it the handle, the stack and the thread-local variables of an ended
+/// one; here each thread has its own.
 pub(crate) unsafe fn created() {
     let is_over = |number: u32| {
         let t = thread(number);
@@ -104,8 +104,8 @@ pub(crate) unsafe fn created() {
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_RETURNED: Global<bool> = Global::new(false);
 
-/// The running thread is about to access memory. On the stack of another thread, what is below where that one has left the
-/// program is a variable of a function that has returned.
+/// The running thread is about to access memory. On the stack of another thread, everything below where that thread
+/// has left the program belongs to functions that have returned.
 pub(crate) unsafe fn touches(address: usize, code: usize) {
     if COUNT.get() < 2 || HAS_RETURNED.get() || kernel::in_use() {
         return;
@@ -128,7 +128,7 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
     }
 }
 
-/// The program looks at a clock.
+/// The program reads a clock.
 pub(crate) unsafe fn looked_at_clock() {
     assume(Escape::Clock);
 }
@@ -145,11 +145,11 @@ pub(crate) unsafe fn look() {
     }
 }
 
-/// A thread that has run is about to end, or will not go on: did it run nothing but code that is not instrumented?
+/// A thread that has run is about to end, or will not continue: did it run only uninstrumented code?
 ///
 /// An instrumented function that accesses memory or calls another one leaves a frame. A thread without any has run
-/// functions of other code, or of ours that do nothing. Libraries' code does something, or nobody would start a thread
-/// for it. For code of the executable itself a call of the runtime tells.
+/// functions of other code, or instrumented ones that do nothing. Code of libraries does something, because otherwise
+/// no thread would be started for it. For code of the executable itself, a call of the runtime decides.
 pub(crate) unsafe fn look_at(t: *mut Thread) {
     let did_something = (*t).code != 0 || !outcome::in_executable((*t).start);
     if did_something && (*(*t).stack).code == 0 {
@@ -163,7 +163,7 @@ unsafe fn kernel_threads_of_others() -> bool {
     const NANOSLEEP: usize = 35;
     /// The directory itself and its parent count too.
     const LINKS: u64 = 2;
-    // What a thread leaves when it becomes a fiber takes the kernel a moment to clean up.
+    // The kernel takes a moment to clean up the kernel thread that a new fiber leaves.
     const TRIES: u32 = 20;
     const MOMENT: [u64; 2] = [0, 500_000];
     for _ in 0..TRIES {

@@ -1,4 +1,4 @@
-//! What the detector tells: pairs of accesses that are a bug, and memory that threads share.
+//! What the detector reports: pairs of accesses that are a bug, and memory that threads share.
 
 use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of};
 use crate::thread::{CURRENT, current};
@@ -113,7 +113,7 @@ unsafe fn is_new(low: usize, high: usize) -> bool {
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
 const SITE_SHARED_LOGGED: u8 = 0x10;
 
-/// Two threads use this memory, and this site is one of those that do: it should be a point.
+/// Two threads use this memory, and this site is one of those involved: it should be a point.
 pub(crate) unsafe fn shared(address: usize, site: usize) {
     let flags = modules::flags_of(site);
     let known = SITE_POINT | SITE_SHARED_LOGGED;

@@ -60,8 +60,8 @@ pub(super) unsafe fn used(fd: i32, code: usize) {
     }
 }
 
-/// What a descriptor leads to, for a call on it. Where another thread can give the number to another file, looking it up is
-/// a scheduling point.
+/// What a descriptor refers to, for a call on it. If another thread can give the number to another file, looking it
+/// up is a scheduling point.
 pub(super) unsafe fn look_up(fd: i32, code: usize) -> Option<Descriptor> {
     if COUNT.get() > 1 && channels::is_contested(fd) {
         files::touch_number(fd, false, code);
@@ -80,7 +80,8 @@ unsafe fn ends(fd: i32, code: usize) {
 pub(super) unsafe fn renewed(fd: i32) {
     escapes::renumbered();
     if schedule::running() {
-        // A loop that leaves descriptors open is not where it was a round before; one that closes what it has opened is.
+        // A loop that leaves descriptors open is in another state than an iteration before; one that closes what it
+        // has opened is not.
         spin::also(OPEN.ptr() as usize, size_of::<u64>());
         *OPEN.ptr() ^= channels::key(&[fd as u64]);
     }
@@ -137,12 +138,12 @@ unsafe fn is_fifo(directory: i32, path: usize) -> bool {
         && stat[3] as u32 & 0o170_000 == 0o010_000
 }
 
-/// Opening one end of a FIFO waits for somebody at the other. `call` opens it without waiting.
+/// Opening one end of a FIFO waits for a process at the other. `call` opens it without waiting.
 unsafe fn open_fifo(writes: bool, code: usize, mut call: impl FnMut() -> isize) -> isize {
     const NOBODY_READS: isize = -6;
     let mut n = point(code);
     let mut fd = call();
-    // Only a FIFO that is open tells its channel; a writer that is alone cannot open it.
+    // Only an open FIFO reveals its channel; a lone writer cannot open it.
     let mut request = Request {
         d: Descriptor { fd: -1, kind: FileKind::Pipe, channel: channels::ALL },
         operation: FileOperation::Open,
@@ -218,7 +219,7 @@ pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
         sockets::closes(fd, code);
     }
     let n = point(code);
-    // That nothing more comes is news for the other end.
+    // The end of the stream is an event for the other end.
     channels::tell(d.channel);
     let result = call();
     channels::forget(fd);
@@ -272,7 +273,7 @@ unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> 
     if result >= 0 && COUNT.get() > 1 {
         channels::choose(to);
     }
-    // A thread that uses it at the same time has the old file or the new one, so it does not count as closed.
+    // A thread that uses it at the same time gets the old file or the new one, so it does not count as closed.
     used(to, code);
     if let Some(d) = closed {
         changed(d.channel);

@@ -238,7 +238,7 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
     const EINVAL: isize = -22;
     let Ok(count) = usize::try_from(count) else { return finish(EINVAL) as i32 };
     if count > SELECTABLE {
-        // More than there is room for here. The kernel waits, or a time-out is over at once.
+        // More than there is room for here. The kernel waits, or a time-out expires at once.
         let [reads, writes, exceptions] = given.map(|set| set as usize);
         let now = [0_i64; 2];
         let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
@@ -297,7 +297,7 @@ unsafe fn members() -> impl Iterator<Item = *mut Member> {
     (0..MEMBERS_USED.get()).map(|index| (MEMBER.ptr() as *mut Member).add(index))
 }
 
-/// Whoever is told that a member is ready comes after whoever put it into the set, or armed it again.
+/// A thread that learns that a member is ready is ordered after the thread that put it into the set, or re-armed it.
 unsafe fn object_of(member: *const Member) -> usize {
     /// Above every address, apart from [`File`]s and from the objects of channels.
     const OBJECTS: usize = 1 << 59;
@@ -309,7 +309,7 @@ pub(super) unsafe fn forget(fd: i32) {
     members().filter(|&member| (*member).set != 0 && (*member).fd == fd).for_each(|member| (*member).set = 0);
 }
 
-/// Whether somebody outside can make a member of the set ready, and nobody else can.
+/// Whether only something outside can make a member of the set ready.
 pub(super) unsafe fn survey(set: usize) -> (bool, bool) {
     let (mut outside, mut expected) = (INCOMPLETE.get(), false);
     for member in members().filter(|&member| (*member).set == set) {
@@ -414,7 +414,7 @@ unsafe fn wait_with(set: i32, events: *mut Event, most: i32, patience: Patience,
     if result > 0 && INCOMPLETE.get() {
         channels::learn_all();
     }
-    // The readiness that an edge-triggered member has told of is used up.
+    // The readiness that an edge-triggered member has reported is used up.
     changed(d.channel);
     finish(result) as i32
 }

@@ -155,7 +155,7 @@ impl Address {
         }
     }
 
-    /// The cell of what was sent there. Those who send learn nothing from each other.
+    /// The cell of what was sent there. Senders learn nothing from each other.
     fn mailbox(&self) -> Option<u16> {
         const MAIL: u64 = 9;
         self.cell().map(|cell| cells::of(key(&[MAIL, u64::from(cell)])))
@@ -199,7 +199,7 @@ pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
         return (channels::find_or_make(own, true), true);
     }
     if type_of(fd) == DATAGRAM {
-        // Everybody can send to everybody.
+        // Any socket can send to any other.
         let family = if family == UNIX { UNIX } else { INET };
         let channel = channels::find_or_make(key(&[DATAGRAMS, u64::from(family)]), false);
         if family == INET {
@@ -216,11 +216,11 @@ pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
     (channels::find_or_make(own, false), false)
 }
 
-/// The channel of a connection. Whoever made it here has found it already, so a new one comes from outside.
+/// The channel of a connection. A thread that made it here has found it already, so a new one comes from outside.
 unsafe fn connected(local: &Address, peer: &Address, own: u64) -> usize {
     const PAIR: u64 = 1;
     if local.family() == UNIX {
-        // The other end has no name of its own: all connections to a path are one channel.
+        // The other end has no name: all connections to a path are one channel.
         return match (peer.is_named(), local.is_named()) {
             (true, _) => channels::find_or_make(peer.path(), true),
             (_, true) => channels::find_or_make(local.path(), true),
@@ -250,7 +250,7 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
     finish(result) as i32
 }
 
-/// An address that the program chooses can be known outside; one that the kernel chooses is told to nobody.
+/// An address that the program chooses can be known outside; one that the kernel chooses cannot.
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     let wanted = Address::copy(address, len);
     wanted.touch(true, code);
@@ -349,7 +349,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         if result != -(EAGAIN as isize) || !waits || type_of(fd) == DATAGRAM {
             break;
         }
-        // A queue of connections that is full: it is worth another attempt when somebody has accepted one.
+        // A full queue of connections: another attempt is worthwhile when one has been accepted.
         let mut watch = Watch::new(super::Probe::Attempt, door);
         watch.outside = channels::is_outside(door);
         n = match request.begin(&raw mut watch) {
@@ -393,8 +393,8 @@ unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
     }
 }
 
-/// What stands for the order of datagrams: all of them are one channel for those who wait, but only what was sent to an address comes
-/// before what is received there. 0 for other channels, and for addresses that the kernel is to choose.
+/// What determines the order of datagrams: all of them are one channel for waiting threads, but only what was sent to
+/// an address comes before what is received there. 0 for other channels, and for addresses that the kernel chooses.
 unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
     if d.kind != FileKind::Socket || type_of(d.fd) != DATAGRAM {
         return 0;
@@ -405,7 +405,7 @@ unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
 /// Where the running thread is about to send a datagram, if it is not where its socket is connected to.
 static DESTINATION: Global<u16> = Global::new(0);
 
-/// What is known is about to be passed on through a descriptor.
+/// A happens-before edge is about to pass through a descriptor.
 pub(super) unsafe fn tell(d: &Descriptor) {
     let named = core::mem::replace(&mut *DESTINATION.ptr(), 0);
     match if named != 0 { named } else { mailbox(d, GETPEERNAME) } {
@@ -425,7 +425,7 @@ pub(super) unsafe fn learn(d: &Descriptor) {
     }
 }
 
-/// A socket is about to be closed: nothing is at its address any more.
+/// A socket is about to be closed: nothing is bound to its address any more.
 pub(super) unsafe fn closes(fd: i32, code: usize) {
     let is_connected = || Address::of(fd, GETPEERNAME).is_some();
     if let Some(local) = Address::of(fd, GETSOCKNAME).filter(|_| !is_connected()) {
@@ -436,8 +436,8 @@ pub(super) unsafe fn closes(fd: i32, code: usize) {
 /// A socket was connected to a listener: from now on it has the channel of that connection.
 unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
     let Some(local) = Address::of(fd, GETSOCKNAME) else { return };
-    // Seen from the other end it is the local address that was asked for: the one that connects to port p of any
-    // address of this machine.
+    // Seen from the other end, it is the local address: the one that connects to port p of any address of this
+    // machine.
     let reached = Address::of(fd, GETPEERNAME);
     let channel = connected(&local, reached.as_ref().unwrap_or(peer), channels::identity(fd));
     if inside {
@@ -446,7 +446,7 @@ unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
     channels::settle(fd, channel);
 }
 
-/// Waits for the other machine, or for this one to get through its queue.
+/// Waits for the other machine, or for this one to process its queue.
 unsafe fn await_connection(fd: i32, request: &Request) -> isize {
     const ERROR: usize = 4;
     const POLL: usize = 7;

@@ -1,4 +1,4 @@
-//! `read`, `write` and their kin.
+//! `read`, `write` and similar functions.
 
 use super::channels::{self, Descriptor};
 use super::{
@@ -14,7 +14,7 @@ const READV: usize = 19;
 const WRITEV: usize = 20;
 const SENDFILE: usize = 40;
 const SPLICE: usize = 275;
-/// What a pipe takes in one piece, and has room for when it is ready at all.
+/// What a pipe accepts in one piece, and has room for when it is ready at all.
 const PIPE_BUF: usize = 4096;
 
 interpose_cancellable! {
@@ -34,7 +34,8 @@ interpose_cancellable! {
     sendfile64 => send_file, "r8";
 }
 
-// What they do to memory and files, the compiler plugin has told. Here they are points where a thread can be cancelled.
+// The compiler plugin has announced what they do to memory and files. Here they are points where a thread can be
+// cancelled.
 interpose_cancellable! {
     pread => read_at, "r8";
     pread64 => read_at, "r8";
@@ -238,7 +239,7 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
     }
 }
 
-/// Writes all the pieces, in as many steps as it takes: who waits gets everything out, or an error.
+/// Writes all the pieces, in as many steps as necessary: a waiting writer writes everything, or gets an error.
 unsafe fn output(d: Descriptor, pieces: &[Piece], code: usize) -> isize {
     let request = request(d, FileOperation::Write, code);
     let mut rest = Rest { pieces, taken: 0 };
@@ -334,7 +335,7 @@ super::interpose_six! {
     splice => splice_between;
 }
 
-/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what there is.
+/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what is available.
 unsafe extern "C" fn splice_between(from: i32, at: usize, to: i32, to_at: usize, len: usize, flags: usize) -> isize {
     const NONBLOCK: usize = 2;
     let code = super::code_of_six();

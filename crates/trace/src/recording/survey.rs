@@ -1,4 +1,4 @@
-//! The first look at a log: who is there, and which memory is touched.
+//! The first pass over a log: which threads there are, and which memory is touched.
 
 use racehunter_log::{Event, FamilyTree, Record, ThreadId, entries};
 
@@ -20,7 +20,7 @@ impl Default for Survey {
 }
 
 impl Survey {
-    /// Looks at the next records of the log.
+    /// Reads the next records of the log.
     pub fn add(&mut self, records: &[Record]) {
         for entry in entries(records).filter(|entry| entry.is_operation()) {
             self.know(entry.thread());
@@ -33,7 +33,7 @@ impl Survey {
                 Event::Access(access) => {
                     let (begin, end) = access.range();
                     self.edges.extend([(begin, 1), (end, -1)]);
-                    // A loop touches the same memory again and again.
+                    // A loop touches the same memory repeatedly.
                     if self.edges.len() > 2 * self.settled + (1 << 16) {
                         self.settle();
                     }
@@ -78,7 +78,7 @@ impl Survey {
     }
 }
 
-/// Who is there, and how memory is cut.
+/// Which threads there are, and how memory is cut.
 pub struct Layout {
     /// Where pieces begin, ascending.
     pub(super) cuts: Vec<u64>,
