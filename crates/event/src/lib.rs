@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod control;
+pub mod detail;
 mod file;
 mod record;
 mod state;

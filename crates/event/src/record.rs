@@ -175,7 +175,7 @@ byte_enum! {
         SemWait = 32,
         /// Semaphore incremented.
         SemPost = 33,
-        /// `sem_trywait` and timed forms; `detail` 1 = decremented.
+        /// `sem_trywait` and timed forms; `detail` 1 = decremented, 2 = `sem_getvalue`.
         SemTryWait = 34,
         /// Arrived at a barrier.
         BarrierWait = 35,
@@ -183,7 +183,8 @@ byte_enum! {
         BarrierPass = 36,
         /// A once-only initialisation: `detail` 1 = this thread runs it, 2 = it has run it, 0 = it was done before.
         Once = 37,
-        /// `futex` wait is over: `detail` 1 = timed out.
+        /// `futex` wait: `detail` 0 = the wait begins, 1 = it begins again as [`Kind::Wait`] does with 1, 2 = the value has changed
+        /// already, and the thread does not wait.
         FutexWait = 38,
         /// `futex` wake.
         FutexWake = 39,

@@ -10,12 +10,11 @@ use crate::event::{
 };
 use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
 use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
+use racehunter_event::detail::{
+    JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED,
+    WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS,
+};
 use racehunter_event::{Cause, Escape, Kind, Misuse, Record, Touched, Wait};
-
-/// `extra` of a [`Kind::Join`]: the thread would not have waited for ever.
-pub(crate) const JOIN_ATTEMPT: u64 = 1;
-/// `detail` of a [`Kind::SemTryWait`]: the value of the semaphore was asked for.
-pub(crate) const SEMAPHORE_INSPECTED: u8 = 2;
 
 /// A thread's number plus 1, where 0 stands for none.
 fn other_thread(number: u64) -> Option<ThreadId> {
@@ -82,7 +81,7 @@ impl Entry<'_> {
         let object = Address(record.object);
         let extra = Address(record.extra);
         let thread = ThreadId(record.object as u32);
-        let tried = if record.detail == 1 { Attempt::Succeeded } else { Attempt::Failed };
+        let tried = if record.detail == SUCCEEDED { Attempt::Succeeded } else { Attempt::Failed };
         let acquire = |mode, attempt| Event::Acquire { lock: object, mode, attempt };
         match record.kind {
             Kind::None => Event::Unknown,
@@ -101,7 +100,7 @@ impl Entry<'_> {
             Kind::Join => {
                 let outcome = match record.extra {
                     0 => JoinOutcome::Joined,
-                    JOIN_ATTEMPT => JoinOutcome::Tried,
+                    JOIN_TRIED => JoinOutcome::Tried,
                     _ => JoinOutcome::Refused,
                 };
                 Event::Join { target: thread, outcome }
@@ -119,9 +118,9 @@ impl Entry<'_> {
             Kind::Wait => Event::Wait { condition: object, mutex: extra, is_repeated: record.detail == 1 },
             Kind::WaitEnd => {
                 let reason = match record.detail {
-                    0 => WaitEndReason::Signalled,
-                    2 => WaitEndReason::Spurious,
-                    3 => WaitEndReason::Cancelled,
+                    WAIT_SIGNALLED => WaitEndReason::Signalled,
+                    WAIT_SPURIOUS => WaitEndReason::Spurious,
+                    WAIT_CANCELLED => WaitEndReason::Cancelled,
                     _ => WaitEndReason::TimedOut,
                 };
                 Event::WaitEnd { condition: object, mutex: extra, reason }
@@ -131,7 +130,7 @@ impl Entry<'_> {
             Kind::SemWait => Event::SemaphoreWait { semaphore: object, attempt: SemaphoreAttempt::Blocking },
             Kind::SemTryWait => {
                 let attempt = match record.detail {
-                    1 => SemaphoreAttempt::Succeeded,
+                    SUCCEEDED => SemaphoreAttempt::Succeeded,
                     SEMAPHORE_INSPECTED => SemaphoreAttempt::Inspected,
                     _ => SemaphoreAttempt::Failed,
                 };
@@ -142,8 +141,8 @@ impl Entry<'_> {
             Kind::BarrierPass => Event::BarrierPass { barrier: object },
             Kind::Once => {
                 let phase = match record.detail {
-                    1 => OncePhase::Begins,
-                    2 => OncePhase::Done,
+                    ONCE_BEGINS => OncePhase::Begins,
+                    ONCE_DONE => OncePhase::Done,
                     _ => OncePhase::Found,
                 };
                 Event::Once { object, phase }
@@ -158,8 +157,8 @@ impl Entry<'_> {
             Kind::Cancel => Event::Cancel { target: thread, is_test: record.detail == 1 },
             Kind::SignalWait => {
                 let phase = match record.detail {
-                    0 => SignalWaitPhase::Begins,
-                    1 => SignalWaitPhase::Taken,
+                    SIGNAL_WAIT_BEGINS => SignalWaitPhase::Begins,
+                    SIGNAL_WAIT_TAKEN => SignalWaitPhase::Taken,
                     _ => SignalWaitPhase::Ended,
                 };
                 Event::SignalWait { signal: record.object, phase }

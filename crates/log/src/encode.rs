@@ -1,12 +1,15 @@
 //! From events to records, for executors that make logs themselves, and for tests.
 
-use crate::decode::{JOIN_ATTEMPT, SEMAPHORE_INSPECTED};
 use crate::event::{
     Access, AccessMode, Attempt, Blockage, Event, JoinOutcome, LockMode, OncePhase, RaceAccess, RaceSide,
     SemaphoreAttempt, SignalWaitPhase, WaitEndReason,
 };
 use crate::ids::{CodeAddress, EventNumber, SiteId, ThreadId};
 use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
+use racehunter_event::detail::{
+    JOIN_REFUSED, JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, ONCE_FOUND, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS,
+    SIGNAL_WAIT_ENDED, SIGNAL_WAIT_TAKEN, SUCCEEDED, WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS, WAIT_TIMED_OUT,
+};
 use racehunter_event::{Kind, Record};
 
 /// What an entry has besides its event.
@@ -110,8 +113,8 @@ impl Fields {
             Event::Join { target, outcome } => {
                 let extra = match outcome {
                     JoinOutcome::Joined => 0,
-                    JoinOutcome::Tried => JOIN_ATTEMPT,
-                    JoinOutcome::Refused => 2,
+                    JoinOutcome::Tried => JOIN_TRIED,
+                    JoinOutcome::Refused => JOIN_REFUSED,
                 };
                 Self { extra, ..Self::about(Kind::Join, target.0.into()) }
             }
@@ -126,10 +129,10 @@ impl Fields {
             }
             Event::WaitEnd { condition, mutex, reason } => {
                 let detail = match reason {
-                    WaitEndReason::Signalled => 0,
-                    WaitEndReason::TimedOut => 1,
-                    WaitEndReason::Spurious => 2,
-                    WaitEndReason::Cancelled => 3,
+                    WaitEndReason::Signalled => WAIT_SIGNALLED,
+                    WaitEndReason::TimedOut => WAIT_TIMED_OUT,
+                    WaitEndReason::Spurious => WAIT_SPURIOUS,
+                    WaitEndReason::Cancelled => WAIT_CANCELLED,
                 };
                 Self { extra: mutex.0, detail, ..Self::about(Kind::WaitEnd, condition.0) }
             }
@@ -138,17 +141,17 @@ impl Fields {
             Event::SemaphoreWait { semaphore, attempt } => match attempt {
                 SemaphoreAttempt::Blocking => Self::about(Kind::SemWait, semaphore.0),
                 SemaphoreAttempt::Failed => Self::about(Kind::SemTryWait, semaphore.0),
-                SemaphoreAttempt::Succeeded => Self::about(Kind::SemTryWait, semaphore.0).detail(true),
+                SemaphoreAttempt::Succeeded => Self::about(Kind::SemTryWait, semaphore.0).detail(SUCCEEDED),
                 SemaphoreAttempt::Inspected => Self::about(Kind::SemTryWait, semaphore.0).detail(SEMAPHORE_INSPECTED),
             },
             Event::SemaphorePost { semaphore } => Self::about(Kind::SemPost, semaphore.0),
             Event::BarrierArrive { barrier } => Self::about(Kind::BarrierWait, barrier.0),
             Event::BarrierPass { barrier } => Self::about(Kind::BarrierPass, barrier.0),
             Event::Once { object, phase } => {
-                let detail: u8 = match phase {
-                    OncePhase::Found => 0,
-                    OncePhase::Begins => 1,
-                    OncePhase::Done => 2,
+                let detail = match phase {
+                    OncePhase::Found => ONCE_FOUND,
+                    OncePhase::Begins => ONCE_BEGINS,
+                    OncePhase::Done => ONCE_DONE,
                 };
                 Self::about(Kind::Once, object.0).detail(detail)
             }
@@ -163,10 +166,10 @@ impl Fields {
             Event::Kill { signal, receiver } => Self { extra: plus_one(receiver), ..Self::about(Kind::Kill, signal) },
             Event::Cancel { target, is_test } => Self::about(Kind::Cancel, target.0.into()).detail(is_test),
             Event::SignalWait { signal, phase } => {
-                let detail: u8 = match phase {
-                    SignalWaitPhase::Begins => 0,
-                    SignalWaitPhase::Taken => 1,
-                    SignalWaitPhase::Ended => 2,
+                let detail = match phase {
+                    SignalWaitPhase::Begins => SIGNAL_WAIT_BEGINS,
+                    SignalWaitPhase::Taken => SIGNAL_WAIT_TAKEN,
+                    SignalWaitPhase::Ended => SIGNAL_WAIT_ENDED,
                 };
                 Self::about(Kind::SignalWait, signal).detail(detail)
             }

@@ -1,0 +1,35 @@
+//! What [`crate::Record::detail`], or `extra` where it says so, means for each kind that is more than yes or no.
+
+/// Of a [`crate::Kind::Join`], in `extra`: the thread would not have waited for ever.
+pub const JOIN_TRIED: u64 = 1;
+/// Of a [`crate::Kind::Join`], in `extra`: the thread must not be joined, and was not.
+pub const JOIN_REFUSED: u64 = 2;
+
+/// Of a `try` or timed operation: it has succeeded.
+pub const SUCCEEDED: u8 = 1;
+
+/// Of a [`crate::Kind::WaitEnd`]: a signal that other threads could have taken.
+pub const WAIT_SIGNALLED: u8 = 0;
+/// Of a [`crate::Kind::WaitEnd`]: a time-out.
+pub const WAIT_TIMED_OUT: u8 = 1;
+/// Of a [`crate::Kind::WaitEnd`]: a spurious wake-up.
+pub const WAIT_SPURIOUS: u8 = 2;
+/// Of a [`crate::Kind::WaitEnd`]: the thread was cancelled.
+pub const WAIT_CANCELLED: u8 = 3;
+
+/// Of a [`crate::Kind::SemTryWait`]: only the value of the semaphore was asked for.
+pub const SEMAPHORE_INSPECTED: u8 = 2;
+
+/// Of a [`crate::Kind::Once`]: it was done before.
+pub const ONCE_FOUND: u8 = 0;
+/// Of a [`crate::Kind::Once`]: this thread runs it.
+pub const ONCE_BEGINS: u8 = 1;
+/// Of a [`crate::Kind::Once`]: this thread has run it.
+pub const ONCE_DONE: u8 = 2;
+
+/// Of a [`crate::Kind::SignalWait`]: the wait begins.
+pub const SIGNAL_WAIT_BEGINS: u8 = 0;
+/// Of a [`crate::Kind::SignalWait`]: it ends by the signal `object`.
+pub const SIGNAL_WAIT_TAKEN: u8 = 1;
+/// Of a [`crate::Kind::SignalWait`]: it ends without one.
+pub const SIGNAL_WAIT_ENDED: u8 = 2;
