@@ -73,7 +73,7 @@ pub struct Options {
     pub seed: u64,
     /// Let threads run freely, for the techniques that can: see [`Technique::runs_freely`].
     pub free_running: bool,
-    /// Where a walk is about few variables, or a search can preempt no more, care for nothing else.
+    /// Observe only the variables of a walk, or only which threads can run once a search has no preemption left.
     pub selective: bool,
     /// Whether and how to leave out schedules that show nothing new. Only for executors that log every access to shared
     /// memory.

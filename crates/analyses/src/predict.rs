@@ -35,7 +35,7 @@ pub enum Target {
     Show(Box<Plan>),
 }
 
-/// Longest log that is looked at, in records.
+/// Longest log that is analysed, in records.
 const LONGEST: usize = 200_000;
 
 impl Predict {

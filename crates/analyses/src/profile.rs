@@ -30,9 +30,9 @@ struct Accesses {
     /// The thread, and whether there were others, in any one execution.
     thread: u32,
     shared: bool,
-    /// In the execution that is looked at.
+    /// In the current execution.
     now: u64,
-    /// Of each thread, by its path: most, and in the execution that is looked at.
+    /// Of each thread, by its path: most, and in the current execution.
     of_threads: BTreeMap<u64, (u64, u64)>,
     /// The sites of plain accesses.
     sites: BTreeSet<u32>,
@@ -143,7 +143,7 @@ impl Profile {
         grew
     }
 
-    /// Takes in an execution that cared for these variables only. True when one of the numbers grew. Its log leaves out most
+    /// Takes in an execution that observed these variables only. True when one of the numbers grew. Its log leaves out most
     /// accesses, and what would name a variable that is not known yet.
     pub fn note_selected(&mut self, execution: &Execution, selected: &[Tracked]) -> bool {
         let counted = execution.entries().find_map(|entry| match entry.event() {

@@ -106,7 +106,7 @@ const PAIRS: usize = 1;
 const OTHER_SINGLES: usize = 2;
 const OTHER_PAIRS: usize = 3;
 const QUEUES: usize = 4;
-/// A constraint that was tried so often in vain may be impossible.
+/// Failed attempts after which a constraint counts as impossible.
 const TRIES: u32 = 4;
 /// Pairs that are looked through for one that is worth more than the others.
 const LOOKED_THROUGH: usize = 1000;
@@ -116,7 +116,7 @@ const PREFERRED: [(u64, u32); 2] = [(16, 50), (200, 6)];
 /// Reads of one thread that are paired, and writes that each of them can see, at most.
 const MOST_READS: usize = 40;
 const MOST_WRITES: usize = 6;
-/// Longest log that is looked at, in records.
+/// Longest log that is analysed, in records.
 const LONGEST: usize = 200_000;
 /// What is remembered, at most.
 const MOST_KNOWN: usize = 20_000;
@@ -354,7 +354,7 @@ impl ReadsFrom {
     }
 
     /// What is new in any thread comes before what is new in one, and single reads before pairs; of the pairs, those with one
-    /// that was tried alone in vain, because it may take both.
+    /// that failed alone, because it may take both.
     fn most_promising(&mut self) -> Option<Vec<(Read, u64)>> {
         let [single, pairs, rest @ ..] = &mut self.queues;
         let reads = &self.reads;

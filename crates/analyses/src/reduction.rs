@@ -20,10 +20,10 @@
 use racehunter_explore::{Decision, Decisions, Execution, Going, Outcome, Record, Step};
 use racehunter_log::{Entry, Event, Footprint, Past, mix};
 
-/// The way of an execution through its moments, as far as its decisions were looked at.
+/// The path of an execution through its moments, as far as its decisions were read.
 pub(crate) struct Way<'e> {
     records: &'e [Record],
-    /// First record that was not looked at.
+    /// First record that was not read.
     next: usize,
     /// The event that ended the program, if one did. It comes after everything else.
     end: Option<usize>,

@@ -5,7 +5,7 @@
 //! one of them is held there until another one is about to do something that conflicts, as in [`crate::Watchpoint`]; the pair
 //! need not have touched the same memory before. What does not meet is tried again and again, with other threads first, and at
 //! later ones of the accesses. As long as only one of the two was executed, threads are held there as well: the others may come
-//! to the other one then, which they do not if the first thread goes on for ever.
+//! to the other one then, unless the first thread never stops.
 
 use racehunter_explore::{Analysis, Descriptor, Execution, Plan, Tail};
 use racehunter_log::SiteId;

@@ -92,7 +92,7 @@ struct Seen {
     skipped: bool,
 }
 
-/// A path through an execution, as far as its decisions were looked at.
+/// A path through an execution, as far as its decisions were read.
 struct Walked {
     /// The prefix of the path so far; held while walking on.
     prefix: u32,

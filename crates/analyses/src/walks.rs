@@ -43,9 +43,9 @@ pub struct Walks {
     generation: u64,
     /// Walks that were made with all that is known now.
     made: u64,
-    /// Most walks care for the variables that they have drawn, and for nothing else.
+    /// Most walks observe only the variables that they have drawn.
     selective: bool,
-    /// Walks that cared for everything.
+    /// Walks that observed everything.
     whole: u64,
     /// How many of [`Walks::made`] have drawn these variables, and how many accesses those have together.
     drawn: BTreeMap<Vec<Tracked>, (u64, u64)>,
@@ -57,7 +57,7 @@ pub struct Target {
     number: u64,
     /// What was known when it was planned.
     generation: Cell<u64>,
-    /// The variables that were drawn, if it cares for nothing else.
+    /// The variables that were drawn, if the walk observes only these.
     selected: RefCell<Option<Vec<Tracked>>>,
     /// The variables that were drawn, and how many accesses they have.
     drawn: RefCell<(Vec<Tracked>, u64)>,
@@ -92,7 +92,7 @@ impl Walks {
         self
     }
 
-    /// Whether the walk of this number cares for its variables only.
+    /// Whether the walk of this number observes its variables only.
     fn is_selective(&self, number: u64) -> bool {
         self.selective && !number.is_multiple_of(WHOLE_EVERY) && self.profile.variables() > 0
     }
@@ -174,7 +174,7 @@ impl Analysis for Walks {
 
     fn initial_targets(&mut self) -> Vec<Target> {
         self.next = 0;
-        // The first walk of PCT tells how long executions are; without that the others would change priorities in vain.
+        // The first walk of PCT shows how long executions are; without that the others would change priorities too late.
         self.targets(if matches!(self.kind, Kind::Random | Kind::Pos) { AHEAD } else { 1 })
     }
 

@@ -50,7 +50,7 @@ pub enum Target {
     },
 }
 
-/// Targets of a pair that are given out at once: those that are when it meets are run in vain.
+/// Targets of a pair that run at once: those that run when it meets are wasted.
 const AHEAD: usize = 4;
 
 impl WatchpointBound {

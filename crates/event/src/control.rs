@@ -42,7 +42,7 @@ pub const SWITCHES: usize = 1 << 24;
 pub const SITES_OFFSET: usize = SWITCHES_OFFSET + SWITCHES * size_of::<Switch>();
 /// Number of sites, at most.
 pub const SITES: usize = 1 << 24;
-/// Offset of the sites that selective plans care for, an array of `u32`: numbers as in [`crate::Record::site`].
+/// Offset of the sites that selective plans observe, an array of `u32`: numbers as in [`crate::Record::site`].
 pub const SELECTED_OFFSET: usize = SITES_OFFSET + SITES;
 /// Number of them, of all plans together.
 pub const SELECTED: usize = 1 << 20;
@@ -66,7 +66,7 @@ pub const SITE_LOUD: u8 = 4;
 pub const SITE_QUIET: u8 = 8;
 /// Bit of a site's flag byte, set by the compiler: a region begins here, a run of accesses that are skipped together.
 pub const SITE_HEAD: u8 = 0x20;
-/// Bit of the flag byte of a region's first site: none of its accesses is looked at, all are only counted. Instrumented
+/// Bit of the flag byte of a region's first site: its accesses are only counted, not checked. Instrumented
 /// code tests it as the sign of the byte.
 pub const SITE_CLEAR: u8 = 0x80;
 
@@ -189,7 +189,7 @@ pub struct Slot {
     pub weights: [Weight; MOST_WEIGHTS],
     /// For `TAIL_GUIDED`: reads and the writes that they should see. The first reader that is 0 ends them.
     pub constraints: [ReadConstraint; MOST_CONSTRAINTS],
-    /// With `FLAG_SELECTIVE`: the first site that the plan cares for, an index into the area of selected sites.
+    /// With `FLAG_SELECTIVE`: the first site that the plan observes, an index into the area of selected sites.
     pub selected: u32,
     /// How many there are.
     pub selected_count: u32,
@@ -533,7 +533,7 @@ pub const FLAG_SELECTIVE: u32 = 256;
 /// from the order of synchronisation is not logged.
 pub const FLAG_INFER_NOTHING: u32 = 512;
 
-/// [`crate::Record::detail`] of a plain access that is not to be looked at, by an annotation of the program.
+/// [`crate::Record::detail`] of a plain access that the program has asked race detectors to ignore, by an annotation.
 pub const EXCUSED: u8 = 1;
 /// [`crate::Record::detail`] of a [`crate::Kind::Allocated`] that tells of the stack of a thread.
 pub const ALLOCATED_STACK: u8 = 1;

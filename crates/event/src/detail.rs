@@ -1,6 +1,6 @@
 //! What [`crate::Record::detail`], or `extra` where it says so, means for each kind that is more than yes or no.
 
-/// Of a [`crate::Kind::Join`], in `extra`: the thread would not have waited for ever.
+/// Of a [`crate::Kind::Join`], in `extra`: the thread would not have waited without a limit.
 pub const JOIN_TRIED: u64 = 1;
 /// Of a [`crate::Kind::Join`], in `extra`: the thread must not be joined, and was not.
 pub const JOIN_REFUSED: u64 = 2;

@@ -202,7 +202,7 @@ byte_enum! {
         /// `pthread_cancel` of thread number `object`; `detail` 1: `pthread_testcancel`.
         Cancel = 45,
         /// A wait for signals: begins with `detail` 0 (`pause`, `sigsuspend`), ends with 1 and the number of the signal as
-        /// `object` (`sigwait` and its kin), or with 2 and without one.
+        /// `object` (`sigwait` and similar calls), or with 2 and without one.
         SignalWait = 46,
         /// Timer `object` (the number of its thread) was set to expire in `extra` nanoseconds, 0 for never; `detail` 1:
         /// it has expired.
@@ -212,7 +212,7 @@ byte_enum! {
         /// The program ends. `detail` 0: `main` has returned or `exit` was called, and others should run first, because
         /// after it they may not run any more; 1: the process ends. Only where other threads are left.
         End = 49,
-        /// State that is not memory of the program is looked at or changed: a file, a name in a directory, the working
+        /// State that is not memory of the program is read or changed: a file, a name in a directory, the working
         /// directory. `extra` is a [`crate::Touched`], `object` its first part, `detail` 1 when something is changed.
         State = 50,
 
@@ -448,7 +448,7 @@ byte_enum! {
         /// A thread uses what is on the stack of another one below all of its frames: a local variable of a function that has
         /// returned.
         Returned = 18,
-        /// A file was both looked at and changed, for other executions to see; with [`TRACES_OF_PORTS`] in `object`, a port was
+        /// A file was both read and changed, and other executions see it; with [`TRACES_OF_PORTS`] in `object`, a port was
         /// bound.
         Traces = 19,
         /// The signal `object` was sent to the process while several threads could take it.

@@ -12,7 +12,7 @@ impl Touched {
     /// Cells that there can be, from 1 on.
     pub const CELLS: u16 = CHANGES - 1;
 
-    /// This and another cell, looked at or changed. False when there is no room for it.
+    /// This and another cell, read or changed. False when there is no room for it.
     pub const fn add(&mut self, cell: u16, changes: bool) -> bool {
         let part = cell & Self::CELLS | if changes { CHANGES } else { 0 };
         let mut at = 0;

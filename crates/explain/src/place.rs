@@ -15,7 +15,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Uses of an object that are looked at for its name.
+/// Uses of an object that are searched for its name.
 const TRIES: usize = 8;
 
 /// How values are read, by where, and by what kind of access.

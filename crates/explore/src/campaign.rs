@@ -121,7 +121,7 @@ impl<'a> Campaign<'a> {
     pub fn advance(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Option<Stop> {
         let stop = self.explore(executor, should_stop).unwrap_or_else(|error| Some(Stop::Failed(error)));
         if stop.is_some() {
-            // What was taken and not looked at waits again.
+            // Targets that were taken and not run wait again.
             (0..self.members.len()).for_each(|member| self.portfolio.member(member).put_back());
         }
         stop

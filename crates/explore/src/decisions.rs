@@ -55,7 +55,8 @@ pub enum Step {
     /// The running thread could have gone on.
     Preemption,
     /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready; or it lets time pass
-    /// for one thread although the time of another one comes first; or it wakes up a thread without a reason. A program that polls could do that for ever, so a bounded search has to count it.
+    /// for one thread although the time of another one comes first; or it is a spurious wake-up. A program that polls could do
+    /// that for ever, so a bounded search has to count it.
     Unfair,
 }
 
@@ -70,7 +71,7 @@ pub fn decisions(execution: &Execution) -> Decisions<'_> {
 /// Costs constant time per record, except that [`Decisions::others`] walks the threads when it is asked.
 pub struct Decisions<'a> {
     records: &'a [Record],
-    /// First record that was not looked at.
+    /// First record that was not read.
     next: usize,
     /// Records up to here are consequences of the decision that was given out last, and not yet applied.
     consequences_end: usize,

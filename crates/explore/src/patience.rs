@@ -37,7 +37,7 @@ pub(crate) struct Patience {
 enum State {
     /// None has been too long.
     Short,
-    /// One was cut: the next is let run.
+    /// An execution was truncated: the next one has no limit.
     Probing,
     /// One did not end.
     Endless,
@@ -69,7 +69,7 @@ impl Patience {
         if self.teeming { self.most.saturating_mul(2).max(ENDLESS_THREADS) } else { u32::MAX }
     }
 
-    /// Sets how long the plan is let run: never so short that its own decisions are not reached.
+    /// Sets how long the plan may run: never so short that its own decisions are not reached.
     pub(crate) fn limit(&self, plan: &mut Plan) {
         plan.max_threads = plan.max_threads.min(self.threads());
         // A walk may want one thread to do all of its work before another one begins. A thread that has had as many events
@@ -111,7 +111,7 @@ impl Patience {
         Ok(Self { longest, shortest, most, state, teeming: input.flag()? })
     }
 
-    /// Learns from an execution of a plan; `full` is how long the plan would have been let run without this.
+    /// Learns from an execution of a plan; `full` is how long the plan could have run without this limit.
     pub(crate) fn learn(&mut self, plan: &Plan, full: u64, execution: &Execution) -> Worth {
         self.teeming |= matches!(&execution.outcome, Outcome::Limit(what) if what == THREADS);
         match &execution.outcome {

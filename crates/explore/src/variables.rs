@@ -131,7 +131,7 @@ impl Variables {
 pub struct LastVariables<'e> {
     execution: &'e Execution,
     variables: Variables,
-    /// First record that was not looked at.
+    /// First record that was not read.
     next: usize,
     last: Vec<Option<Variable>>,
     /// What counts as one variable, where it is not any part.

@@ -3,12 +3,13 @@
 //! Every record decodes. Where a byte is not one of those that its kind knows, the event has the value that its
 //! documentation names; a record that is not of any kind is [`Event::Unknown`].
 
+use crate::access::{Access, AccessMode, RaceAccess, RaceSide};
 use crate::entry::Entry;
-use crate::event::{
-    Access, AccessMode, Attempt, Blockage, Event, JoinOutcome, LockMode, OncePhase, RaceAccess, RaceSide,
-    SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
-};
+use crate::event::Event;
 use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
+use crate::operands::{
+    Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
+};
 use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_event::detail::{
     JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED,

@@ -1,10 +1,11 @@
 //! From events to records, for executors that make logs themselves, and for tests.
 
-use crate::event::{
-    Access, AccessMode, Attempt, Blockage, Event, JoinOutcome, LockMode, OncePhase, RaceAccess, RaceSide,
-    SemaphoreAttempt, SignalWaitPhase, WaitEndReason,
-};
+use crate::access::{Access, AccessMode, RaceAccess, RaceSide};
+use crate::event::Event;
 use crate::ids::{CodeAddress, EventNumber, SiteId, ThreadId};
+use crate::operands::{
+    Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, WaitEndReason,
+};
 use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_event::detail::{
     JOIN_REFUSED, JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, ONCE_FOUND, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS,

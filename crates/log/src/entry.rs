@@ -1,6 +1,7 @@
 //! Records, read in place.
 
-use crate::event::{Access, Event, site};
+use crate::access::Access;
+use crate::event::Event;
 use crate::ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId};
 use racehunter_event::{Kind, Record};
 
@@ -41,7 +42,10 @@ impl<'l> Entry<'l> {
     /// The instrumented instruction, if it was one.
     #[must_use]
     pub const fn site(self) -> Option<SiteId> {
-        site(self.0.site)
+        match self.0.site.checked_sub(1) {
+            Some(site) => Some(SiteId(site)),
+            None => None,
+        }
     }
 
     /// Where the call stack is among those of the execution; 0 when none was taken.

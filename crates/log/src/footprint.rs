@@ -5,8 +5,9 @@
 //! the dependence relation of partial-order reduction; every analysis uses this one.
 
 use crate::entry::Entry;
-use crate::event::{Blockage, Event};
+use crate::event::Event;
 use crate::ids::ThreadId;
+use crate::operands::Blockage;
 use racehunter_event::{Wait, state_object};
 use std::ops::Range;
 

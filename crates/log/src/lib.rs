@@ -14,6 +14,7 @@
 //! Must not know plans, schedules to come, analyses, findings or processes. Start at [`Event`], then [`Entry`].
 #![forbid(unsafe_code)]
 
+mod access;
 mod clock;
 mod decode;
 mod encode;
@@ -22,18 +23,20 @@ mod event;
 mod family;
 mod footprint;
 mod ids;
+mod operands;
 mod past;
 
+pub use access::{Access, AccessMode, RaceAccess, RaceSide};
 pub use clock::VectorClock;
 pub use encode::Position;
 pub use entry::{Entry, entries};
-pub use event::{
-    Access, AccessMode, Attempt, Blockage, Event, JoinOutcome, LockMode, OncePhase, RaceAccess, RaceSide,
-    SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
-};
+pub use event::Event;
 pub use family::{FamilyTree, ForkJoin};
 pub use footprint::{Footprint, Touch};
 pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};
+pub use operands::{
+    Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
+};
 pub use past::{History, ObjectHasher, Past, mix};
 pub use racehunter_event::{
     Cause, Escape, File, FileKind, FileOperation, Misuse, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,

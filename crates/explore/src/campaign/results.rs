@@ -5,7 +5,7 @@ use racehunter_finding::Coverage;
 
 /// What a campaign reports while it runs.
 pub enum Progress<'a> {
-    /// An execution was looked at.
+    /// An execution was counted.
     Execution {
         /// Its number, from 1.
         number: u64,

@@ -17,7 +17,7 @@ pub(super) struct Watch {
     held: Option<Operation>,
     /// The event before which it goes on, whatever others do.
     until: u64,
-    /// Threads whose next access was looked at.
+    /// Threads whose next access was considered.
     looked_at: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Watch {
         Some(held)
     }
 
-    /// Whether the thread is held before this access, which is looked at once.
+    /// Whether the thread is held before this access. Each access is considered once.
     pub fn hold(&mut self, access: &Operation, path: u64, events: u64) -> bool {
         if self.looked_at.contains(&access.thread()) {
             return false;
@@ -77,7 +77,7 @@ impl Watch {
         wanted
     }
 
-    /// The plan chooses a thread: if it is held, it waited in vain in the execution that the plan repeats, too.
+    /// The plan chooses a thread: if it is held, no other thread came in the execution that the plan repeats either.
     pub fn let_go(&mut self, thread: u32) -> bool {
         let is_held = self.holds(thread);
         if is_held {

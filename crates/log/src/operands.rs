@@ -1,0 +1,139 @@
+//! What events say besides the objects that they are about: outcomes, modes, phases, reasons to wait.
+
+use crate::ids::ThreadId;
+use racehunter_event::{File, Wait};
+
+/// How a join went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinOutcome {
+    /// The thread has waited for the end of the other.
+    Joined,
+    /// It did not have to wait, and would have given up.
+    Tried,
+    /// The thread must not be joined, and was not.
+    Refused,
+}
+
+/// As what a lock is acquired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockMode {
+    /// A mutex.
+    Mutex,
+    /// The reader side of a reader-writer lock.
+    Read,
+    /// The writer side.
+    Write,
+}
+
+/// Whether an acquisition could fail, and did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attempt {
+    /// The operation waits until it succeeds.
+    Blocking,
+    /// A `try` or timed form has succeeded.
+    Succeeded,
+    /// A `try` or timed form has failed.
+    Failed,
+}
+
+impl Attempt {
+    /// Whether the lock was acquired.
+    #[must_use]
+    pub const fn succeeds(self) -> bool {
+        !matches!(self, Self::Failed)
+    }
+}
+
+/// The same for semaphores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SemaphoreAttempt {
+    /// The operation waits until it succeeds.
+    Blocking,
+    /// A `try` or timed form has succeeded.
+    Succeeded,
+    /// A `try` or timed form has failed.
+    Failed,
+    /// `sem_getvalue`.
+    Inspected,
+}
+
+/// Why a wait on a condition variable is over. Unknown details decode as `TimedOut`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitEndReason {
+    /// A signal that other threads could have taken.
+    Signalled,
+    /// A time-out.
+    TimedOut,
+    /// A spurious wake-up.
+    Spurious,
+    /// The thread was cancelled.
+    Cancelled,
+}
+
+/// A part of a once-only initialisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OncePhase {
+    /// It was done before.
+    Found,
+    /// This thread runs it.
+    Begins,
+    /// This thread has run it.
+    Done,
+}
+
+/// A part of a wait for signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalWaitPhase {
+    /// It begins.
+    Begins,
+    /// It ends by a signal.
+    Taken,
+    /// It ends without one.
+    Ended,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blockage {
+    /// The kind of wait. A byte that is not one decodes as [`Wait::Nothing`].
+    pub wait: Wait,
+    /// What it is about: an address; for [`Wait::Join`] a thread; for [`Wait::File`] a packed [`File`].
+    pub object: u64,
+    /// The thread that has what is waited for.
+    pub owner: Option<ThreadId>,
+}
+
+impl Blockage {
+    /// For [`Wait::Join`]: the thread whose end is waited for.
+    #[must_use]
+    pub const fn target(&self) -> ThreadId {
+        ThreadId(self.object as u32)
+    }
+
+    /// For [`Wait::File`]: the file.
+    #[must_use]
+    pub const fn file(&self) -> Option<File> {
+        File::unpack(self.object)
+    }
+}
+
+/// Up to 64 threads with neighbouring numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadSet {
+    /// The thread of bit 0.
+    pub first: ThreadId,
+    /// A bit for each thread.
+    pub members: u64,
+}
+
+impl ThreadSet {
+    /// The threads, in ascending order.
+    pub fn iter(self) -> impl Iterator<Item = ThreadId> {
+        let mut left = self.members;
+        std::iter::from_fn(move || {
+            let bit = (left != 0).then(|| left.trailing_zeros())?;
+            left &= left - 1;
+            Some(ThreadId(self.first.0.saturating_add(bit)))
+        })
+    }
+}
