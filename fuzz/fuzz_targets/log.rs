@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use racehunter_explore::{
-    Causes, Execution, Kind, LastVariables, Outcome, Record, conflicts, decisions, reported_sites, shared_sites,
-};
+use racehunter_event::{Kind, Record};
+use racehunter_explore::{Execution, LastVariables, Outcome, conflicts, decisions, reported_sites, shared_sites};
+use racehunter_log::{EventNumber, History};
 use racehunter_predict::{Index, Options, predict};
 use racehunter_trace::recording::Recording;
 use std::hint::black_box;
@@ -40,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
     let outcome = if bytes.len() % 2 == 0 { Outcome::Deadlock } else { Outcome::Exited(0) };
     let execution =
         Execution { records, stacks, outcome, events: index, threads: 8, partial: false, output: Vec::new() };
-    let mut all = decisions(&execution, Some(10));
+    let mut all = decisions(&execution);
     while all.next().is_some() {
         all.others().count();
         all.ready().count();
@@ -48,7 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
     black_box((execution.bugs(), execution.repeat()));
     black_box((shared_sites(&execution), reported_sites(&execution), conflicts(&execution)));
     LastVariables::new(&execution).before(u64::MAX, 1);
-    Causes::new(&execution).before(u64::MAX);
+    History::new(&execution.records).before(EventNumber(u64::MAX));
     if execution.records.len() < 200
         && let Ok(recording) = Recording::of(&execution.records)
         && let Ok(index) = Index::new(&recording.trace)
