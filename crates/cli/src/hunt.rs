@@ -406,9 +406,9 @@ impl Hunter<'_> {
         let finding = self.pace.explain(waiting, |patience| {
             let explainer = Explainer { symbols, load_address, patience, infers };
             let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
-            Ok::<_, ExecutorError>(match (&finding, &found.glimpse) {
-                (None, Some(glimpse)) | (Some(Finding { confirmed: false, .. }), Some(glimpse)) => {
-                    Some(explainer.seen(glimpse, &found.bug, found.execution))
+            Ok::<_, ExecutorError>(match (&finding, &found.unreplayable) {
+                (None, Some(unreplayable)) | (Some(Finding { confirmed: false, .. }), Some(unreplayable)) => {
+                    Some(explainer.seen(unreplayable, &found.bug, found.execution))
                 }
                 _ => finding,
             })

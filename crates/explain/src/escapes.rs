@@ -1,10 +1,10 @@
 //! What was not under control, in the terms of the source.
 
-use racehunter_explore::{
-    Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, UNMODELLED,
-    UNMODELLED_FUNCTION,
-};
+use racehunter_explore::Escaped;
 use racehunter_finding::Uncontrolled;
+use racehunter_log::{
+    Escape, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_FUNCTION,
+};
 use racehunter_report::messages;
 use racehunter_sight::Effect;
 use racehunter_symbols::{Symbols, demangle, own_frame};

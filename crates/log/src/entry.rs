@@ -1,6 +1,6 @@
 //! Records, read in place.
 
-use crate::event::{Access, site};
+use crate::event::{Access, Event, site};
 use crate::ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId};
 use racehunter_event::{Kind, Record};
 
@@ -91,7 +91,14 @@ impl<'l> Entry<'l> {
         self.is_access().then(|| self.decode_access())
     }
 
-    /// [`crate::Event::variable`] of what happened. Cheaper than [`Entry::event`].
+    /// The [`Event::RaceFirst`] or [`Event::RaceSecond`], if it is one. Cheaper than [`Entry::event`].
+    #[must_use]
+    #[inline]
+    pub fn race_side(self) -> Option<Event> {
+        matches!(self.0.kind, Kind::RaceFirst | Kind::RaceSecond).then(|| self.event())
+    }
+
+    /// [`Event::variable`] of what happened. Cheaper than [`Entry::event`].
     #[must_use]
     #[inline]
     pub fn variable(self) -> Option<Address> {

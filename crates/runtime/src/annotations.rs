@@ -35,7 +35,12 @@ pub(crate) unsafe fn looks_at(t: *const Thread) -> bool {
 
 /// What the log says about an access to a byte: whether the program wants it to be checked.
 pub(crate) unsafe fn mark(byte: usize) -> u8 {
-    if looks_at(current()) && !is_benign(byte) { 0 } else { EXCUSED }
+    if is_excused(byte) { EXCUSED } else { 0 }
+}
+
+/// Whether an access of the running thread to a byte is no race, whatever others do.
+pub(crate) unsafe fn is_excused(byte: usize) -> bool {
+    !looks_at(current()) || is_benign(byte)
 }
 
 unsafe fn ignore(more: i32) {

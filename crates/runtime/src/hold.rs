@@ -9,7 +9,7 @@
 use crate::hooks::SITE_WATCHED;
 use crate::schedule::{self, decide_and_switch, now};
 use crate::thread::{__rh_stack, COUNT, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread};
-use crate::{Global, log, modules, reports, server};
+use crate::{Global, annotations, escapes, log, modules, reports, server};
 use racehunter_event::control::Hold;
 use racehunter_event::{Cause, Kind, Record, Wait, callers_hash};
 use racehunter_walk::Sampler;
@@ -65,6 +65,9 @@ pub(crate) fn is_active() -> bool {
 /// The running thread is about to make an access; only those at points are drawn.
 #[cold]
 pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, code: usize, is_point: bool) {
+    if annotations::is_excused(address) {
+        return escapes::excused();
+    }
     let watch = WATCH.ptr();
     let access = Access { thread: CURRENT.get(), code, address, size, kind, site };
     if let Some(held) = (*watch).held

@@ -166,3 +166,12 @@ proptest! {
         prop_assert_eq!(past(&events), past(&moved));
     }
 }
+
+#[test]
+fn accesses_overlap_when_they_have_a_byte_in_common() {
+    let at = |address, size| Access { mode: AccessMode::Write, address: Address(address), size, is_excused: false };
+    assert!(at(100, 4).overlaps(&at(103, 1)) && at(103, 1).overlaps(&at(100, 4)));
+    assert!(!at(100, 4).overlaps(&at(104, 4)) && !at(104, 4).overlaps(&at(100, 4)));
+    assert!(at(90, 11).overlaps(&at(100, 4)) && !at(90, 11).overlaps(&at(101, 4)));
+    assert!(at(100, 0).overlaps(&at(100, 4)), "an access touches at least one byte");
+}

@@ -1,10 +1,10 @@
-//! On which reads the events of a recording depend, as far as the program's code shows.
+//! Which reads the events of a recording depend on, as far as the code of the program tells.
 
 use crate::Via;
-use racehunter_event::{Kind, Record};
+use racehunter_log::{AccessMode, Entry, Event, SiteId};
 use rustc_hash::FxHashMap;
 
-/// An operation of a thread, for an implementation that knows the code.
+/// An operation of a thread, for those who know the code.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Number of the instruction, from 0, if it has one.
@@ -21,37 +21,37 @@ pub struct Step {
 /// many they have.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
-    /// Reads that influenced what the thread does, since its last operation or in this one. Each is named once.
+    /// Reads that have had a say in what the thread does, since its last operation or in this one. Each is named once.
     pub decisions: Vec<(u32, u32)>,
     /// Other reads that the values that it writes are made of.
     pub values: Vec<(u32, u32)>,
-    /// The thread has chosen a branch since its last operation.
+    /// The thread has chosen where to go on since its last operation.
     pub chose: bool,
 }
 
 /// Follows the threads of an execution through the code of the program. Instructions are named by their numbers, from 0.
 pub trait Knowledge {
-    /// A thread enters a function, whose entry has this number. It can have been called by code of the program only
-    /// with `returns_here`, unless it calls nothing and touches no memory, in which case nothing is known about that.
+    /// A thread enters a function, whose entry has this number. Only with `returns_here` it can have been called by code of
+    /// the program, unless it calls nobody and touches no memory, when nothing is known about that.
     fn enter(&mut self, thread: u32, site: u32, returns_here: bool);
-    /// It is about to leave the function.
+    /// It is about to leave it.
     fn leave(&mut self, thread: u32, site: u32);
-    /// It chooses a branch, by a value.
+    /// It chooses where to go on, by a value.
     fn branch(&mut self, thread: u32, site: u32, value: u64);
-    /// It calls a function that may not be known.
+    /// It calls somebody who may not be known.
     fn call(&mut self, thread: u32, site: u32);
-    /// It is about to do something: what does that depend on? The previous content of `needs` is replaced.
+    /// It is about to do something: what does that depend on? Whatever `needs` says before is replaced.
     fn before(&mut self, thread: u32, step: Step, needs: &mut Needs);
     /// It has done that: these events.
     fn after(&mut self, thread: u32, step: Step, first: u32, count: u32);
-    /// From now on, code that the program's code does not show may run at any time.
+    /// From now on something may run at any time that the code does not tell.
     fn interrupts(&mut self);
 }
 
 /// Dependences of an event: how many events of its thread the read lies back, and in which way it matters.
 pub(super) type Backs = Vec<(u32, Via)>;
 
-/// Counts the events of each thread, for an implementation that knows the code.
+/// Counts the events of each thread, for somebody who knows the code.
 pub(super) struct Dependences<'n> {
     knowledge: &'n mut dyn Knowledge,
     /// Events of the threads that do not run.
@@ -77,26 +77,28 @@ impl<'n> Dependences<'n> {
         &mut self.running.1
     }
 
-    /// A thread passes a place in the code that is not an event.
-    pub(super) fn pass(&mut self, record: &Record) {
-        let Some(site) = record.site.checked_sub(1) else { return };
-        match record.kind {
-            Kind::Entered => self.knowledge.enter(record.thread, site, record.detail == 1),
-            Kind::Left => self.knowledge.leave(record.thread, site),
-            Kind::Branched => self.knowledge.branch(record.thread, site, record.object),
-            Kind::Called => self.knowledge.call(record.thread, site),
+    /// A thread passes a place in the code that is no event.
+    pub(super) fn pass(&mut self, entry: Entry<'_>, event: &Event) {
+        let Some(SiteId(site)) = entry.site() else { return };
+        let thread = entry.thread().0;
+        match *event {
+            Event::Enter { returns_here } => self.knowledge.enter(thread, site, returns_here),
+            Event::Leave => self.knowledge.leave(thread, site),
+            Event::Branch { value } => self.knowledge.branch(thread, site, value),
+            Event::Call { .. } => self.knowledge.call(thread, site),
             _ => {}
         }
     }
 
     /// An operation begins: adds what it depends on, and says whether its thread has chosen before. For an access that is
     /// what decides its address; see [`Self::values`] for the rest.
-    pub(super) fn begin(&mut self, record: &Record, backs: &mut Backs) -> bool {
-        if record.kind == Kind::SignalSetup && record.object != 0 {
+    pub(super) fn begin(&mut self, entry: Entry<'_>, event: &Event, backs: &mut Backs) -> bool {
+        if matches!(event, Event::SignalSetup { signal } if *signal != 0) {
             self.knowledge.interrupts();
         }
-        self.knowledge.before(record.thread, step(record), &mut self.needs);
-        let now = *self.count(record.thread);
+        let thread = entry.thread().0;
+        self.knowledge.before(thread, step(entry, event), &mut self.needs);
+        let now = *self.count(thread);
         let begin = backs.len();
         add(backs, now, &self.needs.decisions, Via::Decision);
         backs[begin..].sort_unstable_by_key(|&(back, _)| back);
@@ -104,8 +106,8 @@ impl<'n> Dependences<'n> {
     }
 
     /// Adds the reads that flow into what an access writes, for the event that is next.
-    pub(super) fn values(&mut self, record: &Record, backs: &mut Backs) {
-        let now = *self.count(record.thread);
+    pub(super) fn values(&mut self, thread: u32, backs: &mut Backs) {
+        let now = *self.count(thread);
         add(backs, now, &self.needs.values, Via::Value);
     }
 
@@ -114,10 +116,11 @@ impl<'n> Dependences<'n> {
         *self.count(thread) += 1;
     }
 
-    /// An operation of this many events has ended.
-    pub(super) fn end(&mut self, record: &Record, count: u32) {
-        let now = *self.count(record.thread);
-        self.knowledge.after(record.thread, step(record), now - count, count);
+    /// An operation of so many events is over.
+    pub(super) fn end(&mut self, entry: Entry<'_>, event: &Event, count: u32) {
+        let thread = entry.thread().0;
+        let now = *self.count(thread);
+        self.knowledge.after(thread, step(entry, event), now - count, count);
     }
 }
 
@@ -127,13 +130,14 @@ fn add(backs: &mut Backs, now: u32, reads: &[(u32, u32)], via: Via) {
     backs.extend(events.map(|event| (now - event, via)));
 }
 
-fn step(record: &Record) -> Step {
-    let (reads, writes) = match record.kind {
-        Kind::Read | Kind::AtomicRead | Kind::ReadRange => (true, false),
-        Kind::Write | Kind::AtomicWrite | Kind::WriteRange | Kind::Free => (false, true),
-        Kind::AtomicUpdate => (true, true),
-        _ => (false, false),
-    };
-    let is_simple = !matches!(record.kind, Kind::ReadRange | Kind::WriteRange | Kind::Free);
-    Step { site: record.site.checked_sub(1), reads, writes, bytes: is_simple.then_some(record.size.into()) }
+fn step(entry: Entry<'_>, event: &Event) -> Step {
+    let site = entry.site().map(|site| site.0);
+    match event {
+        Event::Access(access) => {
+            let is_simple = !access.mode.is_range() && access.mode != AccessMode::Free;
+            let bytes = is_simple.then_some(access.size);
+            Step { site, reads: access.mode.reads(), writes: access.mode.writes(), bytes }
+        }
+        _ => Step { site, reads: false, writes: false, bytes: Some(0) },
+    }
 }

@@ -41,7 +41,7 @@ pub use schedule::Schedule;
 pub use survey::{Layout, Survey};
 
 use crate::{Error, Event, Op, Trace, TraceBuilder, Via};
-use racehunter_event::Record;
+use racehunter_log::Record;
 
 /// A trace, with what it takes to turn a reordering of it into a schedule.
 #[derive(Clone, Debug)]
