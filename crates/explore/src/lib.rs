@@ -27,6 +27,7 @@ mod plan;
 mod points;
 mod portfolio;
 mod saved;
+mod stable;
 mod variables;
 
 pub use analysis::{Analysis, Rank};
@@ -56,4 +57,5 @@ pub use racehunter_event::{
 pub use racehunter_walk::{MOST_RIVALS, MOST_WISHES, Place, Style, Wish};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
 pub use saved::{Loader, Saver, Unusable};
+pub use stable::StableHasher;
 pub use variables::{LastVariables, Tracked, Variable, Variables};
