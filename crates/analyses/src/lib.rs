@@ -9,7 +9,6 @@
 mod context_bound;
 mod coverage;
 mod free_running;
-mod past;
 mod predict;
 mod profile;
 mod races;

@@ -25,8 +25,8 @@ pub(crate) fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<Unc
     if seen > 0 {
         reasons.push(Unclear::NotConfirmed(seen as u64));
     }
-    if summary.untold > 0 {
-        reasons.push(Unclear::NotReplayed(summary.untold));
+    if summary.unreported > 0 {
+        reasons.push(Unclear::NotReplayed(summary.unreported));
     }
     reasons
 }

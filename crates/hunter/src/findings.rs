@@ -169,9 +169,9 @@ impl<'a> Findings<'a> {
         self.pace.explain(waiting, |patience| {
             let explainer = Explainer { symbols, load_address, patience, infers };
             let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
-            Ok(match (&finding, &found.glimpse) {
-                (None | Some(Finding { confirmed: false, .. }), Some(glimpse)) => {
-                    Some(explainer.seen(glimpse, &found.bug, found.execution))
+            Ok(match (&finding, &found.unreplayable) {
+                (None | Some(Finding { confirmed: false, .. }), Some(unreplayable)) => {
+                    Some(explainer.seen(unreplayable, &found.bug, found.execution))
                 }
                 _ => finding,
             })
