@@ -343,3 +343,81 @@ pub fn recall(out: &Path, more: Vec<String>) -> Result<Vec<String>, Error> {
     let all = options.iter().cloned().chain(["--resume".to_owned()]).chain(more);
     Ok(all.chain(arguments.iter().cloned()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keeper_of(out: &Path, options: &[&str]) -> Keeper {
+        let subject = Subject { path: "/bin/program".into(), arguments: vec!["1".to_owned()], input: None };
+        let identity = Identity::new(&subject, options.iter().map(|&option| option.to_owned()).collect());
+        let path = directory(out).join(format!("program-{:016x}.rhc", identity.number(Part::WHOLE)));
+        let now = Instant::now();
+        Keeper {
+            path,
+            identity,
+            build: "build".to_owned(),
+            part: Part::WHOLE,
+            words: Vec::new(),
+            clock: Clock::new(move || now),
+            began: now,
+            before: Duration::ZERO,
+            last: now,
+            took: Duration::ZERO,
+            has_warned: false,
+        }
+    }
+
+    fn kept(keeper: &Keeper, version: u32) -> String {
+        let kept = Kept {
+            version,
+            identity: keeper.identity.clone(),
+            build: keeper.build.clone(),
+            part: keeper.part.to_string(),
+            words: Vec::new(),
+            elapsed: Duration::from_secs(3),
+            findings: Vec::new(),
+            unconfirmed: Vec::new(),
+            bounds: Vec::new(),
+            coverage: Coverage::default(),
+            claims: Vec::new(),
+            sites: Vec::new(),
+            places: Vec::new(),
+            common: 0,
+        };
+        serde_json::to_string(&kept).expect("it can be written") + "\nstate"
+    }
+
+    #[test]
+    fn a_campaign_is_found_under_the_name_that_an_earlier_version_gave_it() {
+        let out = tempfile::tempdir().expect("a directory");
+        let mut keeper = keeper_of(out.path(), &["--bound 2"]);
+        assert!(matches!(keeper.open(), Err(Error::NoSuchCampaign { .. })));
+        std::fs::create_dir_all(directory(out.path())).expect("a directory");
+        let old = directory(out.path()).join("program-0123456789abcdef.rhc");
+        std::fs::write(&old, kept(&keeper, VERSION)).expect("a file");
+        keeper.open().expect("it is the same campaign");
+        assert_eq!(keeper.elapsed(), Duration::from_secs(3));
+        let mut other = keeper_of(out.path(), &["--bound 3"]);
+        assert!(matches!(other.open(), Err(Error::NoSuchCampaign { .. })), "other options are another campaign");
+        std::fs::write(&keeper.path, kept(&keeper, VERSION + 1)).expect("a file");
+        assert!(matches!(keeper.open(), Err(Error::CampaignVersion(_))), "another version is refused");
+    }
+
+    #[test]
+    fn names_depend_on_everything_that_tells_campaigns_apart() {
+        let out = Path::new("out");
+        let number = |options: &[&str]| keeper_of(out, options).identity.number(Part::WHOLE);
+        assert_eq!(number(&["--bound 2"]), number(&["--bound 2"]));
+        assert_ne!(number(&["--bound 2"]), number(&["--bound 3"]));
+        let part = "1/2".parse().expect("a part");
+        assert_ne!(keeper_of(out, &[]).identity.number(part), number(&[]));
+    }
+
+    #[test]
+    fn the_words_of_a_line_lose_only_the_wish_to_resume() {
+        let line = ["racehunter", "hunt", "--resume", "--bound", "3", "a.c", "--", "--resume"];
+        let words = words(line.map(str::to_owned));
+        assert_eq!(words, ["--bound", "3", "a.c", "--", "--resume"]);
+    }
+}
