@@ -1,4 +1,4 @@
-//! What can be said on the command line. Help texts come from the comments here.
+//! The command line. Help texts come from the comments here.
 
 mod values;
 
@@ -48,11 +48,11 @@ pub enum Command {
     Report(Report),
     /// Join the parts of a divided hunt
     Merge(Merge),
-    /// Run a program once, and write down what its threads do
+    /// Run a program once and record what its threads do
     Record(crate::record::Arguments),
     /// Predict from one trace what other schedules can do
     Predict(crate::predict::Arguments),
-    /// Say what is in a trace, or write it in another form
+    /// Describe a trace, or write it in another form
     Trace(crate::trace::Arguments),
     /// Compile C like clang, with instrumentation: CC="racehunter cc"
     #[command(disable_help_flag = true)]
@@ -70,12 +70,12 @@ pub enum Command {
     },
     /// Look for data races in the code, prove that there are none, or show one by an execution
     Scan(Scan),
-    /// Say what is installed, what is missing, and how to get it; or what of a program is instrumented
+    /// Check the installation, or show which parts of a program are instrumented
     Doctor {
-        /// A program that was built for RaceHunter: what of it is seen, and what is not
+        /// A program that was built for RaceHunter: show what is seen of it and what is not
         program: Option<PathBuf>,
     },
-    /// Say what a kind of finding means, and how one repairs it
+    /// Explain what a kind of finding means and how to repair it
     Explain {
         /// The kind, such as data-race [default: list all]
         kind: Option<String>,
@@ -88,7 +88,7 @@ pub enum Command {
     },
     /// Write the manual pages
     Man {
-        /// Where to put a page for each command [default: the first one to standard output]
+        /// Directory for one page per command [default: the first page to standard output]
         #[arg(value_name = "DIR")]
         directory: Option<PathBuf>,
     },
@@ -100,13 +100,13 @@ const PROGRAM: &str = "Program";
 const RESULTS: &str = "Results";
 const LONG_HUNTS: &str = "Long hunts";
 
-/// What executions have in common with everything else.
+/// What executions share with the rest of the machine.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct World {
-    /// Let executions change files for all to see, and not only for themselves
+    /// Let executions change files for everybody, instead of in a private view
     #[arg(long)]
     pub shared_files: bool,
-    /// Let executions bind ports of this machine, where others find them, and not ports of their own
+    /// Let executions bind ports of this machine, instead of ports in a private network
     #[arg(long)]
     pub shared_network: bool,
 }
@@ -149,7 +149,7 @@ pub struct Hunt {
     /// executions that can be preempted no more, and look for data races in the others (variable-bound, thread-bound)
     #[arg(help_heading = SEARCH, long)]
     pub selective: bool,
-    /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
+    /// Which thread runs where a schedule leaves it open: random, min-switches, or fair=N
     #[arg(help_heading = SEARCH, long, default_value = "min-switches")]
     pub strategy: Strategy,
     /// Where a switch can happen
@@ -170,11 +170,11 @@ pub struct Hunt {
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
-    /// Take these exit statuses of the program for success, besides 0; without a list any status
+    /// Exit statuses of the program that count as success, besides 0; without a list any status does
     #[arg(help_heading = SEARCH, long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
     pub allow_exit_status: Statuses,
-    /// Leave out schedules that differ from others only in the order of independent operations: `caching` goes no further
-    /// where it has been, `dynamic` branches only where executions show that the order matters
+    /// Leave out schedules that differ from others only in the order of independent operations: `caching` stops at states
+    /// that were explored before, `dynamic` branches only where executions show that the order matters
     #[arg(help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
     pub reduction: Option<Reduction>,
     /// Seed of all random choices
@@ -219,7 +219,7 @@ pub struct Hunt {
     /// Where findings are kept
     #[arg(help_heading = RESULTS, long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// Exit with 3 when not everything that was asked for could be explored
+    /// Exit with 3 if not everything that was asked for could be explored
     #[arg(help_heading = RESULTS, long)]
     pub require_complete: bool,
     /// When to use colours
@@ -228,10 +228,10 @@ pub struct Hunt {
     /// No progress
     #[arg(help_heading = RESULTS, long, short)]
     pub quiet: bool,
-    /// Say on standard error what is done, and not only how far it is
+    /// Report each step on standard error, not only progress
     #[arg(help_heading = RESULTS, long, short, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Go on with a hunt that ended early: the one with these options, or without a target the last one
+    /// Continue a hunt that ended early: the one with these options, or without a target the last one
     #[arg(help_heading = LONG_HUNTS, long)]
     pub resume: bool,
     /// Do only part K of N of the work; `racehunter merge` joins the parts
@@ -403,7 +403,7 @@ pub struct Scan {
 pub struct Replay {
     /// The finding, or the beginning of its id
     pub id: String,
-    /// How often
+    /// Number of replays
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: u32,
     /// Where findings are kept
@@ -451,10 +451,10 @@ pub struct Report {
     pub color: Color,
     #[command(flatten)]
     pub voice: Voice,
-    /// What was given as --out to the hunt
+    /// The --out directory of the hunt
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// The same, as other commands have it
+    /// The same directory, as an option
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
 }
@@ -463,13 +463,13 @@ pub struct Report {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Merge {
-    /// What was given as --out to the hunts
+    /// The --out directories of the hunts
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
     /// Where the findings of all parts are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// Exit with 3 when not everything that was asked for could be explored
+    /// Exit with 3 if not everything that was asked for could be explored
     #[arg(long)]
     pub require_complete: bool,
     /// Form of the results

@@ -12,7 +12,7 @@ pub struct Voice {
     /// No progress and no notes
     #[arg(long, short)]
     quiet: bool,
-    /// Say on standard error what is done
+    /// Report each step on standard error
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
 }
