@@ -1,10 +1,11 @@
 //! The commands for developers: `cargo xtask
-//! build|install|demo|demo-rust|test|browser|targets|probes|chaos|real|oracle|bench`.
+//! build|install|demo|demo-rust|test|architecture|browser|targets|probes|chaos|real|oracle|bench`.
 //!
 //! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in
 //! one line where that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
 #![forbid(unsafe_code)]
 
+mod architecture;
 mod browser;
 mod build;
 mod demo;
@@ -23,6 +24,7 @@ usage: cargo xtask COMMAND
   demo      build everything, hunt a real bug, show the report and replay it
   demo-rust the same with a crate in Rust, and its own tests
   test      everything that CI runs: formatting, lints, documentation, unit and end-to-end tests
+  architecture  what ARCHITECTURE.md claims about the code: layers, unsafe code, clock, sizes, links of the documents
   targets   hunt every program below targets/, and print a table: `cargo xtask targets [NAME...]
             [--backend fibers|threads|both]`
   probes    programs whose truth is known, one by one: is every answer true? `cargo xtask probes [NAME...] [--dir DIR]
@@ -65,6 +67,7 @@ fn run() -> Result<()> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["browser"] => browser::run(&Kit::build()?),
+        ["architecture"] => architecture::run(),
         ["demo"] => demo::run(&Kit::build()?),
         ["demo-rust"] => {
             packages::need(packages::RUST)?;

@@ -2,6 +2,7 @@
 //!
 //! All is done in the release profile: the command is built in it anyway, and nothing is compiled twice.
 
+use crate::architecture;
 use crate::build::Kit;
 use crate::packages::{self, TEST};
 use crate::shell::{cargo, root, shell, target};
@@ -15,6 +16,8 @@ pub fn run(filter: &[&str]) -> Result<()> {
     if filter.is_empty() {
         step("formatting");
         cargo(&["fmt", "--all", "--check"]).done()?;
+        step("architecture");
+        architecture::run()?;
     }
     step("build");
     let kit = Kit::build()?;

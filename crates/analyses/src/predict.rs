@@ -8,11 +8,13 @@
 //! cannot be followed means that the guess was wrong, and nothing else.
 
 use crate::witness::{codes, witness};
-use racehunter_explore::{Analysis, Bug, Execution, Loader, Outcome, Part, Plan, Saver, Style, Tail, Unusable};
+use racehunter_explore::{
+    Analysis, Bug, Execution, Loader, Outcome, Part, Plan, Saver, StableHasher, Style, Tail, Unusable,
+};
 use racehunter_predict::{Effort, Index, Kind, Options, Policy, predict};
 use racehunter_trace::recording::Recording;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 
 /// The analysis.
 pub struct Predict {
@@ -194,9 +196,9 @@ impl Analysis for Predict {
     }
 }
 
-/// The same in every run.
+/// The same in every run, whatever compiler built the tool: it divides the work.
 fn hash(places: &[u64]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = StableHasher::default();
     places.hash(&mut hasher);
     hasher.finish()
 }

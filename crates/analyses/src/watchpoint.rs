@@ -12,10 +12,11 @@
 //! What meets is a race whatever the program synchronises with. Pairs that do not meet may still race in other schedules.
 
 use racehunter_explore::{
-    Analysis, Conflict, Execution, Loader, Outcome, PATIENCE, Pair, Part, Plan, Saver, Unusable, all_conflicts,
+    Analysis, Conflict, Execution, Loader, Outcome, PATIENCE, Pair, Part, Plan, Saver, StableHasher, Unusable,
+    all_conflicts,
 };
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{Hash as _, Hasher as _};
 
 /// The analysis.
 #[derive(Default)]
@@ -198,9 +199,9 @@ impl Analysis for Watchpoint {
     }
 }
 
-/// The same in every run.
+/// The same in every run, whatever compiler built the tool: it divides the work.
 fn hash(pair: &Pair) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = StableHasher::default();
     pair.hash(&mut hasher);
     hasher.finish()
 }

@@ -1,11 +1,14 @@
-//! What can be said on the command line. Help texts come from the comments here.
+//! The command line. Help texts come from the comments here.
+
+mod values;
+
+pub use values::{Approximation, Color, Counted, Detector, MessageFormat, Statuses, Threads, Where};
 
 use crate::voice::Voice;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use racehunter_analyses::{BoundKind, Options, Races, Reduction, Setting, Strategy, Technique};
-use racehunter_explore::{Allowed, Part, Points};
-use racehunter_launch::{Backend, PREPARATORY, Shared};
-use racehunter_report::{ColorChoice, Format};
+use racehunter_explore::{Part, Points};
+use racehunter_launch::{PREPARATORY, Shared};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,11 +48,11 @@ pub enum Command {
     Report(Report),
     /// Join the parts of a divided hunt
     Merge(Merge),
-    /// Run a program once, and write down what its threads do
+    /// Run a program once and record what its threads do
     Record(crate::record::Arguments),
     /// Predict from one trace what other schedules can do
     Predict(crate::predict::Arguments),
-    /// Say what is in a trace, or write it in another form
+    /// Describe a trace, or write it in another form
     Trace(crate::trace::Arguments),
     /// Compile C like clang, with instrumentation: CC="racehunter cc"
     #[command(disable_help_flag = true)]
@@ -67,12 +70,12 @@ pub enum Command {
     },
     /// Look for data races in the code, prove that there are none, or show one by an execution
     Scan(Scan),
-    /// Say what is installed, what is missing, and how to get it; or what of a program is instrumented
+    /// Check the installation, or show which parts of a program are instrumented
     Doctor {
-        /// A program that was built for RaceHunter: what of it is seen, and what is not
+        /// A program that was built for RaceHunter: show what is seen of it and what is not
         program: Option<PathBuf>,
     },
-    /// Say what a kind of finding means, and how one repairs it
+    /// Explain what a kind of finding means and how to repair it
     Explain {
         /// The kind, such as data-race [default: list all]
         kind: Option<String>,
@@ -85,7 +88,7 @@ pub enum Command {
     },
     /// Write the manual pages
     Man {
-        /// Where to put a page for each command [default: the first one to standard output]
+        /// Directory for one page per command [default: the first page to standard output]
         #[arg(value_name = "DIR")]
         directory: Option<PathBuf>,
     },
@@ -97,13 +100,13 @@ const PROGRAM: &str = "Program";
 const RESULTS: &str = "Results";
 const LONG_HUNTS: &str = "Long hunts";
 
-/// What executions have in common with everything else.
+/// What executions share with the rest of the machine.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct World {
-    /// Let executions change files for all to see, and not only for themselves
+    /// Let executions change files for everybody, instead of in a private view
     #[arg(long)]
     pub shared_files: bool,
-    /// Let executions bind ports of this machine, where others find them, and not ports of their own
+    /// Let executions bind ports of this machine, instead of ports in a private network
     #[arg(long)]
     pub shared_network: bool,
 }
@@ -146,7 +149,7 @@ pub struct Hunt {
     /// executions that can be preempted no more, and look for data races in the others (variable-bound, thread-bound)
     #[arg(help_heading = SEARCH, long)]
     pub selective: bool,
-    /// Who runs where a schedule leaves it open: random, min-switches, or fair=N
+    /// Which thread runs where a schedule leaves it open: random, min-switches, or fair=N
     #[arg(help_heading = SEARCH, long, default_value = "min-switches")]
     pub strategy: Strategy,
     /// Where a switch can happen
@@ -167,11 +170,11 @@ pub struct Hunt {
     /// Report an exit status or output that depends on the schedule
     #[arg(help_heading = SEARCH, long)]
     pub check_output: bool,
-    /// Take these exit statuses of the program for success, besides 0; without a list any status
+    /// Exit statuses of the program that count as success, besides 0; without a list any status does
     #[arg(help_heading = SEARCH, long, value_name = "LIST", num_args = 0..=1, require_equals = true, default_missing_value = "any", default_value = "0", hide_default_value = true)]
     pub allow_exit_status: Statuses,
-    /// Leave out schedules that differ from others only in the order of independent operations: `caching` goes no further
-    /// where it has been, `dynamic` branches only where executions show that the order matters
+    /// Leave out schedules that differ from others only in the order of independent operations: `caching` stops at states
+    /// that were explored before, `dynamic` branches only where executions show that the order matters
     #[arg(help_heading = SEARCH, long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "caching")]
     pub reduction: Option<Reduction>,
     /// Seed of all random choices
@@ -216,7 +219,7 @@ pub struct Hunt {
     /// Where findings are kept
     #[arg(help_heading = RESULTS, long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// Exit with 3 when not everything that was asked for could be explored
+    /// Exit with 3 if not everything that was asked for could be explored
     #[arg(help_heading = RESULTS, long)]
     pub require_complete: bool,
     /// When to use colours
@@ -225,10 +228,10 @@ pub struct Hunt {
     /// No progress
     #[arg(help_heading = RESULTS, long, short)]
     pub quiet: bool,
-    /// Say on standard error what is done, and not only how far it is
+    /// Report each step on standard error, not only progress
     #[arg(help_heading = RESULTS, long, short, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Go on with a hunt that ended early: the one with these options, or without a target the last one
+    /// Continue a hunt that ended early: the one with these options, or without a target the last one
     #[arg(help_heading = LONG_HUNTS, long)]
     pub resume: bool,
     /// Do only part K of N of the work; `racehunter merge` joins the parts
@@ -291,51 +294,35 @@ impl Hunt {
     }
 }
 
-/// Exit statuses that are no failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Statuses {
-    /// Any.
-    Any,
-    /// These, besides 0.
-    These(Vec<u8>),
-}
-
-impl Statuses {
-    /// As the campaign wants it.
-    pub fn allowed(&self) -> Allowed {
-        match self {
-            Self::Any => Allowed::ANY,
-            Self::These(statuses) => statuses.iter().fold(Allowed::default(), |all, &status| all.with(status)),
-        }
-    }
-}
-
-impl std::str::FromStr for Statuses {
-    type Err = String;
-
-    fn from_str(words: &str) -> Result<Self, String> {
-        if words == "any" {
-            return Ok(Self::Any);
-        }
-        let statuses = words.split(',').map(|word| word.trim().parse::<u8>());
-        let statuses: Result<Vec<u8>, _> = statuses.collect();
-        statuses.map(Self::These).map_err(|_| "numbers from 0 to 255, with commas between them, or `any`".to_owned())
-    }
-}
-
-impl std::fmt::Display for Statuses {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Any => out.write_str("any"),
-            Self::These(statuses) => {
-                let mut statuses = statuses.clone();
-                statuses.push(0);
-                statuses.sort_unstable();
-                statuses.dedup();
-                let words: Vec<String> = statuses.iter().map(u8::to_string).collect();
-                out.write_str(&words.join(","))
-            }
-        }
+impl Hunt {
+    /// The options that decide which schedules are run, as they would be written: hunts that differ in one of them are
+    /// different campaigns.
+    pub fn settings(&self) -> Vec<String> {
+        vec![
+            format!("--analysis {:?}", self.analysis),
+            format!("--bound {}", self.bound),
+            format!("--bound-kind {:?}", self.bound_kind),
+            format!("--variables {}", self.variables),
+            format!("--threads {:?}", self.threads),
+            format!("--confidence {}", self.confidence),
+            format!("--iterations {:?}", self.iterations),
+            format!("--whole-objects {}", self.whole_objects),
+            format!("--depth {}", self.depth),
+            format!("--strategy {:?}", self.strategy),
+            format!("--points {:?}", self.points),
+            format!("--no-spurious {}", self.no_spurious),
+            format!("--seed {}", self.seed),
+            format!("--selective {}", self.selective),
+            format!("--reduction {:?}", self.reduction),
+            format!("--check-output {}", self.check_output),
+            format!("--allow-exit-status={}", self.allow_exit_status),
+            format!("--free-running {}", self.free_running),
+            format!("--detector {:?}", self.detector()),
+            format!("--shared-files {}", self.world.shared_files),
+            format!("--no-iterate {}", self.no_iterate),
+            format!("--preparatory {}", self.preparatory),
+            format!("--shared-network {}", self.world.shared_network),
+        ]
     }
 }
 
@@ -361,124 +348,6 @@ fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {
     use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
     let names = Technique::ALL.map(|technique| PossibleValue::new(technique.name()).help(technique.row().help));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Technique>())
-}
-
-/// What threads are.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Threads {
-    /// Fibers on one kernel thread
-    Fibers,
-    /// Kernel threads, one of which runs at a time
-    Threads,
-}
-
-impl From<Threads> for Backend {
-    fn from(threads: Threads) -> Self {
-        match threads {
-            Threads::Fibers => Self::Fibers,
-            Threads::Threads => Self::Threads,
-        }
-    }
-}
-
-/// What counts as a data race.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Detector {
-    /// Accesses that nothing orders, and what the analysis provokes
-    HappensBefore,
-    /// Two threads that stand before conflicting accesses at the same time, whatever the program synchronises with
-    Meeting,
-    /// The same; and nothing tells which memory turns out to be shared: faster
-    None,
-}
-
-/// What a bound counts.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Counted {
-    /// Switches away from a thread that could have gone on
-    Preemptions,
-    /// All switches
-    Switches,
-}
-
-/// Where a switch can happen.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Where {
-    /// At synchronisation and atomics
-    Sync,
-    /// Also at accesses to memory that threads share
-    Shared,
-    /// At every access
-    All,
-}
-
-impl From<Where> for Points {
-    fn from(points: Where) -> Self {
-        match points {
-            Where::Sync => Self::Sync,
-            Where::Shared => Self::Shared,
-            Where::All => Self::All,
-        }
-    }
-}
-
-/// Form of the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum MessageFormat {
-    /// Reports with source, stacks and the interleaving
-    Human,
-    /// One line per finding
-    Short,
-    /// One JSON object per line
-    Json,
-    /// Workflow commands for GitHub
-    Github,
-    /// One SARIF log, for code scanning
-    Sarif,
-}
-
-impl From<MessageFormat> for Format {
-    fn from(format: MessageFormat) -> Self {
-        match format {
-            MessageFormat::Human => Self::Human,
-            MessageFormat::Short => Self::Short,
-            MessageFormat::Json => Self::Json,
-            MessageFormat::Github => Self::Github,
-            MessageFormat::Sarif => Self::Sarif,
-        }
-    }
-}
-
-/// When to use colours.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
-impl From<Color> for ColorChoice {
-    fn from(color: Color) -> Self {
-        match color {
-            Color::Auto => Self::Auto,
-            Color::Always => Self::Always,
-            Color::Never => Self::Never,
-        }
-    }
-}
-
-/// From which side a scan comes to its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Approximation {
-    /// From less than what can happen: executions, which show races
-    Under,
-    /// From more than what can happen: the code, which proves that there are none
-    Over,
-    /// From both
-    Both,
 }
 
 /// Arguments of `scan`.
@@ -534,7 +403,7 @@ pub struct Scan {
 pub struct Replay {
     /// The finding, or the beginning of its id
     pub id: String,
-    /// How often
+    /// Number of replays
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: u32,
     /// Where findings are kept
@@ -582,10 +451,10 @@ pub struct Report {
     pub color: Color,
     #[command(flatten)]
     pub voice: Voice,
-    /// What was given as --out to the hunt
+    /// The --out directory of the hunt
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// The same, as other commands have it
+    /// The same directory, as an option
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
 }
@@ -594,13 +463,13 @@ pub struct Report {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_CODES, args_override_self = true)]
 pub struct Merge {
-    /// What was given as --out to the hunts
+    /// The --out directories of the hunts
     #[arg(value_name = "DIR", required = true)]
     pub directories: Vec<PathBuf>,
     /// Where the findings of all parts are kept
     #[arg(long, value_name = "DIR", default_value = ".racehunter")]
     pub out: PathBuf,
-    /// Exit with 3 when not everything that was asked for could be explored
+    /// Exit with 3 if not everything that was asked for could be explored
     #[arg(long)]
     pub require_complete: bool,
     /// Form of the results

@@ -4,10 +4,9 @@
 //! environment, the environment more than the file, and everything is checked in one place.
 
 use crate::exit::advise;
-use crate::files;
-use crate::suppressions::Suppressions;
 use anyhow::{Context as _, Result};
 use clap::ArgAction;
+use racehunter_hunter::{Suppressions, files};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -2,11 +2,10 @@
 
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::voice::count;
 use anyhow::{Context as _, Result, bail};
 use racehunter_compile::Toolkit;
-use racehunter_report::{clean, messages};
-use racehunter_symbols::{Effect, Instrumentation, Kind, inspect, instrumentation};
+use racehunter_report::seen;
+use racehunter_symbols::{Kind, inspect, instrumentation};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -63,9 +62,6 @@ pub fn run() -> Result<Exit> {
     Ok(if ready { Exit::Clean } else { Exit::Error })
 }
 
-/// The libraries whose functions have models, each by itself.
-const MODELLED: [&str; 7] = ["libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "libgcc_s.so", "ld-linux"];
-
 /// Says what of a program is instrumented: its functions, and what they call.
 pub fn program(path: &Path) -> Result<Exit> {
     let toolkit = Toolkit::discover()?;
@@ -77,33 +73,8 @@ pub fn program(path: &Path) -> Result<Exit> {
     if !matches!(binary.kind, Kind::Instrumented | Kind::Library) {
         return Ok(Exit::Error);
     }
-    print!("{}", in_words(&instrumentation(path, &toolkit.runtime)?));
+    print!("{}", seen(&instrumentation(path, &toolkit.runtime)?));
     Ok(Exit::Clean)
-}
-
-fn in_words(seen: &Instrumentation) -> String {
-    let mut out = match seen.has_symbols {
-        true => format!("seen      {}\n", count(seen.functions as u64, "function")),
-        false => "seen      unknown: the program has no symbol table; do not strip it\n".to_owned(),
-    };
-    let mut list = |title: &str, items: Vec<String>| {
-        for (index, item) in items.into_iter().enumerate() {
-            out += &format!("{:<10}{}\n", if index == 0 { title } else { "" }, clean(&item));
-        }
-    };
-    let plain = |(name, file): &(String, String)| match file.as_str() {
-        "" => format!("{name}: compiled without instrumentation"),
-        file => format!("{name} ({file}): compiled without instrumentation"),
-    };
-    let gap = |(effect, name): &(Effect, String)| messages::unseen(effect.name(), name);
-    list("not seen", seen.plain.iter().map(plain).collect());
-    list("calls", seen.gaps.iter().map(gap).collect());
-    let others = seen.libraries.iter().filter(|name| !MODELLED.iter().any(|known| name.starts_with(known)));
-    list(
-        "libraries",
-        others.map(|name| format!("{name}: what of it is called, and is not known, is named by a hunt")).collect(),
-    );
-    out
 }
 
 /// What is needed only for `replay --gdb`.

@@ -1,7 +1,7 @@
 //! Exit codes and error messages: the one place that maps what happened to what the shell sees.
 
 use std::fmt::Write as _;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 /// How the command ended. Documented in the user guide, tested end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,13 @@ pub enum Exit {
     Interrupted(Signal),
     /// The status of another program, passed through.
     Status(u8),
+}
+
+impl Exit {
+    /// The status of another program, passed through.
+    pub fn of(status: ExitStatus) -> Self {
+        Self::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1))
+    }
 }
 
 /// What a user or a script ends commands with.
@@ -61,7 +68,7 @@ pub struct Advice {
     /// What is wrong.
     pub message: String,
     /// What to do about it.
-    pub help: Vec<String>,
+    pub help: String,
 }
 
 impl std::fmt::Display for Advice {
@@ -74,7 +81,7 @@ impl std::error::Error for Advice {}
 
 /// An error with one line of advice.
 pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Error {
-    Advice { message: message.into(), help: vec![help.into()] }.into()
+    Advice { message: message.into(), help: help.into() }.into()
 }
 
 /// Whether nobody reads the results any more.
@@ -91,10 +98,10 @@ pub fn render(error: &anyhow::Error) -> String {
     for cause in error.chain().skip(1) {
         let _ = writeln!(text, "  = because: {}", clean(cause.to_string()));
     }
-    if let Some(advice) = error.downcast_ref::<Advice>() {
-        for line in &advice.help {
-            let _ = writeln!(text, "  = help: {}", clean(line.clone()));
-        }
+    let advice = error.downcast_ref::<Advice>().map(|advice| advice.help.clone());
+    let help = advice.or_else(|| error.downcast_ref::<racehunter_hunter::Error>()?.help());
+    if let Some(help) = help {
+        let _ = writeln!(text, "  = help: {}", clean(help));
     }
     text
 }

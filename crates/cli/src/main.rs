@@ -1,45 +1,37 @@
 //! `racehunter`: the command line.
 //!
-//! Thin on purpose: it turns arguments into calls of the crates below, and errors into messages and exit codes. The
-//! only place that reads the clock, the environment or the terminal. Start at [`mod@hunt`].
+//! Arguments and settings become calls of the hunter, its events become progress and reports, its errors messages and exit
+//! codes. Only this crate reads arguments, the environment and the terminal. Start at [`mod@hunt`].
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod blocks;
-mod campaign;
 mod config;
-mod confirm;
 mod doctor;
-mod ending;
 mod exit;
-mod figures;
-mod files;
-mod gdb;
 mod generate;
 mod hunt;
-mod lessons;
+mod interrupts;
 mod merge;
-mod pace;
+mod output;
 mod predict;
-mod predictions;
-mod progress;
 mod record;
 mod replay;
 mod report;
 mod scan;
-mod store;
-mod suppressions;
-mod target;
 mod trace;
 mod voice;
-mod words;
+mod watch;
 
+use anyhow::Context as _;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory as _, Parser};
 use config::Config;
-use exit::Exit;
+use exit::{Exit, advise};
 use racehunter_compile::{Language, Toolkit};
+use racehunter_hunter::campaign;
+use racehunter_report::lessons;
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -55,7 +47,7 @@ fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
-            // Who has closed the pipe, as `head` does, wants to hear nothing more.
+            // The reader of the pipe has gone, as `head` does: there is nothing more to say.
             if !exit::is_closed_pipe(&error) {
                 eprint!("{}", exit::render(&error));
             }
@@ -84,7 +76,7 @@ fn run(words: Vec<OsString>) -> anyhow::Result<Exit> {
         Command::Cxx { arguments } => compile(Language::Cxx, arguments),
         Command::Doctor { program: Some(program) } => doctor::program(&program),
         Command::Doctor { program: None } => doctor::run(),
-        Command::Explain { kind } => lessons::run(kind.as_deref()),
+        Command::Explain { kind } => explain(kind.as_deref()),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { directory } => generate::manual(directory.as_deref()),
     }
@@ -95,7 +87,7 @@ fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
     if let Some(target) = &arguments.target {
         return hunt::run(&arguments, target, &config.suppressions);
     }
-    let words = campaign::recall(&arguments.out)?;
+    let words = campaign::recall(&arguments.out, hunt::words())?;
     let words = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(words).map(OsString::from).collect();
     match Arguments::parse_from(config.complete(words, &Arguments::command())?).command {
         Command::Hunt(arguments @ arguments::Hunt { target: Some(_), .. }) => hunt(arguments, config),
@@ -103,8 +95,20 @@ fn hunt(arguments: arguments::Hunt, config: &Config) -> anyhow::Result<Exit> {
     }
 }
 
+/// Explains one kind of finding, or lists all of them.
+fn explain(name: Option<&str>) -> anyhow::Result<Exit> {
+    let text = match name {
+        None => lessons::list(),
+        Some(name) => lessons::explain(name).map_err(|names| {
+            advise(format!("there is no kind of finding `{name}`"), format!("the kinds are {names}"))
+        })?,
+    };
+    std::io::stdout().write_all(text.as_bytes()).context("cannot write")?;
+    Ok(Exit::Clean)
+}
+
 /// Behaves like clang, with our instrumentation.
 fn compile(language: Language, arguments: Vec<OsString>) -> anyhow::Result<Exit> {
     let status = racehunter_compile::run(language, arguments, &Toolkit::discover()?)?;
-    Ok(Exit::Status(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1)))
+    Ok(Exit::of(status))
 }

@@ -1,231 +1,28 @@
 //! `racehunter merge`: the parts of a divided campaign become one.
 
-mod ranked;
-
 use crate::arguments::Merge;
-use crate::campaign::{self, Kept};
-use crate::ending;
-use crate::exit::{Exit, advise};
-use crate::hunt::reporter;
-use crate::store::{self, Stored};
-use crate::suppressions::Suppressions;
-use crate::voice::count;
-use anyhow::{Context as _, Result, bail};
-use racehunter_explore::Claim;
-use racehunter_finding::{Coverage, Uncontrolled};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use crate::exit::Exit;
+use crate::hunt::exit;
+use crate::interrupts::Interrupts;
+use crate::output::reporter;
+use anyhow::{Context as _, Result};
+use racehunter_hunter::{Suppressions, merge, store};
+use racehunter_report::notes;
 
-/// Joins campaigns: findings by their identity, counts, and what all of them together guarantee.
+/// Joins campaigns, and reports what they have come to.
 pub fn run(arguments: &Merge, suppressions: &Suppressions) -> Result<Exit> {
-    let (parts, of) = parts(arguments)?;
-    let mut findings: BTreeMap<String, Stored> = BTreeMap::new();
-    for (number, (directory, kept)) in &parts {
-        arguments.voice.note("Part", || {
-            let executions = count(kept.coverage.executions, "execution");
-            let findings = count((kept.findings.len() + kept.unconfirmed.len()) as u64, "finding");
-            format!("{number} of {of} in `{}`: {executions}, {findings}", directory.display())
-        });
-        for id in &kept.findings {
-            join(&mut findings, store::load(directory, id)?);
-        }
-        for finding in &kept.unconfirmed {
-            let (version, identity) = (store::VERSION, kept.build.clone());
-            let program = kept.identity.program.clone();
-            let (arguments, input) = (kept.identity.arguments.clone(), kept.identity.input.clone());
-            let (finding, checks_output) = (finding.clone(), false);
-            join(&mut findings, Stored { version, program, identity, arguments, input, checks_output, finding });
-        }
+    let parts = merge::read(&arguments.directories)?;
+    for (number, (directory, kept)) in &parts.parts {
+        let findings = kept.findings.len() + kept.unconfirmed.len();
+        arguments.voice.note(|| notes::part(*number, parts.of, directory, kept.coverage.executions, findings));
     }
-    let mut findings: Vec<Stored> = findings.into_values().collect();
-    findings.sort_by_key(|stored| stored.finding.execution);
-    findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
+    let merged = parts.join(suppressions)?;
     let mut reporter = reporter(arguments.message_format, arguments.color.into());
-    for stored in &findings {
+    for stored in &merged.findings {
         store::save(&arguments.out, stored)?;
         reporter.finding(&stored.finding).context("cannot write the results")?;
     }
-    arguments
-        .voice
-        .note("Kept", || format!("{} in `{}`", count(findings.len() as u64, "finding"), arguments.out.display()));
-    let kept: Vec<&Kept> = parts.values().map(|(_, kept)| kept).collect();
-    let coverage = coverage(&kept, of);
-    let elapsed = kept.iter().map(|kept| kept.elapsed).max().unwrap_or_default();
-    reporter.summary(&coverage, elapsed).context("cannot write the results")?;
-    let counted = findings.iter().filter(|stored| stored.finding.counts()).count();
-    Ok(ending::exit(counted, &coverage, arguments.require_complete, None))
-}
-
-/// What is known of a bug twice becomes one: what was confirmed rather than what was not, and what came earlier.
-fn join(findings: &mut BTreeMap<String, Stored>, new: Stored) {
-    let rank = |stored: &Stored| (!stored.finding.confirmed, stored.finding.execution);
-    let known = findings.entry(new.finding.id.clone());
-    known
-        .and_modify(|known| {
-            if rank(&new) < rank(known) {
-                known.clone_from(&new)
-            }
-        })
-        .or_insert(new);
-}
-
-/// Parts by their numbers, each with its directory.
-type Parts = BTreeMap<u32, (PathBuf, Kept)>;
-
-/// The parts, and how many there should be.
-fn parts(arguments: &Merge) -> Result<(Parts, u32)> {
-    let mut parts = Parts::new();
-    let mut first: Option<Kept> = None;
-    for directory in &arguments.directories {
-        let paths = campaign::all(directory)?;
-        if paths.is_empty() {
-            bail!("there are no campaigns in `{}`", directory.display());
-        }
-        for path in paths {
-            let (kept, _) = campaign::read(&path)?;
-            let first = first.get_or_insert_with(|| kept.clone());
-            if let Some(what) = difference(first, &kept) {
-                return Err(advise(
-                    format!("`{}` is not a part of the same campaign: {what}", path.display()),
-                    "give each campaign a directory of its own by --out",
-                ));
-            }
-            // The same part twice: one of them got further.
-            let further = parts.get(&kept.part().number()).is_none_or(|(_, known)| {
-                (known.coverage.complete, known.coverage.executions)
-                    < (kept.coverage.complete, kept.coverage.executions)
-            });
-            if further {
-                parts.insert(kept.part().number(), (directory.clone(), kept));
-            }
-        }
-    }
-    let of = first.map_or(1, |first| first.part().of());
-    Ok((parts, of))
-}
-
-/// What makes two campaigns different ones. Where the program is does not matter, if it is the same.
-fn difference(one: &Kept, other: &Kept) -> Option<String> {
-    let (a, b) = (&one.identity, &other.identity);
-    let options = a.options.iter().zip(&b.options).find(|(a, b)| a != b);
-    if one.build != other.build {
-        Some("the programs differ".to_owned())
-    } else if a.arguments != b.arguments {
-        Some("the arguments of the program differ".to_owned())
-    } else if a.input != b.input {
-        Some("the inputs differ".to_owned())
-    } else if let Some((a, b)) = options {
-        Some(format!("`{}` there, `{}` here", a.to_lowercase(), b.to_lowercase()))
-    } else if one.part().of() != other.part().of() {
-        Some(format!("part {} there, part {} here", one.part, other.part))
-    } else {
-        None
-    }
-}
-
-/// What the parts have explored together.
-fn coverage(parts: &[&Kept], of: u32) -> Coverage {
-    let sum = |number: fn(&Coverage) -> u64| parts.iter().map(|part| number(&part.coverage)).sum();
-    let most = |number: fn(&Coverage) -> u64| parts.iter().map(|part| number(&part.coverage)).max().unwrap_or(0);
-    let common = parts.iter().map(|part| part.common).max().unwrap_or(0);
-    let own: u64 = parts.iter().map(|part| part.coverage.executions - part.common.min(part.coverage.executions)).sum();
-    let points = parts.iter().flat_map(|part| &part.places).collect::<BTreeSet<_>>().len() as u64;
-    let missing: Vec<u32> =
-        (1..=of).filter(|number| parts.iter().all(|part| part.part().number() != *number)).collect();
-    let sites: BTreeSet<&Vec<u32>> = parts.iter().map(|part| &part.sites).collect();
-    let claim = if missing.is_empty() && sites.len() == 1 { claim(parts) } else { None };
-    let mut missed: Vec<String> = missing.iter().map(|number| format!("part {number} of {of} is not here")).collect();
-    if sites.len() > 1 {
-        missed.push("not all parts know the same points, so what they cover does not fit together".to_owned());
-    }
-    for part in parts {
-        missed.extend(part.coverage.missed.iter().map(|line| format!("part {} of {of}: {line}", part.part().number())));
-    }
-    Coverage {
-        executions: common + own,
-        diverged: sum(|coverage| coverage.diverged),
-        timed_out: sum(|coverage| coverage.timed_out),
-        completed: sum(|coverage| coverage.completed),
-        unclear: unclear(parts, of),
-        complete: claim.is_some() && parts.iter().all(|part| part.coverage.complete),
-        finished: claim.is_some() && parts.iter().all(|part| part.coverage.finished),
-        guarantee: match claim {
-            Some(words) => format!("{words} over {points} {}", if points == 1 { "point" } else { "points" }),
-            None => "some schedules; no claim about the others".to_owned(),
-        },
-        // Chances are those of the parts, and do not simply add up.
-        chance: None,
-        assumes: assumptions(parts),
-        missed,
-        points,
-        threads: most(|coverage| coverage.threads),
-        events: most(|coverage| coverage.events),
-        left_out: sum(|coverage| coverage.left_out),
-        uncontrolled: uncontrolled(parts),
-        figures: parts.iter().find_map(|part| part.coverage.figures.clone()),
-    }
-}
-
-/// What is unclear in any part is unclear in the whole.
-fn unclear(parts: &[&Kept], of: u32) -> Vec<String> {
-    let of_part = |part: &&Kept| {
-        let number = part.part().number();
-        let line = move |line: &String| if of == 1 { line.clone() } else { format!("part {number} of {of}: {line}") };
-        part.coverage.unclear.iter().map(line).collect::<Vec<_>>()
-    };
-    parts.iter().flat_map(of_part).collect()
-}
-
-/// What all parts together guarantee: the last bound that each of them has finished.
-fn claim(parts: &[&Kept]) -> Option<String> {
-    let claims: Vec<Vec<Claim>> = parts.iter().map(|part| part.claims()).collect();
-    if parts.iter().any(|part| part.bounds.iter().any(|bound| bound.variables.is_some())) {
-        let finished: Vec<bool> = parts.iter().map(|part| part.coverage.finished).collect();
-        return ranked::claim(&claims, &finished);
-    }
-    // A part in which nothing is left has finished every bound.
-    let last = |claims: &Vec<Claim>| match claims.last() {
-        Some(claim) if claim.everything => Some(u32::MAX),
-        Some(claim) => Some(claim.bound.unwrap_or(u32::MAX)),
-        None => None,
-    };
-    let bound = claims.iter().map(last).collect::<Option<Vec<u32>>>()?.into_iter().min()?;
-    let at = |claims: &Vec<Claim>| {
-        let here = |claim: &&Claim| claim.everything || claim.bound.is_none_or(|of| of == bound);
-        claims.iter().rev().find(here).filter(|claim| bound == u32::MAX || !claim.everything).cloned()
-    };
-    let mut words: Vec<String> = claims.iter().filter_map(at).map(|claim| claim.words).collect();
-    words.sort_by_key(|words| std::cmp::Reverse(words.len()));
-    words.dedup();
-    if words.iter().all(|words| words.starts_with("all ")) {
-        // They differ in what limits them, and the longest one says most about that.
-        words.truncate(1);
-    }
-    (!words.is_empty()).then(|| words.join(" and "))
-}
-
-/// What the claims of all parts rest on.
-fn assumptions(parts: &[&Kept]) -> Vec<String> {
-    let Some((first, others)) = parts.split_first() else { return Vec::new() };
-    let shared = |line: &&String| others.iter().all(|part| part.coverage.assumes.contains(line));
-    let mut assumes: Vec<String> = first.coverage.assumes.iter().filter(shared).cloned().collect();
-    if !assumes.iter().any(|line| line.starts_with("points =")) {
-        assumes.push("points = shared accesses, the same in all parts".to_owned());
-    }
-    assumes
-}
-
-fn uncontrolled(parts: &[&Kept]) -> Vec<Uncontrolled> {
-    let mut all: Vec<Uncontrolled> = Vec::new();
-    for new in parts.iter().flat_map(|part| &part.coverage.uncontrolled) {
-        let same = |known: &&mut Uncontrolled| {
-            let executions = known.executions;
-            **known == Uncontrolled { executions, ..new.clone() }
-        };
-        match all.iter_mut().find(same) {
-            Some(known) => known.executions += new.executions,
-            None => all.push(new.clone()),
-        }
-    }
-    all
+    arguments.voice.note(|| notes::kept_findings(merged.findings.len(), &arguments.out));
+    reporter.summary(&merged.coverage, merged.elapsed).context("cannot write the results")?;
+    Ok(exit(merged.counted(), &merged.coverage, arguments.require_complete, &Interrupts::default()))
 }

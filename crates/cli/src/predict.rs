@@ -1,16 +1,17 @@
 //! `racehunter predict`
 
 use crate::arguments::{Color, EXIT_CODES, MessageFormat};
-use crate::confirm::{Confirmer, Verdict};
 use crate::exit::{Exit, advise};
-use crate::hunt::reporter;
-use crate::predictions::{FindingLine, Summary, finding};
-use crate::record::{How, Recorded};
-use crate::suppressions::Suppressions;
-use crate::voice::{Voice, count};
+use crate::output::reporter;
+use crate::record::How;
+use crate::voice::Voice;
+use crate::watch::Watch;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
+use racehunter_hunter::{Hunter, Suppressions, Tried, jobs, predictions, target};
 use racehunter_predict::{Index, Options};
+use racehunter_report::predictions::NotShown;
+use racehunter_report::{messages, notes};
 use racehunter_trace::recording::Recording;
 use racehunter_trace::{Trace, file};
 use std::fs::File;
@@ -83,7 +84,7 @@ impl From<Policy> for racehunter_predict::Policy {
 /// What predictions are made from, and the program to try them on.
 struct Material {
     trace: Trace,
-    program: Option<Recorded>,
+    program: Option<Hunter>,
 }
 
 impl Arguments {
@@ -95,7 +96,7 @@ impl Arguments {
             let mut program =
                 self.how.start(&self.target, &self.arguments, self.how.input.clone(), workers, Some(".".into()))?;
             let mut bytes = Vec::new();
-            program.record(&self.how, self.voice, &mut bytes)?;
+            program.record(self.how.recording(), &mut Watch::new(self.voice), &mut bytes)?;
             let trace = file::Reader::new(bytes).and_then(|reader| reader.read())?;
             return Ok(Material { trace, program: Some(program) });
         }
@@ -115,7 +116,7 @@ impl Arguments {
         let arguments = if self.arguments.is_empty() { &origin.arguments } else { &self.arguments };
         let input = self.how.input.clone().or_else(|| origin.input.as_ref().map(PathBuf::from));
         let program = self.how.start(path, arguments, input, workers, None)?;
-        if program.origin.identity != origin.identity {
+        if program.identity() != origin.identity {
             return Err(advise(
                 format!("`{}` is not the program that `{}` was recorded from", path.display(), self.target.display()),
                 "it was built again since; record it again",
@@ -128,7 +129,7 @@ impl Arguments {
 /// Whether a file is a program or a source file, and no trace.
 fn is_program(path: &Path) -> Result<bool> {
     let cannot = || format!("cannot read `{}`", path.display());
-    let is_source = crate::target::language(path).is_some();
+    let is_source = target::language(path).is_some();
     if is_source || path.is_dir() {
         return Ok(is_source);
     }
@@ -140,7 +141,7 @@ fn is_program(path: &Path) -> Result<bool> {
 /// Predicts from a trace, and tries the predictions if there is a program to try them on.
 pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let begin = Instant::now();
-    let workers = arguments.jobs.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1);
+    let workers = jobs(arguments.jobs);
     let Material { trace, mut program } = arguments.material(workers)?;
     let recording = Recording::whole(trace);
     let trace = &recording.trace;
@@ -150,81 +151,73 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     let options = Options { policy, attempts: arguments.attempts, workers, ..Options::default() };
     let stop = || arguments.time.is_some_and(|time| begin.elapsed() >= time);
     let voice = arguments.voice;
-    voice.note("Predicting", || format!("from {}, {}", count(trace.len() as u64, "event"), policy.name()));
-    let (pace, begun) = (voice.progress("Predicting"), AtomicU64::new(0));
+    voice.note(|| notes::predicting(trace.len(), policy.name()));
+    let (pace, begun) = (voice.progress(), AtomicU64::new(0));
     let next = || {
         let number = begun.fetch_add(1, Ordering::Relaxed);
-        pace.at(|| format!("{} looked at", count(number, "case")));
+        pace.at(|| notes::cases(number));
         stop()
     };
     let report = racehunter_predict::predict(&index, &options, &next);
-    voice.note("Predicted", || {
-        let [cases, questions] = [report.cases, report.questions].map(|number| number as u64);
-        let predictions = count(report.predictions.len() as u64, "prediction");
-        format!("{predictions} from {} with {}", count(cases, "case"), count(questions, "question"))
-    });
+    voice.note(|| notes::predicted(report.predictions.len(), report.cases, report.questions));
 
     let is_json = arguments.message_format == MessageFormat::Json;
     let cannot = "cannot write the results";
     let mut reporter = reporter(arguments.message_format, arguments.color.into());
     let mut confirmer = match &mut program {
-        Some(program) if !report.predictions.is_empty() => Some(Confirmer::new(program, &arguments.how.out)?),
+        Some(program) if !report.predictions.is_empty() => Some(program.confirm(&arguments.how.out)?),
         _ => None,
     };
-    let mut summary = Summary::new(trace, &report, policy, begin.elapsed());
+    let mut summary = predictions::summary(trace, &report, policy);
     if confirmer.is_some() {
-        (summary.findings, summary.unconfirmed) = (0, Some(0));
+        summary.findings = 0;
+        summary.unconfirmed = Some(0);
     }
-    let pace = voice.progress("Trying");
-    for (number, prediction) in report.predictions.iter().enumerate() {
-        pace.at(|| format!("prediction {} of {}", number + 1, report.predictions.len()));
-        let verdict = match &mut confirmer {
-            Some(_) if stop() => Some(Verdict::NotShown("there was no time left to try it".to_owned(), Vec::new())),
-            Some(confirmer) => Some(confirmer.confirm(&index, &recording, prediction)?),
+    let mut watch = Watch::new(voice);
+    let pace = voice.progress();
+    let of = report.predictions.len();
+    for (number, prediction) in (1..).zip(&report.predictions) {
+        pace.at(|| notes::trying(number, of));
+        let tried = match &mut confirmer {
+            Some(_) if stop() => Some(Tried::NotShown(NotShown::NoTime, Vec::new())),
+            Some(confirmer) => Some(confirmer.try_on(&index, &recording, prediction, &mut watch)?),
             None => None,
         };
-        if let Some(verdict) = &verdict {
-            voice.note("Tried", || format!("prediction {} of {}: {verdict}", number + 1, report.predictions.len()));
+        tried.iter().for_each(|tried| voice.note(|| note(number, of, tried)));
+        let (mut findings, reason) = match tried {
+            Some(Tried::Shown(findings)) => (findings, None),
+            Some(Tried::NotShown(reason, findings)) => (findings, Some(reason.to_string())),
+            None => (Vec::new(), None),
+        };
+        findings.iter_mut().for_each(|finding| suppressions.apply(finding));
+        summary.findings += findings.iter().filter(|finding| finding.suppressed.is_none()).count();
+        for finding in &findings {
+            reporter.finding(finding).context(cannot)?;
         }
-        let (reason, is_shown) = match verdict {
-            Some(Verdict::Shown(findings)) => (Some((String::new(), findings)), true),
-            Some(Verdict::NotShown(reason, findings)) => (Some((reason, findings)), false),
-            None => (None, false),
-        };
-        let reason = match reason {
-            Some((reason, mut findings)) => {
-                findings.iter_mut().for_each(|finding| suppressions.apply(finding));
-                summary.findings += findings.iter().filter(|finding| finding.suppressed.is_none()).count();
-                for finding in &findings {
-                    reporter.finding(finding).context(cannot)?;
-                }
-                if is_shown {
-                    continue;
-                }
-                Some(reason)
-            }
-            None => None,
-        };
+        if confirmer.is_some() && reason.is_none() {
+            continue;
+        }
         if let Some(unconfirmed) = &mut summary.unconfirmed {
             *unconfirmed += 1;
         }
-        let mut finding = finding(&index, prediction);
+        let mut finding = predictions::finding(&index, prediction);
         if is_json {
-            let line = serde_json::to_string(&FindingLine::new(&finding, prediction, policy, reason.as_deref()))?;
-            writeln!(std::io::stdout(), "{line}").context(cannot)?;
+            let line = predictions::json(&finding, prediction, policy, reason.as_deref())?;
+            std::io::stdout().write_all(line.as_bytes()).context(cannot)?;
         } else {
-            finding.notes.extend(reason.map(|reason| format!("tried on the program: {reason}")));
+            finding.notes.extend(reason.map(|reason| messages::tried(&reason)));
             reporter.finding(&finding).context(cannot)?;
         }
     }
     if let Some(confirmer) = &confirmer {
-        (summary.executions, summary.diverged) = (confirmer.executions, confirmer.diverged);
+        summary.executions = confirmer.executions;
+        summary.diverged = confirmer.diverged;
     }
     summary.took(begin.elapsed());
     let text = match arguments.message_format {
-        MessageFormat::Json => serde_json::to_string(&summary)? + "\n",
+        MessageFormat::Json => summary.json()?,
         MessageFormat::Sarif => String::new(),
-        _ => summary.text(trace, policy),
+        _ => summary.text(),
     };
     reporter.finish().context(cannot)?;
     std::io::stdout().write_all(text.as_bytes()).context(cannot)?;
@@ -237,4 +230,14 @@ pub fn run(arguments: &Arguments, suppressions: &Suppressions) -> Result<Exit> {
     } else {
         Exit::Clean
     })
+}
+
+fn note(number: usize, of: usize, tried: &Tried) -> notes::Note {
+    match tried {
+        Tried::Shown(findings) => {
+            let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+            notes::tried(number, of, Ok(&ids))
+        }
+        Tried::NotShown(reason, _) => notes::tried(number, of, Err(reason)),
+    }
 }

@@ -1,18 +1,14 @@
 //! `racehunter report`: what is kept in a directory, as one page or once more in any of the formats.
 
 use crate::arguments::{Color, Report};
-use crate::campaign::{self, Kept};
 use crate::exit::{Exit, advise};
-use crate::files;
-use crate::hunt::reporter_to;
-use crate::store::{self, Stored};
-use crate::suppressions::Suppressions;
-use crate::voice::count;
-use crate::words;
+use crate::output::reporter_to;
 use anyhow::{Context as _, Result, bail};
 use racehunter_finding::Finding;
-use racehunter_report::clean;
+use racehunter_hunter::campaign::{self, Kept};
+use racehunter_hunter::{Error, Stored, Suppressions, files, shell, store};
 use racehunter_report::html::{Hunted, Page, Shown, page};
+use racehunter_report::notes;
 use std::io::Write;
 use std::path::Path;
 
@@ -20,17 +16,17 @@ use std::path::Path;
 pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     arguments.check()?;
     let out = arguments.directory.as_ref().unwrap_or(&arguments.out);
-    let mut findings = store::all(out)?;
+    let mut findings: Vec<Stored> = store::all(out)?.into_iter().filter_map(readable).collect();
     findings.iter_mut().for_each(|stored| suppressions.apply(&mut stored.finding));
     findings.sort_by_key(|stored| (!stored.finding.counts(), stored.finding.execution));
     let campaigns = match campaign::directory(out).is_dir() {
-        true => campaign::all(out)?.iter().filter_map(|path| readable(path)).collect(),
+        true => {
+            let kept = campaign::all(out)?.into_iter().map(|path| campaign::read(&path).map(|(kept, _)| kept));
+            kept.filter_map(readable).collect()
+        }
         false => Vec::new(),
     };
-    arguments.voice.note("Read", || {
-        let [findings, campaigns] = [findings.len(), campaigns.len()].map(|number| number as u64);
-        format!("{} and {} in `{}`", count(findings, "finding"), count(campaigns, "campaign"), out.display())
-    });
+    arguments.voice.note(|| notes::read(findings.len(), campaigns.len(), out));
     if findings.is_empty() && campaigns.is_empty() {
         return Err(advise(
             format!("there is nothing to report in `{}`", out.display()),
@@ -67,20 +63,14 @@ pub fn run(arguments: &Report, suppressions: &Suppressions) -> Result<Exit> {
     }
     .context("cannot write the report")?;
     if campaigns.len() > 1 && arguments.output.is_none() {
-        let number = campaigns.len();
-        arguments
-            .voice
-            .hint(|| format!("there are {number} campaigns in `{}`; --html has what each covered", out.display()));
+        arguments.voice.hint(|| notes::several_campaigns(campaigns.len(), out));
     }
     Ok(Exit::Clean)
 }
 
-/// What is kept of a campaign. A damaged file is skipped with a warning.
-fn readable(path: &Path) -> Option<Kept> {
-    let kept = campaign::read(path);
-    kept.inspect_err(|error| eprintln!("warning: {}; it is left out", clean(&format!("{error:#}"))))
-        .ok()
-        .map(|(kept, _)| kept)
+/// What could be read. A file that could not is skipped with a warning.
+fn readable<T>(result: Result<T, Error>) -> Option<T> {
+    result.inspect_err(|error| eprintln!("warning: {}", notes::left_out(&error.chain()))).ok()
 }
 
 /// What the page shows.
@@ -97,8 +87,8 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
         let program = std::iter::once(name.display().to_string()).chain(stored.arguments.iter().cloned());
         Shown {
             finding: stored.finding.clone(),
-            program: words::join(&program.collect::<Vec<_>>()),
-            replay: words::join(&replay),
+            program: shell::join(&program.collect::<Vec<_>>()),
+            replay: shell::join(&replay),
         }
     };
     let hunted = |kept: &Kept| {
@@ -112,7 +102,7 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
         ];
         let command = ["racehunter".to_owned(), "hunt".to_owned()].into_iter().chain(kept.words.iter().cloned());
         Hunted {
-            command: words::join(&command.collect::<Vec<_>>()),
+            command: shell::join(&command.collect::<Vec<_>>()),
             coverage: kept.coverage.clone(),
             bounds: kept.bounds.clone(),
             findings,
@@ -125,7 +115,7 @@ fn describe(findings: &[Stored], campaigns: &[Kept], out: &Path) -> Page {
 impl Report {
     fn written(&self, bytes: usize) {
         if let Some(path) = &self.output {
-            self.voice.note("Wrote", || format!("`{}`, {} kB", path.display(), bytes.div_ceil(1000)));
+            self.voice.note(|| notes::wrote(path, bytes));
         }
     }
 

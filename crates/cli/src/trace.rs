@@ -2,11 +2,11 @@
 
 use crate::arguments::MessageFormat;
 use crate::exit::{Exit, advise};
-use crate::files;
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use racehunter_trace::{Op, Subject, Summary, Trace, Via, file, text};
-use serde::Serialize;
+use racehunter_hunter::files;
+use racehunter_report::recording;
+use racehunter_trace::{Summary, Trace, file, text};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -61,9 +61,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     let Some(export) = arguments.export else {
         let summary = Summary::of(&trace);
         let text = if arguments.message_format == MessageFormat::Json {
-            serde_json::to_string(&SummaryLine::new(&summary))? + "\n"
+            recording::json(&summary)?
         } else {
-            describe(&summary)
+            recording::describe(&summary)
         };
         std::io::stdout().write_all(text.as_bytes()).context(cannot)?;
         return Ok(Exit::Clean);
@@ -76,133 +76,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit> {
     match export {
         Export::Std => text::write(&trace, &mut out).context(cannot)?,
         Export::Rht => file::write(&trace, &mut out).context(cannot)?,
-        Export::Json => write_json(&trace, &mut out).context(cannot)?,
+        Export::Json => recording::write_json(&trace, &mut out).context(cannot)?,
     }
     out.flush().context(cannot)?;
     Ok(Exit::Clean)
-}
-
-/// What is in a trace, for people.
-fn describe(summary: &Summary) -> String {
-    let mut text =
-        format!("{} events of {} threads at {} sites\n", summary.events, summary.by_thread.len(), summary.sites);
-    for (name, events) in &summary.by_thread {
-        text += &format!("  {name:<12} {events:>12} events\n");
-    }
-    for subject in Subject::ALL.into_iter().filter(|subject| subject.has_object()) {
-        let count = summary.objects_of(subject);
-        if count > 0 {
-            text += &format!("  {:<12} {count:>12} objects", subject.name());
-            if subject == Subject::Memory {
-                text += &format!(", {} of them shared and written", summary.shared);
-            }
-            text += "\n";
-        }
-    }
-    for op in Op::ALL {
-        let count = summary.by_op[op as usize];
-        if count > 0 {
-            text += &format!("  {:<12} {count:>12} events\n", op.word());
-        }
-    }
-    let known = |known: bool| if known { "recorded" } else { "not recorded" };
-    text + &format!("branches {}, dependences {}\n", known(summary.branches), known(summary.dependences))
-}
-
-#[derive(Serialize)]
-struct SummaryLine<'a> {
-    reason: &'static str,
-    events: u64,
-    threads: usize,
-    sites: u64,
-    locations: u64,
-    shared: u64,
-    locks: u64,
-    conditions: u64,
-    semaphores: u64,
-    barriers: u64,
-    branches: bool,
-    dependences: bool,
-    by_thread: Vec<ThreadFields<'a>>,
-    by_operation: Vec<OperationFields>,
-}
-
-#[derive(Serialize)]
-struct ThreadFields<'a> {
-    thread: &'a str,
-    events: u64,
-}
-
-#[derive(Serialize)]
-struct OperationFields {
-    operation: &'static str,
-    events: u64,
-}
-
-impl<'a> SummaryLine<'a> {
-    fn new(summary: &'a Summary) -> Self {
-        let by_operation =
-            Op::ALL.into_iter().map(|op| OperationFields { operation: op.word(), events: summary.by_op[op as usize] });
-        Self {
-            reason: "trace",
-            events: summary.events,
-            threads: summary.by_thread.len(),
-            sites: summary.sites,
-            locations: summary.objects_of(Subject::Memory),
-            shared: summary.shared,
-            locks: summary.objects_of(Subject::Lock),
-            conditions: summary.objects_of(Subject::Condition),
-            semaphores: summary.objects_of(Subject::Semaphore),
-            barriers: summary.objects_of(Subject::Barrier),
-            branches: summary.branches,
-            dependences: summary.dependences,
-            by_thread: summary
-                .by_thread
-                .iter()
-                .map(|(thread, events)| ThreadFields { thread, events: *events })
-                .collect(),
-            by_operation: by_operation.filter(|fields| fields.events > 0).collect(),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct EventLine<'a> {
-    event: u32,
-    thread: &'a str,
-    operation: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<&'a str>,
-    site: &'a str,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    part: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    values: Vec<u32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    decisions: Vec<u32>,
-}
-
-fn write_json(trace: &Trace, mut out: impl Write) -> std::io::Result<()> {
-    for (id, event) in (0..).zip(trace.events()) {
-        let object = match event.op.subject() {
-            Subject::Nothing => None,
-            Subject::Thread => Some(trace.threads()[event.object as usize].as_str()),
-            _ => Some(trace.objects()[event.object as usize].name.as_str()),
-        };
-        let dependences = trace.dependences().map_or(&[][..], |dependences| dependences.of(id));
-        let reads = |via: Via| dependences.iter().filter(|entry| entry.via == via).map(|entry| entry.read).collect();
-        let line = EventLine {
-            event: id,
-            thread: &trace.threads()[usize::from(event.thread)],
-            operation: event.op.word(),
-            object,
-            site: &trace.sites()[event.site as usize],
-            part: event.part,
-            values: reads(Via::Value),
-            decisions: reads(Via::Decision),
-        };
-        serde_json::to_writer(&mut out, &line)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
 }

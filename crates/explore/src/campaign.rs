@@ -108,12 +108,23 @@ impl<'a> Campaign<'a> {
 
     /// Explores until there is nothing left, the budget is used up, or `should_stop` says so.
     pub fn run(mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) -> Summary {
-        let stop = loop {
-            if let Some(stop) = self.advance(executor, should_stop) {
-                break stop;
-            }
-        };
+        let stop = self.run_with(executor, should_stop, &mut |_, _| {});
         self.summary(stop)
+    }
+
+    /// The same, and calls `between` before each batch, when nothing is running and the campaign can be saved.
+    pub fn run_with(
+        &mut self,
+        executor: &mut dyn Executor,
+        should_stop: &mut dyn FnMut() -> bool,
+        between: &mut dyn FnMut(&Self, &dyn Executor),
+    ) -> Stop {
+        loop {
+            between(self, executor);
+            if let Some(stop) = self.advance(executor, should_stop) {
+                return stop;
+            }
+        }
     }
 
     /// Explores a little further: one batch of targets. Returns why not, when that is the end. Between two calls

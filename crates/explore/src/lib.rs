@@ -26,6 +26,7 @@ mod plan;
 mod points;
 mod portfolio;
 mod saved;
+mod stable;
 mod variables;
 
 pub use analysis::{Analysis, Rank};
@@ -50,4 +51,5 @@ pub use racehunter_log::{Cause, Escape, Misuse, Record, Wait};
 pub use racehunter_walk::{GatedPlace, MOST_CONSTRAINTS, MOST_RIVALS, ReadConstraint, Style};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
 pub use saved::{Loader, Saver, Unusable};
+pub use stable::StableHasher;
 pub use variables::{LastVariables, Tracked, Variable, Variables};

@@ -7,9 +7,11 @@
 
 mod coverage;
 mod fingerprint;
+mod unclear;
 
 pub use coverage::{Coverage, Figures, Uncontrolled};
 pub use fingerprint::fingerprint;
+pub use unclear::{Failure, Limit, Unclear, Unfinished};
 
 use serde::{Deserialize, Serialize};
 

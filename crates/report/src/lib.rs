@@ -14,17 +14,27 @@ pub mod html;
 mod human;
 mod json;
 pub mod kinds;
+pub mod lessons;
 pub mod messages;
+pub mod notes;
+pub mod predictions;
+pub mod recording;
 mod sarif;
+pub mod scan;
+mod seen;
 mod short;
 mod sources;
 mod text;
 mod threads;
+mod unclear;
 mod values;
 mod verdict;
+pub mod witness;
 
 pub use color::ColorChoice;
+pub use seen::seen;
 pub use text::{clean, cleaned};
+pub use unclear::unclear;
 pub use verdict::Verdict;
 
 use std::collections::BTreeSet;

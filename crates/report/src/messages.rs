@@ -3,6 +3,8 @@
 //! Whoever makes a [`Finding`](racehunter_finding::Finding) takes its `message` from here. Details that the finding
 //! carries elsewhere (size, region, place of allocation) are added by the formats that want them.
 
+use crate::text::count;
+
 /// What the numbers in place of addresses are.
 #[must_use]
 pub fn numbered_addresses() -> String {
@@ -170,6 +172,97 @@ pub fn several_names() -> String {
     "the program changes a file that has several names, or moves one to another directory; in a private view of files that may \
      fail where it does not otherwise: `--shared-files` switches that off"
         .to_owned()
+}
+
+/// The seed that a claim assumes.
+#[must_use]
+pub fn seed(seed: u64) -> String {
+    format!("seed {seed}")
+}
+
+/// What is missing from a hunt that the user has ended.
+#[must_use]
+pub fn interrupted() -> String {
+    "interrupted before the end".to_owned()
+}
+
+/// A part that a merge does not have.
+#[must_use]
+pub fn missing_part(number: u32, of: u32) -> String {
+    format!("part {number} of {of} is not here")
+}
+
+/// What is said about one part of a divided campaign.
+#[must_use]
+pub fn of_part(number: u32, of: u32, line: &str) -> String {
+    format!("part {number} of {of}: {line}")
+}
+
+/// Parts that have switched threads at different points.
+#[must_use]
+pub fn different_points() -> String {
+    "not all parts know the same points, so what they cover does not fit together".to_owned()
+}
+
+/// What the parts of a campaign assume together about points.
+#[must_use]
+pub fn points_of_parts() -> String {
+    "points = shared accesses, the same in all parts".to_owned()
+}
+
+/// A claim, and the number of points that it is about.
+#[must_use]
+pub fn claim_over(words: &str, points: u64) -> String {
+    format!("{words} over {}", count(points, "point"))
+}
+
+/// There is nothing to claim.
+#[must_use]
+pub fn no_claim() -> String {
+    "some schedules; no claim about the others".to_owned()
+}
+
+/// A race that no execution has shown.
+#[must_use]
+pub fn predicted_race(name: &str) -> String {
+    format!("predicted data race on `{name}`")
+}
+
+/// A deadlock that no execution has shown.
+#[must_use]
+pub fn predicted_deadlock(locks: &[&str]) -> String {
+    let locks: Vec<String> = locks.iter().map(|lock| format!("`{lock}`")).collect();
+    format!("predicted deadlock on {}", locks.join(" and "))
+}
+
+/// An access within an atomic block that no execution has shown.
+#[must_use]
+pub fn predicted_access(name: &str) -> String {
+    format!("predicted access to `{name}` within an atomic block")
+}
+
+/// The message of a prediction that the program has shown.
+#[must_use]
+pub fn no_longer_predicted(message: &str) -> String {
+    message.replacen("predicted ", "", 1)
+}
+
+/// What shows that a prediction is possible.
+#[must_use]
+pub fn reordering(events: usize) -> String {
+    format!("a reordering of {events} events of the trace leads to it")
+}
+
+/// What makes a broken block one.
+#[must_use]
+pub fn broken_block() -> String {
+    "an order of whole blocks does not explain what these accesses see".to_owned()
+}
+
+/// Why a prediction was not shown, for people.
+#[must_use]
+pub fn tried(reason: &str) -> String {
+    format!("tried on the program: {reason}")
 }
 
 /// A bug that nothing repeats.

@@ -1,0 +1,24 @@
+//! Where results go.
+
+use crate::arguments::MessageFormat;
+use racehunter_report::{ColorChoice, Reporter};
+use std::io::{IsTerminal as _, Stdout, Write, stdout};
+
+/// A reporter to standard output.
+pub fn reporter(format: MessageFormat, color: ColorChoice) -> Reporter<Stdout> {
+    reporter_to(stdout(), format, color)
+}
+
+/// A reporter to somewhere else.
+pub fn reporter_to<W: Write>(out: W, format: MessageFormat, color: ColorChoice) -> Reporter<W> {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let width = asked.or_else(columns).unwrap_or(100);
+    let root = std::env::current_dir().unwrap_or_default();
+    let color = color.resolve(stdout().is_terminal());
+    Reporter::new(out, format.into()).color(color).width(width).source_root(root)
+}
+
+/// How wide the terminal is, if standard output is one.
+fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(stdout()).map(|(width, _)| usize::from(width.0))
+}

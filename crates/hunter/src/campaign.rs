@@ -1,0 +1,424 @@
+//! Campaigns on disk: `.racehunter/campaigns/NAME-HASH.rhc`, from which a hunt goes on, and which `merge` reads.
+//!
+//! A file is one line of JSON, which says what campaign it is and what came of it so far, and then the state of the
+//! search. It is written beside its place and moved there, so that at any moment there is a whole one.
+
+use crate::{Clock, Error, Hunt, Subject, digest, files};
+use racehunter_explore::{Campaign, Claim, Part, Summary};
+use racehunter_finding::{Coverage, Finding};
+use racehunter_report::Bound;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Bytes of the line that says what campaign it is, at most.
+const MOST: u64 = 1 << 30;
+/// How the names of files end that are being written.
+const UNFINISHED: &str = ".unfinished";
+/// Version of these files. Version 2 divides searches by `racehunter_log::History`: parts of different versions would not add up to
+/// the whole.
+const VERSION: u32 = 2;
+
+/// What campaign it is: everything that decides which schedules are run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its standard input.
+    pub input: Option<PathBuf>,
+    /// Options of the hunt, as they would be written.
+    pub options: Vec<String>,
+}
+
+impl Identity {
+    /// The campaign of a program with these options.
+    pub(crate) fn new(subject: &Subject, options: Vec<String>) -> Self {
+        let Subject { path, arguments, input } = subject.clone();
+        Self { program: path, arguments, input, options }
+    }
+
+    /// The program, as it is run.
+    pub(crate) fn subject(&self) -> Subject {
+        Subject { path: self.program.clone(), arguments: self.arguments.clone(), input: self.input.clone() }
+    }
+
+    /// A number for the campaign and one of its parts.
+    fn number(&self, part: Part) -> u64 {
+        let part = part.to_string();
+        let input = self.input.as_deref().map_or(&b""[..], |input| input.as_os_str().as_bytes());
+        let counts = [self.arguments.len() as u64, u64::from(self.input.is_some())].map(u64::to_le_bytes);
+        let fixed = [self.program.as_os_str().as_bytes(), &counts[0], &counts[1], input, part.as_bytes()];
+        digest::number(fixed.into_iter().chain(self.arguments.iter().chain(&self.options).map(String::as_bytes)))
+    }
+}
+
+/// The first line of a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    version: u32,
+    /// What campaign it is.
+    pub identity: Identity,
+    /// What the program was when it began: one that was built again is another one.
+    pub build: String,
+    /// Which part of the campaign, as `K/N`.
+    pub part: String,
+    /// The words of the command line, after `hunt`.
+    pub words: Vec<String>,
+    /// Time that it took so far.
+    pub elapsed: Duration,
+    /// The ids of the findings so far, in order.
+    pub findings: Vec<String>,
+    /// Findings that no replay has confirmed so far.
+    pub unconfirmed: Vec<Finding>,
+    /// The bounds that are finished.
+    pub bounds: Vec<Bound>,
+    /// What was explored.
+    pub coverage: Coverage,
+    /// What finished stages guarantee: bound, words, whether nothing is left, whether it is for the part alone.
+    pub claims: Vec<(Option<u32>, String, bool, bool)>,
+    /// Sites that are points because memory is shared there.
+    pub sites: Vec<u32>,
+    /// Places in the code at which a decision was possible.
+    pub places: Vec<u64>,
+    /// Executions that every part makes.
+    pub common: u64,
+}
+
+impl Kept {
+    /// What finished stages guarantee.
+    pub fn claims(&self) -> Vec<Claim> {
+        let claim = |(bound, words, everything, divided): &(Option<u32>, String, bool, bool)| Claim {
+            bound: *bound,
+            words: words.clone(),
+            everything: *everything,
+            divided: *divided,
+        };
+        self.claims.iter().map(claim).collect()
+    }
+
+    /// Which part of the campaign.
+    pub fn part(&self) -> Part {
+        self.part.parse().unwrap_or_default()
+    }
+}
+
+/// What a hunt has reported so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reported {
+    /// The ids of confirmed findings, in order.
+    pub findings: Vec<String>,
+    /// Findings that no replay has confirmed so far.
+    pub unconfirmed: Vec<Finding>,
+    /// The bounds that are finished.
+    pub bounds: Vec<Bound>,
+}
+
+/// The directory of the campaigns.
+pub fn directory(out: &Path) -> PathBuf {
+    out.join("campaigns")
+}
+
+/// Writes the state of a hunt every now and then.
+pub(crate) struct Keeper {
+    path: PathBuf,
+    identity: Identity,
+    build: String,
+    part: Part,
+    words: Vec<String>,
+    clock: Clock,
+    /// When this run of the command began, and how long earlier ones took.
+    began: Instant,
+    before: Duration,
+    /// When it was last written, and how long that took.
+    last: Instant,
+    took: Duration,
+    /// That it cannot be written was said.
+    has_warned: bool,
+}
+
+/// Time between two writings, at least. A hunt that is killed loses no more than that.
+const EVERY: Duration = Duration::from_secs(2);
+/// Writing may take this part of the time.
+const SHARE: u32 = 10;
+
+impl Keeper {
+    /// The keeper of a campaign that begins now.
+    pub(crate) fn new(hunt: &Hunt<'_>, identity: Identity, build: &str, clock: Clock) -> Self {
+        let part = hunt.budget.part;
+        let name = identity.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let path = directory(hunt.out).join(format!("{name}-{:016x}.rhc", identity.number(part)));
+        let (words, began) = (hunt.words.clone(), hunt.began);
+        let (before, last, took) = (Duration::ZERO, clock.now(), Duration::ZERO);
+        let build = build.to_owned();
+        Self { path, identity, build, part, words, clock, began, before, last, took, has_warned: false }
+    }
+
+    /// Time that the campaign took so far.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.before + self.clock.since(self.began)
+    }
+
+    /// What is kept of this campaign, and the state of its search behind it.
+    pub(crate) fn open(&mut self) -> Result<(Kept, BufReader<File>), Error> {
+        let program = self.identity.program.clone();
+        let Some((kept, state)) = self.find()? else {
+            return Err(Error::NoSuchCampaign { program, path: self.path.clone() });
+        };
+        if kept.build != self.build {
+            return Err(Error::CampaignRebuilt(program));
+        }
+        self.before = kept.elapsed;
+        self.tidy();
+        Ok((kept, state))
+    }
+
+    /// The file of this campaign. Earlier versions gave it another name, so what is in the others counts too.
+    fn find(&self) -> Result<Option<(Kept, BufReader<File>)>, Error> {
+        if self.path.exists() {
+            return read(&self.path).map(Some);
+        }
+        let Some(others) = self.path.parent().and_then(Path::parent).map(all) else { return Ok(None) };
+        let others = others.unwrap_or_default().into_iter().rev();
+        let is_it = |kept: &Kept| kept.identity == self.identity && kept.part == self.part.to_string();
+        Ok(others.filter_map(|path| read(&path).ok()).find(|(kept, _)| is_it(kept)))
+    }
+
+    /// Removes what a run of the command left behind that was killed while it wrote.
+    fn tidy(&self) {
+        let (Some(directory), Some(stem)) = (self.path.parent(), self.path.file_stem()) else { return };
+        let stem = stem.to_string_lossy();
+        for path in std::fs::read_dir(directory).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name.trim_start_matches('.').starts_with(&*stem) && name.ends_with(UNFINISHED) {
+                // Best effort: a file that stays does no harm.
+                let _ = std::fs::remove_file(&path);
+            }
+        }
+    }
+
+    /// When it is time to write again.
+    pub(crate) fn due(&self) -> Instant {
+        self.last + EVERY.max(self.took * SHARE)
+    }
+
+    /// Writes the campaign. Returns why it cannot be written, the first time: that is no reason to stop.
+    pub(crate) fn save(
+        &mut self,
+        campaign: &Campaign<'_>,
+        summary: &Summary,
+        coverage: Coverage,
+        reported: &Reported,
+    ) -> Option<Error> {
+        self.last = self.clock.now();
+        let result = self.write(campaign, summary, coverage, reported);
+        self.took = self.clock.since(self.last);
+        self.last = self.clock.now();
+        let error = result.err()?;
+        (!std::mem::replace(&mut self.has_warned, true)).then_some(error)
+    }
+
+    fn write(
+        &self,
+        campaign: &Campaign<'_>,
+        summary: &Summary,
+        coverage: Coverage,
+        reported: &Reported,
+    ) -> Result<(), Error> {
+        let Claimed { claims, sites, places, common } = claimed(summary);
+        let kept = Kept {
+            version: VERSION,
+            identity: self.identity.clone(),
+            build: self.build.clone(),
+            part: self.part.to_string(),
+            words: self.words.clone(),
+            elapsed: self.elapsed(),
+            findings: reported.findings.clone(),
+            unconfirmed: reported.unconfirmed.clone(),
+            bounds: reported.bounds.clone(),
+            coverage,
+            claims,
+            sites,
+            places,
+            common,
+        };
+        if let Some(directory) = self.path.parent() {
+            if let Some(out) = directory.parent() {
+                files::check_out(out)?;
+            }
+            files::directory(directory)?;
+        }
+        let mut file = files::unfinished(&self.path, UNFINISHED)?;
+        let put = |file: &mut File| -> std::io::Result<()> {
+            let mut out = BufWriter::new(&mut *file);
+            serde_json::to_writer(&mut out, &kept)?;
+            out.write_all(b"\n")?;
+            campaign.save(&mut out)?;
+            out.flush()?;
+            drop(out);
+            // It gets its name only when it is whole on the disk, so that not even a loss of power leaves half of it.
+            file.sync_data()
+        };
+        put(file.as_file_mut()).map_err(Error::file("write", &self.path))?;
+        files::finish(file, &self.path)
+    }
+}
+
+/// The parts of a summary that `merge` needs.
+struct Claimed {
+    claims: Vec<(Option<u32>, String, bool, bool)>,
+    sites: Vec<u32>,
+    places: Vec<u64>,
+    common: u64,
+}
+
+fn claimed(summary: &Summary) -> Claimed {
+    let claim = |claim: &Claim| (claim.bound, claim.words.clone(), claim.everything, claim.divided);
+    Claimed {
+        claims: summary.claims.iter().map(claim).collect(),
+        sites: summary.sites.clone(),
+        places: summary.places.clone(),
+        common: summary.counts.common,
+    }
+}
+
+/// Reads a file up to the state of the search.
+///
+/// # Errors
+/// When it cannot be read, or was written by another version.
+pub fn read(path: &Path) -> Result<(Kept, BufReader<File>), Error> {
+    let mut file = BufReader::new(files::open(path).map_err(Error::file("read", path))?);
+    let mut line = Vec::new();
+    (&mut file).take(MOST).read_until(b'\n', &mut line).map_err(Error::file("read", path))?;
+    let version = |value: &serde_json::Value| value.get("version").and_then(serde_json::Value::as_u64);
+    let damaged = |source| Error::Damaged { path: path.to_path_buf(), what: "campaign", source };
+    let value: serde_json::Value = serde_json::from_slice(&line).map_err(damaged)?;
+    if version(&value).is_some_and(|version| version != u64::from(VERSION)) {
+        return Err(Error::CampaignVersion(path.to_path_buf()));
+    }
+    Ok((serde_json::from_value(value).map_err(damaged)?, file))
+}
+
+/// The campaigns in a directory, the one that was written last at the end.
+///
+/// # Errors
+/// When there is no directory of campaigns.
+pub fn all(out: &Path) -> Result<Vec<PathBuf>, Error> {
+    files::check_out(out)?;
+    let directory = directory(out);
+    let entries = std::fs::read_dir(&directory)
+        .map_err(|source| Error::NoCampaigns { out: out.to_path_buf(), source })?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rhc"));
+    let mut paths: Vec<_> = entries.map(|path| (path.metadata().and_then(|of| of.modified()).ok(), path)).collect();
+    paths.sort();
+    Ok(paths.into_iter().map(|(_, path)| path).collect())
+}
+
+/// The words of a command line after `hunt`, without the one that asks to resume.
+#[must_use]
+pub fn words(line: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut options = true;
+    line.into_iter()
+        .skip(2)
+        .filter(|word| {
+            options &= word != "--";
+            !(options && word == "--resume")
+        })
+        .collect()
+}
+
+/// The words of the last campaign, with `more` added: what comes later counts.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub fn recall(out: &Path, more: Vec<String>) -> Result<Vec<String>, Error> {
+    let last = all(out)?.pop().ok_or_else(|| Error::NoLastCampaign(out.to_path_buf()))?;
+    let (kept, _) = read(&last)?;
+    let end = kept.words.iter().position(|word| word == "--").unwrap_or(kept.words.len());
+    let (options, arguments) = kept.words.split_at(end);
+    let all = options.iter().cloned().chain(["--resume".to_owned()]).chain(more);
+    Ok(all.chain(arguments.iter().cloned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keeper_of(out: &Path, options: &[&str]) -> Keeper {
+        let subject = Subject { path: "/bin/program".into(), arguments: vec!["1".to_owned()], input: None };
+        let identity = Identity::new(&subject, options.iter().map(|&option| option.to_owned()).collect());
+        let path = directory(out).join(format!("program-{:016x}.rhc", identity.number(Part::WHOLE)));
+        let now = Instant::now();
+        Keeper {
+            path,
+            identity,
+            build: "build".to_owned(),
+            part: Part::WHOLE,
+            words: Vec::new(),
+            clock: Clock::new(move || now),
+            began: now,
+            before: Duration::ZERO,
+            last: now,
+            took: Duration::ZERO,
+            has_warned: false,
+        }
+    }
+
+    fn kept(keeper: &Keeper, version: u32) -> String {
+        let kept = Kept {
+            version,
+            identity: keeper.identity.clone(),
+            build: keeper.build.clone(),
+            part: keeper.part.to_string(),
+            words: Vec::new(),
+            elapsed: Duration::from_secs(3),
+            findings: Vec::new(),
+            unconfirmed: Vec::new(),
+            bounds: Vec::new(),
+            coverage: Coverage::default(),
+            claims: Vec::new(),
+            sites: Vec::new(),
+            places: Vec::new(),
+            common: 0,
+        };
+        serde_json::to_string(&kept).expect("it can be written") + "\nstate"
+    }
+
+    #[test]
+    fn a_campaign_is_found_under_the_name_that_an_earlier_version_gave_it() {
+        let out = tempfile::tempdir().expect("a directory");
+        let mut keeper = keeper_of(out.path(), &["--bound 2"]);
+        assert!(matches!(keeper.open(), Err(Error::NoSuchCampaign { .. })));
+        std::fs::create_dir_all(directory(out.path())).expect("a directory");
+        let old = directory(out.path()).join("program-0123456789abcdef.rhc");
+        std::fs::write(&old, kept(&keeper, VERSION)).expect("a file");
+        keeper.open().expect("it is the same campaign");
+        assert_eq!(keeper.elapsed(), Duration::from_secs(3));
+        let mut other = keeper_of(out.path(), &["--bound 3"]);
+        assert!(matches!(other.open(), Err(Error::NoSuchCampaign { .. })), "other options are another campaign");
+        std::fs::write(&keeper.path, kept(&keeper, VERSION + 1)).expect("a file");
+        assert!(matches!(keeper.open(), Err(Error::CampaignVersion(_))), "another version is refused");
+    }
+
+    #[test]
+    fn names_depend_on_everything_that_tells_campaigns_apart() {
+        let out = Path::new("out");
+        let number = |options: &[&str]| keeper_of(out, options).identity.number(Part::WHOLE);
+        assert_eq!(number(&["--bound 2"]), number(&["--bound 2"]));
+        assert_ne!(number(&["--bound 2"]), number(&["--bound 3"]));
+        let part = "1/2".parse().expect("a part");
+        assert_ne!(keeper_of(out, &[]).identity.number(part), number(&[]));
+    }
+
+    #[test]
+    fn the_words_of_a_line_lose_only_the_wish_to_resume() {
+        let line = ["racehunter", "hunt", "--resume", "--bound", "3", "a.c", "--", "--resume"];
+        let words = words(line.map(str::to_owned));
+        assert_eq!(words, ["--bound", "3", "a.c", "--", "--resume"]);
+    }
+}

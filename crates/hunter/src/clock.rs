@@ -1,0 +1,39 @@
+//! The time, as the caller has it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Tells the time. The command passes in the clock of the system; tests pass in one that they set.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Instant + Send + Sync>);
+
+impl Clock {
+    /// A clock that asks this function.
+    pub fn new(now: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        (self.0)()
+    }
+
+    /// The time since then.
+    #[must_use]
+    pub fn since(&self, then: Instant) -> Duration {
+        self.now().saturating_duration_since(then)
+    }
+
+    /// The time until then; nothing when that has passed.
+    #[must_use]
+    pub fn until(&self, then: Instant) -> Duration {
+        then.saturating_duration_since(self.now())
+    }
+}
+
+impl std::fmt::Debug for Clock {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Clock")
+    }
+}

@@ -1,0 +1,104 @@
+//! `racehunter replay ID --gdb`: the program under gdb, while it follows the schedule of a finding.
+//!
+//! gdb starts the program; the runtime in it finds the plan in the memory that gdb has inherited from here, and follows
+//! it. What gdb needs to know of the finding is in a file beside the findings; the commands are in `commands.py`.
+
+use crate::shell::quote;
+use crate::{Error, Stored, files};
+use racehunter_explain::plan_of;
+use racehunter_finding::{Finding, ScheduledSwitch};
+use racehunter_launch::{Backend, Shared, debug};
+use racehunter_report::cleaned;
+use serde::Serialize;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+const COMMANDS: &str = include_str!("commands.py");
+
+/// What the commands know of a finding.
+#[derive(Serialize)]
+struct Session<'a> {
+    message: String,
+    /// The functions that threads start with, in order of creation.
+    threads: Vec<&'a str>,
+    /// Event, the thread that is left, the thread that goes on.
+    switches: Vec<(u64, u32, u32)>,
+    /// Event, what it is, and where: what is freed is freed after the event of that number.
+    racing: Vec<(u64, String, Option<String>)>,
+    /// What threads wait for in the end.
+    waits: Vec<String>,
+}
+
+impl<'a> Session<'a> {
+    fn new(finding: &'a Finding) -> Self {
+        let switch = |&ScheduledSwitch { at, to, from, .. }: &ScheduledSwitch| (at, from, to);
+        let mut switches: Vec<_> = finding.schedule.switches.iter().map(switch).collect();
+        // A choice that changes nothing is none.
+        switches.retain(|(_, from, to)| from != to);
+        let sites = finding.sites.iter().map(|site| {
+            let what = if site.access.is_empty() { "takes part" } else { &site.access };
+            let place = (site.access == "free" && site.line > 0).then(|| format!("{}:{}", site.file, site.line));
+            (site.event, format!("{what} in {}", site.function), place)
+        });
+        // Other kinds show at the end, which is a place of its own.
+        let is_event = |(event, ..): &(u64, String, _)| *event > 0 && finding.kind.is_about_memory();
+        let mut racing: Vec<_> = sites.filter(is_event).collect();
+        racing.sort();
+        racing.dedup_by_key(|(event, ..)| *event);
+        let waits = finding.sites.iter().filter_map(|site| {
+            let waiting = site.waits_for.as_ref()?;
+            let owner = waiting.owner.as_deref().filter(|_| site.access != "join");
+            let held = owner.map_or_else(String::new, |owner| format!(", held by {owner}"));
+            Some(format!(
+                "{} ({}) waits for {}{held}, at {}:{}",
+                site.thread, site.entry, waiting.object, site.file, site.line
+            ))
+        });
+        let waits = waits.collect();
+        let threads = finding.threads.iter().map(|thread| thread.entry.as_str()).collect();
+        Self { message: format!("{}: {}", finding.kind.name(), finding.message), threads, switches, racing, waits }
+    }
+}
+
+/// How the program is run under gdb.
+pub struct Debugging<'a> {
+    /// Where findings are kept.
+    pub out: &'a Path,
+    /// What threads are meanwhile.
+    pub backend: Backend,
+    /// What the execution shares with everything else.
+    pub shared: Shared,
+    /// Iterations of an in-process loop before the one that is replayed.
+    pub preparatory: u32,
+    /// Arguments of gdb.
+    pub arguments: &'a [String],
+}
+
+/// Starts gdb and waits for its end. `finding` is as the last replay showed it.
+///
+/// # Errors
+/// When gdb cannot be started, or a file that it needs cannot be written.
+pub fn debug_replay(stored: &Stored, finding: &Finding, how: &Debugging<'_>) -> Result<ExitStatus, Error> {
+    let directory = how.out.join("gdb");
+    files::check_out(how.out)?;
+    files::directory(&directory)?;
+    let directory = directory.canonicalize().map_err(Error::file("write to", &directory))?;
+    let (script, session) = (directory.join("commands.py"), directory.join(format!("{}.json", finding.id)));
+    files::write(&script, COMMANDS.as_bytes())?;
+    // It is shown on a terminal.
+    let finding = &cleaned(finding);
+    files::write(&session, &serde_json::to_vec_pretty(&Session::new(finding))?)?;
+    let mut words: Vec<String> = stored.arguments.iter().map(|word| quote(word)).collect();
+    let input = stored.input.as_deref().unwrap_or(Path::new("/dev/null"));
+    words.push(format!("< {}", quote(&input.to_string_lossy())));
+    let mut gdb = Command::new("gdb");
+    gdb.env("RACEHUNTER_GDB_SESSION", &session)
+        .args(["-q", "-ex"])
+        .arg(format!("set args {}", words.join(" ")))
+        .arg("-x")
+        .arg(&script)
+        .args(how.arguments)
+        .arg(&stored.program);
+    let shared = Shared { output: stored.checks_output, ..how.shared };
+    debug(&plan_of(&finding.schedule), how.backend, (shared, how.preparatory), &mut gdb).map_err(Error::Debugger)
+}

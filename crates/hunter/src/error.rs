@@ -1,0 +1,282 @@
+//! Everything that can go wrong, and what to do about it.
+
+use racehunter_analyses::Technique;
+use racehunter_compile::CompileError;
+use racehunter_explore::{ExecutorError, Unusable};
+use racehunter_ir::IrError;
+use racehunter_launch::LaunchError;
+use racehunter_symbols::SymbolsError;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why something could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or directory could not be used.
+    #[error("cannot {action} `{}`", path.display())]
+    File {
+        /// What was to be done with it: `read`, `write`, `create`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The default directory was prepared by somebody else.
+    #[error("`{}` {what}, and is not used", path.display())]
+    Untrusted {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A directory is a symbolic link.
+    #[error("`{}` is a symbolic link, and nothing is written there", .0.display())]
+    LinkedDirectory(PathBuf),
+    /// A file to be written is a symbolic link.
+    #[error("`{}` is a symbolic link, and nothing is written through one", .0.display())]
+    LinkedFile(PathBuf),
+    /// A file is not what its name says.
+    #[error("`{}` is not a {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        what: &'static str,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A finding of another version.
+    #[error("`{}` was written by another version of RaceHunter", .0.display())]
+    FindingVersion(PathBuf),
+    /// A campaign of another version.
+    #[error("`{}` was written by another version of RaceHunter", .0.display())]
+    CampaignVersion(PathBuf),
+    /// A finding under the name of another one.
+    #[error("`{}` is the finding `{id}`", path.display())]
+    OtherFinding {
+        /// The file.
+        path: PathBuf,
+        /// What it has.
+        id: String,
+    },
+    /// There is no directory of findings.
+    #[error("there are no findings in `{}`", out.display())]
+    NoFindings {
+        /// Where they were looked for.
+        out: PathBuf,
+        /// Why none was found.
+        source: io::Error,
+    },
+    /// No finding has an id that begins like this.
+    #[error("there is no finding `{id}` in `{}`", out.display())]
+    NoSuchFinding {
+        /// The beginning of the id.
+        id: String,
+        /// Where it was looked for.
+        out: PathBuf,
+    },
+    /// Several findings have ids that begin like this.
+    #[error("`{id}` can be {}", ids.join(" or "))]
+    Ambiguous {
+        /// The beginning of the id.
+        id: String,
+        /// The ids.
+        ids: Vec<String>,
+    },
+    /// There is no directory of campaigns.
+    #[error("there are no campaigns in `{}`", out.display())]
+    NoCampaigns {
+        /// Where they were looked for.
+        out: PathBuf,
+        /// Why none was found.
+        source: io::Error,
+    },
+    /// The directory of campaigns is empty.
+    #[error("there are no campaigns in `{}`", .0.display())]
+    EmptyCampaigns(PathBuf),
+    /// There is no last campaign to go on with.
+    #[error("there is no campaign in `{}`", .0.display())]
+    NoLastCampaign(PathBuf),
+    /// There is no campaign to go on with.
+    #[error("there is no campaign of `{}` with these options in `{}`", program.display(), path.display())]
+    NoSuchCampaign {
+        /// The program.
+        program: PathBuf,
+        /// The file that it would have.
+        path: PathBuf,
+    },
+    /// The program of a campaign is not the same any more.
+    #[error("`{}` is not the program that the campaign began with", .0.display())]
+    CampaignRebuilt(PathBuf),
+    /// The program of a finding is not the same any more.
+    #[error("`{}` is not the program in which `{id}` was found", program.display())]
+    FindingRebuilt {
+        /// The program.
+        program: PathBuf,
+        /// The finding.
+        id: String,
+    },
+    /// The state of a campaign cannot be used.
+    #[error("the campaign cannot be resumed")]
+    Resume(#[source] Unusable),
+    /// The parts of a merge do not belong together.
+    #[error("`{}` is not a part of the same campaign: {what}", path.display())]
+    OtherCampaign {
+        /// The file of the other campaign.
+        path: PathBuf,
+        /// What differs.
+        what: String,
+    },
+    /// There is nothing of this name.
+    #[error("`{}` does not exist", .0.display())]
+    Missing(PathBuf),
+    /// A directory where a program is wanted.
+    #[error("`{}` is a directory, not a program or source file", .0.display())]
+    Directory(PathBuf),
+    /// A directory where sources are wanted.
+    #[error("`{}` is a directory; name the sources of a program, or the program", .0.display())]
+    DirectoryOfSources(PathBuf),
+    /// Options of the compiler for something that is not compiled.
+    #[error("--cflags is for source files, and `{}` is not one", .0.display())]
+    NotASource(PathBuf),
+    /// Options of the compiler that no shell would read.
+    #[error("--cflags `{0}` has a quotation mark or backslash without its counterpart")]
+    Quotation(String),
+    /// A program that cannot be hunted in.
+    #[error("{message}")]
+    NotHuntable {
+        /// Why not.
+        message: String,
+        /// What to do.
+        help: Option<String>,
+    },
+    /// A source that the compiler refuses; it has said why.
+    #[error("`{}` does not compile", .0.display())]
+    DoesNotCompile(PathBuf),
+    /// Something that was to be made for a scan was not.
+    #[error("{0}")]
+    Scan(String),
+    /// A technique whose work cannot be divided.
+    #[error("the work of `--analysis {}` cannot be divided", .0.name())]
+    Undividable(Technique),
+    /// A technique that needs control.
+    #[error("`--analysis {}` needs control over the threads", .0.name())]
+    NeedsControl(Technique),
+    /// Free-running executions in parts.
+    #[error("executions that run freely cannot be divided")]
+    FreeAndDivided,
+    /// An execution that ran freely was lost.
+    #[error("`{}`: {why}", program.display())]
+    LostFreely {
+        /// The program.
+        program: PathBuf,
+        /// What became of it.
+        why: String,
+    },
+    /// The schedule of a finding does not show it.
+    #[error("the schedule of `{0}` does not show it")]
+    NotShown(String),
+    /// Descriptions of library functions that cannot be used.
+    #[error("`{}` does not describe functions", path.display())]
+    Models {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: racehunter_scan::models::ModelError,
+    },
+    /// Suppressions that cannot be read.
+    #[error(
+        "`{file}`: each [[suppress]] has a `reason`, and an `id`, or some of `kind`, `function` and `file`; all of them are \
+         text"
+    )]
+    SuppressionForm {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: toml::de::Error,
+    },
+    /// A suppression that would hide too much, or nothing.
+    #[error("{message}")]
+    Suppression {
+        /// What is wrong with it.
+        message: String,
+        /// What to do.
+        help: &'static str,
+    },
+    /// The program cannot be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The debugger cannot be started.
+    #[error("{0}")]
+    Debugger(LaunchError),
+    /// Nothing more can be executed.
+    #[error(transparent)]
+    Executor(#[from] ExecutorError),
+    /// The program cannot be read.
+    #[error(transparent)]
+    Symbols(#[from] SymbolsError),
+    /// The compiler cannot be run.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The code of the program cannot be read.
+    #[error(transparent)]
+    Ir(#[from] IrError),
+    /// A trace cannot be written or read.
+    #[error(transparent)]
+    Trace(#[from] racehunter_trace::Error),
+    /// Data cannot be written as JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+impl Error {
+    /// An error about a file.
+    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::File { action, path, source }
+    }
+
+    /// The error with its causes, in one line.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        chain(self)
+    }
+
+    /// What to do about it, where there is something to say.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        let help = match self {
+            Self::Untrusted { .. } => "name a directory of your own: --out DIR",
+            Self::CampaignVersion(_) => "hunt without --resume",
+            Self::NoLastCampaign(_) => "start one: racehunter hunt PROGRAM",
+            Self::NoSuchCampaign { .. } => {
+                "start it without --resume; `racehunter hunt --resume` alone goes on with the last one"
+            }
+            Self::CampaignRebuilt(_) => "it was built again since; hunt it without --resume",
+            Self::FindingRebuilt { .. } => "it was built again since; hunt it again",
+            Self::OtherCampaign { .. } => "give each campaign a directory of its own by --out",
+            Self::Undividable(_) => "hunt without --partition, or divide another analysis, such as context-bound",
+            Self::NeedsControl(_) => return Some(format!("with --free-running there are {}", free_names())),
+            Self::FreeAndDivided => "hunt without --partition",
+            Self::LostFreely { .. } => "hunt it without --free-running",
+            Self::Suppression { help, .. } => help,
+            Self::Debugger(_) => "install gdb: `apt-get install gdb`, or your system's package of that name",
+            Self::NotHuntable { help, .. } => return help.clone(),
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = error.source().map_or_else(String::new, |cause| format!(": {}", chain(cause)));
+    format!("{error}{causes}")
+}
+
+/// The techniques that need no control, besides `auto`, which is one of them then.
+fn free_names() -> String {
+    let free = |technique: &Technique| technique.runs_freely() && *technique != Technique::Auto;
+    Technique::ALL.into_iter().filter(free).map(Technique::name).collect::<Vec<_>>().join(" and ")
+}

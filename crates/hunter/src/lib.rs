@@ -1,0 +1,45 @@
+//! The work behind the command: to hunt in a program, replay a finding, record an execution, try predictions, and scan code.
+//!
+//! A [`Hunter`] is a program under control, with everything that is needed to explain what it shows. What happens on the way
+//! goes to an [`Observer`] as typed [`Event`]s; results are returned as data. This crate writes nothing to a terminal, reads
+//! neither arguments nor environment, and asks a [`Clock`] that it is given for the time. Words for users are in `report`.
+//!
+//! Start at [`Hunter::open`], then [`Hunter::hunt`].
+#![forbid(unsafe_code)]
+
+mod blocks;
+pub mod campaign;
+mod clock;
+mod confirm;
+mod debugger;
+mod digest;
+mod doubts;
+mod error;
+mod figures;
+pub mod files;
+mod findings;
+mod hunt;
+pub mod merge;
+mod observer;
+mod pace;
+pub mod predictions;
+mod record;
+mod replay;
+pub mod scan;
+mod session;
+pub mod shell;
+pub mod store;
+pub mod suppressions;
+pub mod target;
+
+pub use clock::Clock;
+pub use confirm::{Confirmer, Tried};
+pub use debugger::{Debugging, debug_replay};
+pub use error::Error;
+pub use hunt::{Hunt, Hunted, NothingToExplore, Outcome};
+pub use observer::{Event, Observer, Warning};
+pub use record::{Recorded, Recording};
+pub use replay::Replayed;
+pub use session::{Hunter, Setup, Subject, jobs};
+pub use store::Stored;
+pub use suppressions::Suppressions;

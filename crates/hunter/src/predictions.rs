@@ -1,0 +1,237 @@
+//! Predictions, in the terms of all other findings.
+
+use racehunter_finding::{Finding, Kind, Object, Schedule, Site, Step, Thread, fingerprint};
+use racehunter_predict::{Index, Policy, Prediction, Report};
+use racehunter_report::messages;
+use racehunter_report::predictions::{self as words, Assumption, GUARANTEE, Summary};
+use racehunter_trace::{EventId, Op, Subject, Trace};
+
+/// Steps of a witness that a report shows.
+const STEPS: usize = 40;
+
+/// A prediction as a finding that nothing has confirmed.
+#[must_use]
+pub fn finding(index: &Index<'_>, prediction: &Prediction) -> Finding {
+    let trace = index.trace();
+    let kind = match prediction.kind {
+        racehunter_predict::Kind::Race => Kind::DataRace,
+        racehunter_predict::Kind::Deadlock => Kind::Deadlock,
+        racehunter_predict::Kind::Atomicity => Kind::Atomicity,
+    };
+    let first = prediction.events[0];
+    let name = object_name(trace, first);
+    let message = match prediction.kind {
+        racehunter_predict::Kind::Race => messages::predicted_race(name),
+        racehunter_predict::Kind::Deadlock => {
+            let locks: Vec<&str> = prediction.events.iter().map(|&event| object_name(trace, event)).collect();
+            messages::predicted_deadlock(&locks)
+        }
+        racehunter_predict::Kind::Atomicity => messages::predicted_access(name),
+    };
+    let sites: Vec<Site> = prediction.events.iter().map(|&event| site(index, event)).collect();
+    let places: Vec<String> = prediction.events.iter().map(|&event| place_name(trace, event).to_owned()).collect();
+    let object = (prediction.kind != racehunter_predict::Kind::Deadlock).then(|| Object {
+        name: name.to_owned(),
+        size: 0,
+        region: "unknown".to_owned(),
+        allocated: Vec::new(),
+        element: None,
+    });
+    let witness = &prediction.witness;
+    Finding {
+        id: fingerprint(kind, &places),
+        kind,
+        message,
+        sites,
+        replayed: [0, 0],
+        confirmed: false,
+        execution: 0,
+        preemptions: preemptions(trace, &witness.tail.iter().collect::<Vec<_>>()),
+        schedule: Schedule::default(),
+        steps: steps(trace, prediction),
+        object,
+        threads: trace.threads().iter().enumerate().map(thread).collect(),
+        notes: vec![messages::reordering(witness.len())],
+        met: false,
+        suppressed: None,
+    }
+}
+
+/// A thread, by the name that the trace has for it. Paths in the family tree and plain numbers say nothing more.
+fn thread((number, name): (usize, &String)) -> Thread {
+    let is_plain = *name == format!("T{number}") || name == "main" || name.starts_with("main/");
+    let entry = if is_plain { String::new() } else { name.clone() };
+    Thread { path: name.clone(), entry }
+}
+
+/// Switches away from threads that go on later, in the part of a witness that differs from the trace.
+fn preemptions(trace: &Trace, witness: &[EventId]) -> u32 {
+    let mut last = vec![None; trace.threads().len()];
+    for (at, &event) in witness.iter().enumerate() {
+        last[usize::from(trace.thread(event))] = Some(at);
+    }
+    let switches = witness.windows(2).enumerate().filter(|(at, pair)| {
+        let (from, to) = (trace.thread(pair[0]), trace.thread(pair[1]));
+        from != to && last[usize::from(from)].is_some_and(|last| last > *at)
+    });
+    switches.count() as u32
+}
+
+/// The end of the witness, and what is about to happen then.
+fn steps(trace: &Trace, prediction: &Prediction) -> Vec<Step> {
+    let witness = &prediction.witness;
+    let shown = witness.tail.len().min(STEPS);
+    let tail = witness.tail.iter().skip(witness.tail.len() - shown);
+    let frozen = witness.frozen.saturating_sub((STEPS - shown) as u32)..witness.frozen;
+    let events = frozen.chain(tail).chain(prediction.question.next.iter().copied());
+    let mut before = None;
+    events
+        .map(|event| {
+            let thread = trace.thread(event);
+            let preempted = before.replace(thread).is_some_and(|before| before != thread);
+            let Place { file, line, .. } = place(trace, event);
+            Step {
+                thread: thread.into(),
+                path: trace.threads()[usize::from(thread)].clone(),
+                what: in_words(trace, event),
+                file,
+                line,
+                preempted,
+                culprit: prediction.events.contains(&event),
+                event: 0,
+                value: None,
+            }
+        })
+        .collect()
+}
+
+fn site(index: &Index<'_>, event: EventId) -> Site {
+    let trace = index.trace();
+    let Place { file, line, column, function } = place(trace, event);
+    let locks = index.locks_at(event).map(|lock| trace.objects()[lock as usize].name.clone()).collect();
+    Site {
+        file,
+        line,
+        column,
+        function,
+        thread: trace.threads()[usize::from(trace.thread(event))].clone(),
+        entry: String::new(),
+        access: operation(trace.op(event)).to_owned(),
+        size: 0,
+        locks,
+        stack: Vec::new(),
+        waits_for: None,
+        event: 0,
+        value: None,
+    }
+}
+
+/// Where an event comes from, as far as the name of its site tells.
+struct Place {
+    file: String,
+    line: u32,
+    column: u32,
+    function: String,
+}
+
+/// The name of an event's site, without the address that recordings add to it.
+fn place_name(trace: &Trace, event: EventId) -> &str {
+    let name = &trace.sites()[trace.site(event) as usize];
+    name.rsplit_once("@0x").map_or(name, |(place, _)| place)
+}
+
+/// Takes `file:line` and `file:line:column` apart; anything else is a name.
+fn place(trace: &Trace, event: EventId) -> Place {
+    let name = place_name(trace, event);
+    let unknown = || Place { file: String::new(), line: 0, column: 0, function: format!("site {name}") };
+    let Some((rest, last)) = name.rsplit_once(':') else { return unknown() };
+    let Ok(last) = last.parse::<u32>() else { return unknown() };
+    match rest.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>())) {
+        Some((file, Ok(line))) => Place { file: file.to_owned(), line, column: last, function: String::new() },
+        _ => Place { file: rest.to_owned(), line: last, column: 0, function: String::new() },
+    }
+}
+
+fn object_name(trace: &Trace, event: EventId) -> &str {
+    match trace.op(event).subject() {
+        Subject::Nothing => "",
+        Subject::Thread => &trace.threads()[trace.object(event) as usize],
+        _ => &trace.objects()[trace.object(event) as usize].name,
+    }
+}
+
+/// What an event does.
+pub(crate) fn in_words(trace: &Trace, event: EventId) -> String {
+    format!("{} {}", operation(trace.op(event)), object_name(trace, event)).trim_end().to_owned()
+}
+
+/// What an operation is called in reports.
+fn operation(op: Op) -> &'static str {
+    match op {
+        Op::Read => "read",
+        Op::Write => "write",
+        Op::AtomicRead => "atomic-read",
+        Op::AtomicWrite => "atomic-write",
+        Op::Update => "atomic-update",
+        Op::Acquire | Op::TryAcquire => "lock",
+        Op::Release => "unlock",
+        Op::AcquireShared | Op::TryAcquireShared => "read-lock",
+        Op::ReleaseShared => "read-unlock",
+        Op::TryFailed => "failed try-lock",
+        Op::Fork => "create",
+        Op::Join | Op::TryJoin => "join",
+        Op::Branch => "branch",
+        other => other.word(),
+    }
+}
+
+/// What can be said before anything was tried.
+#[must_use]
+pub fn summary(trace: &Trace, report: &Report, policy: Policy) -> Summary {
+    let assumes = match (policy, trace.has_branches(), trace.dependences().is_some()) {
+        (Policy::Nre, _, true) => Assumption::Dependences,
+        (Policy::M2, ..) | (_, false, _) => Assumption::SameReads,
+        (_, true, true) => Assumption::BranchesAndDependences,
+        _ => Assumption::Branches,
+    };
+    Summary {
+        reason: "summary",
+        executions: 0,
+        diverged: 0,
+        timed_out: 0,
+        complete: report.unfinished == 0,
+        guarantee: GUARANTEE,
+        findings: report.predictions.len(),
+        points: trace.sites().len(),
+        threads: trace.threads().len(),
+        elapsed_ms: 0,
+        events: trace.len(),
+        policy: policy.name(),
+        cases: report.cases,
+        questions: report.questions,
+        unfinished: report.unfinished,
+        predictions: report.predictions.len(),
+        unconfirmed: None,
+        assumes,
+    }
+}
+
+/// The line for a prediction that nothing has confirmed.
+///
+/// # Errors
+/// Never: these fields can be written.
+pub fn json(
+    finding: &Finding,
+    prediction: &Prediction,
+    policy: Policy,
+    unconfirmed: Option<&str>,
+) -> std::io::Result<String> {
+    let about = words::Prediction {
+        policy: policy.name(),
+        stage: prediction.stage.name(),
+        events: &prediction.events,
+        frozen: prediction.witness.frozen,
+        tail: prediction.witness.tail.iter().collect(),
+    };
+    words::json(finding, &about, unconfirmed)
+}

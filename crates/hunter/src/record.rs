@@ -1,0 +1,161 @@
+//! Recording one execution as a trace.
+
+use crate::{Error, Event, Hunter, Observer, files};
+use racehunter_explore::{Execution, Observe, Outcome, Plan, Tail};
+use racehunter_flow::Follower;
+use racehunter_report::recording::Ended;
+use racehunter_symbols::{Symbols, own_frame};
+use racehunter_trace::recording::{Converter, Names, Survey};
+use racehunter_trace::{Origin, Subject, file};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// How an execution is recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording {
+    /// Threads are switched at random, by this seed; without one only where a thread cannot go on.
+    pub seed: Option<u64>,
+    /// Events, at most.
+    pub events: u64,
+}
+
+impl Recording {
+    /// The plan of the execution that is recorded.
+    fn plan(self) -> Plan {
+        let tail = self.seed.map_or(Tail::MinSwitches, Tail::random);
+        Plan { tail, observe: Observe::Code, allocations: true, max_events: self.events, ..Plan::default() }
+    }
+}
+
+/// What was recorded.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Events of the execution.
+    pub events: u64,
+    /// Events in the trace: there, an access to several locations is several.
+    pub trace_events: u64,
+    /// Threads of the execution.
+    pub threads: u32,
+    /// How the execution ended.
+    pub ended: Ended,
+    /// Everything that happened is in the trace.
+    pub whole: bool,
+}
+
+impl Hunter {
+    /// What a trace of this program says about where it comes from.
+    #[must_use]
+    pub fn origin(&self) -> Origin {
+        Origin {
+            program: self.subject.path.to_string_lossy().into_owned(),
+            identity: self.identity().to_owned(),
+            arguments: self.subject.arguments.clone(),
+            input: self.subject.input.as_ref().map(|path| path.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// Records one execution into a file, which has its name only when it is whole.
+    ///
+    /// # Errors
+    /// When it cannot be executed, or the file cannot be written.
+    pub fn record_to(
+        &mut self,
+        path: &Path,
+        how: Recording,
+        observer: &mut dyn Observer,
+    ) -> Result<(Recorded, u64), Error> {
+        let mut unfinished = files::unfinished(path, "")?;
+        let out = BufWriter::with_capacity(1 << 20, unfinished.as_file_mut());
+        let recorded = self.record(how, observer, out)?;
+        files::finish(unfinished, path)?;
+        let bytes = std::fs::metadata(path).map_err(Error::file("write", path))?.len();
+        Ok((recorded, bytes))
+    }
+
+    /// Runs the program once, and writes what it does as it is read.
+    ///
+    /// # Errors
+    /// When it cannot be executed, or the trace cannot be written.
+    pub fn record(&mut self, how: Recording, observer: &mut dyn Observer, out: impl Write) -> Result<Recorded, Error> {
+        self.introduce(observer);
+        let (load_address, origin) = (self.processes.load_address(), self.origin());
+        let (execution, mut log) = self.processes.record(&how.plan())?;
+        let Execution { events, threads, .. } = execution;
+        observer.notice(Event::Recorded { events, threads });
+        let mut survey = Survey::default();
+        for records in log.pieces() {
+            survey.add(&records);
+        }
+        let names = SourceNames { symbols: &self.symbols, load_address, given: RefCell::default() };
+        let code = racehunter_ir::read_numbered_program(&self.subject.path);
+        observer.notice(Event::Following(code.as_ref().map(drop)));
+        let mut code = code.ok().map(Follower::new);
+        let mut writer = file::Writer::new(out, code.is_some(), code.is_some())?;
+        writer.set_origin(&origin)?;
+        let mut converter = Converter::new(survey.finish(), &names, writer)?;
+        if let Some(code) = &mut code {
+            converter = converter.knowing(code);
+        }
+        for records in log.drain() {
+            converter.add(&records)?;
+        }
+        let writer = converter.finish();
+        let trace_events = writer.events();
+        writer.finish()?;
+        let whole = !execution.partial && !matches!(execution.outcome, Outcome::Limit(_) | Outcome::Lost(_));
+        Ok(Recorded { events, trace_events, threads, ended: ended(&execution.outcome), whole })
+    }
+}
+
+fn ended(outcome: &Outcome) -> Ended {
+    match outcome {
+        Outcome::Exited(status) => Ended::Exited(*status),
+        Outcome::Deadlock => Ended::Deadlock,
+        Outcome::Crashed { signal, .. } => Ended::Killed(*signal),
+        Outcome::Asserted { message, .. } => Ended::Asserted(message.clone()),
+        Outcome::Diverged(at) => Ended::Diverged(*at),
+        Outcome::Limit(limit) => Ended::Limit(limit.clone()),
+        Outcome::Lost(how) => Ended::Lost(how.clone()),
+    }
+}
+
+/// Names from debug information.
+struct SourceNames<'a> {
+    symbols: &'a Symbols,
+    load_address: u64,
+    /// Names of memory that were given out, with their addresses: two pieces of one variable are two locations.
+    given: RefCell<HashMap<String, u64>>,
+}
+
+/// Locations that get names: looking one up takes its time.
+const NAMED: usize = 100_000;
+
+impl Names for SourceNames<'_> {
+    fn object(&self, subject: Subject, address: u64, size: u64) -> String {
+        let plain = format!("{address:#x}");
+        let mut given = self.given.borrow_mut();
+        if address == 0 || given.len() >= NAMED {
+            return plain;
+        }
+        let relative = address.wrapping_sub(self.load_address);
+        let Some(symbol) = self.symbols.data_symbol_of(relative, size.max(1)) else { return plain };
+        if subject != Subject::Memory {
+            // The first field of a mutex is the C library's business.
+            return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
+        }
+        match given.insert(symbol.name.clone(), address) {
+            Some(other) if other != address => format!("{}@{plain}", symbol.name),
+            _ => symbol.name,
+        }
+    }
+
+    fn site(&self, code: u64) -> String {
+        let frames = self.symbols.frames(code);
+        match own_frame(&frames).and_then(|own| frames.get(own)).filter(|frame| frame.line > 0) {
+            Some(frame) => format!("{}:{}:{}@{code:#x}", frame.file, frame.line, frame.column),
+            None => format!("{code:#x}"),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Functions of libraries that are described by code: those that call functions of the program, start threads or wait for them.
+//!
+//! What they do cannot be said by the roles of their arguments alone. The code is for the analysis: it is compiled like the program,
+//! and never linked to it.
+
+use super::build::Built;
+use crate::{Error, files, target};
+use racehunter_compile::{Language, Toolkit};
+use racehunter_ir::{Linkage, Module, SymbolKind, read_program};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+/// Sources, each with the functions that it can define: the word that asks for them, and their names for the linker. What one of them
+/// needs, those after it can have.
+const SOURCES: [Source; 2] = [
+    Source {
+        file: "threads.cpp",
+        text: include_str!("library/threads.cpp"),
+        language: Language::Cxx,
+        standard: "-std=c++17",
+        functions: &[
+            ("start", &["_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"]),
+            ("join", &["_ZNSt6thread4joinEv"]),
+            ("detach", &["_ZNSt6thread6detachEv"]),
+            (
+                "condition",
+                &[
+                    "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE",
+                    "_ZNSt18condition_variable10notify_oneEv",
+                    "_ZNSt18condition_variable10notify_allEv",
+                    "_ZNSt18condition_variableC1Ev",
+                    "_ZNSt18condition_variableD1Ev",
+                ],
+            ),
+        ],
+    },
+    Source {
+        file: "callbacks.c",
+        text: include_str!("library/callbacks.c"),
+        language: Language::C,
+        standard: "-std=gnu11",
+        functions: &[
+            ("qsort", &["qsort"]),
+            ("qsort_r", &["qsort_r"]),
+            ("bsearch", &["bsearch"]),
+            ("lfind", &["lfind"]),
+            ("lsearch", &["lsearch"]),
+            (TERMINATE, &["__clang_call_terminate"]),
+        ],
+    },
+];
+
+/// What each module of C++ has for itself, and what is described all the same.
+const TERMINATE: &str = "terminate";
+
+struct Source {
+    file: &'static str,
+    text: &'static str,
+    language: Language,
+    standard: &'static str,
+    functions: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// Adds the code of those functions that the program calls and does not define; whether there are any but the harmless ones.
+pub fn add(built: &mut Built) -> Result<bool, Error> {
+    let mut counts = false;
+    for source in SOURCES {
+        let words = wanted(built, &source);
+        counts |= words.iter().any(|word| *word != TERMINATE);
+        // Headers of another library have other names; then the functions are not known, as before.
+        if !words.is_empty()
+            && let Some(modules) = compile(built, &source, &words)?
+        {
+            built.modules.extend(modules);
+        }
+    }
+    Ok(counts)
+}
+
+/// The words for those functions of a source that the program calls and does not define.
+fn wanted(built: &Built, source: &Source) -> Vec<&'static str> {
+    let (mut here, mut named) = (BTreeSet::new(), BTreeSet::new());
+    for symbol in built.modules.iter().flat_map(|module| &module.symbols) {
+        match symbol.kind {
+            SymbolKind::Function { defined: false, .. } => named.insert(symbol.name.as_str()),
+            _ => here.insert(symbol.name.as_str()),
+        };
+    }
+    let is_wanted = |word: &str, names: &[&str]| match word {
+        TERMINATE => names.iter().any(|name| here.contains(name)),
+        _ => names.iter().any(|name| named.contains(name)) && !names.iter().any(|name| here.contains(name)),
+    };
+    let wanted = source.functions.iter().filter(|(word, names)| is_wanted(word, names));
+    wanted.map(|(word, _)| *word).collect()
+}
+
+fn compile(built: &Built, source: &Source, words: &[&str]) -> Result<Option<Vec<Module>>, Error> {
+    let toolkit = Toolkit::discover()?;
+    let path = built.directory.join(source.file);
+    files::write(&path, source.text.as_bytes())?;
+    let object = built.directory.join(format!("{}-{}.o", source.file, words.join("-")));
+    let options = ["-O0", "-g", "-w", "-pthread", source.standard, "-c"].map(OsString::from);
+    let mut line: Vec<OsString> =
+        options.into_iter().chain(words.iter().map(|word| format!("-DWANT_{word}").into())).collect();
+    line.push(path.into());
+    if !target::compile(source.language, line, &object, &toolkit, &[])? {
+        return Ok(None);
+    }
+    let mut modules = read_program(&object)?;
+    let names: BTreeSet<&str> = source.functions.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    for module in &mut modules {
+        for symbol in module.symbols.iter_mut().filter(|symbol| names.contains(symbol.name.as_str())) {
+            // It takes the place of what the program has.
+            symbol.linkage = Linkage::External;
+        }
+        // Executions do not know its instructions.
+        for instruction in module.functions.iter_mut().flat_map(|function| &mut function.instructions) {
+            instruction.site = None;
+        }
+    }
+    if modules.is_empty() {
+        return Err(Error::Scan("the descriptions of library functions have no code".to_owned()));
+    }
+    Ok(Some(modules))
+}

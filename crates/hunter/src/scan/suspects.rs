@@ -1,0 +1,64 @@
+//! Pairs of accesses that may be a race, in the form of findings: nothing has shown them.
+
+use racehunter_finding::{Finding, Frame, Kind, Object, Schedule, Site, fingerprint};
+use racehunter_report::scan as words;
+use racehunter_scan::program::Place;
+use racehunter_scan::verdict::{Pair, Side};
+
+/// The pair as a finding that is not confirmed and has no schedule.
+#[must_use]
+pub fn suspected(pair: &Pair) -> Finding {
+    let place = |side: &Side| format!("{}:{}:{}", side.place.file, side.place.line, side.place.function);
+    // What is suspected is another finding than the race itself, if there is one.
+    let mut places = vec!["suspected".to_owned()];
+    places.extend(pair.sides.iter().map(place));
+    Finding {
+        id: fingerprint(Kind::DataRace, &places),
+        kind: Kind::DataRace,
+        message: words::suspected(&pair.what),
+        sites: (1..).zip(&pair.sides).map(|(number, side)| site(number, side)).collect(),
+        replayed: [0, 0],
+        confirmed: false,
+        execution: 0,
+        preemptions: 0,
+        schedule: Schedule::default(),
+        steps: Vec::new(),
+        object: Some(Object {
+            name: pair.what.clone(),
+            size: 0,
+            region: "unknown".to_owned(),
+            allocated: Vec::new(),
+            element: None,
+        }),
+        threads: Vec::new(),
+        notes: vec![pair.parallel.clone()],
+        met: false,
+        suppressed: None,
+    }
+}
+
+/// One side; the threads of a pair are numbered, because there is no execution that would name them.
+fn site(number: u32, side: &Side) -> Site {
+    let frame = |place: &Place| Frame {
+        function: place.function.clone(),
+        file: place.file.clone(),
+        line: place.line,
+        column: place.column,
+    };
+    let Place { file, line, column, function } = side.place.clone();
+    Site {
+        file,
+        line,
+        column,
+        function,
+        thread: if side.thread == "main" { "main".to_owned() } else { format!("main/{number}") },
+        entry: side.thread.clone(),
+        access: words::access(side).replace(' ', "-"),
+        size: 0,
+        locks: side.locks.clone(),
+        stack: side.calls.iter().rev().map(frame).collect(),
+        waits_for: None,
+        event: 0,
+        value: None,
+    }
+}

@@ -1,0 +1,187 @@
+//! A program under control.
+
+use crate::{Clock, Error, Event, Observer, Stored, store, target};
+use racehunter_explain::{Explainer, PATIENCE};
+use racehunter_explore::{Execution, Executor, Observe, Plan, shared_sites};
+use racehunter_finding::Finding;
+use racehunter_launch::{Backend, Limits, PREPARATORY, Processes, Program, Shared, StopSign};
+use racehunter_symbols::Symbols;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The executable.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// A file for its standard input; nothing when there is none.
+    pub input: Option<PathBuf>,
+}
+
+impl Subject {
+    /// A finding with what is needed to show it again.
+    pub(crate) fn stored(&self, identity: String, checks_output: bool, finding: Finding) -> Stored {
+        let Self { path, arguments, input } = self.clone();
+        Stored { version: store::VERSION, program: path, identity, arguments, input, checks_output, finding }
+    }
+}
+
+/// How it is run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What one execution may use.
+    pub limits: Limits,
+    /// Executions at the same time.
+    pub jobs: usize,
+    /// What threads are meanwhile.
+    pub backend: Backend,
+    /// What executions share with everything else.
+    pub shared: Shared,
+    /// Iterations of an in-process loop before the first that counts.
+    pub preparatory: u32,
+    /// Where logs are kept that may be larger than memory.
+    pub log_in: Option<PathBuf>,
+    /// Set when the user wants to end.
+    pub interrupted: Arc<AtomicBool>,
+    /// The time.
+    pub clock: Clock,
+}
+
+impl Setup {
+    /// One execution at a time, within the usual limits.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            limits: Limits::default(),
+            jobs: 1,
+            backend: Backend::default(),
+            shared: Shared::default(),
+            preparatory: PREPARATORY,
+            log_in: None,
+            interrupted: Arc::default(),
+            clock,
+        }
+    }
+}
+
+/// Executions at the same time unless the user says otherwise: as many as the machine has processors.
+#[must_use]
+pub fn jobs(asked: Option<usize>) -> usize {
+    asked.or_else(|| std::thread::available_parallelism().ok().map(usize::from)).unwrap_or(1)
+}
+
+/// A program under control, and everything that is needed to explain what it shows.
+pub struct Hunter {
+    pub(crate) subject: Subject,
+    pub(crate) symbols: Symbols,
+    pub(crate) processes: Processes,
+    pub(crate) clock: Clock,
+    pub(crate) limits: Limits,
+    pub(crate) stop: StopSign,
+    interrupted: Arc<AtomicBool>,
+    checks_output: bool,
+}
+
+impl Hunter {
+    /// Starts a program.
+    ///
+    /// # Errors
+    /// When it is not one that can be hunted in, or it cannot be started.
+    pub fn open(subject: Subject, setup: Setup) -> Result<Self, Error> {
+        let symbols = target::symbols(&subject.path)?;
+        Self::start(subject, symbols, setup)
+    }
+
+    /// Starts a program whose symbols are known.
+    pub(crate) fn start(subject: Subject, mut symbols: Symbols, setup: Setup) -> Result<Self, Error> {
+        let Setup { limits, jobs, backend, shared, preparatory, log_in, interrupted, clock } = setup;
+        let arguments = subject.arguments.iter().map(OsString::from).collect();
+        let program = Program { path: subject.path.clone(), arguments, input: subject.input.clone() };
+        let mut processes = Processes::start_with_log_in(log_in, program, limits, jobs)?;
+        let stop = StopSign::new(Arc::clone(&interrupted));
+        processes.stop_when(stop.clone());
+        processes.use_backend(backend);
+        processes.share(shared);
+        processes.prepare(preparatory);
+        for mapping in processes.mappings().into_iter().filter(|mapping| mapping.path != subject.path) {
+            symbols.add_module(mapping.base, mapping.end, mapping.path);
+        }
+        let checks_output = shared.output;
+        Ok(Self { subject, symbols, processes, clock, limits, stop, interrupted, checks_output })
+    }
+
+    /// Gives back the symbols, for another start.
+    pub(crate) fn into_symbols(self) -> Symbols {
+        self.symbols
+    }
+
+    /// What is run.
+    #[must_use]
+    pub fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// What tells this build of the program from others.
+    #[must_use]
+    pub fn identity(&self) -> &str {
+        &self.symbols.binary().identity
+    }
+
+    /// Whether the user wants to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Monitors one execution, and makes the accesses that threads share points where they can be switched.
+    pub(crate) fn find_points(&mut self, plan: Plan) -> Result<(), Error> {
+        let monitor = Plan { observe: Observe::Everything, ..plan };
+        for execution in self.processes.run(&[monitor])? {
+            self.processes.add_points(&shared_sites(&execution));
+        }
+        Ok(())
+    }
+
+    /// Runs one plan.
+    pub(crate) fn run_one(&mut self, plan: Plan) -> Result<Option<Execution>, Error> {
+        Ok(self.processes.run(&[plan])?.pop())
+    }
+
+    /// What explains bugs, when nothing presses; and what runs their schedules.
+    pub(crate) fn explainer(&mut self) -> (Explainer<'_>, &mut Processes) {
+        add_libraries(&mut self.symbols, &self.processes);
+        let load_address = self.processes.load_address();
+        let explainer = Explainer { symbols: &self.symbols, load_address, patience: PATIENCE, infers: true };
+        (explainer, &mut self.processes)
+    }
+
+    /// A finding with what is needed to show it again.
+    pub(crate) fn stored(&self, finding: Finding) -> Stored {
+        self.subject.stored(self.identity().to_owned(), self.checks_output, finding)
+    }
+
+    /// Set when the user wants to end.
+    pub(crate) fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupted)
+    }
+
+    /// Whether what the program prints is compared.
+    pub(crate) fn checks_output(&self) -> bool {
+        self.checks_output
+    }
+
+    /// Says which program it is.
+    pub(crate) fn introduce(&self, observer: &mut dyn Observer) {
+        observer.notice(Event::Program(&self.subject.path));
+    }
+}
+
+/// Makes libraries known that executions have loaded since the last time.
+pub(crate) fn add_libraries(symbols: &mut Symbols, executor: &dyn Executor) {
+    for (base, path) in executor.libraries() {
+        symbols.add_library(base, &path);
+    }
+}

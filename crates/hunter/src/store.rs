@@ -1,0 +1,103 @@
+//! Findings on disk: `.racehunter/findings/ID.json`, files that can be attached to a bug report.
+
+use crate::{Error, files};
+use racehunter_finding::Finding;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A finding, with what is needed to run its program again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stored {
+    /// Version of this format.
+    pub version: u32,
+    /// The program.
+    pub program: PathBuf,
+    /// Its identity: a program that was built again is another one.
+    pub identity: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its standard input.
+    pub input: Option<PathBuf>,
+    /// What it prints was compared, so that printing is a scheduling point.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checks_output: bool,
+    /// The finding.
+    pub finding: Finding,
+}
+
+/// Version of the format of stored findings.
+pub const VERSION: u32 = 1;
+
+fn directory(out: &Path) -> PathBuf {
+    out.join("findings")
+}
+
+/// Writes a finding, under its name only when it is whole.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn save(out: &Path, stored: &Stored) -> Result<(), Error> {
+    files::check_out(out)?;
+    let directory = directory(out);
+    files::directory(&directory)?;
+    files::write(&directory.join(format!("{}.json", stored.finding.id)), &serde_json::to_vec_pretty(stored)?)
+}
+
+/// Whether this is an id, and not a way out of the directory.
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.bytes().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// The ids of all findings, in order.
+fn ids(directory: &Path) -> std::io::Result<Vec<String>> {
+    let mut ids: Vec<String> = std::fs::read_dir(directory)?
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
+        .filter(|name| is_id(name))
+        .collect();
+    ids.sort();
+    Ok(ids)
+}
+
+/// All findings, by their ids. A file that is damaged, or is not a finding, is an error of its own.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn all(out: &Path) -> Result<Vec<Result<Stored, Error>>, Error> {
+    files::check_out(out)?;
+    let directory = directory(out);
+    if !directory.is_dir() {
+        return Ok(Vec::new());
+    }
+    let ids = ids(&directory).map_err(Error::file("read", &directory))?;
+    Ok(ids.iter().map(|id| read(&directory, id)).collect())
+}
+
+/// Reads the finding whose id begins with `id`.
+///
+/// # Errors
+/// When there is none, or more than one, or it cannot be read.
+pub fn load(out: &Path, id: &str) -> Result<Stored, Error> {
+    files::check_out(out)?;
+    let directory = directory(out);
+    let mut ids = ids(&directory).map_err(|source| Error::NoFindings { out: out.to_path_buf(), source })?;
+    ids.retain(|name| name.starts_with(id));
+    match ids.as_slice() {
+        [only] => read(&directory, only),
+        [] => Err(Error::NoSuchFinding { id: id.to_owned(), out: out.to_path_buf() }),
+        _ => Err(Error::Ambiguous { id: id.to_owned(), ids }),
+    }
+}
+
+fn read(directory: &Path, id: &str) -> Result<Stored, Error> {
+    let path = directory.join(format!("{id}.json"));
+    let text = files::read(&path).map_err(Error::file("read", &path))?;
+    let damaged = |source| Error::Damaged { path: path.clone(), what: "finding", source };
+    let stored: Stored = serde_json::from_slice(&text).map_err(damaged)?;
+    if stored.version != VERSION {
+        return Err(Error::FindingVersion(path));
+    }
+    if stored.finding.id != id {
+        return Err(Error::OtherFinding { path, id: stored.finding.id });
+    }
+    Ok(stored)
+}

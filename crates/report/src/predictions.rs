@@ -1,0 +1,239 @@
+//! Predictions, for scripts and for people, and what became of them when they were tried.
+
+use crate::text::count;
+use racehunter_finding::{Finding, Site};
+use serde::Serialize;
+use std::io;
+use std::time::Duration;
+
+/// Why a program did not show a prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotShown {
+    /// It left the schedule.
+    Diverged {
+        /// The event at which it did.
+        at: u64,
+        /// The thread that was to act there, and what it was to do; nothing when that is after the last event.
+        instead_of: Option<(String, String)>,
+    },
+    /// It followed the schedule, and the accesses were others.
+    OtherAccesses,
+    /// It followed the schedule, and showed these findings instead.
+    SomethingElse(Vec<String>),
+    /// It followed the schedule, and showed only what was reported before.
+    Known,
+    /// It was stopped by a limit.
+    Limit(String),
+    /// The execution was lost.
+    Lost(String),
+    /// It followed the schedule to the end, and nothing was wrong.
+    Nothing,
+    /// There was no time left to try it.
+    NoTime,
+}
+
+impl std::fmt::Display for NotShown {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Diverged { at, instead_of: None } => {
+                write!(to, "the program left the schedule at event {at}, after its last event")
+            }
+            Self::Diverged { at, instead_of: Some((thread, what)) } => {
+                write!(to, "the program left the schedule at event {at}, where {thread} was to {what}")
+            }
+            Self::OtherAccesses => write!(to, "its schedule was followed, and the accesses were not those"),
+            Self::SomethingElse(ids) => {
+                write!(to, "its schedule was followed, and showed something else: {}", ids.join(", "))
+            }
+            Self::Known => write!(to, "its schedule was followed, and showed only what was reported before"),
+            Self::Limit(limit) => write!(to, "its schedule was followed, and then stopped by the limit of {limit}"),
+            Self::Lost(how) => write!(to, "its execution was lost: {how}"),
+            Self::Nothing => write!(to, "its schedule was followed to the end, and nothing was wrong"),
+            Self::NoTime => write!(to, "there was no time left to try it"),
+        }
+    }
+}
+
+/// What scripts want to know of a prediction, besides the finding.
+#[derive(Clone, Debug)]
+pub struct Prediction<'a> {
+    /// Which reorderings count.
+    pub policy: &'static str,
+    /// The stage that found it.
+    pub stage: &'static str,
+    /// Numbers of the events that make it up.
+    pub events: &'a [u32],
+    /// The reordering: this many events of the trace as they were,
+    pub frozen: u32,
+    /// then these.
+    pub tail: Vec<u32>,
+}
+
+/// One line of JSON for a prediction that was not confirmed, and why not when it was tried.
+///
+/// # Errors
+/// Never: these fields can be written.
+pub fn json(finding: &Finding, prediction: &Prediction<'_>, unconfirmed: Option<&str>) -> io::Result<String> {
+    Ok(serde_json::to_string(&FindingLine::new(finding, prediction, unconfirmed))? + "\n")
+}
+
+/// A finding for scripts: the fields of all findings, then those of predictions.
+#[derive(Serialize)]
+struct FindingLine<'a> {
+    reason: &'static str,
+    id: &'a str,
+    kind: &'static str,
+    confirmed: bool,
+    replayed: [u32; 2],
+    execution: u64,
+    preemptions: u32,
+    message: &'a str,
+    sites: &'a [Site],
+    replay: &'static str,
+    predicted: bool,
+    policy: &'static str,
+    stage: &'static str,
+    /// Numbers of the events that make it up.
+    events: &'a [u32],
+    /// The reordering: so many events of the trace as they were, then these.
+    frozen: u32,
+    tail: &'a [u32],
+    /// Why the program did not show it, when it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unconfirmed: Option<&'a str>,
+}
+
+impl<'a> FindingLine<'a> {
+    fn new(finding: &'a Finding, prediction: &'a Prediction<'a>, unconfirmed: Option<&'a str>) -> Self {
+        Self {
+            reason: "finding",
+            id: &finding.id,
+            kind: finding.kind.name(),
+            confirmed: finding.confirmed,
+            replayed: finding.replayed,
+            execution: finding.execution,
+            preemptions: finding.preemptions,
+            message: &finding.message,
+            sites: &finding.sites,
+            replay: "",
+            predicted: true,
+            policy: prediction.policy,
+            stage: prediction.stage,
+            events: prediction.events,
+            frozen: prediction.frozen,
+            tail: &prediction.tail,
+            unconfirmed,
+        }
+    }
+}
+
+/// What a prediction rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Assumption {
+    /// The recorded dependences.
+    Dependences,
+    /// Every read sees what it saw.
+    #[default]
+    SameReads,
+    /// The recorded branches and dependences.
+    BranchesAndDependences,
+    /// The recorded branches.
+    Branches,
+}
+
+/// The last line.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Always `summary`.
+    pub reason: &'static str,
+    /// Executions in which predictions were tried.
+    pub executions: u64,
+    /// Executions of these that did not follow their schedule.
+    pub diverged: u64,
+    /// Always 0.
+    pub timed_out: u64,
+    /// Everything was tried to its end.
+    pub complete: bool,
+    /// What holds for every prediction.
+    pub guarantee: &'static str,
+    /// Predictions; where the program was tried, what it showed.
+    pub findings: usize,
+    /// Sites of the trace.
+    pub points: usize,
+    /// Threads of the trace.
+    pub threads: usize,
+    /// Time that it took.
+    pub elapsed_ms: u64,
+    /// Events of the trace.
+    pub events: usize,
+    /// Which reorderings count.
+    pub policy: &'static str,
+    /// Cases that were looked at.
+    pub cases: usize,
+    /// Questions about reorderings that were answered for them.
+    pub questions: usize,
+    /// Cases that were not tried to their end.
+    pub unfinished: usize,
+    /// Predictions.
+    pub predictions: usize,
+    /// Predictions that the program was tried with and did not show.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<usize>,
+    /// What they rest on.
+    #[serde(skip)]
+    pub assumes: Assumption,
+}
+
+/// What is guaranteed about every prediction.
+pub const GUARANTEE: &str = "each prediction has a reordering of the trace that a separate validator accepts";
+
+impl Summary {
+    /// One line of JSON.
+    ///
+    /// # Errors
+    /// Never: these fields can be written.
+    pub fn json(&self) -> io::Result<String> {
+        Ok(serde_json::to_string(self)? + "\n")
+    }
+
+    /// How long it took.
+    pub fn took(&mut self, elapsed: Duration) {
+        self.elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    }
+
+    /// The same for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let number = |number: usize, noun: &str| count(number as u64, noun);
+        let findings = match (self.predictions, self.unconfirmed) {
+            (0, _) => "nothing predicted".to_owned(),
+            (predictions, None) => number(predictions, "prediction"),
+            (predictions, Some(unconfirmed)) => format!(
+                "{}: {} shown by the program, {unconfirmed} not; {}",
+                number(predictions, "prediction"),
+                predictions - unconfirmed,
+                number(self.findings, "finding"),
+            ),
+        };
+        let mut text = format!(
+            "   Summary [{:.1}s] {findings}\n   Looked   at {} of {} under `{}`: {}, {}\n",
+            self.elapsed_ms as f64 / 1000.0,
+            number(self.events, "event"),
+            number(self.threads, "thread"),
+            self.policy,
+            number(self.cases, "case"),
+            number(self.questions, "question"),
+        );
+        let assumes = match self.assumes {
+            Assumption::Dependences => "the dependences in the trace",
+            Assumption::SameReads => "this input; sequential consistency",
+            Assumption::BranchesAndDependences => "the branches and the dependences in the trace",
+            Assumption::Branches => "the branches in the trace; addresses that no read decides",
+        };
+        text += &format!("   Assumes  {assumes}\n");
+        if self.unfinished > 0 {
+            text += &format!("   Missed   {} not tried to the end\n", number(self.unfinished, "case"));
+        }
+        text
+    }
+}

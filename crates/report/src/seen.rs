@@ -1,0 +1,35 @@
+//! What of a program is instrumented.
+
+use crate::messages;
+use crate::text::{clean, count};
+use racehunter_symbols::{Effect, Instrumentation};
+
+/// The libraries whose functions have models, each by itself.
+const MODELLED: [&str; 7] = ["libc.so", "libm.so", "libpthread.so", "libdl.so", "librt.so", "libgcc_s.so", "ld-linux"];
+
+/// What is seen of a program, and what is not.
+#[must_use]
+pub fn seen(program: &Instrumentation) -> String {
+    let mut out = match program.has_symbols {
+        true => format!("seen      {}\n", count(program.functions as u64, "function")),
+        false => "seen      unknown: the program has no symbol table; do not strip it\n".to_owned(),
+    };
+    let mut list = |title: &str, items: Vec<String>| {
+        for (index, item) in items.into_iter().enumerate() {
+            out += &format!("{:<10}{}\n", if index == 0 { title } else { "" }, clean(&item));
+        }
+    };
+    let plain = |(name, file): &(String, String)| match file.as_str() {
+        "" => format!("{name}: compiled without instrumentation"),
+        file => format!("{name} ({file}): compiled without instrumentation"),
+    };
+    let gap = |(effect, name): &(Effect, String)| messages::unseen(effect.name(), name);
+    list("not seen", program.plain.iter().map(plain).collect());
+    list("calls", program.gaps.iter().map(gap).collect());
+    let others = program.libraries.iter().filter(|name| !MODELLED.iter().any(|known| name.starts_with(known)));
+    list(
+        "libraries",
+        others.map(|name| format!("{name}: what of it is called, and is not known, is named by a hunt")).collect(),
+    );
+    out
+}
