@@ -86,7 +86,7 @@ fn look(arguments: &Scan, began: Instant) -> Result<Read> {
     let models = models(arguments)?;
     let built = build::build(arguments)?;
     let program = Program::link(built.modules.clone());
-    let backend = racehunter_scan::backend::named(&arguments.backend)?;
+    let backend = racehunter_scan::pointer::backend::named(&arguments.backend)?;
     let voice = arguments.voice;
     voice.note("Reading", || {
         format!("{}, pointers by {}", count(built.modules.len() as u64, "module"), arguments.backend)
@@ -137,7 +137,7 @@ fn judge(
             1 => "the program creates no threads".to_owned(),
             threads => format!("no two accesses of {threads} kinds of threads can meet without a common lock or order"),
         };
-        let tier = if report.by_ways { Tier::B } else { Tier::A };
+        let tier = if report.by_paths { Tier::B } else { Tier::A };
         return Ok(Verdict::new(Word::RaceFree, Some(tier), why));
     }
     let open = match (report.gaps.first(), report.pairs.first()) {
@@ -184,7 +184,7 @@ fn judge(
 
 /// Whether all that the program does depends on the schedule alone, and all accesses that matter are its own instructions.
 fn is_closed(report: &Report) -> bool {
-    let own = |pair: &racehunter_scan::verdict::Pair| pair.sides.iter().all(|side| side.is_instruction);
+    let own = |pair: &racehunter_scan::report::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;
     report.gaps.is_empty() && report.open.is_none() && is_all && report.pairs.iter().all(own)
 }

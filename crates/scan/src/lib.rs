@@ -19,36 +19,22 @@
 //! of executions and reads no files. Start at [`analyse`].
 #![forbid(unsafe_code)]
 
-pub mod address;
-pub mod again;
-pub mod backend;
-pub mod beliefs;
-pub mod cells;
-pub mod closed;
-pub mod crews;
-pub mod cycles;
-pub mod effects;
-pub mod ends;
-mod escape;
-pub mod flow;
-mod format;
-pub mod fresh;
-pub mod linear;
-pub mod loops;
+pub mod analysis;
+pub mod cfg;
+pub mod determinism;
+pub mod domain;
+pub mod locks;
 pub mod models;
-pub mod objects;
 pub mod order;
-pub mod parallel;
-pub mod points_to;
+pub mod pointer;
 pub mod program;
-pub mod races;
+pub mod race;
 pub mod ranges;
-pub mod ranking;
-pub mod rows;
+pub mod report;
+pub mod solver;
 pub mod threads;
-mod unwinding;
-pub mod verdict;
 
+pub use analysis::analyse;
 pub use models::Models;
 pub use program::Program;
-pub use verdict::{Gap, Report, analyse};
+pub use report::{Gap, Report};

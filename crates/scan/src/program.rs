@@ -28,7 +28,7 @@ pub enum Entity {
 /// A variable and where its description is.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Name.
+    /// ValueName.
     pub name: String,
     /// Position of the module that describes it best: the one that defines it, if there is one.
     pub module: usize,
@@ -222,7 +222,7 @@ impl Program {
         (0..self.functions.len() as u32).map(FunctionId)
     }
 
-    /// Name of a function for the linker.
+    /// ValueName of a function for the linker.
     pub fn function_name(&self, function: FunctionId) -> &str {
         let (code, module) = self.function(function);
         self.modules[module].function_name(code)

@@ -8,7 +8,7 @@ use racehunter_finding::Finding;
 use racehunter_report as report;
 use racehunter_scan::Report;
 use racehunter_scan::program::Place;
-use racehunter_scan::verdict::{Gap, Pair, Side};
+use racehunter_scan::report::{Gap, Pair, Side};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

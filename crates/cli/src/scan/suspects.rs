@@ -2,7 +2,7 @@
 
 use racehunter_finding::{Finding, Frame, Kind, Object, Schedule, Site, fingerprint};
 use racehunter_scan::program::Place;
-use racehunter_scan::verdict::{Pair, Side};
+use racehunter_scan::report::{Pair, Side};
 
 /// The pair as a finding that is not confirmed and has no schedule.
 pub fn suspected(pair: &Pair) -> Finding {

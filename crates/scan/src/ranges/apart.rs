@@ -2,11 +2,11 @@
 
 use super::Ranges;
 use super::bits;
-use super::number::Number;
-use crate::address::BaseId;
-use crate::linear::passed;
-use crate::points_to::InstanceId;
-use crate::races::Access;
+use crate::domain::affine::Number;
+use crate::domain::linear::passed;
+use crate::pointer::InstanceId;
+use crate::pointer::address::BaseId;
+use crate::race::access::Access;
 use racehunter_ir::{BinaryOperator, CastOperator, Operand, Operation};
 
 impl Ranges<'_, '_> {

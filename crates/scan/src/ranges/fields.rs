@@ -4,12 +4,12 @@
 //! The loop stores to a field of the structure of its round before it creates the thread of that round. If nobody else ever stores
 //! there, that is what the thread finds, and it is computed from the number of the round like anything else.
 
-use super::interval::Interval;
-use super::number::Number;
 use super::{Ranges, bits};
-use crate::crews::{Crews, Member};
-use crate::linear::linear;
-use crate::points_to::{InstanceId, ThreadId};
+use crate::domain::affine::Number;
+use crate::domain::interval::Interval;
+use crate::domain::linear::linear;
+use crate::pointer::{InstanceId, ThreadId};
+use crate::threads::groups::{Member, ThreadGroups};
 use racehunter_ir::{CastOperator, Operand, Operation};
 use rustc_hash::FxHashMap;
 
@@ -21,10 +21,10 @@ const DEPTH: u32 = 12;
 
 impl Ranges<'_, '_> {
     /// Finds the fields of all threads whose numbers are known.
-    pub(super) fn fields(&self, crews: &Crews, numbers: &FxHashMap<ThreadId, (Interval, u64)>) -> Fields {
+    pub(super) fn fields(&self, groups: &ThreadGroups, numbers: &FxHashMap<ThreadId, (Interval, u64)>) -> Fields {
         let mut found = Fields::default();
         for (&thread, &(span, _)) in numbers {
-            if let Some(member) = crews.member(thread) {
+            if let Some(member) = groups.member(thread) {
                 self.fields_of(thread, &member, span, &mut found);
             }
         }

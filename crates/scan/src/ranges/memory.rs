@@ -1,23 +1,24 @@
 //! Places in memory whose numbers are followed without regard to the order of instructions: each write is a store of all of it.
 
-use crate::address::{Base, BaseId, Offset};
-use crate::cells::initial;
+use crate::domain::congruence::Congruence;
 use crate::models::Model;
-use crate::points_to::{InstanceId, PointsTo};
-use crate::races::touched;
+use crate::pointer::address::{Base, BaseId};
+use crate::pointer::{InstanceId, PointsTo};
+use crate::race::touch::touched;
+use crate::solver::cells::initial;
 use racehunter_ir::Operation;
 use rustc_hash::FxHashMap;
 
-use super::conditions::Conditions;
-use super::interval::Interval;
-use super::number::Number;
+use crate::cfg::conditions::Conditions;
+use crate::domain::affine::Number;
+use crate::domain::interval::Interval;
 
 /// A base, an offset in it, and how many bytes.
 pub type Place = (BaseId, i64, u64);
 
 /// An instruction that writes.
 struct Write {
-    offset: Offset,
+    offset: Congruence,
     bytes: u64,
     /// A store that leads nowhere else.
     store: Option<(InstanceId, u32)>,
@@ -74,7 +75,7 @@ impl Writes {
     pub fn is_place(&self, (base, at, bytes): Place) -> bool {
         let mut writes = self.0.get(&base).into_iter().flatten();
         writes.all(|write| {
-            !write.offset.overlaps(write.bytes, Offset::exact(at), bytes)
+            !write.offset.overlaps(write.bytes, Congruence::exact(at), bytes)
                 || (write.is_store && write.offset.only() == Some(at) && write.bytes == bytes)
         })
     }

@@ -1,10 +1,10 @@
 //! What each instruction makes of numbers, and what it hands on: to memory, to functions, to threads.
 
-use super::interval::Interval;
-use super::number::Number;
 use super::{Ranges, Spot, any, bits, memory};
+use crate::domain::affine::Number;
+use crate::domain::interval::Interval;
 use crate::models::Model;
-use crate::points_to::InstanceId;
+use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Type};
 
 impl Ranges<'_, '_> {

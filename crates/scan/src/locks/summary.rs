@@ -1,0 +1,146 @@
+//! What a call does all in all, whatever it calls included: locks that it may give back or take, threads that it may wait for.
+//!
+//! A function that many places call is looked at once, with what is known at all of them. Its end would tell each caller only
+//! what holds for all; but a lock that the caller holds, and that nothing in the call can give back, is still held.
+
+use crate::domain::congruence::Congruence;
+use crate::locks::lockset::LockId;
+use crate::models::{Does, Model};
+use crate::pointer::address::{Addresses, Base, BaseId};
+use crate::pointer::{InstanceId, PointsTo, ThreadId};
+use std::collections::BTreeSet;
+
+/// A lock that may be held: what it is in, or that this is not known.
+pub type LockBase = Option<BaseId>;
+
+/// Locks of more than so many bases are as good as any.
+const MOST_LOCKS: usize = 3;
+
+/// What calls do all in all.
+pub struct Summaries {
+    of: Vec<Summary>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Summary {
+    /// Locks that may be given back.
+    gives: Addresses,
+    /// Whether an atomic section may end.
+    ends_atomic: bool,
+    /// Locks that may be taken.
+    takes: BTreeSet<LockBase>,
+    /// Threads that may be waited for; none stands for any.
+    waits: BTreeSet<Option<ThreadId>>,
+}
+
+impl Summary {
+    fn add(&mut self, other: &Self) -> bool {
+        let size = |summary: &Self| (summary.ends_atomic, summary.takes.len(), summary.waits.len());
+        let before = size(self);
+        self.ends_atomic |= other.ends_atomic;
+        self.takes.extend(&other.takes);
+        self.waits.extend(&other.waits);
+        self.gives.add_all(&other.gives) | (before != size(self))
+    }
+}
+
+impl Summaries {
+    /// Goes from whoever does something to all who call that, and on to their callers.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let mut of: Vec<Summary> =
+            (0..points_to.instances.len() as u32).map(|index| own(points_to, InstanceId(index))).collect();
+        let mut callers = vec![BTreeSet::new(); of.len()];
+        for (index, instance) in points_to.instances.iter().enumerate() {
+            for callee in instance.callees.values().flatten() {
+                callers[callee.0 as usize].insert(index);
+            }
+        }
+        let mut work: BTreeSet<usize> = (0..of.len()).filter(|&index| of[index] != Summary::default()).collect();
+        while let Some(index) = work.pop_last() {
+            let summary = of[index].clone();
+            work.extend(callers[index].iter().copied().filter(|&caller| of[caller].add(&summary)));
+        }
+        Self { of }
+    }
+
+    /// Whether a lock that is held before a call is surely held after it.
+    pub fn keeps(&self, points_to: &PointsTo<'_>, callee: InstanceId, key: &LockId) -> bool {
+        let summary = &self.of[callee.0 as usize];
+        match *key {
+            LockId::At(base, at) => !summary.gives.iter().any(|(other, offset)| {
+                *points_to.describe(other) == Base::Unknown
+                    || (base == other && offset.overlaps(1, Congruence::exact(at), 1))
+            }),
+            LockId::Relative(_) => summary.gives.is_empty(),
+            LockId::Atomic => !summary.ends_atomic,
+            // Any store may give it back.
+            LockId::Flag(..) => false,
+        }
+    }
+
+    /// Whether a lock may be held after a call because of the call.
+    pub fn takes(&self, callee: InstanceId, lock: &LockBase) -> bool {
+        self.of[callee.0 as usize].takes.contains(lock)
+    }
+
+    /// Whether a thread may have been waited for after a call.
+    pub fn waits_for(&self, callee: InstanceId, thread: ThreadId) -> bool {
+        let waits = &self.of[callee.0 as usize].waits;
+        waits.contains(&None) || waits.contains(&Some(thread))
+    }
+}
+
+/// What an instance does by itself.
+fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
+    let instance = &points_to.instances[id.0 as usize];
+    let code = points_to.program.function(instance.function).0;
+    let mut summary = Summary {
+        ends_atomic: points_to.models.is_atomic(points_to.program.function_name(instance.function)),
+        ..Summary::default()
+    };
+    for (&at, names) in &instance.outside {
+        let operand = |index: usize| {
+            let operand = code.instructions[at as usize].operands.get(index + 1);
+            operand.map(|operand| points_to.operand(id, operand)).unwrap_or_default()
+        };
+        for name in names {
+            match points_to.models.of(name) {
+                Some(Model::Lock(lock)) => summary.takes.extend(locks(points_to, &operand(lock.lock))),
+                Some(Model::Unlock(unlock)) => {
+                    summary.gives.add_all(&operand(unlock.lock));
+                }
+                Some(Model::Semaphore(semaphore)) => {
+                    let addresses = operand(semaphore.semaphore);
+                    if semaphore.does == Does::Lower {
+                        summary.takes.extend(locks(points_to, &addresses));
+                    } else {
+                        summary.gives.add_all(&addresses);
+                    }
+                }
+                Some(Model::AtomicEnd) => summary.ends_atomic = true,
+                Some(Model::Join(join)) => summary.waits.extend(waited_for(points_to, &operand(join.handle))),
+                _ => {}
+            }
+        }
+    }
+    summary
+}
+
+/// The locks that addresses stand for.
+pub fn locks(points_to: &PointsTo<'_>, addresses: &Addresses) -> BTreeSet<LockBase> {
+    let is_known = |base: BaseId| *points_to.describe(base) != Base::Unknown;
+    if (1..=MOST_LOCKS).contains(&addresses.0.len()) && addresses.iter().all(|(base, _)| is_known(base)) {
+        addresses.iter().map(|(base, _)| Some(base)).collect()
+    } else {
+        BTreeSet::from([None])
+    }
+}
+
+/// Threads that a handle may stand for.
+pub fn waited_for(points_to: &PointsTo<'_>, handle: &Addresses) -> BTreeSet<Option<ThreadId>> {
+    let thread = |(base, _): (BaseId, Congruence)| match *points_to.describe(base) {
+        Base::Handle(thread) => Some(thread),
+        _ => None,
+    };
+    if handle.is_empty() { BTreeSet::from([None]) } else { handle.iter().map(thread).collect() }
+}

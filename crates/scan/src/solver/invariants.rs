@@ -1,0 +1,289 @@
+//! What is taken to be true of the whole program until control is seen to do otherwise.
+//!
+//! All of it only ever becomes weaker: sets of values grow, sets of locks shrink. Control is followed again until nothing
+//! changes, and then each step of each thread keeps to what was believed in the steps before it, so that it is true.
+
+use crate::locks::lockset::LockId;
+use crate::order::SyncEvent;
+use crate::order::barrier::BarrierInvariant;
+use crate::order::semaphore::SemaphoreInvariant;
+use crate::pointer::ThreadId;
+use crate::solver::cells::{CellId, Cells};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Values that are told apart; more are any.
+const MOST_VALUES: usize = 4;
+
+/// A set of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// These.
+    Some(BTreeSet<i64>),
+    /// Any.
+    Any,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self::Some(BTreeSet::new())
+    }
+}
+
+impl Values {
+    /// Adds a number, or any; whether that is new.
+    pub fn add(&mut self, value: Option<i64>) -> bool {
+        let Self::Some(known) = self else { return false };
+        match value {
+            Some(value) if known.contains(&value) => return false,
+            Some(value) if known.len() < MOST_VALUES => {
+                known.insert(value);
+            }
+            _ => *self = Self::Any,
+        }
+        true
+    }
+}
+
+/// What keeps the writers of a cell apart while several threads are running.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// It is not written then.
+    Settled,
+    /// Each writer holds all of these.
+    Locks(BTreeSet<LockId>),
+}
+
+/// What is believed of one cell.
+#[derive(Clone, Debug)]
+pub struct CellInvariant {
+    /// All values that it ever has.
+    pub values: Values,
+    /// Values that it has when there begins to be more than one thread.
+    pub start: Values,
+    /// Values that it has when a lock of its guard is given back.
+    pub rest: BTreeMap<LockId, Values>,
+    /// What keeps its writers apart.
+    pub guard: Guard,
+    /// Once it is not zero it stays so, while several threads are running.
+    pub is_flag: bool,
+    /// Whoever makes it something else than zero shows all that was done before to those who see it.
+    pub is_released: bool,
+    /// The smallest number by which it is increased while several threads run; zero if it is also changed otherwise.
+    pub step: u64,
+    /// Whoever changes it from zero is alone until they change it back.
+    pub is_lock: bool,
+    /// While several threads are running each of them adds one, once, and nothing else changes it.
+    pub counts: bool,
+    /// They do so in one step that shows all that was done before.
+    pub is_added_in_one_step: bool,
+}
+
+/// All beliefs.
+#[derive(Clone, Debug, Default)]
+pub struct Invariants {
+    cells: Vec<CellInvariant>,
+    keys: Vec<LockId>,
+    /// Semaphores, by their addresses.
+    pub semaphores: BTreeMap<LockId, SemaphoreInvariant>,
+    /// A semaphore whose address is not known was raised.
+    pub any_semaphore: bool,
+    /// Barriers, by their addresses.
+    pub barriers: BTreeMap<LockId, BarrierInvariant>,
+    /// Somebody waits at a barrier whose address is not known.
+    pub any_barrier: bool,
+    /// Threads that make an event happen.
+    pub makers: BTreeMap<SyncEvent, BTreeSet<ThreadId>>,
+    changed: bool,
+}
+
+impl Invariants {
+    /// What is believed at first.
+    pub fn of(cells: &Cells) -> Self {
+        let invariant = |initial: Option<i64>| {
+            let mut values = Values::default();
+            values.add(initial);
+            CellInvariant {
+                values,
+                start: Values::default(),
+                rest: BTreeMap::new(),
+                guard: Guard::Settled,
+                is_flag: initial == Some(0),
+                is_released: true,
+                is_lock: initial == Some(0),
+                counts: true,
+                is_added_in_one_step: true,
+                step: u64::MAX,
+            }
+        };
+        Self {
+            cells: cells.all.iter().map(|cell| invariant(cell.initial)).collect(),
+            keys: cells.all.iter().map(|cell| LockId::Flag(cell.base, cell.at)).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// What is believed of a cell.
+    pub fn cell(&self, cell: CellId) -> &CellInvariant {
+        &self.cells[cell.0 as usize]
+    }
+
+    /// The cell may have this value.
+    pub fn may_be(&mut self, cell: CellId, value: Option<i64>) {
+        self.changed |= self.cells[cell.0 as usize].values.add(value);
+    }
+
+    /// The cell may have this value when there begins to be more than one thread.
+    pub fn may_start_at(&mut self, cell: CellId, value: Option<i64>) {
+        self.changed |= self.cells[cell.0 as usize].start.add(value);
+    }
+
+    /// The cell may have this value when a lock is given back.
+    pub fn may_rest_at(&mut self, cell: CellId, key: &LockId, value: Option<i64>) {
+        self.changed |= self.cells[cell.0 as usize].rest.entry(key.clone()).or_default().add(value);
+    }
+
+    /// What may be found in a cell by whoever takes a lock of its guard.
+    pub fn found_under(&self, cell: CellId, key: &LockId) -> Values {
+        let invariant = self.cell(cell);
+        let mut all = invariant.start.clone();
+        match invariant.rest.get(key) {
+            Some(Values::Some(rest)) => rest.iter().for_each(|&value| {
+                all.add(Some(value));
+            }),
+            Some(Values::Any) => all = Values::Any,
+            None => {}
+        }
+        all
+    }
+
+    /// The cell as a lock.
+    pub fn key(&self, cell: CellId) -> &LockId {
+        &self.keys[cell.0 as usize]
+    }
+
+    /// The cell is written by someone who holds these.
+    pub fn written_under(&mut self, cell: CellId, locks: BTreeSet<LockId>) {
+        let guard = &mut self.cells[cell.0 as usize].guard;
+        let next = match &*guard {
+            Guard::Settled => locks,
+            Guard::Locks(known) => known.intersection(&locks).cloned().collect(),
+        };
+        let next = Guard::Locks(next);
+        self.changed |= *guard != next;
+        *guard = next;
+    }
+
+    /// The cell is increased, or changed otherwise if that is zero.
+    pub fn increased(&mut self, cell: CellId, step: u64) {
+        let known = &mut self.cells[cell.0 as usize].step;
+        self.changed |= step < *known;
+        *known = step.min(*known);
+    }
+
+    /// The smallest number by which a cell is increased; zero if it is also changed otherwise.
+    pub fn step(&self, cell: CellId) -> u64 {
+        self.cell(cell).step
+    }
+
+    /// Changes one of the things that are believed of a cell.
+    pub fn refute(&mut self, cell: CellId, which: impl Fn(&mut CellInvariant) -> &mut bool) {
+        self.changed |= std::mem::replace(which(&mut self.cells[cell.0 as usize]), false);
+    }
+
+    /// A thread makes an event happen.
+    pub fn made(&mut self, event: SyncEvent, thread: ThreadId) {
+        self.changed |= self.makers.entry(event).or_default().insert(thread);
+    }
+
+    /// Changes what is believed of a semaphore.
+    pub fn semaphore(&mut self, key: &LockId, change: impl FnOnce(&mut SemaphoreInvariant)) {
+        let known = self.semaphores.entry(key.clone()).or_default();
+        let before = (known.begins.len(), known.is_odd, known.is_no_lock);
+        change(known);
+        self.changed |= before != (known.begins.len(), known.is_odd, known.is_no_lock);
+    }
+
+    /// Nothing is known about semaphores any more.
+    pub fn raised_unknown(&mut self) {
+        self.changed |= !std::mem::replace(&mut self.any_semaphore, true);
+    }
+
+    /// Changes what is believed of a barrier.
+    pub fn barrier(&mut self, key: &LockId, change: impl FnOnce(&mut BarrierInvariant)) {
+        let known = self.barriers.entry(key.clone()).or_default();
+        let before = (known.begins.len(), known.is_odd, known.threads.len());
+        change(known);
+        self.changed |= before != (known.begins.len(), known.is_odd, known.threads.len());
+    }
+
+    /// Nothing is known about barriers any more.
+    pub fn unknown_barrier(&mut self) {
+        self.changed |= !std::mem::replace(&mut self.any_barrier, true);
+    }
+
+    /// What was never given a first value has none; whether anything has changed since the last time.
+    pub fn settle(&mut self) -> bool {
+        for known in self.semaphores.values_mut() {
+            if known.begins.is_empty() && !known.is_odd {
+                known.is_odd = true;
+                self.changed = true;
+            }
+        }
+        std::mem::take(&mut self.changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pointer::address::BaseId;
+    use crate::solver::cells::Cell;
+
+    #[test]
+    fn sets_of_values_grow_until_they_are_any() {
+        let mut values = Values::default();
+        assert!(values.add(Some(1)) && !values.add(Some(1)));
+        for value in 2..=MOST_VALUES as i64 {
+            assert!(values.add(Some(value)));
+        }
+        assert_ne!(values, Values::Any);
+        assert!(values.add(Some(99)) && values == Values::Any && !values.add(None));
+    }
+
+    #[test]
+    fn a_guard_is_what_all_writers_hold() {
+        let cell = Cell { base: BaseId(1), at: 0, bytes: 4, initial: Some(0), thread_local: false };
+        let mut cells = Cells::default();
+        cells.all.push(cell);
+        let mut invariants = Invariants::of(&cells);
+        let key = |at| LockId::At(BaseId(0), at);
+        invariants.written_under(CellId(0), BTreeSet::from([key(0), key(8)]));
+        assert!(invariants.settle());
+        invariants.written_under(CellId(0), BTreeSet::from([key(8)]));
+        assert_eq!(invariants.cell(CellId(0)).guard, Guard::Locks(BTreeSet::from([key(8)])));
+        assert!(invariants.settle() && !invariants.settle());
+    }
+
+    #[test]
+    fn what_is_found_under_a_lock_is_what_was_left_under_it() {
+        let cell = Cell { base: BaseId(1), at: 0, bytes: 4, initial: Some(0), thread_local: false };
+        let mut cells = Cells::default();
+        cells.all.push(cell);
+        let mut invariants = Invariants::of(&cells);
+        let (one, other) = (LockId::At(BaseId(0), 0), LockId::At(BaseId(0), 8));
+        invariants.may_start_at(CellId(0), Some(5));
+        invariants.may_rest_at(CellId(0), &one, Some(6));
+        assert_eq!(invariants.found_under(CellId(0), &one), Values::Some(BTreeSet::from([5, 6])));
+        assert_eq!(invariants.found_under(CellId(0), &other), Values::Some(BTreeSet::from([5])));
+        invariants.may_rest_at(CellId(0), &one, None);
+        assert_eq!(invariants.found_under(CellId(0), &one), Values::Any);
+    }
+
+    #[test]
+    fn a_semaphore_without_a_first_value_is_odd() {
+        let mut invariants = Invariants::default();
+        invariants.semaphore(&LockId::Atomic, |_| {});
+        assert!(invariants.semaphores[&LockId::Atomic].begins_with(1));
+        assert!(invariants.settle() && !invariants.semaphores[&LockId::Atomic].begins_with(1));
+    }
+}

@@ -1,0 +1,191 @@
+//! Which threads may run at the same time.
+
+use crate::pointer::{InstanceId, PointsTo, ThreadId};
+use crate::solver::{Solution, State};
+use std::collections::BTreeSet;
+
+/// Who creates whom, and what follows for who runs with whom.
+#[derive(Clone, Debug)]
+pub struct ThreadTree {
+    parents: Vec<Option<ThreadId>>,
+    descendants: Vec<BTreeSet<ThreadId>>,
+    self_parallel: Vec<bool>,
+    /// Descendants of earlier threads of the same place that may be running when one begins.
+    inherited: Vec<BTreeSet<ThreadId>>,
+    left: Vec<BTreeSet<ThreadId>>,
+    before_create: Vec<BTreeSet<ThreadId>>,
+    /// Those that surely are running when one begins.
+    running: Vec<BTreeSet<ThreadId>>,
+    /// Of each instance, threads that a call of it creates, and their descendants.
+    made: Vec<BTreeSet<ThreadId>>,
+}
+
+impl ThreadTree {
+    /// The tree of threads; nothing is known yet about who runs with whom.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let count = points_to.threads.len();
+        let thread_of = |thread: &crate::pointer::Thread| {
+            thread.creator.map(|(instance, _)| points_to.instances[instance.0 as usize].thread)
+        };
+        let parents: Vec<Option<ThreadId>> = points_to.threads.iter().map(thread_of).collect();
+        let mut descendants = vec![BTreeSet::new(); count];
+        for index in 0..count {
+            let mut ancestor = parents[index];
+            while let Some(thread) = ancestor {
+                if !descendants[thread.0 as usize].insert(ThreadId(index as u32)) {
+                    break;
+                }
+                ancestor = parents[thread.0 as usize];
+            }
+        }
+        // What creates itself is a descendant of itself.
+        for (index, thread) in points_to.threads.iter().enumerate() {
+            if thread.recursive {
+                descendants[index].insert(ThreadId(index as u32));
+            }
+        }
+        let self_parallel = points_to.threads.iter().map(|thread| thread.recursive).collect();
+        let empty = vec![BTreeSet::new(); count];
+        Self {
+            parents,
+            descendants,
+            self_parallel,
+            inherited: empty.clone(),
+            left: empty.clone(),
+            before_create: empty.clone(),
+            running: empty,
+            made: Vec::new(),
+        }
+        .with_made(points_to)
+    }
+
+    /// Goes from whoever creates threads to all who call that, and on to their callers.
+    fn with_made(mut self, points_to: &PointsTo<'_>) -> Self {
+        self.made = vec![BTreeSet::new(); points_to.instances.len()];
+        let mut callers = vec![BTreeSet::new(); points_to.instances.len()];
+        let mut work: Vec<usize> = Vec::new();
+        for (index, instance) in points_to.instances.iter().enumerate() {
+            for callee in instance.callees.values().flatten() {
+                callers[callee.0 as usize].insert(index);
+            }
+            for &thread in instance.creates.values().flatten() {
+                self.made[index].insert(thread);
+                self.made[index].extend(&self.descendants[thread.0 as usize]);
+                work.push(index);
+            }
+        }
+        while let Some(index) = work.pop() {
+            for &caller in &callers[index] {
+                let more: Vec<ThreadId> = self.made[index].difference(&self.made[caller]).copied().collect();
+                if !more.is_empty() {
+                    self.made[caller].extend(more);
+                    work.push(caller);
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether a call of an instance can create a thread, itself or by what it calls.
+    pub fn is_made_by(&self, thread: ThreadId, callee: InstanceId) -> bool {
+        self.made[callee.0 as usize].contains(&thread)
+    }
+
+    /// All threads that a thread creates, and that those create.
+    pub fn descendants(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.descendants[thread.0 as usize]
+    }
+
+    /// Whether two threads of the same place may run at the same time.
+    pub fn is_self_parallel(&self, thread: ThreadId) -> bool {
+        self.self_parallel[thread.0 as usize]
+    }
+
+    /// Descendants that may be running when a thread begins.
+    pub fn inherited(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.inherited[thread.0 as usize]
+    }
+
+    /// Descendants that may be running after the end of a thread.
+    pub fn left_by(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
+        &self.left[thread.0 as usize]
+    }
+
+    /// Takes over what a round of following control has shown; whether anything is new. It only ever becomes more: a
+    /// thread is taken to be alone of its kind until it is seen to be created while another one may be running.
+    pub fn learn(&mut self, points_to: &PointsTo<'_>, solution: &Solution) -> bool {
+        let mut changed = false;
+        for (index, thread) in points_to.threads.iter().enumerate() {
+            let id = ThreadId(index as u32);
+            let mut add = |set: &mut BTreeSet<ThreadId>, more: BTreeSet<ThreadId>| {
+                let before = set.len();
+                set.extend(more);
+                changed |= set.len() != before;
+            };
+            add(&mut self.left[index], solution.left_by(id));
+            let Some((creator, _)) = thread.creator else { continue };
+            let mut before = BTreeSet::new();
+            let mut running: Option<BTreeSet<ThreadId>> = None;
+            for (at, threads) in &points_to.instances[creator.0 as usize].creates {
+                if threads.contains(&id)
+                    && let Some(state) = solution.before_create.get(&(creator, *at))
+                {
+                    before.extend(state.active.iter());
+                    running
+                        .get_or_insert_with(|| state.running.0.clone())
+                        .retain(|other| state.running.contains(other));
+                }
+            }
+            // Nothing is decided by it, so it is no matter that it is not final before the last round.
+            self.running[index] = running.unwrap_or_default();
+            add(&mut self.inherited[index], before.intersection(&self.descendants[index]).copied().collect());
+            let parent = points_to.instances[creator.0 as usize].thread;
+            let parallel = before.contains(&id) || self.self_parallel[parent.0 as usize];
+            add(&mut self.before_create[index], before);
+            if parallel && !std::mem::replace(&mut self.self_parallel[index], true) {
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    fn ancestors(&self, thread: ThreadId) -> Vec<ThreadId> {
+        std::iter::successors(Some(thread), |thread| self.parents[thread.0 as usize]).collect()
+    }
+
+    /// Whether two threads surely are there at the same time at some moment, if loops have rounds: one is created while the other
+    /// is running, or several are created at one place. It is known that they may be.
+    pub fn must_happen_in_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
+        let ((first, first_state), (second, second_state)) = (first, second);
+        first == second
+            || first_state.running.contains(&second)
+            || second_state.running.contains(&first)
+            || (self.parents[first.0 as usize] == self.parents[second.0 as usize]
+                && (self.running[first.0 as usize].contains(&second)
+                    || self.running[second.0 as usize].contains(&first)))
+    }
+
+    /// Whether two threads may be at these points at the same time.
+    pub fn may_happen_in_parallel(&self, first: (ThreadId, &State), second: (ThreadId, &State)) -> bool {
+        let ((first, first_state), (second, second_state)) = (first, second);
+        if first == second {
+            return self.is_self_parallel(first);
+        }
+        let (above_first, above_second) = (self.ancestors(first), self.ancestors(second));
+        if above_second.contains(&first) {
+            return self.is_self_parallel(first) || first_state.active.contains(&second);
+        }
+        if above_first.contains(&second) {
+            return self.is_self_parallel(second) || second_state.active.contains(&first);
+        }
+        // The last thread that both come from, and its children on the two ways down.
+        let Some(&common) = above_first.iter().find(|thread| above_second.contains(thread)) else { return true };
+        if self.is_self_parallel(common) {
+            return true;
+        }
+        let child =
+            |list: &[ThreadId]| list.iter().copied().find(|thread| self.parents[thread.0 as usize] == Some(common));
+        let (Some(left), Some(right)) = (child(&above_first), child(&above_second)) else { return true };
+        self.before_create[left.0 as usize].contains(&second) || self.before_create[right.0 as usize].contains(&first)
+    }
+}
