@@ -93,9 +93,7 @@ const NOTHING: [&str; 7] = [
 /// Why executions do not tell all that the program can do; nothing if they do.
 pub fn why_open(points_to: &PointsTo<'_>) -> Option<String> {
     let initialised = Initialised::of(points_to);
-    (0..points_to.instances.len()).find_map(|index| {
-        let id = InstanceId(index as u32);
-        let instance = &points_to.instances[index];
+    points_to.instances.entries().find_map(|(id, instance)| {
         let code = points_to.program.function(instance.function).0;
         (0..).zip(&code.instructions).find_map(|(at, instruction)| {
             let why = Look { points_to, initialised: &initialised, id, at, instruction }.why()?;
@@ -121,7 +119,7 @@ struct Look<'a, 'p> {
 impl Look<'_, '_> {
     fn why(&self) -> Option<&'static str> {
         let instruction = self.instruction;
-        let is_main = self.points_to.threads[MAIN.0 as usize].root == self.id;
+        let is_main = self.points_to.threads[MAIN].root == self.id;
         for operand in &instruction.operands {
             match operand {
                 Operand::Parameter(_) if is_main => return Some("it depends on the arguments of the program"),
@@ -184,9 +182,7 @@ impl Look<'_, '_> {
         for (base, offset) in self.points_to.operand(self.id, address).iter() {
             let is_sure = match *self.points_to.describe(base) {
                 Base::Variable(variable) => {
-                    let described = self.points_to.program.variable_of(variable);
-                    let kind =
-                        &self.points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+                    let kind = self.points_to.program.variable_kind(variable);
                     matches!(kind, SymbolKind::Variable { defined: true, .. })
                 }
                 Base::Heap(id, at) if self.is_zeroed(id, at) => true,
@@ -203,7 +199,7 @@ impl Look<'_, '_> {
     }
 
     fn is_zeroed(&self, id: InstanceId, at: u32) -> bool {
-        let names = self.points_to.instances[id.0 as usize].outside.get(&at);
+        let names = self.points_to.instances[id].outside.get(&at);
         names.is_some_and(|names| names.iter().all(|name| name == ZEROED))
     }
 
@@ -222,7 +218,7 @@ impl Look<'_, '_> {
     }
 
     fn call(&self) -> Option<&'static str> {
-        let instance = &self.points_to.instances[self.id.0 as usize];
+        let instance = &self.points_to.instances[self.id];
         let code = self.points_to.program.function(instance.function).0;
         let this = Operand::Instruction(InstructionId(self.at));
         let is_asked = || code.instructions.iter().any(|other| other.operands.contains(&this));

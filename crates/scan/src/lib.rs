@@ -23,6 +23,7 @@ pub mod analysis;
 pub mod cfg;
 pub mod determinism;
 pub mod domain;
+pub mod index;
 pub mod locks;
 pub mod models;
 pub mod order;

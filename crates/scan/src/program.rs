@@ -1,5 +1,6 @@
 //! The modules of a program, linked.
 
+use crate::index::{IndexVec, ids};
 use racehunter_ir as ir;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,6 +11,8 @@ pub struct FunctionId(pub u32);
 /// A variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
+
+ids!(FunctionId, VariableId);
 
 /// Size of an entry in the list of functions that run before `main`.
 const CONSTRUCTOR_BYTES: u64 = 24;
@@ -38,7 +41,7 @@ pub struct Variable {
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// File.
     pub file: String,
     /// Line.
@@ -54,16 +57,20 @@ pub struct Place {
 pub struct Program {
     /// The modules.
     pub modules: Vec<ir::Module>,
-    functions: Vec<(usize, usize)>,
-    variables: Vec<Variable>,
+    functions: IndexVec<FunctionId, (usize, usize)>,
+    variables: IndexVec<VariableId, Variable>,
     entities: Vec<Vec<(Entity, i64)>>,
 }
 
 impl Program {
     /// Links modules: symbols of the same name are the same, unless they are internal.
     pub fn link(modules: Vec<ir::Module>) -> Self {
-        let mut program =
-            Self { functions: Vec::new(), variables: Vec::new(), entities: Vec::new(), modules: Vec::new() };
+        let mut program = Self {
+            functions: IndexVec::default(),
+            variables: IndexVec::default(),
+            entities: Vec::new(),
+            modules: Vec::new(),
+        };
         let mut named: FxHashMap<String, Entity> = FxHashMap::default();
         // Definitions first: they win over declarations, strong ones over weak ones.
         for weak in [false, true] {
@@ -73,10 +80,9 @@ impl Program {
                     if symbol.linkage == ir::Linkage::Internal || (symbol.linkage == ir::Linkage::Weak) != weak {
                         continue;
                     }
-                    named.entry(symbol.name.clone()).or_insert_with(|| {
-                        program.functions.push((index, position));
-                        Entity::Function(FunctionId(program.functions.len() as u32 - 1))
-                    });
+                    named
+                        .entry(symbol.name.clone())
+                        .or_insert_with(|| Entity::Function(program.functions.push((index, position))));
                 }
                 for (position, symbol) in module.symbols.iter().enumerate() {
                     let ir::SymbolKind::Variable { defined: true, .. } = symbol.kind else { continue };
@@ -147,8 +153,7 @@ impl Program {
     }
 
     fn variable(&mut self, name: &str, module: usize, symbol: ir::SymbolId) -> Entity {
-        self.variables.push(Variable { name: name.to_owned(), module, symbol });
-        Entity::Variable(VariableId(self.variables.len() as u32 - 1))
+        Entity::Variable(self.variables.push(Variable { name: name.to_owned(), module, symbol }))
     }
 
     /// What each symbol of a module stands for.
@@ -166,10 +171,7 @@ impl Program {
             let internal = symbol.linkage == ir::Linkage::Internal;
             let entity = match &symbol.kind {
                 ir::SymbolKind::Function { .. } => match bodies.get(&id) {
-                    Some(&body) if internal => {
-                        self.functions.push((index, body));
-                        Entity::Function(FunctionId(self.functions.len() as u32 - 1))
-                    }
+                    Some(&body) if internal => Entity::Function(self.functions.push((index, body))),
                     _ => named.get(&symbol.name).cloned().unwrap_or_else(|| Entity::Outside(symbol.name.clone())),
                 },
                 ir::SymbolKind::Variable { .. } if internal => self.variable(&symbol.name, index, id),
@@ -213,13 +215,13 @@ impl Program {
 
     /// A function, and the position of its module.
     pub fn function(&self, function: FunctionId) -> (&ir::Function, usize) {
-        let (module, position) = self.functions[function.0 as usize];
+        let (module, position) = self.functions[function];
         (&self.modules[module].functions[position], module)
     }
 
     /// All functions.
     pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
-        (0..self.functions.len() as u32).map(FunctionId)
+        self.functions.ids()
     }
 
     /// ValueName of a function for the linker.
@@ -230,18 +232,23 @@ impl Program {
 
     /// A variable.
     pub fn variable_of(&self, variable: VariableId) -> &Variable {
-        &self.variables[variable.0 as usize]
+        &self.variables[variable]
     }
 
     /// All variables.
     pub fn variables(&self) -> impl Iterator<Item = VariableId> + use<> {
-        (0..self.variables.len() as u32).map(VariableId)
+        self.variables.ids()
+    }
+
+    /// What a variable is.
+    pub fn variable_kind(&self, variable: VariableId) -> &ir::SymbolKind {
+        let described = self.variable_of(variable);
+        &self.modules[described.module].symbols[described.symbol.0 as usize].kind
     }
 
     /// What is known about a variable: never changes, one for each thread.
     pub fn variable_flags(&self, variable: VariableId) -> (bool, bool) {
-        let described = self.variable_of(variable);
-        match self.modules[described.module].symbols[described.symbol.0 as usize].kind {
+        match *self.variable_kind(variable) {
             ir::SymbolKind::Variable { constant, thread_local, .. } => (constant, thread_local),
             _ => (false, false),
         }
@@ -295,18 +302,18 @@ impl Program {
     }
 
     /// Where an instruction comes from.
-    pub fn place(&self, function: FunctionId, instruction: u32) -> Place {
+    pub fn place(&self, function: FunctionId, instruction: u32) -> SourceLocation {
         let (code, module) = self.function(function);
         let module = &self.modules[module];
         let at = code.instructions.get(instruction as usize).and_then(|found| found.location).or(code.location);
         match at.and_then(|id| module.locations.get(id.0 as usize)) {
-            Some(location) => Place {
+            Some(location) => SourceLocation {
                 file: module.file(location.file).to_owned(),
                 line: location.line,
                 column: location.column,
                 function: module.location_function(location).to_owned(),
             },
-            None => Place {
+            None => SourceLocation {
                 file: module.source.clone(),
                 line: 0,
                 column: 0,
@@ -316,7 +323,7 @@ impl Program {
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}:{}", self.file, self.line)
     }

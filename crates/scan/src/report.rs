@@ -3,7 +3,7 @@
 //! Wording for people is the business of other crates; here are the facts that they word. Start at [`Report`].
 
 use crate::pointer::{InstanceId, PointsTo};
-use crate::program::Place;
+use crate::program::SourceLocation;
 use std::collections::BTreeSet;
 
 /// Something that could not be modelled. A program that has any is not called free of races.
@@ -12,7 +12,7 @@ pub struct Gap {
     /// What it is.
     pub what: String,
     /// Where it is, if it is at one place.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
 }
 
 /// All gaps that were met.
@@ -22,7 +22,7 @@ pub struct Gaps(pub(crate) BTreeSet<Gap>);
 impl Gaps {
     /// Notes a gap at an instruction.
     pub fn add(&mut self, points_to: &PointsTo<'_>, id: InstanceId, at: u32, what: &str) {
-        let place = points_to.program.place(points_to.instances[id.0 as usize].function, at);
+        let place = points_to.program.place(points_to.instances[id].function, at);
         self.0.insert(Gap { what: what.to_owned(), place: Some(place) });
     }
 }
@@ -31,7 +31,7 @@ impl Gaps {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// Where.
-    pub place: Place,
+    pub place: SourceLocation,
     /// Whether it writes.
     pub write: bool,
     /// Whether it is atomic.
@@ -41,7 +41,7 @@ pub struct Side {
     /// Functions from the thread's first to the one of the access.
     pub stack: Vec<String>,
     /// Where each of them calls the next, and, last, the access.
-    pub calls: Vec<Place>,
+    pub calls: Vec<SourceLocation>,
     /// Locks that are held.
     pub locks: Vec<String>,
     /// Others that may be held.

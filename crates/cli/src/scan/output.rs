@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use racehunter_finding::Finding;
 use racehunter_report as report;
 use racehunter_scan::Report;
-use racehunter_scan::program::Place;
+use racehunter_scan::program::SourceLocation;
 use racehunter_scan::report::{Gap, Pair, Side};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,7 +174,7 @@ fn candidate(pair: &Pair) -> serde_json::Value {
 }
 
 fn calls(side: &Side) -> Vec<serde_json::Value> {
-    let frame = |place: &Place| json!({"function": place.function, "file": place.file, "line": place.line});
+    let frame = |place: &SourceLocation| json!({"function": place.function, "file": place.file, "line": place.line});
     side.calls.iter().map(frame).collect()
 }
 

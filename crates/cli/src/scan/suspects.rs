@@ -1,7 +1,7 @@
 //! Pairs of accesses that may be a race, in the form of findings: nothing has shown them.
 
 use racehunter_finding::{Finding, Frame, Kind, Object, Schedule, Site, fingerprint};
-use racehunter_scan::program::Place;
+use racehunter_scan::program::SourceLocation;
 use racehunter_scan::report::{Pair, Side};
 
 /// The pair as a finding that is not confirmed and has no schedule.
@@ -47,13 +47,13 @@ pub fn access(side: &Side) -> &'static str {
 
 /// One side; the threads of a pair are numbered, because there is no execution that would name them.
 fn site(number: u32, side: &Side) -> Site {
-    let frame = |place: &Place| Frame {
+    let frame = |place: &SourceLocation| Frame {
         function: place.function.clone(),
         file: place.file.clone(),
         line: place.line,
         column: place.column,
     };
-    let Place { file, line, column, function } = side.place.clone();
+    let SourceLocation { file, line, column, function } = side.place.clone();
     Site {
         file,
         line,

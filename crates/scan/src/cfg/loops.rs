@@ -152,7 +152,7 @@ impl Loop {
                 _ => continue,
             };
             let Operand::Instruction(next) = next else { continue };
-            let next = &function.instructions[next.0 as usize];
+            let next = function.instruction(*next);
             let this = Operand::Instruction(InstructionId(at as u32));
             let step = match (&next.operation, &next.operands[..]) {
                 (Operation::Binary(BinaryOperator::Add), [value, Operand::Integer(step)])
@@ -182,7 +182,7 @@ impl Loop {
         if !self.body.contains(&yes.0) || self.body.contains(&no.0) {
             return None;
         }
-        let compare = &function.instructions[condition.0 as usize];
+        let compare = function.instruction(*condition);
         match (&compare.operation, &compare.operands[..]) {
             (Operation::Compare(predicate @ (Predicate::Less | Predicate::UnsignedLess)), [left, right])
                 if left == value =>

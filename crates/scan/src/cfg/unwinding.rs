@@ -4,6 +4,7 @@
 //! cleaned up. What counts as a handler all the same is a function that lets no exception pass: it ends the program, but what it has called
 //! is cleaned up before.
 
+use crate::index::IndexVec;
 use crate::models::Model;
 use crate::pointer::{InstanceId, PointsTo};
 
@@ -12,7 +13,7 @@ const TERMINATE: [&str; 2] = ["__clang_call_terminate", "__cxa_call_unexpected"]
 
 /// Which instances may be left so.
 pub struct Unwinding {
-    of: Vec<bool>,
+    of: IndexVec<InstanceId, bool>,
 }
 
 impl Unwinding {
@@ -21,20 +22,19 @@ impl Unwinding {
         let instances = &points_to.instances;
         let mut outside = instances.iter().flat_map(|instance| instance.outside.values().flatten());
         if outside.any(|name| points_to.models.of(name) == Some(Model::Leave)) {
-            return Self { of: vec![true; instances.len()] };
+            return Self { of: instances.map(|_| true) };
         }
-        let ends =
-            |id: &InstanceId| TERMINATE.contains(&points_to.program.function_name(instances[id.0 as usize].function));
-        let lets_none_pass = |index: &usize| {
-            let instance = &instances[*index];
+        let ends = |id: &InstanceId| TERMINATE.contains(&points_to.program.function_name(instances[*id].function));
+        let lets_none_pass = |id: &InstanceId| {
+            let instance = &instances[*id];
             instance.callees.values().flatten().any(ends)
                 || instance.outside.values().flatten().any(|name| TERMINATE.contains(&name.as_str()))
         };
-        let mut work: Vec<usize> = (0..instances.len()).filter(lets_none_pass).collect();
-        let mut of = vec![false; instances.len()];
-        while let Some(index) = work.pop() {
-            if !std::mem::replace(&mut of[index], true) {
-                work.extend(instances[index].callees.values().flatten().map(|callee| callee.0 as usize));
+        let mut work: Vec<InstanceId> = instances.ids().filter(lets_none_pass).collect();
+        let mut of = instances.map(|_| false);
+        while let Some(id) = work.pop() {
+            if !std::mem::replace(&mut of[id], true) {
+                work.extend(instances[id].callees.values().flatten().copied());
             }
         }
         Self { of }
@@ -42,6 +42,6 @@ impl Unwinding {
 
     /// Whether what an instance cleans up may be done otherwise than when it returns.
     pub fn may(&self, id: InstanceId) -> bool {
-        self.of[id.0 as usize]
+        self.of[id]
     }
 }

@@ -7,14 +7,14 @@ use racehunter_ir::{BinaryOperator, Predicate};
 
 /// `times` the number of the thread, plus one of `rest`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number {
+pub struct Affine {
     /// How often the number of the thread is in it.
     pub times: i64,
     /// What is added.
     pub rest: Interval,
 }
 
-impl Number {
+impl Affine {
     /// One number.
     pub const fn exact(value: i64) -> Self {
         Self::of(Interval::exact(value))
@@ -150,22 +150,25 @@ impl Number {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::lattice::Lattice;
+    use crate::domain::lattice::laws::check;
+    use proptest::prelude::*;
 
     const BITS: u32 = 5;
 
-    fn samples() -> Vec<Number> {
+    fn samples() -> Vec<Affine> {
         let mut all = Vec::new();
         for times in [-2, -1, 0, 1, 2, 3] {
             for low in [-3, 0, 2] {
                 for high in [low, low + 1, low + 4] {
-                    all.push(Number { times, rest: Interval::exact(low).union(Interval::exact(high)) });
+                    all.push(Affine { times, rest: Interval::exact(low).union(Interval::exact(high)) });
                 }
             }
         }
         all
     }
 
-    fn has(number: Number, own: i64, value: i64) -> bool {
+    fn has(number: Affine, own: i64, value: i64) -> bool {
         let rest = i128::from(value) - i128::from(number.times) * i128::from(own);
         number.rest.within(rest, rest).is_some()
     }
@@ -175,9 +178,9 @@ mod tests {
     }
 
     /// Calls with the number of the thread, and a number of each that goes with it and is of the type.
-    fn each(one: Number, two: Number, mut check: impl FnMut(i64, i64, i64)) {
+    fn each(one: Affine, two: Affine, mut check: impl FnMut(i64, i64, i64)) {
         for own in 0..4 {
-            let of = |number: Number| (-16..16).filter(move |&value| has(number, own, value));
+            let of = |number: Affine| (-16..16).filter(move |&value| has(number, own, value));
             for a in of(one) {
                 of(two).for_each(|b| check(own, a, b));
             }
@@ -222,7 +225,7 @@ mod tests {
                 let (less, equal, below) =
                     (left(Predicate::Less), left(Predicate::Equal), left(Predicate::UnsignedLess));
                 each(one, two, |own, a, b| {
-                    let keeps = |left: Option<Number>| left.is_some_and(|left| has(left, own, a));
+                    let keeps = |left: Option<Affine>| left.is_some_and(|left| has(left, own, a));
                     assert!(a >= b || keeps(less), "{own}: {one:?} {two:?} {a} {b} {less:?}");
                     assert!(a != b || keeps(equal), "{own}: {one:?} {two:?} {a} {b} {equal:?}");
                     assert!(unsigned(a) >= unsigned(b) || keeps(below), "{own}: {one:?} {two:?} {a} {b} {below:?}");
@@ -234,12 +237,30 @@ mod tests {
     #[test]
     fn a_share_of_an_array_has_a_range_of_its_own() {
         let span = Interval::exact(0).union(Interval::exact(1)).union(Interval::exact(7));
-        let begin = Number::OWN.compute(BinaryOperator::Multiply, Number::exact(100), span, 32);
-        let end = begin.compute(BinaryOperator::Add, Number::exact(100), span, 32);
-        let inside = begin.widen(Number { rest: Interval::exact(1), ..begin }, span, &[], 32);
-        assert_eq!(inside, Number::any(32));
-        let inside = begin.widen(Number { rest: Interval::exact(1), ..begin }, span, &[1000], 32);
+        let begin = Affine::OWN.compute(BinaryOperator::Multiply, Affine::exact(100), span, 32);
+        let end = begin.compute(BinaryOperator::Add, Affine::exact(100), span, 32);
+        let inside = begin.widen(Affine { rest: Interval::exact(1), ..begin }, span, &[], 32);
+        assert_eq!(inside, Affine::any(32));
+        let inside = begin.widen(Affine { rest: Interval::exact(1), ..begin }, span, &[1000], 32);
         let inside = inside.if_compared(Predicate::Less, end, span).unwrap();
         assert_eq!((inside.times, inside.rest.low(), inside.rest.high()), (100, 0, 99));
+    }
+
+    /// A number of a thread whose own number is one of [`span`]: what a join is depends on that.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Spanned(Affine);
+
+    impl Lattice for Spanned {
+        fn join(&mut self, other: &Self) -> bool {
+            let both = Self(self.0.union(other.0, span()));
+            std::mem::replace(self, both) != both
+        }
+    }
+
+    #[test]
+    fn numbers_of_threads_are_a_lattice() {
+        let rest =
+            (-40..40_i64, 0..40_i64).prop_map(|(low, more)| Interval::exact(low).union(Interval::exact(low + more)));
+        check((-2..3_i64, rest).prop_map(|(times, rest)| Spanned(Affine { times, rest })));
     }
 }

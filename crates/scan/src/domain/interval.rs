@@ -3,7 +3,8 @@
 //! Numbers are as the program's constants are written: of so many bits, the sign extended to 64. Whatever may leave its type
 //! may be any number of the type, so that no result depends on whether it wraps around.
 
-use crate::domain::congruence::{Congruence, gcd};
+use super::congruence::{Congruence, gcd};
+use super::lattice::Lattice;
 use racehunter_ir::{BinaryOperator, Predicate};
 
 /// The numbers from `low` to `high` that are multiples of `stride` away from `low`; with stride 0 there is only one.
@@ -271,9 +272,18 @@ impl Interval {
     }
 }
 
+impl Lattice for Interval {
+    fn join(&mut self, other: &Self) -> bool {
+        let both = self.union(*other);
+        std::mem::replace(self, both) != both
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::lattice::laws::check;
+    use proptest::prelude::*;
 
     const BITS: u32 = 3;
 
@@ -452,5 +462,32 @@ mod tests {
             }
         }
         assert!(Interval::between(0, 400, 8).is_apart(4, Interval::between(4, 404, 8), 4));
+    }
+
+    fn intervals() -> impl Strategy<Value = Interval> {
+        (-40..40_i64, 0..40_i64, 0..7_u64).prop_map(|(low, more, stride)| Interval::between(low, low + more, stride))
+    }
+
+    #[test]
+    fn intervals_are_a_lattice() {
+        check(intervals());
+    }
+
+    proptest! {
+        /// Whatever is added in turn, widening changes an interval only a few times: each bound stops at every threshold once,
+        /// and the stride becomes a divisor of itself.
+        #[test]
+        fn widening_terminates(more in proptest::collection::vec(intervals(), 1..200)) {
+            let thresholds = [-16, 0, 16];
+            let mut known = more[0];
+            let mut changes = 0;
+            for next in more {
+                let wide = known.widen(next, &thresholds, 8);
+                prop_assert!(wide.includes(&known) && wide.includes(&next));
+                changes += u32::from(wide != known);
+                known = wide;
+            }
+            prop_assert!(changes <= 2 * (thresholds.len() as u32 + 1) + 4, "{changes}");
+        }
     }
 }

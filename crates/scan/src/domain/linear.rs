@@ -7,15 +7,15 @@ use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{CastOperator, Operand, Operation};
 
 /// A value of an instance of a function.
-pub type Value = (InstanceId, Operand);
+pub type InstanceValue = (InstanceId, Operand);
 
 /// An address, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Linear {
     /// What it begins with.
-    pub root: Value,
+    pub root: InstanceValue,
     /// Multiples that are added.
-    pub terms: Vec<(u64, Value)>,
+    pub terms: Vec<(u64, InstanceValue)>,
     /// Bytes that are added.
     pub constant: i64,
 }
@@ -33,8 +33,8 @@ pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Li
         let (id, operand) = sum.root.clone();
         let next = match &operand {
             Operand::Instruction(at) => {
-                let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
-                let instruction = &code.instructions[at.0 as usize];
+                let code = points_to.code(id);
+                let instruction = code.instruction(*at);
                 match &instruction.operation {
                     Operation::Offset { constant, scales } => {
                         sum.constant = sum.constant.wrapping_add(*constant);
@@ -64,11 +64,11 @@ pub fn linear(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Li
 }
 
 /// The argument that a parameter has, where there is only one place that calls the function.
-pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> Option<Value> {
+pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> Option<InstanceValue> {
     let Operand::Parameter(index) = parameter else { return None };
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     let (caller, at) = instance.caller.filter(|_| !instance.shared)?;
-    let outer = &points_to.instances[caller.0 as usize];
+    let outer = &points_to.instances[caller];
     if outer.outside.contains_key(&at) {
         return None;
     }
@@ -77,13 +77,13 @@ pub fn passed(points_to: &PointsTo<'_>, id: InstanceId, parameter: &Operand) -> 
 }
 
 /// What an index is before it gets the size of an address: every use of a variable as an index has its own extension.
-fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Value {
+fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> InstanceValue {
     let mut value = (id, operand.clone());
     for _ in 0..MOST {
         let next = match &value.1 {
             Operand::Instruction(at) => {
-                let code = points_to.program.function(points_to.instances[value.0.0 as usize].function).0;
-                let instruction = &code.instructions[at.0 as usize];
+                let code = points_to.code(value.0);
+                let instruction = code.instruction(*at);
                 let is_extension = instruction.operation == Operation::Cast(CastOperator::SignExtend);
                 is_extension.then(|| (value.0, instruction.operands[0].clone()))
             }
@@ -99,14 +99,14 @@ fn extended(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Valu
 }
 
 /// Where a number comes from, through conversions that keep the values of 32 bits apart.
-pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Value {
+pub fn number(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> InstanceValue {
     let mut value = (id, operand.clone());
     for _ in 0..MOST {
         let (id, operand) = value.clone();
         let next = match &operand {
             Operand::Instruction(at) => {
-                let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
-                let instruction = &code.instructions[at.0 as usize];
+                let code = points_to.code(id);
+                let instruction = code.instruction(*at);
                 let keeps = match instruction.operation {
                     Operation::Cast(CastOperator::Truncate) => {
                         matches!(instruction.ty, racehunter_ir::Type::Integer(bits) if bits >= 32)
@@ -132,7 +132,7 @@ impl Linear {
     /// Whether the value of an instruction, or of any parameter if none is named, takes part, or one that such a value is computed
     /// from.
     pub fn depends_on(&self, points_to: &PointsTo<'_>, id: InstanceId, instruction: Option<u32>) -> bool {
-        let mut work: Vec<Value> = self.terms.iter().map(|(_, value)| value.clone()).collect();
+        let mut work: Vec<InstanceValue> = self.terms.iter().map(|(_, value)| value.clone()).collect();
         work.push(self.root.clone());
         let mut looked_at = 0;
         while let Some((owner, operand)) = work.pop() {
@@ -142,8 +142,8 @@ impl Linear {
                 (Some(at), Operand::Instruction(other)) if owner == id && other.0 == at => return true,
                 (None, Operand::Parameter(_)) if owner == id => return true,
                 (_, Operand::Instruction(other)) => {
-                    let code = points_to.program.function(points_to.instances[owner.0 as usize].function).0;
-                    let instruction = &code.instructions[other.0 as usize];
+                    let code = points_to.code(owner);
+                    let instruction = code.instruction(*other);
                     let is_computed = matches!(
                         instruction.operation,
                         Operation::Binary(_) | Operation::Compare(_) | Operation::Select | Operation::Cast(_)

@@ -97,9 +97,8 @@ impl RecursiveMutexes {
             return false;
         }
         let Base::Variable(variable) = *points_to.describe(base) else { return self.by_calls };
-        let described = points_to.program.variable_of(variable);
-        let symbol = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize];
-        let SymbolKind::Variable { numbers: Some(numbers), .. } = &symbol.kind else { return false };
+        let kind = points_to.program.variable_kind(variable);
+        let SymbolKind::Variable { numbers: Some(numbers), .. } = kind else { return false };
         let Ok(begin) = u64::try_from(at) else { return false };
         let mut inside =
             numbers.iter().filter(|number| (begin..begin + MUTEX).contains(&number.at) && number.value != 0).peekable();
@@ -113,8 +112,7 @@ impl RecursiveMutexes {
 /// Whether a variable has a number in its initialiser that may say what kind of lock it is.
 fn has_initial_kinds(points_to: &PointsTo<'_>) -> bool {
     points_to.program.variables().any(|variable| {
-        let described = points_to.program.variable_of(variable);
-        let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+        let kind = points_to.program.variable_kind(variable);
         matches!(kind, SymbolKind::Variable { numbers: Some(numbers), .. } if numbers.iter().any(|number| number.value == RECURSIVE))
     })
 }

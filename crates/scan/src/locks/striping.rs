@@ -4,7 +4,7 @@
 //! the same row of the table, if neither leaves its row; so both numbers are the same, and so are the locks, if table and locks are
 //! one piece of memory each. The number may be computed twice: what is computed in the same way from the same values is the same.
 
-use crate::domain::linear::{Linear, Value, linear, passed};
+use crate::domain::linear::{InstanceValue, Linear, linear, passed};
 use crate::locks::lockset::LockId;
 use crate::pointer::address::BaseId;
 use crate::pointer::{InstanceId, PointsTo};
@@ -27,7 +27,7 @@ pub struct StripedLock {
     shared: bool,
     /// Where in the row: a constant, and multiples of other values.
     constant: i64,
-    others: Vec<(u64, Value)>,
+    others: Vec<(u64, InstanceValue)>,
 }
 
 /// The locks that are held at an access by the number of its row.
@@ -66,7 +66,7 @@ fn striped_lock(points_to: &PointsTo<'_>, lock: &Linear, access: &Linear, shared
 }
 
 /// Whether two values are computed in the same way from the same values.
-pub fn is_same(points_to: &PointsTo<'_>, one: &Value, other: &Value, depth: u32) -> bool {
+pub fn is_same(points_to: &PointsTo<'_>, one: &InstanceValue, other: &InstanceValue, depth: u32) -> bool {
     if one == other {
         return !matches!(one.1, Operand::Undefined);
     }
@@ -79,8 +79,8 @@ pub fn is_same(points_to: &PointsTo<'_>, one: &Value, other: &Value, depth: u32)
     let (Operand::Instruction(left), Operand::Instruction(right)) = (&one.1, &other.1) else {
         return matches!((&one.1, &other.1), (Operand::Integer(left), Operand::Integer(right)) if left == right);
     };
-    let code = |id: InstanceId| points_to.program.function(points_to.instances[id.0 as usize].function).0;
-    let (left, right) = (&code(one.0).instructions[left.0 as usize], &code(other.0).instructions[right.0 as usize]);
+    let code = |id: InstanceId| points_to.code(id);
+    let (left, right) = (code(one.0).instruction(*left), code(other.0).instruction(*right));
     let is_pure = match left.operation {
         // What is computed with floating-point numbers is not told apart.
         Operation::Binary(operator) => operator != BinaryOperator::Float,
@@ -119,7 +119,12 @@ fn are_in_rows(ranges: &LazyRanges<'_, '_>, first: (&StripedLock, u64), second: 
 }
 
 /// Which bytes are touched: a constant number behind something, and multiples of other values.
-fn reach(ranges: &LazyRanges<'_, '_>, constant: i64, others: &[(u64, Value)], bytes: u64) -> Option<(i128, i128)> {
+fn reach(
+    ranges: &LazyRanges<'_, '_>,
+    constant: i64,
+    others: &[(u64, InstanceValue)],
+    bytes: u64,
+) -> Option<(i128, i128)> {
     let (mut low, mut high) = (i128::from(constant), i128::from(constant) + i128::from(bytes));
     for (scale, value) in others {
         let (least, most) = ranges.get()?.bounds(value)?;

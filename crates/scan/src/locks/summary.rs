@@ -4,6 +4,8 @@
 //! what holds for all; but a lock that the caller holds, and that nothing in the call can give back, is still held.
 
 use crate::domain::congruence::Congruence;
+use crate::domain::lattice::{Lattice, MaySet};
+use crate::index::IndexVec;
 use crate::locks::lockset::LockId;
 use crate::models::{Does, Model};
 use crate::pointer::address::{Addresses, Base, BaseId};
@@ -18,7 +20,7 @@ const MOST_LOCKS: usize = 3;
 
 /// What calls do all in all.
 pub struct Summaries {
-    of: Vec<Summary>,
+    of: IndexVec<InstanceId, Summary>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,44 +30,35 @@ struct Summary {
     /// Whether an atomic section may end.
     ends_atomic: bool,
     /// Locks that may be taken.
-    takes: BTreeSet<LockBase>,
+    takes: MaySet<LockBase>,
     /// Threads that may be waited for; none stands for any.
-    waits: BTreeSet<Option<ThreadId>>,
+    waits: MaySet<Option<ThreadId>>,
 }
 
-impl Summary {
-    fn add(&mut self, other: &Self) -> bool {
-        let size = |summary: &Self| (summary.ends_atomic, summary.takes.len(), summary.waits.len());
-        let before = size(self);
-        self.ends_atomic |= other.ends_atomic;
-        self.takes.extend(&other.takes);
-        self.waits.extend(&other.waits);
-        self.gives.add_all(&other.gives) | (before != size(self))
+impl Lattice for Summary {
+    fn join(&mut self, other: &Self) -> bool {
+        self.gives.join(&other.gives)
+            | self.ends_atomic.join(&other.ends_atomic)
+            | self.takes.join(&other.takes)
+            | self.waits.join(&other.waits)
     }
 }
 
 impl Summaries {
     /// Goes from whoever does something to all who call that, and on to their callers.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
-        let mut of: Vec<Summary> =
-            (0..points_to.instances.len() as u32).map(|index| own(points_to, InstanceId(index))).collect();
-        let mut callers = vec![BTreeSet::new(); of.len()];
-        for (index, instance) in points_to.instances.iter().enumerate() {
-            for callee in instance.callees.values().flatten() {
-                callers[callee.0 as usize].insert(index);
-            }
-        }
-        let mut work: BTreeSet<usize> = (0..of.len()).filter(|&index| of[index] != Summary::default()).collect();
-        while let Some(index) = work.pop_last() {
-            let summary = of[index].clone();
-            work.extend(callers[index].iter().copied().filter(|&caller| of[caller].add(&summary)));
+        let mut of: IndexVec<InstanceId, Summary> = points_to.instances.ids().map(|id| own(points_to, id)).collect();
+        let mut work: BTreeSet<InstanceId> = of.ids().filter(|&id| of[id] != Summary::default()).collect();
+        while let Some(id) = work.pop_last() {
+            let summary = of[id].clone();
+            work.extend(points_to.callers(id).filter(|&caller| of[caller].join(&summary)));
         }
         Self { of }
     }
 
     /// Whether a lock that is held before a call is surely held after it.
     pub fn keeps(&self, points_to: &PointsTo<'_>, callee: InstanceId, key: &LockId) -> bool {
-        let summary = &self.of[callee.0 as usize];
+        let summary = &self.of[callee];
         match *key {
             LockId::At(base, at) => !summary.gives.iter().any(|(other, offset)| {
                 *points_to.describe(other) == Base::Unknown
@@ -80,19 +73,19 @@ impl Summaries {
 
     /// Whether a lock may be held after a call because of the call.
     pub fn takes(&self, callee: InstanceId, lock: &LockBase) -> bool {
-        self.of[callee.0 as usize].takes.contains(lock)
+        self.of[callee].takes.contains(lock)
     }
 
     /// Whether a thread may have been waited for after a call.
     pub fn waits_for(&self, callee: InstanceId, thread: ThreadId) -> bool {
-        let waits = &self.of[callee.0 as usize].waits;
+        let waits = &self.of[callee].waits;
         waits.contains(&None) || waits.contains(&Some(thread))
     }
 }
 
 /// What an instance does by itself.
 fn own(points_to: &PointsTo<'_>, id: InstanceId) -> Summary {
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     let code = points_to.program.function(instance.function).0;
     let mut summary = Summary {
         ends_atomic: points_to.models.is_atomic(points_to.program.function_name(instance.function)),

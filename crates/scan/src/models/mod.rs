@@ -3,8 +3,8 @@
 mod kinds;
 
 pub use kinds::{
-    Access, Allocate, Arguments, Barrier, CallBack, Create, Does, Join, Keep, Lock, NewKey, Release, Semaphore, Unlock,
-    Wait,
+    Allocate, Arguments, Barrier, CallBack, Create, Does, Join, Keep, Lock, MemoryEffect, NewKey, Release, Semaphore,
+    Unlock, Wait,
 };
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -43,7 +43,7 @@ pub enum Model {
     /// Ends the life of memory.
     Release(Release),
     /// Touches the memory of its arguments.
-    Access(Access),
+    Access(MemoryEffect),
     /// Calls a function that it is given.
     Call(CallBack),
     /// Makes a key for pointers that threads keep.
@@ -99,7 +99,7 @@ struct File {
     barrier: BTreeMap<String, Barrier>,
     allocate: BTreeMap<String, Allocate>,
     release: BTreeMap<String, Release>,
-    access: BTreeMap<String, Access>,
+    access: BTreeMap<String, MemoryEffect>,
     call: BTreeMap<String, CallBack>,
     key: BTreeMap<String, NewKey>,
     keep: BTreeMap<String, Keep>,
@@ -263,25 +263,30 @@ impl Models {
 fn intrinsic(name: &str) -> Option<Model> {
     let name = name.strip_prefix("llvm.")?;
     let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    let copy = Access {
+    let copy = MemoryEffect {
         writes: Arguments::Some(vec![0]),
         reads: Arguments::Some(vec![1]),
         copies: true,
         length: Some(2),
-        ..Access::default()
+        ..MemoryEffect::default()
     };
     Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
         Model::Access(copy)
     } else if is(&["memset."]) {
-        Model::Access(Access { writes: Arguments::Some(vec![0]), length: Some(2), numbers: true, ..Access::default() })
+        Model::Access(MemoryEffect {
+            writes: Arguments::Some(vec![0]),
+            length: Some(2),
+            numbers: true,
+            ..MemoryEffect::default()
+        })
     } else if is(&["va_start"]) {
         Model::Variadic
     } else if is(&["va_copy"]) {
-        Model::Access(Access { length: None, ..copy })
+        Model::Access(MemoryEffect { length: None, ..copy })
     } else if is(&["trap", "debugtrap", "ubsantrap"]) {
         Model::Stop
     } else if is(&["ptrmask.", "launder.", "strip.", "expect.", "threadlocal.address"]) {
-        Model::Access(Access { returns: Some(0), ..Access::default() })
+        Model::Access(MemoryEffect { returns: Some(0), ..MemoryEffect::default() })
     } else if is(&[
         "va_end",
         "dbg.",
@@ -339,7 +344,7 @@ fn intrinsic(name: &str) -> Option<Model> {
         "is.fpclass",
         "readcyclecounter",
     ]) {
-        Model::Access(Access::default())
+        Model::Access(MemoryEffect::default())
     } else {
         return None;
     })

@@ -40,7 +40,7 @@ impl Solver<'_, '_> {
             self.invariants.unknown_barrier();
             return;
         };
-        let thread = self.points_to.instances[id.0 as usize].thread;
+        let thread = self.points_to.instances[id].thread;
         match model.count {
             Some(count) => {
                 let count = operand(count).and_then(|operand| self.known(id, operand, state));
@@ -93,7 +93,7 @@ pub(super) fn are_in_different_rounds(
 fn leaves_it(points_to: &PointsTo<'_>, access: &Access, other: &Access, key: &LockId) -> bool {
     let LockId::At(base, _) = key else { return false };
     let models = |access: &Access| {
-        let names = points_to.instances[access.instance.0 as usize].outside.get(&access.at);
+        let names = points_to.instances[access.instance].outside.get(&access.at);
         names.into_iter().flatten().filter_map(|name| points_to.models.of(name)).collect::<Vec<_>>()
     };
     let waits = |model: &Model| matches!(model, Model::Barrier(barrier) if barrier.count.is_none());

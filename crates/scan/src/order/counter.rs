@@ -22,7 +22,7 @@ impl Solver<'_, '_> {
         step: Option<i64>,
         state: &mut State,
     ) {
-        let thread = self.points_to.instances[id.0 as usize].thread;
+        let thread = self.points_to.instances[id].thread;
         if self.is_alone(thread, state) {
             state.seen.retain(|event| !matches!(event, SyncEvent::Counted(counter, _) if *counter == cell));
             return;
@@ -43,8 +43,8 @@ impl Solver<'_, '_> {
         if !self.can_know(id) || self.cells.all.is_empty() {
             return;
         }
-        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
-        let compare = &code.instructions[condition.0 as usize];
+        let code = self.points_to.code(id);
+        let compare = code.instruction(condition);
         let (Operation::Compare(predicate), [Operand::Instruction(read), limit]) =
             (&compare.operation, &compare.operands[..])
         else {
@@ -60,7 +60,7 @@ impl Solver<'_, '_> {
             | (Predicate::LessEqual | Predicate::UnsignedLessEqual, false) => limit.saturating_add(1),
             _ => return,
         };
-        let load = &code.instructions[read.0 as usize];
+        let load = code.instruction(*read);
         let (Operation::Load { order, .. }, [address]) = (&load.operation, &load.operands[..]) else { return };
         let Some(cell) = self.cells.find(self.points_to, id, address) else { return };
         let is_current = state.current.contains(cell, (id, read.0));

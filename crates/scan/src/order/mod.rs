@@ -14,11 +14,12 @@ pub mod once;
 pub mod semaphore;
 pub mod unique;
 
+use crate::domain::constants::ConstantSet;
 use crate::locks::lockset::{LockId, held};
 use crate::pointer::{PointsTo, ThreadId};
 use crate::race::access::Access;
 use crate::solver::cells::CellId;
-use crate::solver::invariants::{Guard, Invariants, Values};
+use crate::solver::invariants::{Guard, Invariants};
 use crate::threads::groups::ThreadGroups;
 use std::collections::BTreeSet;
 
@@ -95,7 +96,7 @@ fn is_before(
             let Some(threads) = invariants.makers.get(&adds) else { return false };
             // If it is as much as all of them can make it together, the thread of the access has added its own.
             invariant.counts
-                && invariant.start == Values::Some(BTreeSet::from([0]))
+                && invariant.start == ConstantSet::Some(BTreeSet::from([0]))
                 && threads.contains(&first.thread)
                 && !first.state.done.contains(&adds)
                 && size(points_to, groups, threads)
@@ -108,7 +109,7 @@ fn is_before(
 /// How many threads there are at most of these places.
 pub(super) fn size(points_to: &PointsTo<'_>, groups: &ThreadGroups, threads: &BTreeSet<ThreadId>) -> Option<u64> {
     let members = |thread: &ThreadId| {
-        let root = points_to.threads[thread.0 as usize].root;
+        let root = points_to.threads[*thread].root;
         if points_to.is_once(root) { Some(1) } else { groups.size(points_to, *thread) }
     };
     threads.iter().map(members).sum()
@@ -117,7 +118,7 @@ pub(super) fn size(points_to: &PointsTo<'_>, groups: &ThreadGroups, threads: &BT
 /// Whether the thread of an access, of which there is one only, is the only one that makes an event happen, and has not
 /// done so yet.
 fn is_before_all(points_to: &PointsTo<'_>, invariants: &Invariants, access: &Access, event: &SyncEvent) -> bool {
-    let root = points_to.threads[access.thread.0 as usize].root;
+    let root = points_to.threads[access.thread].root;
     let mut makers = invariants.makers.get(event).into_iter().flatten();
     makers.all(|&maker| maker == access.thread) && points_to.is_once(root) && !access.state.done.contains(event)
 }

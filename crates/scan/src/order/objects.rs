@@ -18,7 +18,7 @@ const ONCE: u64 = 4;
 pub fn overwritten(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
     let (mut counters, mut once) = (Addresses::default(), Addresses::default());
     for (id, at, name) in calls(points_to) {
-        let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+        let code = points_to.code(id);
         let operand = |index: usize| {
             let operand = code.instructions[at as usize].operands.get(index + 1);
             operand.map(|operand| points_to.operand(id, operand)).unwrap_or_default()

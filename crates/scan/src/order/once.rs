@@ -9,7 +9,7 @@ use racehunter_ir::Instruction;
 impl Solver<'_, '_> {
     /// The event that is over when a call returns: its argument has been called, by whomever.
     pub(crate) fn once(&self, id: InstanceId, at: u32, call: &Instruction) -> Option<SyncEvent> {
-        let instance = &self.points_to.instances[id.0 as usize];
+        let instance = &self.points_to.instances[id];
         let mut names = instance.outside.get(&at)?.iter();
         let name = names.next().filter(|_| names.next().is_none())?;
         let Some(Model::Call(call_back)) = self.points_to.models.of(name) else { return None };

@@ -54,7 +54,7 @@ impl Solver<'_, '_> {
             }
             return;
         };
-        let thread = self.points_to.instances[id.0 as usize].thread;
+        let thread = self.points_to.instances[id].thread;
         let event = SyncEvent::Raised(key.clone());
         match model.does {
             Does::Begin => {

@@ -48,8 +48,8 @@ impl Solver<'_, '_> {
                 Some(*step)
             }
             (Operation::Store { .. }, [Operand::Instruction(sum), _]) => {
-                let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
-                let sum = &code.instructions[sum.0 as usize];
+                let code = self.points_to.code(id);
+                let sum = code.instruction(*sum);
                 match (&sum.operation, &sum.operands[..]) {
                     (Operation::Binary(BinaryOperator::Add), [Operand::Instruction(read), Operand::Integer(step)])
                         if current.contains(&(id, read.0)) =>
@@ -67,7 +67,7 @@ impl Solver<'_, '_> {
         let lasts = |step: &i64| u64::try_from(*step).is_ok_and(|step| never_wraps(bits.min(KEPT_BITS), step));
         self.write_count(id, write, cell, step, state);
         let step = step.filter(lasts);
-        let thread = self.points_to.instances[id.0 as usize].thread;
+        let thread = self.points_to.instances[id].thread;
         if !self.is_alone(thread, state) {
             self.invariants.increased(cell, step.and_then(|step| u64::try_from(step).ok()).unwrap_or(0));
         }
@@ -99,7 +99,7 @@ impl Solver<'_, '_> {
 
     /// The element of an array that a number leads to which was taken from a counter.
     pub fn row(&self, id: InstanceId, address: &Operand, state: &State) -> Option<UniqueRow> {
-        if state.unique_values.is_empty() || self.points_to.instances[id.0 as usize].thread == MAIN {
+        if state.unique_values.is_empty() || self.points_to.instances[id].thread == MAIN {
             return None;
         }
         let Linear { root, terms, constant } = linear(self.points_to, id, address);
@@ -119,8 +119,8 @@ impl Solver<'_, '_> {
                 continue;
             }
             let Operand::Instruction(sum) = value.1 else { return None };
-            let code = self.points_to.program.function(self.points_to.instances[value.0.0 as usize].function).0;
-            let sum = &code.instructions[sum.0 as usize];
+            let code = self.points_to.code(value.0);
+            let sum = code.instruction(sum);
             let (Operation::Binary(BinaryOperator::Add), [base, Operand::Integer(more)]) =
                 (&sum.operation, &sum.operands[..])
             else {

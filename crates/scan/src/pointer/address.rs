@@ -1,6 +1,8 @@
 //! Addresses: a base, and an offset of which the residue is known.
 
 use crate::domain::congruence::Congruence;
+use crate::domain::lattice::Lattice;
+use crate::index::ids;
 use crate::pointer::{InstanceId, ThreadId};
 use crate::program::{FunctionId, VariableId};
 use std::collections::BTreeMap;
@@ -8,6 +10,8 @@ use std::collections::BTreeMap;
 /// Position in the table of bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BaseId(pub u32);
+
+ids!(BaseId);
 
 /// Something that an address leads into. No address arithmetic leads from one base to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -101,9 +105,17 @@ impl Addresses {
     }
 }
 
+impl Lattice for Addresses {
+    fn join(&mut self, other: &Self) -> bool {
+        self.add_all(other)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::lattice::laws::check;
+    use proptest::prelude::*;
 
     #[test]
     fn a_set_has_all_exactly_when_adding_changes_nothing() {
@@ -124,5 +136,12 @@ mod tests {
                 assert_eq!((added.add_all(other), added), (changed, grown));
             }
         }
+    }
+
+    #[test]
+    fn addresses_are_a_lattice() {
+        let offset = (-8..8_i64, 0..9_u64).prop_map(|(at, stride)| Congruence::strided(at, stride));
+        let base = (0..3_u32).prop_map(BaseId);
+        check(proptest::collection::btree_map(base, offset, 0..4).prop_map(Addresses));
     }
 }

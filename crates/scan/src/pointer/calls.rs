@@ -1,6 +1,6 @@
 //! What calls do with pointers: those of the program's functions, and those of functions outside of it.
 
-use super::memory::Cells;
+use super::memory::Slots;
 use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
 use crate::domain::congruence::Congruence;
 use crate::models::Model;
@@ -25,10 +25,10 @@ impl PointsTo<'_> {
                         return result;
                     }
                     self.pass(id, next, &call.operands[1..]);
-                    result.add_all(&self.instances[next.0 as usize].result);
+                    result.add_all(&self.instances[next].result);
                 }
                 Base::Outside(name) => {
-                    self.instances[id.0 as usize].outside.entry(at).or_default().insert(name.clone());
+                    self.instances[id].outside.entry(at).or_default().insert(name.clone());
                     let value = self.outside(id, at, call, &name);
                     result.add_all(&value);
                 }
@@ -41,14 +41,14 @@ impl PointsTo<'_> {
 
     /// Whether calls of an instance copy what some of the arguments point to.
     pub fn gets_copies(&self, id: InstanceId) -> bool {
-        let (code, module) = self.program.function(self.instances[id.0 as usize].function);
+        let (code, module) = self.program.function(self.instances[id].function);
         self.program.modules[module]
             .symbol(code.symbol)
             .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value))
     }
 
     fn is_variadic(&self, id: InstanceId) -> bool {
-        let (code, module) = self.program.function(self.instances[id.0 as usize].function);
+        let (code, module) = self.program.function(self.instances[id].function);
         self.program.modules[module]
             .symbol(code.symbol)
             .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.variadic))
@@ -60,7 +60,7 @@ impl PointsTo<'_> {
             return;
         }
         let copies = self.gets_copies(callee);
-        let fixed = self.instances[callee.0 as usize].parameters.len();
+        let fixed = self.instances[callee].parameters.len();
         if arguments.len() > fixed && self.is_variadic(callee) {
             let others = self.base(Base::Variadic(callee));
             for argument in &arguments[fixed..] {
@@ -75,7 +75,7 @@ impl PointsTo<'_> {
                 value.add(self.base(Base::Local(callee, COPY)), Congruence::exact(0));
             }
             let unknown = self.base(Base::Unknown);
-            if let Some(parameter) = self.instances[callee.0 as usize].parameters.get_mut(index)
+            if let Some(parameter) = self.instances[callee].parameters.get_mut(index)
                 && grow(self.most_targets, unknown, parameter, &value)
             {
                 self.parameter_changed(callee, index);
@@ -105,9 +105,9 @@ impl PointsTo<'_> {
                             result.add(handle, Congruence::exact(0));
                         }
                     }
-                    let root = self.threads[thread.0 as usize].root;
+                    let root = self.threads[thread].root;
                     if self.precision != Precision::Names
-                        && let Some(parameter) = self.instances[root.0 as usize].parameters.first_mut()
+                        && let Some(parameter) = self.instances[root].parameters.first_mut()
                         && parameter.add_all(&passed)
                     {
                         self.parameter_changed(root, 0);
@@ -176,8 +176,8 @@ impl PointsTo<'_> {
                 for (base, _) in argument(self, join.handle).iter() {
                     match *self.describe(base) {
                         Base::Handle(thread) => {
-                            let root = self.threads[thread.0 as usize].root;
-                            left.add_all(&self.instances[root.0 as usize].result);
+                            let root = self.threads[thread].root;
+                            left.add_all(&self.instances[root].result);
                         }
                         _ => {
                             left.add_all(&self.unknown());
@@ -195,17 +195,17 @@ impl PointsTo<'_> {
                 Addresses::default()
             }
             Some(Model::Keep(keep)) => {
-                let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
+                let kept = self.base(Base::Kept(self.instances[id].thread));
                 let value = argument(self, keep.value);
                 self.write(id, at, &Addresses::one(kept, Congruence::ANY), &value);
                 Addresses::default()
             }
             Some(Model::Recall) => {
-                let kept = self.base(Base::Kept(self.instances[id.0 as usize].thread));
+                let kept = self.base(Base::Kept(self.instances[id].thread));
                 self.read(id, at, &Addresses::one(kept, Congruence::ANY), POINTER)
             }
             Some(Model::Leave) => {
-                let root = self.threads[self.instances[id.0 as usize].thread.0 as usize].root;
+                let root = self.threads[self.instances[id].thread].root;
                 let value = argument(self, 0);
                 self.add_result(root, &value);
                 Addresses::default()
@@ -224,7 +224,7 @@ impl PointsTo<'_> {
         }
         self.read(id, at, from, POINTER);
         for (source, begin) in from.iter() {
-            let cells: Vec<(Congruence, Addresses)> = (self.memory.get(&source).into_iter().flat_map(Cells::iter))
+            let cells: Vec<(Congruence, Addresses)> = (self.memory.get(&source).into_iter().flat_map(Slots::iter))
                 .map(|(offset, cell)| (offset, cell.content.clone()))
                 .collect();
             self.steps += (cells.len() * to.0.len()) as u64;

@@ -8,14 +8,14 @@ use rustc_hash::FxHashSet;
 pub fn escaped(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     let mut all: FxHashSet<BaseId> = FxHashSet::default();
     let mut work: Vec<BaseId> = points_to.passed.0.keys().copied().collect();
-    for (index, base) in points_to.bases.iter().enumerate() {
+    for (id, base) in points_to.bases.entries() {
         let seen = match base {
             Base::Variable(variable) => !points_to.program.variable_flags(*variable).1,
             Base::Environment | Base::Unknown => true,
             _ => false,
         };
         if seen {
-            work.push(BaseId(index as u32));
+            work.push(id);
         }
     }
     // What a thread leaves behind is seen by those who wait for it.

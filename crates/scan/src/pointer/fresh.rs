@@ -19,14 +19,14 @@ pub fn latest(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> Op
 
 fn follow(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand, left: u32) -> Option<BaseId> {
     let left = left.checked_sub(1)?;
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     // In a function that is entered again before it returns, values of several activations have the same name.
     if instance.shared {
         return None;
     }
     match operand {
         Operand::Instruction(at) => {
-            let instruction = &points_to.program.function(instance.function).0.instructions[at.0 as usize];
+            let instruction = points_to.program.function(instance.function).0.instruction(*at);
             match &instruction.operation {
                 Operation::Offset { .. } | Operation::Cast(_) => {
                     follow(points_to, id, instruction.operands.first()?, left)
@@ -48,10 +48,10 @@ fn follow(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand, left: u32
         }
         Operand::Parameter(index) => {
             let (caller, at) = instance.caller?;
-            let code = points_to.program.function(points_to.instances[caller.0 as usize].function).0;
+            let code = points_to.code(caller);
             let call = &code.instructions[at as usize];
             // Called by another function on its behalf, it has other arguments.
-            if points_to.instances[caller.0 as usize].outside.contains_key(&at) {
+            if points_to.instances[caller].outside.contains_key(&at) {
                 return None;
             }
             follow(points_to, caller, call.operands.get(*index as usize + 1)?, left)

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What memory at an offset can contain, and who put it there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cell {
+pub(super) struct Slot {
     pub(super) content: Addresses,
     pub(super) writers: BTreeSet<ProgramPoint>,
     /// Whether a number was stored there that is not made of a pointer.
@@ -16,12 +16,12 @@ pub(super) struct Cell {
 
 /// Pointers in the memory of a base. Most are at exact offsets, and most reads are of one: they do not look at all others.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cells {
-    exact: BTreeMap<i64, Cell>,
-    strided: BTreeMap<Congruence, Cell>,
+pub(super) struct Slots {
+    exact: BTreeMap<i64, Slot>,
+    strided: BTreeMap<Congruence, Slot>,
 }
 
-impl Cells {
+impl Slots {
     pub(super) fn len(&self) -> usize {
         self.exact.len() + self.strided.len()
     }
@@ -31,7 +31,7 @@ impl Cells {
     }
 
     /// The cell at an offset, a new one if there is none.
-    pub(super) fn at(&mut self, at: Congruence) -> &mut Cell {
+    pub(super) fn at(&mut self, at: Congruence) -> &mut Slot {
         match at.only() {
             Some(at) => self.exact.entry(at).or_default(),
             None => self.strided.entry(at).or_default(),
@@ -39,7 +39,7 @@ impl Cells {
     }
 
     /// Cells that may have a byte in common with so many bytes at an offset.
-    pub(super) fn overlapping(&self, at: Congruence, bytes: u64) -> impl Iterator<Item = &Cell> {
+    pub(super) fn overlapping(&self, at: Congruence, bytes: u64) -> impl Iterator<Item = &Slot> {
         let width = i64::try_from(bytes).unwrap_or(i64::MAX);
         let (first, end) = match at.only() {
             Some(at) => (at.saturating_sub(POINTER as i64), at.saturating_add(width)),
@@ -65,12 +65,12 @@ impl Cells {
         self.strided.len() + if at.only().is_some() { 1 } else { self.exact.len() }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Congruence, &Cell)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Congruence, &Slot)> {
         let exact = self.exact.iter().map(|(&at, cell)| (Congruence::exact(at), cell));
         exact.chain(self.strided.iter().map(|(&at, cell)| (at, cell)))
     }
 
-    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Cell> {
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
         self.exact.values_mut().chain(self.strided.values_mut())
     }
 }

@@ -17,11 +17,12 @@ mod unify;
 
 use crate::cfg::blocks::Blocks;
 use crate::domain::congruence::Congruence;
+use crate::index::{IndexVec, ids};
 use crate::models::Models;
 use crate::pointer::address::{Addresses, Base, BaseId};
 use crate::program::{Entity, FunctionId, Program};
-use memory::Cells;
-use racehunter_ir::{Function, Operand, SymbolKind};
+use memory::Slots;
+use racehunter_ir::{Function, Instruction, Operand, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -52,6 +53,8 @@ pub struct InstanceId(pub u32);
 /// One place that creates threads, and the function that they run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadId(pub u32);
+
+ids!(InstanceId, ThreadId);
 
 /// A function as it is called from one place.
 #[derive(Clone, Debug)]
@@ -108,13 +111,13 @@ pub struct PointsTo<'a> {
     /// What is known about functions outside of it.
     pub models: &'a Models,
     /// All instances.
-    pub instances: Vec<Instance>,
+    pub instances: IndexVec<InstanceId, Instance>,
     /// All threads; the first is the main thread.
-    pub threads: Vec<Thread>,
+    pub threads: IndexVec<ThreadId, Thread>,
     /// All bases.
-    pub bases: Vec<Base>,
+    pub bases: IndexVec<BaseId, Base>,
     /// Control flow of the functions.
-    pub blocks: Vec<Blocks>,
+    pub blocks: IndexVec<FunctionId, Blocks>,
     /// What runs before `main`, in this order.
     pub before_main: Vec<InstanceId>,
     /// What was passed to threads that were created.
@@ -125,7 +128,7 @@ pub struct PointsTo<'a> {
     /// What can lead to more can lead anywhere.
     most_targets: usize,
     base_ids: FxHashMap<Base, BaseId>,
-    memory: FxHashMap<BaseId, Cells>,
+    memory: FxHashMap<BaseId, Slots>,
     readers: FxHashMap<BaseId, FxHashSet<ProgramPoint>>,
     contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
     joiners: BTreeSet<ProgramPoint>,
@@ -201,9 +204,9 @@ impl<'a> PointsTo<'a> {
         let mut this = Self {
             program,
             models,
-            instances: Vec::new(),
-            threads: vec![Thread { root: InstanceId(0), creator: None, recursive: false }],
-            bases: Vec::new(),
+            instances: IndexVec::default(),
+            threads: IndexVec::from_iter([Thread { root: InstanceId(0), creator: None, recursive: false }]),
+            bases: IndexVec::default(),
             blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
             before_main: Vec::new(),
             passed: Addresses::default(),
@@ -230,7 +233,7 @@ impl<'a> PointsTo<'a> {
         let environment = this.base(Base::Environment);
         let everything = Addresses::one(environment, Congruence::ANY);
         this.put(environment, Congruence::ANY, &everything, None);
-        for parameter in &mut this.instances[root.0 as usize].parameters {
+        for parameter in &mut this.instances[root].parameters {
             parameter.add_all(&everything);
         }
         this.settle();
@@ -251,9 +254,10 @@ impl<'a> PointsTo<'a> {
             }
             // A last look at everything: if who depends on whom were not known rightly, that would be a false proof.
             let mut changed = false;
-            for index in 0..self.instances.len() {
-                for at in 0..self.instances[index].values.len() {
-                    changed |= self.visit(InstanceId(index as u32), at as u32);
+            // Instances that are new are in the worklist.
+            for id in self.instances.ids() {
+                for at in 0..self.instances[id].values.len() {
+                    changed |= self.visit(id, at as u32);
                 }
             }
             if self.exhausted || (!changed && self.work.is_empty()) {
@@ -269,7 +273,7 @@ impl<'a> PointsTo<'a> {
 
     /// A parameter of an instance has become more.
     fn parameter_changed(&mut self, id: InstanceId, index: usize) {
-        let users = self.users(self.instances[id.0 as usize].function);
+        let users = self.users(self.instances[id].function);
         self.work.extend(users.of_parameters[index].iter().map(|&at| (id, at)));
     }
 
@@ -300,10 +304,7 @@ impl<'a> PointsTo<'a> {
     /// Number of a base.
     pub fn base(&mut self, base: Base) -> BaseId {
         let bases = &mut self.bases;
-        *self.base_ids.entry(base).or_insert_with_key(|base| {
-            bases.push(base.clone());
-            BaseId(bases.len() as u32 - 1)
-        })
+        *self.base_ids.entry(base).or_insert_with_key(|base| bases.push(base.clone()))
     }
 
     /// Whether it was too much: what is known is not all.
@@ -318,7 +319,7 @@ impl<'a> PointsTo<'a> {
 
     /// What a base is.
     pub fn describe(&self, base: BaseId) -> &Base {
-        &self.bases[base.0 as usize]
+        &self.bases[base]
     }
 
     fn entity_base(&mut self, entity: &Entity) -> BaseId {
@@ -361,31 +362,33 @@ impl<'a> PointsTo<'a> {
         if let Some(&known) = self.contexts.get(&(caller, at, function)) {
             return known;
         }
-        let thread = self.instances[caller.0 as usize].thread;
+        let thread = self.instances[caller].thread;
         let known = if self.merged {
-            self.instances.iter().position(|other| other.function == function && other.thread == thread)
+            self.instances
+                .entries()
+                .find(|(_, other)| other.function == function && other.thread == thread)
+                .map(|(id, _)| id)
         } else {
             // A function that is called by itself has one instance for all of that.
-            std::iter::successors(Some(caller), |id| self.instances[id.0 as usize].caller.map(|(outer, _)| outer))
-                .find(|id| self.instances[id.0 as usize].function == function)
-                .map(|id| id.0 as usize)
+            std::iter::successors(Some(caller), |id| self.instances[*id].caller.map(|(outer, _)| outer))
+                .find(|id| self.instances[*id].function == function)
         };
         let id = match known {
             Some(known) => {
                 self.instances[known].shared = true;
-                InstanceId(known as u32)
+                known
             }
             None => self.instance(function, thread, Some((caller, at))),
         };
         self.contexts.insert((caller, at, function), id);
-        self.instances[id.0 as usize].callers.insert((caller, at));
-        self.instances[caller.0 as usize].callees.entry(at).or_default().insert(id);
+        self.instances[id].callers.insert((caller, at));
+        self.instances[caller].callees.entry(at).or_default().insert(id);
         id
     }
 
     /// The thread that a call creates.
     fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
-        let known = self.instances[creator.0 as usize]
+        let known = self.instances[creator]
             .creates
             .get(&at)
             .and_then(|list| list.iter().copied().find(|thread| self.function_of(*thread) == function));
@@ -393,19 +396,19 @@ impl<'a> PointsTo<'a> {
             return known;
         }
         // A thread that creates threads like itself stands for all of them.
-        let mut ancestor = Some(self.instances[creator.0 as usize].thread);
+        let mut ancestor = Some(self.instances[creator].thread);
         let mut id = None;
         while let Some(thread) = ancestor {
-            let described = &self.threads[thread.0 as usize];
+            let described = &self.threads[thread];
             if self.function_of(thread) == function && described.creator.is_some() {
                 id = Some(thread);
                 break;
             }
-            ancestor = described.creator.map(|(instance, _)| self.instances[instance.0 as usize].thread);
+            ancestor = described.creator.map(|(instance, _)| self.instances[instance].thread);
         }
         let id = match id {
             Some(thread) => {
-                self.threads[thread.0 as usize].recursive = true;
+                self.threads[thread].recursive = true;
                 thread
             }
             None => {
@@ -416,13 +419,28 @@ impl<'a> PointsTo<'a> {
                 thread
             }
         };
-        self.instances[creator.0 as usize].creates.entry(at).or_default().insert(id);
+        self.instances[creator].creates.entry(at).or_default().insert(id);
         id
+    }
+
+    /// The code of an instance.
+    pub fn code(&self, id: InstanceId) -> &'a Function {
+        self.program.function(self.instances[id].function).0
+    }
+
+    /// An instruction of an instance.
+    pub fn instruction(&self, id: InstanceId, at: u32) -> &'a Instruction {
+        &self.code(id).instructions[at as usize]
+    }
+
+    /// Control flow of an instance.
+    pub fn blocks_of(&self, id: InstanceId) -> &Blocks {
+        &self.blocks[self.instances[id].function]
     }
 
     /// The function that a thread begins with.
     pub fn function_of(&self, thread: ThreadId) -> FunctionId {
-        self.instances[self.threads[thread.0 as usize].root.0 as usize].function
+        self.instances[self.threads[thread].root].function
     }
 
     fn put(&mut self, base: BaseId, at: Congruence, content: &Addresses, writer: Option<(InstanceId, u32)>) {
@@ -468,27 +486,27 @@ impl<'a> PointsTo<'a> {
 
     /// All that the memory of a base leads to.
     pub fn contents(&self, base: BaseId) -> impl Iterator<Item = BaseId> + '_ {
-        self.memory.get(&base).into_iter().flat_map(Cells::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
+        self.memory.get(&base).into_iter().flat_map(Slots::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
     }
 
     /// Who calls an instance.
     pub fn callers(&self, id: InstanceId) -> impl Iterator<Item = InstanceId> + '_ {
-        self.instances[id.0 as usize].callers.iter().map(|(caller, _)| *caller)
+        self.instances[id].callers.iter().map(|(caller, _)| *caller)
     }
 
     /// What an instance returns.
     pub fn result(&self, id: InstanceId) -> &Addresses {
-        &self.instances[id.0 as usize].result
+        &self.instances[id].result
     }
 
     /// What the result of an instruction can point to.
     fn values_of(&self, id: InstanceId, at: u32) -> &Addresses {
-        &self.instances[id.0 as usize].values[at as usize]
+        &self.instances[id].values[at as usize]
     }
 
     /// What an operand can point to.
     pub fn operand(&self, instance: InstanceId, operand: &Operand) -> Addresses {
-        let described = &self.instances[instance.0 as usize];
+        let described = &self.instances[instance];
         let module = self.program.function(described.function).1;
         let base_of = |entity: &Entity| {
             let base = match entity {
@@ -521,7 +539,7 @@ impl<'a> PointsTo<'a> {
 
     /// Makes sure that the symbols of an operand have bases.
     fn declare(&mut self, instance: InstanceId, operand: &Operand) {
-        let module = self.program.function(self.instances[instance.0 as usize].function).1;
+        let module = self.program.function(self.instances[instance].function).1;
         let symbols = match operand {
             Operand::Symbol(symbol, _) => std::slice::from_ref(symbol),
             Operand::Constant(symbols) => symbols,
@@ -535,11 +553,11 @@ impl<'a> PointsTo<'a> {
 
     /// Whether a function is called at most once in this instance, and in one thread only.
     pub fn is_once(&self, id: InstanceId) -> bool {
-        let instance = &self.instances[id.0 as usize];
+        let instance = &self.instances[id];
         if instance.shared {
             return false;
         }
-        let thread = &self.threads[instance.thread.0 as usize];
+        let thread = &self.threads[instance.thread];
         let from = match (instance.caller, thread.creator) {
             (Some(caller), _) => caller,
             (None, Some(_)) if thread.recursive => return false,
@@ -551,8 +569,8 @@ impl<'a> PointsTo<'a> {
 
     /// Whether an instruction is executed at most once in all of the program's threads.
     pub fn is_place_once(&self, id: InstanceId, at: u32) -> bool {
-        let function = self.instances[id.0 as usize].function;
-        !self.blocks[function.0 as usize].repeats(at) && self.is_once(id)
+        let function = self.instances[id].function;
+        !self.blocks[function].repeats(at) && self.is_once(id)
     }
 
     /// Whether a base stands for one piece of memory only.

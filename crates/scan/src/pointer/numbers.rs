@@ -16,9 +16,8 @@ impl PointsTo<'_> {
     pub(super) fn find_numbers(&mut self) -> bool {
         while self.mark_memory() {}
         let mut found: Vec<ProgramPoint> = Vec::new();
-        for index in 0..self.instances.len() {
-            let id = InstanceId(index as u32);
-            let code = self.program.function(self.instances[index].function).0;
+        for id in self.instances.ids() {
+            let code = self.code(id);
             for (at, instruction) in code.instructions.iter().enumerate() {
                 let is_one = match (&instruction.operation, &instruction.operands[..]) {
                     (Operation::Cast(CastOperator::IntegerToPointer), [value]) => self.is_number(id, value),
@@ -43,9 +42,8 @@ impl PointsTo<'_> {
     /// Notes where numbers of the size of a pointer are stored; whether that is new.
     fn mark_memory(&mut self) -> bool {
         let mut changed = false;
-        for index in 0..self.instances.len() {
-            let id = InstanceId(index as u32);
-            let code = self.program.function(self.instances[index].function).0;
+        for id in self.instances.ids() {
+            let code = self.code(id);
             for instruction in &code.instructions {
                 let (value, address) = match (&instruction.operation, &instruction.operands[..]) {
                     (Operation::Store { bytes, .. }, [value, address]) if *bytes >= POINTER => (value, address),
@@ -77,9 +75,9 @@ impl PointsTo<'_> {
 
     /// The type of a value; none for constants.
     pub fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
-        let code = self.program.function(self.instances[id.0 as usize].function).0;
+        let code = self.code(id);
         match operand {
-            Operand::Instruction(at) => Some(code.instructions[at.0 as usize].ty),
+            Operand::Instruction(at) => Some(code.instruction(*at).ty),
             Operand::Parameter(index) => code.parameters.get(*index as usize).copied(),
             _ => None,
         }
@@ -105,7 +103,7 @@ impl PointsTo<'_> {
         if !seen.insert((id, at)) {
             return false;
         }
-        let code = self.program.function(self.instances[id.0 as usize].function).0;
+        let code = self.code(id);
         let instruction = &code.instructions[at as usize];
         let operands = &instruction.operands[..];
         match (&instruction.operation, operands) {

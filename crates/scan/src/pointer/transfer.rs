@@ -9,7 +9,7 @@ impl PointsTo<'_> {
     /// Looks at an instruction, and has those looked at that use its result; whether that is more than before.
     pub(super) fn visit(&mut self, id: InstanceId, at: u32) -> bool {
         let program = self.program;
-        let function = self.instances[id.0 as usize].function;
+        let function = self.instances[id].function;
         let instruction = &program.function(function).0.instructions[at as usize];
         let mut value = self.value(id, at, instruction);
         let unknown = self.base(Base::Unknown);
@@ -21,7 +21,7 @@ impl PointsTo<'_> {
         }
         self.steps += 1 + value.0.len() as u64;
         self.exhausted |= self.steps > MAX_STEPS;
-        if !grow(self.most_targets, unknown, &mut self.instances[id.0 as usize].values[at as usize], &value) {
+        if !grow(self.most_targets, unknown, &mut self.instances[id].values[at as usize], &value) {
             return false;
         }
         let users = self.users(function);
@@ -135,7 +135,7 @@ impl PointsTo<'_> {
     /// Adds to what an instance returns, for its callers and for those who wait for the thread.
     pub(super) fn add_result(&mut self, id: InstanceId, value: &Addresses) {
         let unknown = self.base(Base::Unknown);
-        let instance = &mut self.instances[id.0 as usize];
+        let instance = &mut self.instances[id];
         if grow(self.most_targets, unknown, &mut instance.result, value) {
             self.work.extend(instance.callers.iter().copied());
             self.work.extend(self.joiners.iter().copied());

@@ -1,7 +1,7 @@
 //! The simpler answers of the backend `alias`.
 
 use super::PointsTo;
-use super::memory::Cells;
+use super::memory::Slots;
 use crate::domain::congruence::Congruence;
 use crate::pointer::address::{Addresses, Base, BaseId};
 use petgraph::unionfind::UnionFind;
@@ -18,7 +18,7 @@ impl PointsTo<'_> {
         });
         let cells = self.memory.values().flat_map(|cells| cells.iter().map(|(_, cell)| &cell.content));
         for addresses in values.chain(cells) {
-            let mut together = addresses.0.keys().filter(|base| is_memory(&bases[base.0 as usize]));
+            let mut together = addresses.0.keys().filter(|base| is_memory(&bases[**base]));
             if let Some(first) = together.next() {
                 together.for_each(|other| {
                     classes.union(first.0, other.0);
@@ -44,7 +44,7 @@ impl PointsTo<'_> {
             instance.parameters.iter_mut().for_each(widen);
             widen(&mut instance.result);
         }
-        for cell in self.memory.values_mut().flat_map(Cells::values_mut) {
+        for cell in self.memory.values_mut().flat_map(Slots::values_mut) {
             widen(&mut cell.content);
         }
         widen(&mut self.passed);

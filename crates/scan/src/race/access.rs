@@ -60,9 +60,8 @@ pub fn accesses(
     let mut scratch = solution.scratch();
     let mut missing: Vec<(InstanceId, u32)> = Vec::new();
     let mut foreign: BTreeMap<(InstanceId, u32), bool> = BTreeMap::new();
-    for index in 0..points_to.instances.len() {
-        let id = InstanceId(index as u32);
-        let instance = &points_to.instances[index];
+    for id in points_to.instances.ids() {
+        let instance = &points_to.instances[id];
         let code = points_to.program.function(instance.function).0;
         for block in 0..code.blocks.len() as u32 {
             let escaped = solver.escaped;
@@ -148,7 +147,7 @@ pub fn accesses(
         solver.gaps.add(points_to, id, at, "an address that is not known");
     }
     for (&base, accesses) in &found {
-        let Base::Variable(variable) = points_to.bases[base.0 as usize] else { continue };
+        let Base::Variable(variable) = points_to.bases[base] else { continue };
         for access in accesses.iter().filter(|access| is_of_others(points_to, variable, access.write)) {
             solver.gaps.add(points_to, access.instance, access.at, "a variable of the C library");
         }
@@ -181,16 +180,16 @@ fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool
         "error_message_count",
         "error_one_per_line",
     ];
-    let described = points_to.program.variable_of(variable);
-    let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+    let name = points_to.program.variable_of(variable).name.as_str();
+    let kind = points_to.program.variable_kind(variable);
     let is_elsewhere = matches!(kind, SymbolKind::Variable { defined: false, .. });
-    let is_named = |names: &[&str]| names.contains(&described.name.as_str());
+    let is_named = |names: &[&str]| names.contains(&name);
     is_elsewhere && (is_named(&WRITTEN) || is_written && is_named(&READ))
 }
 
 /// Whether memory is what a function of a library keeps for each thread.
 fn is_own_of_thread(points_to: &PointsTo<'_>, base: BaseId) -> bool {
     let Base::Heap(id, at) = *points_to.describe(base) else { return false };
-    let mut names = points_to.instances[id.0 as usize].outside.get(&at).into_iter().flatten();
+    let mut names = points_to.instances[id].outside.get(&at).into_iter().flatten();
     names.any(|name| matches!(points_to.models.of(name), Some(Model::Allocate(allocate)) if allocate.own))
 }

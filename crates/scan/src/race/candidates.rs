@@ -98,7 +98,7 @@ pub fn candidates<'a>(
                 {
                     continue;
                 }
-                let function = |access: &Access| points_to.instances[access.instance.0 as usize].function;
+                let function = |access: &Access| points_to.instances[access.instance].function;
                 if told.insert((function(first), first.at, function(second), second.at)) {
                     let sure = is_sure(points_to, tree, base, first, second);
                     let candidate = Candidate { base, first, second, sure };

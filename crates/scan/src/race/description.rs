@@ -34,10 +34,10 @@ fn pair(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Pair {
 
 fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
     let program = points_to.program;
-    let outer = |(id, _): &(InstanceId, u32)| points_to.instances[id.0 as usize].caller;
+    let outer = |(id, _): &(InstanceId, u32)| points_to.instances[*id].caller;
     let mut frames: Vec<(InstanceId, u32)> = std::iter::successors(Some((access.instance, access.at)), outer).collect();
     frames.reverse();
-    let function = |id: InstanceId| points_to.instances[id.0 as usize].function;
+    let function = |id: InstanceId| points_to.instances[id].function;
     let stack = frames.iter().map(|(id, _)| program.function_name(function(*id)).to_owned()).collect();
     let calls = frames.iter().map(|(id, at)| program.place(function(*id), *at)).collect();
     let locks = access.state.lockset.iter().filter(|held| held.if_zero.is_none()).filter_map(|held| {
@@ -62,14 +62,14 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
         Some(base) => Some(name(points_to, points_to.describe(*base))),
     });
     Side {
-        place: program.place(points_to.instances[access.instance.0 as usize].function, access.at),
+        place: program.place(points_to.instances[access.instance].function, access.at),
         write: access.write,
         atomic: access.atomic,
         thread: program.function_name(points_to.function_of(access.thread)).to_owned(),
         locks: locks.collect(),
         may_hold: may_hold.collect(),
         is_instruction: is_instruction(points_to, access),
-        site: program.site(points_to.instances[access.instance.0 as usize].function, access.at),
+        site: program.site(points_to.instances[access.instance].function, access.at),
         stack,
         calls,
     }
@@ -77,7 +77,7 @@ fn side(points_to: &PointsTo<'_>, access: &Access) -> Side {
 
 /// Whether executions see an access as what it is: not what libraries do, nor the end of memory.
 fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
-    let instance = &points_to.instances[access.instance.0 as usize];
+    let instance = &points_to.instances[access.instance];
     let code = points_to.program.function(instance.function).0;
     let is_access = matches!(
         code.instructions[access.at as usize].operation,
@@ -90,7 +90,7 @@ fn is_instruction(points_to: &PointsTo<'_>, access: &Access) -> bool {
 
 /// How to speak of a base.
 fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
-    let place = |id: InstanceId, at: u32| points_to.program.place(points_to.instances[id.0 as usize].function, at);
+    let place = |id: InstanceId, at: u32| points_to.program.place(points_to.instances[id].function, at);
     match base {
         Base::Variable(variable) => points_to.program.variable_of(*variable).name.clone(),
         Base::Function(function) => points_to.program.function_name(*function).to_owned(),
@@ -106,7 +106,7 @@ fn name(points_to: &PointsTo<'_>, base: &Base) -> String {
 }
 
 fn local_name(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> String {
-    let (code, module) = points_to.program.function(points_to.instances[id.0 as usize].function);
+    let (code, module) = points_to.program.function(points_to.instances[id].function);
     let is_it = |value: &Operand| *value == Operand::Instruction(InstructionId(at));
     let declared = code.variables.iter().find(|variable| variable.is_address && is_it(&variable.value));
     let name = declared.and_then(|variable| points_to.program.modules[module].declaration(variable.declaration));

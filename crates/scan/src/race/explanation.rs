@@ -1,7 +1,7 @@
 //! Why two accesses may happen at the same time, in words.
 
 use crate::pointer::{PointsTo, ThreadId};
-use crate::program::Place;
+use crate::program::SourceLocation;
 use crate::race::access::Access;
 
 /// Says why. It is known already that they may.
@@ -32,16 +32,16 @@ pub fn why(points_to: &PointsTo<'_>, first: &Access, second: &Access) -> String 
 }
 
 /// Where a thread is created.
-fn creation(points_to: &PointsTo<'_>, thread: ThreadId) -> Option<Place> {
-    let (instance, at) = points_to.threads[thread.0 as usize].creator?;
-    Some(points_to.program.place(points_to.instances[instance.0 as usize].function, at))
+fn creation(points_to: &PointsTo<'_>, thread: ThreadId) -> Option<SourceLocation> {
+    let (instance, at) = points_to.threads[thread].creator?;
+    Some(points_to.program.place(points_to.instances[instance].function, at))
 }
 
 /// Who created the thread, and whoever created that one.
 fn ancestors(points_to: &PointsTo<'_>, thread: ThreadId) -> Vec<ThreadId> {
     let parent = |thread: &ThreadId| {
-        let (instance, _) = points_to.threads[thread.0 as usize].creator?;
-        Some(points_to.instances[instance.0 as usize].thread)
+        let (instance, _) = points_to.threads[*thread].creator?;
+        Some(points_to.instances[instance].thread)
     };
     // No family has more members than there are threads.
     std::iter::successors(parent(&thread), parent).take(points_to.threads.len()).collect()

@@ -10,8 +10,7 @@ pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> 
     addresses.is_empty()
         || addresses.iter().any(|(base, offset)| {
             let Base::Variable(variable) = *points_to.describe(base) else { return true };
-            let described = points_to.program.variable_of(variable);
-            let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+            let kind = points_to.program.variable_kind(variable);
             let SymbolKind::Variable { constant: true, defined: true, numbers: Some(numbers), .. } = kind else {
                 return true;
             };

@@ -21,8 +21,8 @@ const END_OF_ARRAYS: &str = "llvm.stackrestore";
 /// The locals of functions that are over: somebody else will use their memory. As with `free` that is a write. A call that ends the
 /// thread ends all functions that have not returned yet.
 pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
-    let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
-    let outside = points_to.instances[id.0 as usize].outside.get(&at);
+    let code = points_to.code(id);
+    let outside = points_to.instances[id].outside.get(&at);
     let leaves = outside.into_iter().flatten().any(|name| points_to.models.of(name) == Some(Model::Leave));
     if outside.into_iter().flatten().any(|name| name.starts_with(END_OF_ARRAYS)) {
         // Arrays of variable length have no mark of their own.
@@ -58,7 +58,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
     }
     let mut touches = Vec::new();
     for id in over {
-        let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+        let code = points_to.code(id);
         for (local, instruction) in (0..).zip(&code.instructions) {
             if matches!(instruction.operation, Operation::Local { .. }) {
                 let addresses = points_to.operand(id, &Operand::Instruction(InstructionId(local)));
@@ -74,7 +74,7 @@ pub(crate) fn ended(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<To
 
 /// The locks that a call gives back, if only the thread that has them may do that, and it is known which they are.
 pub fn given_back(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Option<BTreeSet<LockBase>> {
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at)?.iter();
     let unlock = names.find_map(|name| match points_to.models.of(name) {
         Some(Model::Unlock(unlock)) if unlock.owned => Some(unlock),

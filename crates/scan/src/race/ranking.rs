@@ -60,7 +60,7 @@ fn doubt(points_to: &PointsTo<'_>, candidate: &Candidate<'_>) -> Doubt {
         _ => Locks::OneSided,
     };
     let depth = |access: &Access| {
-        let outer = |id: &InstanceId| points_to.instances[id.0 as usize].caller.map(|(outer, _)| outer);
+        let outer = |id: &InstanceId| points_to.instances[*id].caller.map(|(outer, _)| outer);
         std::iter::successors(Some(access.instance), outer).take(1000).count()
     };
     Doubt {

@@ -37,7 +37,7 @@ pub(crate) fn touches(operation: &Operation) -> bool {
 
 /// All memory that an instruction touches.
 pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
     let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
         let address = instruction.operands[index].clone();
@@ -160,7 +160,7 @@ fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bo
             Operand::Undefined => return false,
             _ => continue,
         };
-        let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+        let code = points_to.code(id);
         let instruction = &code.instructions[at as usize];
         if !seen.insert(at) || matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
             continue;

@@ -14,15 +14,17 @@ mod transfer;
 
 use crate::cfg::blocks::range;
 use crate::cfg::conditions::{Condition, Conditions, edge, mirrored, opposite};
-use crate::domain::affine::Number;
+use crate::domain::affine::Affine;
 use crate::domain::interval::Interval;
-use crate::domain::linear::Value;
+use crate::domain::linear::InstanceValue;
+use crate::index::IndexVec;
 use crate::pointer::address::BaseId;
 use crate::pointer::{InstanceId, PointsTo, ThreadId};
+use crate::program::FunctionId;
 use crate::threads::groups::ThreadGroups;
 use fields::Fields;
 pub use memory::Initialised;
-use memory::{Place, Writes};
+use memory::{MemoryRange, Writes};
 use racehunter_ir::{Function, Instruction, InstructionId, Operand, Operation, Predicate, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{OnceCell, RefCell};
@@ -44,15 +46,15 @@ const NARROWINGS: usize = 2;
 /// What flows from one function to another.
 #[derive(Clone, Default)]
 struct Shared {
-    parameters: Vec<Vec<Option<Number>>>,
-    results: Vec<Option<Number>>,
-    memory: FxHashMap<Place, Number>,
+    parameters: IndexVec<InstanceId, Vec<Option<Affine>>>,
+    results: IndexVec<InstanceId, Option<Affine>>,
+    memory: FxHashMap<MemoryRange, Affine>,
 }
 
 /// What is known of all numbers.
 pub struct Ranges<'a, 'p> {
     points_to: &'a PointsTo<'p>,
-    conditions: Vec<Conditions>,
+    conditions: IndexVec<FunctionId, Conditions>,
     writes: Writes,
     thresholds: Vec<i64>,
     /// Of each thread, the number that tells it from others of its kind, and how far these are apart.
@@ -61,17 +63,16 @@ pub struct Ranges<'a, 'p> {
     given: FxHashSet<ThreadId>,
     /// What the others find in the structures that they are given.
     fields: Fields,
-    values: Vec<Vec<Option<Number>>>,
+    values: IndexVec<InstanceId, Vec<Option<Affine>>>,
     growth: FxHashMap<Spot, u8>,
     shared: Shared,
     /// What is being computed again.
     next: Option<Shared>,
     readers: FxHashMap<BaseId, BTreeSet<InstanceId>>,
-    callers: Vec<BTreeSet<InstanceId>>,
     work: BTreeSet<InstanceId>,
     steps: u64,
     /// What was asked for: where accesses are in a base.
-    reaches: RefCell<FxHashMap<Reach, Option<Number>>>,
+    reaches: RefCell<FxHashMap<Reach, Option<Affine>>>,
 }
 
 /// Ranges that are found when somebody asks for them: most programs do not need them.
@@ -102,7 +103,7 @@ enum Spot {
     Value(InstanceId, u32),
     Parameter(InstanceId, u32),
     Result(InstanceId),
-    Memory(Place),
+    Memory(MemoryRange),
 }
 
 /// How many bits the numbers of a type have, if it is one of numbers that fit.
@@ -114,8 +115,8 @@ fn bits(ty: Type) -> Option<u32> {
     }
 }
 
-fn any(ty: Type) -> Number {
-    Number::any(bits(ty).unwrap_or(64))
+fn any(ty: Type) -> Affine {
+    Affine::any(bits(ty).unwrap_or(64))
 }
 
 impl<'a, 'p> Ranges<'a, 'p> {
@@ -133,11 +134,10 @@ impl<'a, 'p> Ranges<'a, 'p> {
         plain.solve()?;
         // Now it is known what the numbers of threads can be.
         let mut numbers = FxHashMap::default();
-        for index in 0..points_to.threads.len() {
-            let thread = ThreadId(index as u32);
+        for thread in points_to.threads.ids() {
             let Some(member) = groups.member(thread) else { continue };
-            let function = points_to.instances[member.creator.0 as usize].function;
-            let block = points_to.blocks[function.0 as usize].block_of[member.at as usize];
+            let function = points_to.instances[member.creator].function;
+            let block = points_to.blocks[function].block_of[member.at as usize];
             // On its way to the thread it may be converted to other types, which all have these.
             let own = plain.at(member.creator, block, &member.number).map(|own| own.flat(Interval::exact(0)));
             if let Some(own) = own.filter(|own| own.low() >= 0 && own.fits(32)) {
@@ -162,16 +162,10 @@ impl<'a, 'p> Ranges<'a, 'p> {
         let program = points_to.program;
         let conditions = program
             .functions()
-            .map(|function| Conditions::of(program.function(function).0, &points_to.blocks[function.0 as usize]));
-        let code = |index: usize| program.function(points_to.instances[index].function).0;
-        let count = points_to.instances.len();
-        let mut callers = vec![BTreeSet::new(); count];
-        for (index, instance) in points_to.instances.iter().enumerate() {
-            for callee in instance.callees.values().flatten() {
-                callers[callee.0 as usize].insert(InstanceId(index as u32));
-            }
-        }
-        let parameters = (0..count).map(|index| vec![None; code(index).parameters.len()]).collect();
+            .map(|function| Conditions::of(program.function(function).0, &points_to.blocks[function]));
+        let instances = &points_to.instances;
+        let code = |id: InstanceId| points_to.code(id);
+        let parameters = instances.ids().map(|id| vec![None; code(id).parameters.len()]).collect();
         Self {
             points_to,
             conditions: conditions.collect(),
@@ -180,13 +174,12 @@ impl<'a, 'p> Ranges<'a, 'p> {
             numbers: FxHashMap::default(),
             given: FxHashSet::default(),
             fields: Fields::default(),
-            values: (0..count).map(|index| vec![None; code(index).instructions.len()]).collect(),
+            values: instances.ids().map(|id| vec![None; code(id).instructions.len()]).collect(),
             growth: FxHashMap::default(),
-            shared: Shared { parameters, results: vec![None; count], memory: FxHashMap::default() },
+            shared: Shared { parameters, results: instances.map(|_| None), memory: FxHashMap::default() },
             next: None,
             readers: FxHashMap::default(),
-            callers,
-            work: (0..count as u32).map(InstanceId).collect(),
+            work: instances.ids().collect(),
             steps: 0,
             reaches: RefCell::default(),
         }
@@ -201,13 +194,13 @@ impl<'a, 'p> Ranges<'a, 'p> {
             }
         }
         for _ in 0..NARROWINGS {
-            let empty = |list: &Vec<Option<Number>>| vec![None; list.len()];
-            let parameters = self.shared.parameters.iter().map(empty).collect();
-            let results = vec![None; self.shared.results.len()];
+            let empty = |list: &Vec<Option<Affine>>| vec![None; list.len()];
+            let parameters = self.shared.parameters.map(empty);
+            let results = self.shared.results.map(|_| None);
             self.next = Some(Shared { parameters, results, memory: FxHashMap::default() });
             self.begin();
-            for index in 0..self.points_to.instances.len() {
-                self.visit(InstanceId(index as u32));
+            for id in self.points_to.instances.ids() {
+                self.visit(id);
             }
             self.shared = self.next.take()?;
         }
@@ -220,7 +213,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         let roots = points_to.threads.iter().map(|thread| (thread.root, thread.creator.is_some()));
         let roots: Vec<_> = roots.chain(points_to.before_main.iter().map(|&id| (id, false))).collect();
         for (id, is_created) in roots {
-            let code = points_to.program.function(points_to.instances[id.0 as usize].function).0;
+            let code = points_to.code(id);
             // The argument of a thread is found where it is created.
             for (index, &ty) in code.parameters.iter().enumerate().skip(usize::from(is_created)) {
                 self.grow(Spot::Parameter(id, index as u32), any(ty), ty);
@@ -229,11 +222,11 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     fn thread(&self, id: InstanceId) -> ThreadId {
-        self.points_to.instances[id.0 as usize].thread
+        self.points_to.instances[id].thread
     }
 
     fn code(&self, id: InstanceId) -> &'p Function {
-        self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0
+        self.points_to.code(id)
     }
 
     fn instruction(&self, id: InstanceId, at: u32) -> &'p Instruction {
@@ -245,7 +238,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     /// Adds to a range; whether it has become larger.
-    fn grow(&mut self, spot: Spot, more: Number, ty: Type) -> bool {
+    fn grow(&mut self, spot: Spot, more: Affine, ty: Type) -> bool {
         let thread = match spot {
             Spot::Value(id, _) | Spot::Parameter(id, _) | Spot::Result(id) => self.thread(id),
             Spot::Memory(_) => crate::pointer::MAIN,
@@ -259,9 +252,9 @@ impl<'a, 'p> Ranges<'a, 'p> {
         };
         let shared = self.next.as_mut().unwrap_or(&mut self.shared);
         let known = match spot {
-            Spot::Value(id, at) => self.values[id.0 as usize][at as usize],
-            Spot::Parameter(id, index) => shared.parameters[id.0 as usize].get(index as usize).copied().flatten(),
-            Spot::Result(id) => shared.results[id.0 as usize],
+            Spot::Value(id, at) => self.values[id][at as usize],
+            Spot::Parameter(id, index) => shared.parameters[id].get(index as usize).copied().flatten(),
+            Spot::Result(id) => shared.results[id],
             Spot::Memory(place) => shared.memory.get(&place).copied(),
         };
         let wanted = match known {
@@ -284,13 +277,13 @@ impl<'a, 'p> Ranges<'a, 'p> {
             }
         }
         match spot {
-            Spot::Value(id, at) => self.values[id.0 as usize][at as usize] = Some(grown),
+            Spot::Value(id, at) => self.values[id][at as usize] = Some(grown),
             Spot::Parameter(id, index) => {
-                if let Some(parameter) = shared.parameters[id.0 as usize].get_mut(index as usize) {
+                if let Some(parameter) = shared.parameters[id].get_mut(index as usize) {
                     *parameter = Some(grown);
                 }
             }
-            Spot::Result(id) => shared.results[id.0 as usize] = Some(grown),
+            Spot::Result(id) => shared.results[id] = Some(grown),
             Spot::Memory(place) => {
                 shared.memory.insert(place, grown);
             }
@@ -311,7 +304,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
                 let instruction = &code.instructions[at];
                 let value = if dead { None } else { self.value(id, block, at as u32, instruction) };
                 if narrows {
-                    self.values[id.0 as usize][at] = value;
+                    self.values[id][at] = value;
                 } else if let Some(value) = value {
                     changed |= self.grow(Spot::Value(id, at as u32), value, instruction.ty);
                 }
@@ -322,12 +315,12 @@ impl<'a, 'p> Ranges<'a, 'p> {
 
     /// The number that a value always is, if it is the same whenever it is made.
     pub fn only(&self, id: InstanceId, at: u32) -> Option<i64> {
-        let number = self.values[id.0 as usize][at as usize].filter(|number| number.times == 0)?;
+        let number = self.values[id][at as usize].filter(|number| number.times == 0)?;
         number.rest.only()
     }
 
     /// The least and the most that a value can be, whenever it is made.
-    pub fn bounds(&self, (id, operand): &Value) -> Option<(i64, i64)> {
+    pub fn bounds(&self, (id, operand): &InstanceValue) -> Option<(i64, i64)> {
         self.type_of(*id, operand).is_none_or(|ty| bits(ty).is_some()).then_some(())?;
         let number = self.plain(*id, operand)?.flat(self.span(self.thread(*id)));
         Some((number.low(), number.high()))
@@ -335,7 +328,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
 
     /// Whether control is never at a block.
     pub fn is_dead(&self, id: InstanceId, block: u32) -> bool {
-        let function = self.points_to.instances[id.0 as usize].function.0 as usize;
+        let function = self.points_to.instances[id].function;
         self.conditions[function].at(block).iter().any(|condition| !self.can_hold(id, condition))
     }
 
@@ -349,12 +342,12 @@ impl<'a, 'p> Ranges<'a, 'p> {
         match condition {
             Condition::Is(value, number) => {
                 let value = self.plain(id, value);
-                value.is_some_and(|value| self.compared(id, value, Predicate::Equal, Number::exact(*number)).is_some())
+                value.is_some_and(|value| self.compared(id, value, Predicate::Equal, Affine::exact(*number)).is_some())
             }
             Condition::Holds(at, holds) => {
-                let Some(value) = self.values[id.0 as usize][at.0 as usize] else { return false };
+                let Some(value) = self.values[id][at.0 as usize] else { return false };
                 let wanted = if *holds { Predicate::NotEqual } else { Predicate::Equal };
-                if self.compared(id, value, wanted, Number::exact(0)).is_none() {
+                if self.compared(id, value, wanted, Affine::exact(0)).is_none() {
                     return false;
                 }
                 match self.comparison(id, *at, *holds) {
@@ -368,7 +361,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         }
     }
 
-    fn compared(&self, id: InstanceId, left: Number, predicate: Predicate, right: Number) -> Option<Number> {
+    fn compared(&self, id: InstanceId, left: Affine, predicate: Predicate, right: Affine) -> Option<Affine> {
         left.if_compared(predicate, right, self.span(self.thread(id)))
     }
 
@@ -391,7 +384,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
     fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
         let code = self.code(id);
         match operand {
-            Operand::Instruction(at) => Some(code.instructions[at.0 as usize].ty),
+            Operand::Instruction(at) => Some(code.instruction(*at).ty),
             Operand::Parameter(index) => code.parameters.get(*index as usize).copied(),
             Operand::Integer(_) | Operand::Null => None,
             _ => Some(Type::Other),
@@ -399,21 +392,21 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     /// What an operand can be, wherever it is used.
-    fn plain(&self, id: InstanceId, operand: &Operand) -> Option<Number> {
+    fn plain(&self, id: InstanceId, operand: &Operand) -> Option<Affine> {
         match operand {
-            Operand::Integer(value) => Some(Number::exact(*value)),
-            Operand::Null => Some(Number::exact(0)),
-            Operand::Instruction(at) => self.values[id.0 as usize][at.0 as usize],
+            Operand::Integer(value) => Some(Affine::exact(*value)),
+            Operand::Null => Some(Affine::exact(0)),
+            Operand::Instruction(at) => self.values[id][at.0 as usize],
             Operand::Parameter(index) => {
-                self.shared.parameters[id.0 as usize].get(*index as usize).copied().unwrap_or(Some(Number::any(64)))
+                self.shared.parameters[id].get(*index as usize).copied().unwrap_or(Some(Affine::any(64)))
             }
-            _ => Some(Number::any(64)),
+            _ => Some(Affine::any(64)),
         }
     }
 
     /// What an operand can be at a block.
-    fn at(&self, id: InstanceId, block: u32, operand: &Operand) -> Option<Number> {
-        let function = self.points_to.instances[id.0 as usize].function.0 as usize;
+    fn at(&self, id: InstanceId, block: u32, operand: &Operand) -> Option<Affine> {
+        let function = self.points_to.instances[id].function;
         let told = self.conditions[function].at(block);
         // Twice: one may be of use only after another.
         told.iter()
@@ -422,7 +415,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     /// What an operand can be on the way from one block to the next.
-    fn on_edge(&self, id: InstanceId, from: u32, to: u32, operand: &Operand) -> Option<Number> {
+    fn on_edge(&self, id: InstanceId, from: u32, to: u32, operand: &Operand) -> Option<Affine> {
         let code = self.code(id);
         let value = self.at(id, from, operand)?;
         match edge(code, from, to) {
@@ -433,10 +426,10 @@ impl<'a, 'p> Ranges<'a, 'p> {
     }
 
     /// What a condition says about a value.
-    fn told(&self, id: InstanceId, operand: &Operand, value: Number, condition: &Condition) -> Option<Number> {
+    fn told(&self, id: InstanceId, operand: &Operand, value: Affine, condition: &Condition) -> Option<Affine> {
         match condition {
             Condition::Is(other, number) if other == operand => {
-                self.compared(id, value, Predicate::Equal, Number::exact(*number))
+                self.compared(id, value, Predicate::Equal, Affine::exact(*number))
             }
             Condition::Is(..) => Some(value),
             Condition::Holds(at, holds) => {

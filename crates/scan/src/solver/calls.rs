@@ -26,7 +26,7 @@ impl Solver<'_, '_> {
         tree: &ThreadTree,
     ) -> Vec<State> {
         let (id, _) = node;
-        let instance = &self.points_to.instances[id.0 as usize];
+        let instance = &self.points_to.instances[id];
         let mut after: Vec<State> = Vec::new();
         let mut known = false;
         let once = self.once(id, at, call);
@@ -42,7 +42,7 @@ impl Solver<'_, '_> {
             after.extend(exits.map(|mut back| {
                 // It comes back from all places that call it; but no thread is running that was not, unless it is new.
                 back.active.retain(|&thread| state.active.contains(&thread) || tree.is_made_by(thread, callee));
-                if self.points_to.instances[callee.0 as usize].shared {
+                if self.points_to.instances[callee].shared {
                     self.keep(callee, &state, &mut back);
                 }
                 back
@@ -198,7 +198,7 @@ impl Solver<'_, '_> {
                         solution.before_create.insert((id, at), state.clone());
                     }
                 }
-                let created = points_to.instances[id.0 as usize].creates.get(&at);
+                let created = points_to.instances[id].creates.get(&at);
                 for &thread in created.into_iter().flatten() {
                     state.may_be_alone = false;
                     state.active.insert(thread);
@@ -238,7 +238,7 @@ impl Solver<'_, '_> {
             }
             Some(Model::Stop) => return false,
             Some(Model::Leave) => {
-                leave_thread(points_to.instances[id.0 as usize].thread, state, solution);
+                leave_thread(points_to.instances[id].thread, state, solution);
                 return false;
             }
             Some(_) => {}
@@ -276,7 +276,7 @@ impl Solver<'_, '_> {
     fn relative(&mut self, id: InstanceId, operand: &Operand, addresses: Addresses) -> Option<LockId> {
         let sum = linear(self.points_to, id, operand);
         let mut owners = std::iter::once(&sum.root).chain(sum.terms.iter().map(|(_, value)| value));
-        if owners.any(|(owner, _)| self.points_to.instances[owner.0 as usize].shared) {
+        if owners.any(|(owner, _)| self.points_to.instances[*owner].shared) {
             return None;
         }
         let entry = (sum, addresses);
@@ -330,15 +330,15 @@ impl Solver<'_, '_> {
         if tree.is_self_parallel(thread) {
             return None;
         }
-        let (creator, at) = self.points_to.threads[thread.0 as usize].creator?;
-        if self.points_to.is_place_once(creator, at) && !self.points_to.threads[thread.0 as usize].recursive {
+        let (creator, at) = self.points_to.threads[thread].creator?;
+        if self.points_to.is_place_once(creator, at) && !self.points_to.threads[thread].recursive {
             return Some(thread);
         }
         // One of several, which are not there at the same time: it must be the last one, so the handle must come from
         // where only the creation puts it.
-        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
+        let code = self.points_to.code(id);
         let Some(Operand::Instruction(load)) = operand else { return None };
-        let load = &code.instructions[load.0 as usize];
+        let load = code.instruction(*load);
         let (Operation::Load { .. }, [address]) = (&load.operation, &load.operands[..]) else { return None };
         let (cell, offset) = self.points_to.operand(id, address).only()?;
         offset.only()?;

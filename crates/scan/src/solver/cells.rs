@@ -1,5 +1,6 @@
 //! Variables, or fields of them, whose value can be followed: each access is a load or a store of all of it.
 
+use crate::index::{IndexVec, ids};
 use crate::pointer::address::{Base, BaseId};
 use crate::pointer::{InstanceId, PointsTo};
 use crate::race::touch::touched;
@@ -13,6 +14,8 @@ const MOST_CELLS: usize = 512;
 /// Position in [`Cells::all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CellId(pub u32);
+
+ids!(CellId);
 
 /// Such a piece of memory.
 #[derive(Clone, Debug)]
@@ -33,7 +36,7 @@ pub struct Cell {
 #[derive(Clone, Debug, Default)]
 pub struct Cells {
     /// The cells.
-    pub all: Vec<Cell>,
+    pub all: IndexVec<CellId, Cell>,
     by_place: FxHashMap<(BaseId, i64), CellId>,
 }
 
@@ -42,9 +45,8 @@ impl Cells {
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut places: BTreeSet<(BaseId, i64, u64)> = BTreeSet::new();
         let mut barred: FxHashSet<BaseId> = FxHashSet::default();
-        for index in 0..points_to.instances.len() {
-            let id = InstanceId(index as u32);
-            let code = points_to.program.function(points_to.instances[index].function).0;
+        for id in points_to.instances.ids() {
+            let code = points_to.code(id);
             for (at, instruction) in code.instructions.iter().enumerate() {
                 let is_plain = !matches!(instruction.operation, Operation::Call | Operation::Invoke { .. });
                 for touch in touched(points_to, id, at as u32) {
@@ -81,11 +83,10 @@ impl Cells {
             if thread_local && shared_names.contains(&base) {
                 continue;
             }
-            let described = points_to.program.variable_of(variable);
-            let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
+            let kind = points_to.program.variable_kind(variable);
             let initial = initial(kind, at, bytes);
-            cells.by_place.insert((base, at), CellId(cells.all.len() as u32));
-            cells.all.push(Cell { base, at, bytes, initial, thread_local });
+            let id = cells.all.push(Cell { base, at, bytes, initial, thread_local });
+            cells.by_place.insert((base, at), id);
         }
         cells
     }
@@ -98,7 +99,7 @@ impl Cells {
 
     /// A cell.
     pub fn get(&self, cell: CellId) -> &Cell {
-        &self.all[cell.0 as usize]
+        &self.all[cell]
     }
 
     /// All of them.
@@ -110,8 +111,8 @@ impl Cells {
 /// Variables whose address is in memory, or was given to a thread: others may have it.
 fn names_in_memory(points_to: &PointsTo<'_>) -> FxHashSet<BaseId> {
     let mut found: FxHashSet<BaseId> = points_to.passed.0.keys().copied().collect();
-    for index in 0..points_to.bases.len() {
-        found.extend(points_to.contents(BaseId(index as u32)));
+    for base in points_to.bases.ids() {
+        found.extend(points_to.contents(base));
     }
     found
 }

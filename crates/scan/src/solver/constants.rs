@@ -15,7 +15,7 @@ use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Op
 impl Solver<'_, '_> {
     /// Whether the values of an instance have names of their own.
     pub(crate) fn can_know(&self, id: InstanceId) -> bool {
-        self.most_paths > 1 && !self.points_to.instances[id.0 as usize].shared
+        self.most_paths > 1 && !self.points_to.instances[id].shared
     }
 
     /// The value of an operand, if it is known.
@@ -78,13 +78,13 @@ impl Solver<'_, '_> {
 
     fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
         let Operand::Instruction(at) = operand else { return None };
-        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
-        Some(code.instructions[at.0 as usize].ty)
+        let code = self.points_to.code(id);
+        Some(code.instruction(*at).ty)
     }
 
     /// Takes note of which values the phis of the next block have.
     pub(super) fn choose(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
-        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
+        let code = self.points_to.code(id);
         let (first, end) = range(code, next as usize);
         let mut chosen = Vec::new();
         for at in first..end {
@@ -148,8 +148,8 @@ impl Solver<'_, '_> {
         if self.can_know(id) {
             state.constants.insert((id, condition.0), bit(holds));
         }
-        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
-        let compare = &code.instructions[condition.0 as usize];
+        let code = self.points_to.code(id);
+        let compare = code.instruction(condition);
         // Whether an exchange took place.
         if let (Operation::Extract(path), [Operand::Instruction(exchange)]) =
             (&compare.operation, &compare.operands[..])
@@ -178,7 +178,7 @@ impl Solver<'_, '_> {
                 self.failed(id, value.0, state);
             }
             // What an exchange has found is the first part of its result.
-            let found = &code.instructions[value.0 as usize];
+            let found = code.instruction(*value);
             match (&found.operation, &found.operands[..]) {
                 (Operation::Extract(path), [Operand::Instruction(exchange)]) if path[..] == [0] => {
                     self.tried(id, exchange.0, equal, state);
@@ -191,7 +191,7 @@ impl Solver<'_, '_> {
     /// The result of a call is not zero: if it was to take a lock, it has not. Programs that ask for that go on without the lock.
     fn failed(&self, id: InstanceId, call: u32, state: &mut State) {
         let points_to = self.points_to;
-        let instance = &points_to.instances[id.0 as usize];
+        let instance = &points_to.instances[id];
         let instruction = &points_to.program.function(instance.function).0.instructions[call as usize];
         for name in instance.outside.get(&call).into_iter().flatten() {
             if let Some(Model::Lock(lock)) = points_to.models.of(name)

@@ -3,6 +3,9 @@
 //! All of it only ever becomes weaker: sets of values grow, sets of locks shrink. Control is followed again until nothing
 //! changes, and then each step of each thread keeps to what was believed in the steps before it, so that it is true.
 
+use crate::domain::constants::ConstantSet;
+use crate::domain::lattice::{Lattice, MustSet};
+use crate::index::IndexVec;
 use crate::locks::lockset::LockId;
 use crate::order::SyncEvent;
 use crate::order::barrier::BarrierInvariant;
@@ -11,57 +14,37 @@ use crate::pointer::ThreadId;
 use crate::solver::cells::{CellId, Cells};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Values that are told apart; more are any.
-const MOST_VALUES: usize = 4;
-
-/// A set of numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Values {
-    /// These.
-    Some(BTreeSet<i64>),
-    /// Any.
-    Any,
-}
-
-impl Default for Values {
-    fn default() -> Self {
-        Self::Some(BTreeSet::new())
-    }
-}
-
-impl Values {
-    /// Adds a number, or any; whether that is new.
-    pub fn add(&mut self, value: Option<i64>) -> bool {
-        let Self::Some(known) = self else { return false };
-        match value {
-            Some(value) if known.contains(&value) => return false,
-            Some(value) if known.len() < MOST_VALUES => {
-                known.insert(value);
-            }
-            _ => *self = Self::Any,
-        }
-        true
-    }
-}
-
 /// What keeps the writers of a cell apart while several threads are running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// It is not written then.
     Settled,
     /// Each writer holds all of these.
-    Locks(BTreeSet<LockId>),
+    Locks(MustSet<LockId>),
+}
+
+impl Lattice for Guard {
+    fn join(&mut self, other: &Self) -> bool {
+        match (&mut *self, other) {
+            (_, Self::Settled) => false,
+            (Self::Locks(known), Self::Locks(locks)) => known.join(locks),
+            (Self::Settled, Self::Locks(_)) => {
+                *self = other.clone();
+                true
+            }
+        }
+    }
 }
 
 /// What is believed of one cell.
 #[derive(Clone, Debug)]
 pub struct CellInvariant {
     /// All values that it ever has.
-    pub values: Values,
+    pub values: ConstantSet,
     /// Values that it has when there begins to be more than one thread.
-    pub start: Values,
+    pub start: ConstantSet,
     /// Values that it has when a lock of its guard is given back.
-    pub rest: BTreeMap<LockId, Values>,
+    pub rest: BTreeMap<LockId, ConstantSet>,
     /// What keeps its writers apart.
     pub guard: Guard,
     /// Once it is not zero it stays so, while several threads are running.
@@ -81,8 +64,8 @@ pub struct CellInvariant {
 /// All beliefs.
 #[derive(Clone, Debug, Default)]
 pub struct Invariants {
-    cells: Vec<CellInvariant>,
-    keys: Vec<LockId>,
+    cells: IndexVec<CellId, CellInvariant>,
+    keys: IndexVec<CellId, LockId>,
     /// Semaphores, by their addresses.
     pub semaphores: BTreeMap<LockId, SemaphoreInvariant>,
     /// A semaphore whose address is not known was raised.
@@ -100,11 +83,11 @@ impl Invariants {
     /// What is believed at first.
     pub fn of(cells: &Cells) -> Self {
         let invariant = |initial: Option<i64>| {
-            let mut values = Values::default();
+            let mut values = ConstantSet::default();
             values.add(initial);
             CellInvariant {
                 values,
-                start: Values::default(),
+                start: ConstantSet::default(),
                 rest: BTreeMap::new(),
                 guard: Guard::Settled,
                 is_flag: initial == Some(0),
@@ -124,58 +107,47 @@ impl Invariants {
 
     /// What is believed of a cell.
     pub fn cell(&self, cell: CellId) -> &CellInvariant {
-        &self.cells[cell.0 as usize]
+        &self.cells[cell]
     }
 
     /// The cell may have this value.
     pub fn may_be(&mut self, cell: CellId, value: Option<i64>) {
-        self.changed |= self.cells[cell.0 as usize].values.add(value);
+        self.changed |= self.cells[cell].values.add(value);
     }
 
     /// The cell may have this value when there begins to be more than one thread.
     pub fn may_start_at(&mut self, cell: CellId, value: Option<i64>) {
-        self.changed |= self.cells[cell.0 as usize].start.add(value);
+        self.changed |= self.cells[cell].start.add(value);
     }
 
     /// The cell may have this value when a lock is given back.
     pub fn may_rest_at(&mut self, cell: CellId, key: &LockId, value: Option<i64>) {
-        self.changed |= self.cells[cell.0 as usize].rest.entry(key.clone()).or_default().add(value);
+        self.changed |= self.cells[cell].rest.entry(key.clone()).or_default().add(value);
     }
 
     /// What may be found in a cell by whoever takes a lock of its guard.
-    pub fn found_under(&self, cell: CellId, key: &LockId) -> Values {
+    pub fn found_under(&self, cell: CellId, key: &LockId) -> ConstantSet {
         let invariant = self.cell(cell);
         let mut all = invariant.start.clone();
-        match invariant.rest.get(key) {
-            Some(Values::Some(rest)) => rest.iter().for_each(|&value| {
-                all.add(Some(value));
-            }),
-            Some(Values::Any) => all = Values::Any,
-            None => {}
+        if let Some(rest) = invariant.rest.get(key) {
+            all.join(rest);
         }
         all
     }
 
     /// The cell as a lock.
     pub fn key(&self, cell: CellId) -> &LockId {
-        &self.keys[cell.0 as usize]
+        &self.keys[cell]
     }
 
     /// The cell is written by someone who holds these.
     pub fn written_under(&mut self, cell: CellId, locks: BTreeSet<LockId>) {
-        let guard = &mut self.cells[cell.0 as usize].guard;
-        let next = match &*guard {
-            Guard::Settled => locks,
-            Guard::Locks(known) => known.intersection(&locks).cloned().collect(),
-        };
-        let next = Guard::Locks(next);
-        self.changed |= *guard != next;
-        *guard = next;
+        self.changed |= self.cells[cell].guard.join(&Guard::Locks(MustSet(locks)));
     }
 
     /// The cell is increased, or changed otherwise if that is zero.
     pub fn increased(&mut self, cell: CellId, step: u64) {
-        let known = &mut self.cells[cell.0 as usize].step;
+        let known = &mut self.cells[cell].step;
         self.changed |= step < *known;
         *known = step.min(*known);
     }
@@ -187,7 +159,7 @@ impl Invariants {
 
     /// Changes one of the things that are believed of a cell.
     pub fn refute(&mut self, cell: CellId, which: impl Fn(&mut CellInvariant) -> &mut bool) {
-        self.changed |= std::mem::replace(which(&mut self.cells[cell.0 as usize]), false);
+        self.changed |= std::mem::replace(which(&mut self.cells[cell]), false);
     }
 
     /// A thread makes an event happen.
@@ -236,19 +208,10 @@ impl Invariants {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::lattice::laws::check;
     use crate::pointer::address::BaseId;
     use crate::solver::cells::Cell;
-
-    #[test]
-    fn sets_of_values_grow_until_they_are_any() {
-        let mut values = Values::default();
-        assert!(values.add(Some(1)) && !values.add(Some(1)));
-        for value in 2..=MOST_VALUES as i64 {
-            assert!(values.add(Some(value)));
-        }
-        assert_ne!(values, Values::Any);
-        assert!(values.add(Some(99)) && values == Values::Any && !values.add(None));
-    }
+    use proptest::prelude::*;
 
     #[test]
     fn a_guard_is_what_all_writers_hold() {
@@ -260,7 +223,7 @@ mod tests {
         invariants.written_under(CellId(0), BTreeSet::from([key(0), key(8)]));
         assert!(invariants.settle());
         invariants.written_under(CellId(0), BTreeSet::from([key(8)]));
-        assert_eq!(invariants.cell(CellId(0)).guard, Guard::Locks(BTreeSet::from([key(8)])));
+        assert_eq!(invariants.cell(CellId(0)).guard, Guard::Locks(MustSet(BTreeSet::from([key(8)]))));
         assert!(invariants.settle() && !invariants.settle());
     }
 
@@ -273,10 +236,10 @@ mod tests {
         let (one, other) = (LockId::At(BaseId(0), 0), LockId::At(BaseId(0), 8));
         invariants.may_start_at(CellId(0), Some(5));
         invariants.may_rest_at(CellId(0), &one, Some(6));
-        assert_eq!(invariants.found_under(CellId(0), &one), Values::Some(BTreeSet::from([5, 6])));
-        assert_eq!(invariants.found_under(CellId(0), &other), Values::Some(BTreeSet::from([5])));
+        assert_eq!(invariants.found_under(CellId(0), &one), ConstantSet::Some(BTreeSet::from([5, 6])));
+        assert_eq!(invariants.found_under(CellId(0), &other), ConstantSet::Some(BTreeSet::from([5])));
         invariants.may_rest_at(CellId(0), &one, None);
-        assert_eq!(invariants.found_under(CellId(0), &one), Values::Any);
+        assert_eq!(invariants.found_under(CellId(0), &one), ConstantSet::Any);
     }
 
     #[test]
@@ -285,5 +248,12 @@ mod tests {
         invariants.semaphore(&LockId::Atomic, |_| {});
         assert!(invariants.semaphores[&LockId::Atomic].begins_with(1));
         assert!(invariants.settle() && !invariants.semaphores[&LockId::Atomic].begins_with(1));
+    }
+
+    #[test]
+    fn guards_are_a_lattice() {
+        let lock = (0..4_i64).prop_map(|at| LockId::At(BaseId(0), at));
+        let locks = proptest::collection::btree_set(lock, 0..4).prop_map(|locks| Guard::Locks(MustSet(locks)));
+        check(prop_oneof![1 => Just(Guard::Settled), 4 => locks]);
     }
 }

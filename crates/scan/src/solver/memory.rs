@@ -7,11 +7,12 @@
 
 use super::constants::fits;
 use super::{Solver, State};
+use crate::domain::constants::ConstantSet;
 use crate::locks::lockset::{HeldLock, LockId, held};
 use crate::order::SyncEvent;
 use crate::pointer::{InstanceId, MAIN, ThreadId};
 use crate::solver::cells::CellId;
-use crate::solver::invariants::{Guard, Values};
+use crate::solver::invariants::Guard;
 use racehunter_ir::{Instruction, Order, UpdateOperator};
 use racehunter_ir::{Operand, Operation};
 use std::collections::BTreeSet;
@@ -41,7 +42,7 @@ impl Solver<'_, '_> {
     }
 
     fn thread(&self, id: InstanceId) -> ThreadId {
-        self.points_to.instances[id.0 as usize].thread
+        self.points_to.instances[id].thread
     }
 
     /// What is known of memory when a thread begins.
@@ -105,12 +106,12 @@ impl Solver<'_, '_> {
         }
         let invariant = self.invariants.cell(cell);
         let values = match state.cells.get(&cell) {
-            Some(&value) => Values::Some(BTreeSet::from([value])),
-            None if self.cells.get(cell).thread_local => Values::Any,
+            Some(&value) => ConstantSet::Some(BTreeSet::from([value])),
+            None if self.cells.get(cell).thread_local => ConstantSet::Any,
             None if invariant.guard == Guard::Settled && !self.is_alone(thread, &state) => invariant.start.clone(),
             None => invariant.values.clone(),
         };
-        let Values::Some(values) = values else { return vec![state] };
+        let ConstantSet::Some(values) = values else { return vec![state] };
         if !values.iter().all(|&value| fits(value, load.ty)) {
             return vec![state];
         }
@@ -225,7 +226,7 @@ impl Solver<'_, '_> {
         }
         for cell in self.cells.ids() {
             let Guard::Locks(locks) = self.invariants.cell(cell).guard.clone() else { continue };
-            for key in locks {
+            for key in locks.0 {
                 if is_it(&key) && !held(state).any(|lock| lock.id == key) {
                     self.invariants.may_rest_at(cell, &key, None);
                 }
@@ -270,7 +271,7 @@ impl Solver<'_, '_> {
                     continue;
                 }
                 match &self.invariants.found_under(cell, taken) {
-                    Values::Some(rest) if paths.len() * rest.len() <= MOST_FOUND => {
+                    ConstantSet::Some(rest) if paths.len() * rest.len() <= MOST_FOUND => {
                         let find = |path: State| {
                             rest.iter().map(move |&value| {
                                 let mut found = path.clone();

@@ -17,7 +17,7 @@ use crate::locks::lockset::{HeldLock, LockId};
 use crate::locks::recursion::RecursiveMutexes;
 use crate::locks::summary::Summaries;
 use crate::pointer::address::{Addresses, Base, BaseId};
-use crate::pointer::{InstanceId, PointsTo, ThreadId};
+use crate::pointer::{InstanceId, MAIN, PointsTo, ThreadId};
 use crate::ranges::Ranges;
 use crate::report::Gaps;
 use crate::solver::cells::Cells;
@@ -94,12 +94,11 @@ impl Solver<'_, '_> {
     fn round(&mut self, tree: &ThreadTree) -> Solution {
         let mut solution = Solution::default();
         let mut work: BTreeSet<Node> = BTreeSet::new();
-        let roots: Vec<InstanceId> = self.points_to.threads.iter().map(|thread| thread.root).collect();
-        for (index, &root) in roots.iter().enumerate() {
-            let active = tree.inherited(ThreadId(index as u32)).clone();
+        for (thread, described) in self.points_to.threads.entries() {
+            let active = tree.inherited(thread).clone();
             let mut state = State { active: MaySet(active), ..State::default() };
-            self.begin(ThreadId(index as u32), &mut state);
-            let root = self.points_to.before_main.first().copied().filter(|_| index == 0).unwrap_or(root);
+            self.begin(thread, &mut state);
+            let root = self.points_to.before_main.first().copied().filter(|_| thread == MAIN).unwrap_or(described.root);
             for state in self.enter(root, state) {
                 solution.entries.entry((root, 0)).or_default().add(&state, self.most_paths);
             }
@@ -127,7 +126,7 @@ impl Solver<'_, '_> {
     /// What entering a function does.
     fn enter(&mut self, id: InstanceId, mut state: State) -> Vec<State> {
         self.rename(id, None, &mut state);
-        let name = self.points_to.program.function_name(self.points_to.instances[id.0 as usize].function);
+        let name = self.points_to.program.function_name(self.points_to.instances[id].function);
         if !self.points_to.models.is_atomic(name) {
             return vec![state];
         }
@@ -163,7 +162,7 @@ impl Solver<'_, '_> {
         visit: &mut dyn FnMut(u32, &State),
     ) -> Vec<State> {
         let (id, block) = node;
-        let code = self.points_to.program.function(self.points_to.instances[id.0 as usize].function).0;
+        let code = self.points_to.code(id);
         let (first, end) = range(code, block as usize);
         let mut states = vec![state];
         for at in first..end {
@@ -222,10 +221,10 @@ impl Solver<'_, '_> {
         tree: &ThreadTree,
     ) {
         let points_to = self.points_to;
-        let function = points_to.instances[id.0 as usize].function;
+        let function = points_to.instances[id].function;
         let code = points_to.program.function(function).0;
         let (_, end) = range(code, block as usize);
-        for &next in &points_to.blocks[function.0 as usize].successors[block as usize] {
+        for &next in &points_to.blocks[function].successors[block as usize] {
             if self.ranges.is_some_and(|ranges| ranges.is_dead(id, next) || ranges.is_dead_edge(id, block, next)) {
                 continue;
             }
@@ -252,8 +251,8 @@ impl Solver<'_, '_> {
 
     /// A loop that creates threads is taken to have done so when control leaves it, although it may have had no round at all.
     fn leave_loop(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
-        let instance = &self.points_to.instances[id.0 as usize];
-        let blocks = &self.points_to.blocks[instance.function.0 as usize];
+        let instance = &self.points_to.instances[id];
+        let blocks = &self.points_to.blocks[instance.function];
         let around = blocks.cycle[block as usize];
         if around.is_none() || blocks.cycle[next as usize] == around {
             return;
@@ -290,7 +289,7 @@ impl Solver<'_, '_> {
     /// The latest piece of some memory belongs to this thread alone. What nobody else ever gets at needs no such note, and
     /// neither does what has no name of its own: to carry them along would be for nothing.
     fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
-        if !self.points_to.instances[id.0 as usize].shared {
+        if !self.points_to.instances[id].shared {
             state.owned.extend(self.points_to.find_base(base).filter(|base| self.escaped.contains(base)));
         }
     }
@@ -308,7 +307,7 @@ impl Solver<'_, '_> {
         solution: &mut Solution,
         work: &mut BTreeSet<Node>,
     ) {
-        let instance = &self.points_to.instances[id.0 as usize];
+        let instance = &self.points_to.instances[id];
         if self.points_to.models.is_atomic(self.points_to.program.function_name(instance.function)) {
             let before = state.clone();
             state.lockset.retain(|held| held.id != LockId::Atomic);
@@ -319,7 +318,7 @@ impl Solver<'_, '_> {
             match self.points_to.before_main.iter().position(|earlier| *earlier == id) {
                 Some(index) => {
                     let next = self.points_to.before_main.get(index + 1);
-                    let next = next.copied().unwrap_or(self.points_to.threads[0].root);
+                    let next = next.copied().unwrap_or(self.points_to.threads[MAIN].root);
                     for state in self.enter(next, state.clone()) {
                         self.arrive((next, 0), &state, solution, work);
                     }

@@ -1,7 +1,7 @@
 //! Threads that a loop creates: what each of them has for itself, and loops that wait for all of them.
 
 use crate::cfg::loops::{Counter, Loop, Loops};
-use crate::domain::linear::{Linear, Value, linear, number};
+use crate::domain::linear::{InstanceValue, Linear, linear, number};
 use crate::models::Model;
 use crate::pointer::address::{Base, BaseId};
 use crate::pointer::fresh;
@@ -79,8 +79,7 @@ impl ThreadGroups {
     /// Finds all crews of a program.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut found = Self::default();
-        for index in 0..points_to.threads.len() {
-            let thread = ThreadId(index as u32);
+        for thread in points_to.threads.ids() {
             if let Some(group) = found.group(points_to, thread) {
                 found.find_joins(points_to, thread, &group);
                 found.groups.insert(thread, group);
@@ -90,19 +89,19 @@ impl ThreadGroups {
     }
 
     pub(super) fn loops(&mut self, points_to: &PointsTo<'_>, function: FunctionId) -> &Loops {
-        self.loops.entry(function).or_insert_with(|| Loops::of(&points_to.blocks[function.0 as usize]))
+        self.loops.entry(function).or_insert_with(|| Loops::of(&points_to.blocks[function]))
     }
 
     fn group(&mut self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<Group> {
-        let described = &points_to.threads[thread.0 as usize];
+        let described = &points_to.threads[thread];
         let (creator, at) = described.creator?;
         // The loop is passed through once; else a number could come again.
         if described.recursive || !points_to.is_once(creator) {
             return None;
         }
-        let instance = &points_to.instances[creator.0 as usize];
+        let instance = &points_to.instances[creator];
         let function = instance.function;
-        let blocks = &points_to.blocks[function.0 as usize];
+        let blocks = &points_to.blocks[function];
         let code = points_to.program.function(function).0;
         let loops = self.loops(points_to, function);
         let around = loops.innermost(blocks.block_of[at as usize])?.clone();
@@ -116,8 +115,8 @@ impl ThreadGroups {
         let argument = call.operands.get(create.argument + 1)?;
         let handle = linear(points_to, creator, call.operands.get(create.handle? + 1)?);
         let counters: Vec<Counter> = around.counters(code).into_iter().filter(Counter::is_distinct).collect();
-        let is_counter = |counter: &Counter, value: &Value| *value == (creator, instruction(counter.phi));
-        let by = |value: &Value| counters.iter().find(|counter| is_counter(counter, value)).cloned();
+        let is_counter = |counter: &Counter, value: &InstanceValue| *value == (creator, instruction(counter.phi));
+        let by = |value: &InstanceValue| counters.iter().find(|counter| is_counter(counter, value)).cloned();
         let given = given(points_to, creator, argument, &around, loops, &counters);
         // The counter is the one of the argument, or else of the handle.
         let counter = match &given {
@@ -147,7 +146,7 @@ impl ThreadGroups {
     /// How many members a crew has at most.
     pub fn size(&self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<u64> {
         let group = self.groups.get(&thread)?;
-        let instance = &points_to.instances[group.creator.0 as usize];
+        let instance = &points_to.instances[group.creator];
         let around = self.loops.get(&instance.function)?.all.iter().find(|other| other.header == group.header)?;
         let code = points_to.program.function(instance.function).0;
         let bounds = around.counters(code).into_iter().filter_map(|counter| counter.rounds());
@@ -164,7 +163,7 @@ impl ThreadGroups {
         bytes: u64,
     ) -> Option<Own> {
         let group = self.groups.get(&thread)?;
-        let argument = (points_to.threads[thread.0 as usize].root, Operand::Parameter(0));
+        let argument = (points_to.threads[thread].root, Operand::Parameter(0));
         let sum = linear(points_to, id, address);
         match group.given.as_ref()? {
             Given::Object => (sum.root == argument).then_some(Own::Argument),
@@ -187,8 +186,8 @@ impl ThreadGroups {
     ) -> Option<Own> {
         let (id, at) = access;
         let group = self.groups.get(&thread).filter(|group| group.creator == id)?;
-        let function = points_to.instances[id.0 as usize].function;
-        let blocks = &points_to.blocks[function.0 as usize];
+        let function = points_to.instances[id].function;
+        let blocks = &points_to.blocks[function];
         let loops = self.loops.get(&function)?;
         let (block, creates) = (blocks.block_of[at as usize], blocks.block_of[group.at as usize]);
         let around = loops.all.iter().find(|other| other.header == group.header)?;
@@ -214,13 +213,13 @@ pub(super) fn instruction(at: u32) -> Operand {
 }
 
 /// Where a number comes from.
-pub(super) fn plain(points_to: &PointsTo<'_>, value: &Value) -> Value {
+pub(super) fn plain(points_to: &PointsTo<'_>, value: &InstanceValue) -> InstanceValue {
     number(points_to, value.0, &value.1)
 }
 
 /// The one function outside of the program that a call leads to.
 pub(super) fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) -> Option<(Model, &'p Instruction)> {
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at)?.iter();
     let name = names.next()?;
     let is_only = names.next().is_none() && !instance.callees.contains_key(&at);
@@ -229,7 +228,7 @@ pub(super) fn only_model<'p>(points_to: &PointsTo<'p>, id: InstanceId, at: u32) 
 }
 
 /// The one place in memory that a value leads to.
-pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &Value) -> Option<(BaseId, i64)> {
+pub(crate) fn one_place(points_to: &PointsTo<'_>, value: &InstanceValue) -> Option<(BaseId, i64)> {
     let (base, offset) = points_to.operand(value.0, &value.1).only()?;
     let begin = offset.only()?;
     points_to.is_strong(base).then_some((base, begin))
@@ -244,9 +243,10 @@ fn given(
     loops: &Loops,
     counters: &[Counter],
 ) -> Option<(Given, Option<Counter>)> {
-    let function = points_to.instances[creator.0 as usize].function;
-    let blocks = &points_to.blocks[function.0 as usize];
-    let by = |value: &Value| counters.iter().find(|counter| *value == (creator, instruction(counter.phi))).cloned();
+    let function = points_to.instances[creator].function;
+    let blocks = &points_to.blocks[function];
+    let by =
+        |value: &InstanceValue| counters.iter().find(|counter| *value == (creator, instruction(counter.phi))).cloned();
     // Made in the same round, and in each.
     if let Some(base) = fresh::latest(points_to, creator, argument)
         && let Base::Heap(id, at) = *points_to.describe(base)
@@ -269,7 +269,7 @@ fn given(
 }
 
 /// The row of an array that a number leads to.
-fn row(points_to: &PointsTo<'_>, sum: &Linear, number: &Value, bytes: u64) -> Option<Own> {
+fn row(points_to: &PointsTo<'_>, sum: &Linear, number: &InstanceValue, bytes: u64) -> Option<Own> {
     let [(scale, index)] = &sum.terms[..] else { return None };
     if plain(points_to, index) != *number {
         return None;

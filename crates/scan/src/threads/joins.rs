@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 impl ThreadGroups {
     /// Finds loops after which all members are over.
     pub(super) fn find_joins(&mut self, points_to: &PointsTo<'_>, thread: ThreadId, group: &Group) {
-        let instance = &points_to.instances[group.creator.0 as usize];
+        let instance = &points_to.instances[group.creator];
         let function = instance.function;
-        let blocks = &points_to.blocks[function.0 as usize];
+        let blocks = &points_to.blocks[function];
         let code = points_to.program.function(function).0;
         let Some((Model::Create(create), call)) = only_model(points_to, group.creator, group.at) else { return };
         let Some(handle) = create.handle.and_then(|index| call.operands.get(index + 1)) else { return };
@@ -38,7 +38,7 @@ impl ThreadGroups {
             let Some((Model::Join(join), call)) = only_model(points_to, group.creator, at) else { continue };
             let Some(around) = loops.innermost(blocks.block_of[at as usize]) else { continue };
             let Some(Operand::Instruction(load)) = call.operands.get(join.handle + 1) else { continue };
-            let load = &code.instructions[load.0 as usize];
+            let load = code.instruction(*load);
             let (Operation::Load { .. }, [address]) = (&load.operation, &load.operands[..]) else { continue };
             let loaded = linear(points_to, group.creator, address);
             let [(other_scale, other_index)] = &loaded.terms[..] else { continue };
@@ -92,10 +92,10 @@ impl ThreadGroups {
 
 /// The place that a number is read from, and how many bytes, if nothing writes there any more when control has come to a loop.
 fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand) -> Option<(BaseId, i64, u64)> {
-    let function = points_to.instances[id.0 as usize].function;
-    let blocks = &points_to.blocks[function.0 as usize];
+    let function = points_to.instances[id].function;
+    let blocks = &points_to.blocks[function];
     let Operand::Instruction(load) = number else { return None };
-    let load = &points_to.program.function(function).0.instructions[load.0 as usize];
+    let load = points_to.program.function(function).0.instruction(*load);
     let (Operation::Load { bytes, volatile: false, .. }, [address]) = (&load.operation, &load.operands[..]) else {
         return None;
     };
@@ -107,7 +107,7 @@ fn kept(points_to: &PointsTo<'_>, id: InstanceId, from: &Loop, number: &Operand)
     }
     let is_before = |(mut writer, mut at): (InstanceId, u32)| {
         while writer != id {
-            let instance = &points_to.instances[writer.0 as usize];
+            let instance = &points_to.instances[writer];
             match instance.caller.filter(|_| !instance.shared) {
                 Some(call) => (writer, at) = call,
                 None => return false,

@@ -1,5 +1,6 @@
 //! Which threads may run at the same time.
 
+use crate::index::IndexVec;
 use crate::pointer::{InstanceId, PointsTo, ThreadId};
 use crate::solver::{Solution, State};
 use std::collections::BTreeSet;
@@ -7,45 +8,42 @@ use std::collections::BTreeSet;
 /// Who creates whom, and what follows for who runs with whom.
 #[derive(Clone, Debug)]
 pub struct ThreadTree {
-    parents: Vec<Option<ThreadId>>,
-    descendants: Vec<BTreeSet<ThreadId>>,
-    self_parallel: Vec<bool>,
+    parents: IndexVec<ThreadId, Option<ThreadId>>,
+    descendants: IndexVec<ThreadId, BTreeSet<ThreadId>>,
+    self_parallel: IndexVec<ThreadId, bool>,
     /// Descendants of earlier threads of the same place that may be running when one begins.
-    inherited: Vec<BTreeSet<ThreadId>>,
-    left: Vec<BTreeSet<ThreadId>>,
-    before_create: Vec<BTreeSet<ThreadId>>,
+    inherited: IndexVec<ThreadId, BTreeSet<ThreadId>>,
+    left: IndexVec<ThreadId, BTreeSet<ThreadId>>,
+    before_create: IndexVec<ThreadId, BTreeSet<ThreadId>>,
     /// Those that surely are running when one begins.
-    running: Vec<BTreeSet<ThreadId>>,
+    running: IndexVec<ThreadId, BTreeSet<ThreadId>>,
     /// Of each instance, threads that a call of it creates, and their descendants.
-    made: Vec<BTreeSet<ThreadId>>,
+    made: IndexVec<InstanceId, BTreeSet<ThreadId>>,
 }
 
 impl ThreadTree {
     /// The tree of threads; nothing is known yet about who runs with whom.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
-        let count = points_to.threads.len();
-        let thread_of = |thread: &crate::pointer::Thread| {
-            thread.creator.map(|(instance, _)| points_to.instances[instance.0 as usize].thread)
-        };
-        let parents: Vec<Option<ThreadId>> = points_to.threads.iter().map(thread_of).collect();
-        let mut descendants = vec![BTreeSet::new(); count];
-        for index in 0..count {
-            let mut ancestor = parents[index];
+        let threads = &points_to.threads;
+        let parents = threads.map(|thread| thread.creator.map(|(creator, _)| points_to.instances[creator].thread));
+        let mut descendants: IndexVec<ThreadId, BTreeSet<ThreadId>> = threads.map(|_| BTreeSet::new());
+        for id in threads.ids() {
+            let mut ancestor = parents[id];
             while let Some(thread) = ancestor {
-                if !descendants[thread.0 as usize].insert(ThreadId(index as u32)) {
+                if !descendants[thread].insert(id) {
                     break;
                 }
-                ancestor = parents[thread.0 as usize];
+                ancestor = parents[thread];
             }
         }
         // What creates itself is a descendant of itself.
-        for (index, thread) in points_to.threads.iter().enumerate() {
+        for (id, thread) in threads.entries() {
             if thread.recursive {
-                descendants[index].insert(ThreadId(index as u32));
+                descendants[id].insert(id);
             }
         }
-        let self_parallel = points_to.threads.iter().map(|thread| thread.recursive).collect();
-        let empty = vec![BTreeSet::new(); count];
+        let self_parallel = threads.map(|thread| thread.recursive);
+        let empty = threads.map(|_| BTreeSet::new());
         Self {
             parents,
             descendants,
@@ -54,29 +52,24 @@ impl ThreadTree {
             left: empty.clone(),
             before_create: empty.clone(),
             running: empty,
-            made: Vec::new(),
+            made: points_to.instances.map(|_| BTreeSet::new()),
         }
         .with_made(points_to)
     }
 
     /// Goes from whoever creates threads to all who call that, and on to their callers.
     fn with_made(mut self, points_to: &PointsTo<'_>) -> Self {
-        self.made = vec![BTreeSet::new(); points_to.instances.len()];
-        let mut callers = vec![BTreeSet::new(); points_to.instances.len()];
-        let mut work: Vec<usize> = Vec::new();
-        for (index, instance) in points_to.instances.iter().enumerate() {
-            for callee in instance.callees.values().flatten() {
-                callers[callee.0 as usize].insert(index);
-            }
+        let mut work: Vec<InstanceId> = Vec::new();
+        for (id, instance) in points_to.instances.entries() {
             for &thread in instance.creates.values().flatten() {
-                self.made[index].insert(thread);
-                self.made[index].extend(&self.descendants[thread.0 as usize]);
-                work.push(index);
+                self.made[id].insert(thread);
+                self.made[id].extend(&self.descendants[thread]);
+                work.push(id);
             }
         }
-        while let Some(index) = work.pop() {
-            for &caller in &callers[index] {
-                let more: Vec<ThreadId> = self.made[index].difference(&self.made[caller]).copied().collect();
+        while let Some(id) = work.pop() {
+            for caller in points_to.callers(id) {
+                let more: Vec<ThreadId> = self.made[id].difference(&self.made[caller]).copied().collect();
                 if !more.is_empty() {
                     self.made[caller].extend(more);
                     work.push(caller);
@@ -88,45 +81,44 @@ impl ThreadTree {
 
     /// Whether a call of an instance can create a thread, itself or by what it calls.
     pub fn is_made_by(&self, thread: ThreadId, callee: InstanceId) -> bool {
-        self.made[callee.0 as usize].contains(&thread)
+        self.made[callee].contains(&thread)
     }
 
     /// All threads that a thread creates, and that those create.
     pub fn descendants(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
-        &self.descendants[thread.0 as usize]
+        &self.descendants[thread]
     }
 
     /// Whether two threads of the same place may run at the same time.
     pub fn is_self_parallel(&self, thread: ThreadId) -> bool {
-        self.self_parallel[thread.0 as usize]
+        self.self_parallel[thread]
     }
 
     /// Descendants that may be running when a thread begins.
     pub fn inherited(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
-        &self.inherited[thread.0 as usize]
+        &self.inherited[thread]
     }
 
     /// Descendants that may be running after the end of a thread.
     pub fn left_by(&self, thread: ThreadId) -> &BTreeSet<ThreadId> {
-        &self.left[thread.0 as usize]
+        &self.left[thread]
     }
 
     /// Takes over what a round of following control has shown; whether anything is new. It only ever becomes more: a
     /// thread is taken to be alone of its kind until it is seen to be created while another one may be running.
     pub fn learn(&mut self, points_to: &PointsTo<'_>, solution: &Solution) -> bool {
         let mut changed = false;
-        for (index, thread) in points_to.threads.iter().enumerate() {
-            let id = ThreadId(index as u32);
+        for (id, thread) in points_to.threads.entries() {
             let mut add = |set: &mut BTreeSet<ThreadId>, more: BTreeSet<ThreadId>| {
                 let before = set.len();
                 set.extend(more);
                 changed |= set.len() != before;
             };
-            add(&mut self.left[index], solution.left_by(id));
+            add(&mut self.left[id], solution.left_by(id));
             let Some((creator, _)) = thread.creator else { continue };
             let mut before = BTreeSet::new();
             let mut running: Option<BTreeSet<ThreadId>> = None;
-            for (at, threads) in &points_to.instances[creator.0 as usize].creates {
+            for (at, threads) in &points_to.instances[creator].creates {
                 if threads.contains(&id)
                     && let Some(state) = solution.before_create.get(&(creator, *at))
                 {
@@ -137,12 +129,12 @@ impl ThreadTree {
                 }
             }
             // Nothing is decided by it, so it is no matter that it is not final before the last round.
-            self.running[index] = running.unwrap_or_default();
-            add(&mut self.inherited[index], before.intersection(&self.descendants[index]).copied().collect());
-            let parent = points_to.instances[creator.0 as usize].thread;
-            let parallel = before.contains(&id) || self.self_parallel[parent.0 as usize];
-            add(&mut self.before_create[index], before);
-            if parallel && !std::mem::replace(&mut self.self_parallel[index], true) {
+            self.running[id] = running.unwrap_or_default();
+            add(&mut self.inherited[id], before.intersection(&self.descendants[id]).copied().collect());
+            let parent = points_to.instances[creator].thread;
+            let parallel = before.contains(&id) || self.self_parallel[parent];
+            add(&mut self.before_create[id], before);
+            if parallel && !std::mem::replace(&mut self.self_parallel[id], true) {
                 changed = true;
             }
         }
@@ -150,7 +142,7 @@ impl ThreadTree {
     }
 
     fn ancestors(&self, thread: ThreadId) -> Vec<ThreadId> {
-        std::iter::successors(Some(thread), |thread| self.parents[thread.0 as usize]).collect()
+        std::iter::successors(Some(thread), |thread| self.parents[*thread]).collect()
     }
 
     /// Whether two threads surely are there at the same time at some moment, if loops have rounds: one is created while the other
@@ -160,9 +152,8 @@ impl ThreadTree {
         first == second
             || first_state.running.contains(&second)
             || second_state.running.contains(&first)
-            || (self.parents[first.0 as usize] == self.parents[second.0 as usize]
-                && (self.running[first.0 as usize].contains(&second)
-                    || self.running[second.0 as usize].contains(&first)))
+            || (self.parents[first] == self.parents[second]
+                && (self.running[first].contains(&second) || self.running[second].contains(&first)))
     }
 
     /// Whether two threads may be at these points at the same time.
@@ -183,9 +174,8 @@ impl ThreadTree {
         if self.is_self_parallel(common) {
             return true;
         }
-        let child =
-            |list: &[ThreadId]| list.iter().copied().find(|thread| self.parents[thread.0 as usize] == Some(common));
+        let child = |list: &[ThreadId]| list.iter().copied().find(|thread| self.parents[*thread] == Some(common));
         let (Some(left), Some(right)) = (child(&above_first), child(&above_second)) else { return true };
-        self.before_create[left.0 as usize].contains(&second) || self.before_create[right.0 as usize].contains(&first)
+        self.before_create[left].contains(&second) || self.before_create[right].contains(&first)
     }
 }
