@@ -11,7 +11,7 @@ const PAGE: usize = 4096;
 const SMALLEST: usize = 16 << 20;
 const LARGEST: usize = 1 << 36;
 
-/// Has the kernel use large pages wherever three quarters of one are in memory already.
+/// Asks the kernel to use large pages wherever three quarters of one are already in memory.
 pub(crate) unsafe fn gather() {
     const OPEN: usize = 2;
     let maps = sys::call(OPEN, c"/proc/self/maps".as_ptr() as usize, 0, 0, 0);
@@ -74,7 +74,7 @@ unsafe fn gather_mapping(start: usize, len: usize) {
     }
 }
 
-/// Whether most of the pages that would be one are in memory.
+/// Whether most of the pages that would form a large one are in memory.
 unsafe fn is_dense(at: usize) -> bool {
     const MINCORE: usize = 27;
     let mut present = [0_u8; LARGE_PAGE / PAGE];

@@ -67,7 +67,7 @@ impl Exporter<'_> {
         }
         for function in self.module.functions() {
             if function.is_declaration() || is_elsewhere(function) {
-                // What nobody uses says nothing; what is used gets its symbol from its user.
+                // Unused globals carry no information; used ones get their symbol from their user.
                 continue;
             }
             let exported = self.function(function);
@@ -91,7 +91,7 @@ impl Exporter<'_> {
             Kind::LLVMGlobalVariableValueKind => ir::SymbolKind::Variable {
                 defined: !value.is_declaration(),
                 bytes: self.module.store_size(Type(llvm!(LLVMGlobalGetValueType(value.0)))),
-                // What is constant to this module only, another one may change.
+                // Another module may change what is constant only in this one.
                 constant: llvm!(LLVMIsGlobalConstant(value.0)) != 0 && !value.is_declaration(),
                 thread_local: llvm!(LLVMIsThreadLocal(value.0)) != 0,
                 pointers: Vec::new(),
