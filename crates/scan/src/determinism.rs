@@ -1,8 +1,8 @@
-//! Whether all that a program does depends on the schedule alone, so that to run all schedules is to see all that it can do.
+//! Whether the schedule alone decides what a program does, so that all schedules together show all that it can do (tier D).
 //!
-//! Nothing is taken for granted here: a function that is not known to do the same each time, a value that is not surely
-//! initialised, an address that is compared or counted with, an order of memory that executions do not show. Each of them is a
-//! reason to claim nothing.
+//! Nothing is taken for granted: a function that is not known to do the same each time, a value that is not surely
+//! initialised, an address that is compared or computed with, a memory order that executions do not show. Each of them is a
+//! reason to claim nothing. Start at [`why_open`].
 
 use crate::models::Model;
 use crate::pointer::address::Base;

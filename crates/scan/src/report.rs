@@ -84,11 +84,11 @@ pub struct Report {
     pub gaps: Vec<Gap>,
     /// Threads, by the places that create them, the main thread included.
     pub threads: usize,
-    /// Functions, by the ways to call them.
+    /// Instances of functions, by call site.
     pub instances: usize,
-    /// Whether functions were looked at once in each thread only, because there are too many ways to call them.
+    /// Whether functions were looked at once in each thread only, because there are too many call sites.
     pub merged: bool,
-    /// Whether ways to the same point were told apart.
+    /// Whether paths to the same point were told apart.
     pub by_paths: bool,
     /// Why executions do not show all that it can do; nothing if they do, once all schedules were run.
     pub open: Option<String>,

@@ -1,7 +1,7 @@
-//! What branches have told when control is at a block: conditions of edges that control has surely passed.
+//! Conditions that hold at a block: those of edges that control has surely passed.
 //!
 //! A condition is about values that were made before its edge. If one of them is made again, control passes the edge again
-//! before it can be at the block: otherwise there would be a way to the block that avoids the edge. So what was told is true of
+//! before it can be at the block: otherwise there would be a path to the block that avoids the edge. So the condition holds for
 //! the values as they are.
 
 use crate::cfg::blocks::{Blocks, range};
@@ -70,7 +70,7 @@ impl Conditions {
     }
 }
 
-/// What the way from one block to the next tells.
+/// The condition of an edge.
 pub fn edge(code: &Function, from: u32, to: u32) -> Option<Condition> {
     let (first, end) = range(code, from as usize);
     let last = code.instructions[first..end].last()?;

@@ -6,7 +6,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use racehunter_ir::{BinaryOperator, Function, InstructionId, Operand, Operation, Predicate};
 use std::collections::BTreeSet;
 
-/// A loop with one way in.
+/// A natural loop: it has one entry.
 #[derive(Clone, Debug)]
 pub struct Loop {
     /// The block that every round begins with.
@@ -86,14 +86,14 @@ impl Loops {
         self.all.iter().filter(|found| found.body.contains(&block)).min_by_key(|found| found.body.len())
     }
 
-    /// Whether control that has left a loop never comes back to it: no other loop is around it, and no way that is none.
+    /// Whether control that has left a loop never comes back to it: no other cycle is around it.
     pub fn is_outermost(&self, blocks: &Blocks, inner: &Loop) -> bool {
         let cycle = blocks.cycle[inner.header as usize];
         (0..).zip(&blocks.cycle).all(|(block, other)| *other != cycle || inner.body.contains(&block))
     }
 }
 
-/// Rounds that no loop that creates threads makes, and no counter of any other thing: an assumption that is told.
+/// Rounds that no loop that creates threads makes, and no counter of any other thing: an assumption that docs/static.md states.
 const MOST_ROUNDS: u32 = 24;
 
 /// Whether a number of so many bits that is changed by a step each time takes longer than any program to come again.
@@ -219,7 +219,7 @@ impl Loop {
         true
     }
 
-    /// Whether the header is the only way out.
+    /// Whether the header is the only exit.
     pub fn ends_at_header(&self, blocks: &Blocks) -> bool {
         self.body
             .iter()

@@ -1,4 +1,4 @@
-//! Numbers of a thread: an interval, and a multiple of the number by which the thread is told apart from others of its kind.
+//! Affine numbers: a multiple of the number of a thread in its group, plus an interval.
 //!
 //! `for (i = id * 100; i < (id + 1) * 100; i++)` has `i` in `100 * id + [0, 99]`, which is another range for each `id`.
 

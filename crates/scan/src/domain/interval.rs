@@ -1,7 +1,7 @@
-//! Intervals of numbers, every so many of them: what arithmetic and comparisons do with them.
+//! Strided intervals: numbers between two bounds, at a fixed distance from each other, with arithmetic, comparisons and widening.
 //!
-//! Numbers are as the program's constants are written: of so many bits, the sign extended to 64. Whatever may leave its type
-//! may be any number of the type, so that no result depends on whether it wraps around.
+//! Numbers are as the program's constants are written: of a width in bits, sign-extended to 64. A result that may leave its type
+//! may be any number of the type, so nothing depends on whether it wraps around.
 
 use super::congruence::{Congruence, gcd};
 use super::lattice::Lattice;

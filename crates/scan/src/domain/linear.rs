@@ -1,7 +1,7 @@
-//! Addresses as sums: a value, multiples of other values, and a constant.
+//! Linear forms: addresses as a symbolic sum of a value, multiples of other values, and a constant.
 //!
 //! Two addresses with the same value and the same multiples are a known distance apart, whatever they are. That is how
-//! `lock(&p->mutex); p->count++` is seen to be locked although nobody knows which `p` it is.
+//! `lock(&p->mutex); p->count++` is seen to be locked although it is not known which `p` it is.
 
 use crate::pointer::{InstanceId, PointsTo};
 use racehunter_ir::{CastOperator, Operand, Operation};

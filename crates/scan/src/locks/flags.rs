@@ -1,7 +1,7 @@
-//! Variables that are used as locks: zero while nobody has them.
+//! Variables that are used as locks: zero while they are free.
 //!
-//! A cell is a lock as long as every write keeps to the protocol: only who finds zero makes it something else, by an exchange or where nobody else can
-//! change it, and only who has it sets it back, visibly to the next owner. One write that does otherwise, anywhere control can reach, refutes it.
+//! A cell is a lock as long as every write keeps to the protocol: only a thread that finds zero makes it something else, by an exchange or where no other
+//! thread can change it, and only its owner sets it back, visibly to the next owner. One write that does otherwise, anywhere control can reach, refutes it.
 
 use super::lockset::{HeldLock, held};
 use crate::pointer::InstanceId;

@@ -19,9 +19,9 @@ use std::collections::BTreeSet;
 pub enum LockId {
     /// The lock at this address, which is one lock and no other.
     At(BaseId, i64),
-    /// The lock at an address of which only the form is known: position in [`Follower::sums`].
+    /// The lock at an address of which only the form is known: position in [`Solver::sums`].
     Relative(u32),
-    /// The variable at this address, which is used as a lock: zero while nobody has it.
+    /// The variable at this address, which is used as a lock: zero while it is free.
     Flag(BaseId, i64),
     /// The section in which a thread is alone.
     Atomic,

@@ -1,8 +1,8 @@
-//! Locks by number: `lock(&locks[i]); table[i].x++`, and buckets of a hash table with a lock for each.
+//! Lock striping: `lock(&locks[i]); table[i].x++`, and hash tables with a lock for each bucket.
 //!
 //! Both addresses are computed from the same number, the lock's from nothing else. Two accesses that have a byte in common are to
 //! the same row of the table, if neither leaves its row; so both numbers are the same, and so are the locks, if table and locks are
-//! one piece of memory each. The number may be computed twice: what is computed in the same way from the same values is the same.
+//! one piece of memory each. The number may be computed twice: equal operations on equal values have equal results.
 
 use crate::domain::linear::{InstanceValue, Linear, linear, passed};
 use crate::locks::lockset::LockId;

@@ -1,7 +1,7 @@
-//! What a call does all in all, whatever it calls included: locks that it may give back or take, threads that it may wait for.
+//! Summaries of calls: locks that a call may release or take, and threads that it may join, with all that it calls.
 //!
 //! A function that many places call is looked at once, with what is known at all of them. Its end would tell each caller only
-//! what holds for all; but a lock that the caller holds, and that nothing in the call can give back, is still held.
+//! what holds for all; but a lock that the caller holds, and that nothing in the call can release, is still held.
 
 use crate::domain::congruence::Congruence;
 use crate::domain::lattice::{Lattice, MaySet};
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// A lock that may be held: what it is in, or that this is not known.
 pub type LockBase = Option<BaseId>;
 
-/// Locks of more than so many bases are as good as any.
+/// Locks of more bases than this are as good as any.
 const MOST_LOCKS: usize = 3;
 
 /// What calls do all in all.
@@ -45,7 +45,7 @@ impl Lattice for Summary {
 }
 
 impl Summaries {
-    /// Goes from whoever does something to all who call that, and on to their callers.
+    /// Goes from functions that have an effect to their callers, and on to theirs.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut of: IndexVec<InstanceId, Summary> = points_to.instances.ids().map(|id| own(points_to, id)).collect();
         let mut work: BTreeSet<InstanceId> = of.ids().filter(|&id| of[id] != Summary::default()).collect();

@@ -1,9 +1,9 @@
-//! Counters of threads that are done: each thread adds one, once, and whoever finds as many as there are threads comes after
-//! all that they did before.
+//! Completion counters: each thread adds one, once, and code that finds as many as there are threads comes after everything
+//! that they did before.
 //!
-//! The counter begins with zero when there begins to be more than one thread. If nothing but such additions changes it, it is
+//! The counter is zero when the second thread starts. If nothing but such additions changes it, it is
 //! never more than the number of threads that have added theirs; so if it is as much as there can be of them at all, all have.
-//! It is found under a lock of all who write it, or by an atomic load that acquires what atomic additions release.
+//! It is read under a lock of all who write it, or by an atomic load that acquires what atomic additions release.
 
 use super::SyncEvent;
 use crate::pointer::InstanceId;

@@ -1,5 +1,5 @@
-//! Semaphores, barriers and the variables of functions that are called once, as memory: what is known of them is known from the
-//! functions that they belong to, so nothing else may write to them.
+//! Semaphores, barriers and the variables of `pthread_once` as memory. What is known of them comes from the
+//! functions that they belong to, so a program that writes to them otherwise is not modelled.
 
 use crate::domain::congruence::Congruence;
 use crate::models::{CallBack, Model};

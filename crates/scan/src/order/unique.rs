@@ -1,8 +1,8 @@
-//! Numbers that nobody else gets: a counter is read and increased in one step, or under a lock of all who write it.
+//! Unique counter values: a counter is read and increased in one step, or under a lock of all who write it.
 //!
 //! The value of such a counter never comes again, so two threads that each took one of its values have different ones, at
-//! least as far apart as the smallest step. What each of them does with the elements of an array from its number up to the
-//! next one is its own.
+//! least as far apart as the smallest step. The elements of an array from a thread's number up to the next number
+//! are its own.
 
 use crate::cfg::loops::{KEPT_BITS, never_wraps};
 use crate::domain::linear::{Linear, linear, number};
@@ -25,7 +25,7 @@ pub struct UniqueRow {
 }
 
 impl Solver<'_, '_> {
-    /// A cell was read, and nobody else can change it now.
+    /// A cell was read, and no other thread can change it now.
     pub(crate) fn read_counter(&self, name: ValueName, cell: CellId, state: &mut State) {
         state.current.insert(cell, name);
     }

@@ -1,4 +1,4 @@
-//! Addresses: a base, and an offset of which the residue is known.
+//! Addresses: a base, which is a variable, a local, an allocation or the like, and an offset in it.
 
 use crate::domain::congruence::Congruence;
 use crate::domain::lattice::Lattice;

@@ -1,6 +1,6 @@
-//! Ways to find out where pointers lead, from the most exact to the simplest.
+//! Backends: points-to analyses, from the most exact to the simplest.
 //!
-//! They answer the same questions, and all that follows from the answers is the same for all of them. Only those that
+//! They answer the same questions, and everything that is computed from the answers is the same for all of them. Only those that
 //! leave nothing out can prove anything.
 
 use crate::models::Models;
@@ -19,7 +19,7 @@ pub trait Backend {
     fn leaves_nothing_out(&self) -> bool;
 }
 
-/// Follows every pointer through memory, with an instance of a function for each way to call it.
+/// Follows every pointer through memory, with an instance of a function for each call site.
 pub struct Value;
 
 /// Looks at each function once in a thread, and takes for one what one pointer can point to.

@@ -1,4 +1,4 @@
-//! Which memory more than one thread can get at.
+//! Escape analysis: which memory more than one thread can reach.
 
 use crate::pointer::PointsTo;
 use crate::pointer::address::{Base, BaseId};

@@ -1,6 +1,6 @@
-//! Memory that nobody else has yet: a value that comes straight from an allocation, and has not been given away.
+//! Fresh memory: a value that comes straight from an allocation, and has not been handed to another thread.
 //!
-//! A base stands for all that one place allocates, so it is not enough that the place has not given anything away lately:
+//! A base stands for all that one place allocates, so it is not enough that the place has not handed out anything lately:
 //! another thread may have done so before. Where the address in hand is made of the result of the allocation itself,
 //! without a detour through memory, it is the latest one, and [`crate::solver`] follows whether that is still unshared.
 

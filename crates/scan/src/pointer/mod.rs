@@ -1,9 +1,12 @@
-//! Where pointers lead: inclusion-based, without regard to the order of instructions, but with an instance of a function
-//! for each way to call it, and of a thread for each place that creates it.
+//! The points-to analysis: inclusion-based, flow-insensitive, with an instance of a function for each call site that leads to it,
+//! and of a thread for each place that creates it.
 //!
-//! Locals, heap blocks, locks and threads of different instances are then different without further ado: a wrapper of
+//! Locals, heap blocks, locks and threads of different instances are then different by construction: a wrapper of
 //! `malloc` makes different memory for each of its callers. A program for which that becomes too much is looked at again
 //! with one instance of each function in each thread.
+//!
+//! The sets only grow, and every instruction is visited again when an operand has grown, so at the end they have every target that an execution
+//! can have. Start at [`PointsTo`], then [`transfer`].
 
 pub mod address;
 pub mod backend;
@@ -34,7 +37,7 @@ const MAX_INSTRUCTIONS: usize = 400_000;
 const MAX_STEPS: u64 = 100_000_000;
 /// Stands for the instruction that makes a copy of an argument, which is none.
 const COPY: u32 = u32::MAX;
-/// Where nothing else comes to an end, a pointer that can lead to more than so many things can lead anywhere. In large programs
+/// Where nothing else comes to an end, a pointer that can lead to more things than this can lead anywhere. In large programs
 /// most are of this kind, and what is followed through them tells nothing.
 const MOST_TARGETS: usize = 8;
 /// And memory in which pointers are at more places can have any of its later ones anywhere.
@@ -46,7 +49,7 @@ const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
 /// Size of a pointer, as the plugin's targets have it.
 const POINTER: u64 = 8;
 
-/// One way to call a function.
+/// A function as it is called from one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(pub u32);
 
@@ -96,7 +99,7 @@ pub struct Thread {
 /// How exact the answers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
-    /// An instance of a function for each way to call it, unless there are too many.
+    /// An instance of a function for each call site, unless there are too many.
     Instances,
     /// One instance of a function in each thread.
     Functions,

@@ -1,4 +1,4 @@
-//! Numbers that are taken for pointers: nobody knows where these lead.
+//! Numbers that are used as pointers: they may lead anywhere.
 //!
 //! Where an integer leads is known only as far as it was made of pointers. A number that came from elsewhere (text, a file, a
 //! calculation) leads nowhere by itself; as soon as the program makes a pointer of it, or finds it where it looks for a pointer, it

@@ -41,7 +41,7 @@ pub struct Access {
     pub address: Operand,
     /// What is known there.
     pub state: State,
-    /// The element that it is of, by a number that nobody else has.
+    /// The element that it is to, by a number that no other thread has.
     pub row: Option<UniqueRow>,
     /// Distances from its address to locks that are held, and whether others can hold them too.
     pub guards: Vec<Distance>,
@@ -76,7 +76,7 @@ pub fn accesses(
                         state.may_hold.contains(&None) || locks.iter().any(|lock| state.may_hold.contains(lock));
                     *foreign.entry((id, at)).or_insert(true) &= !may_have;
                 }
-                // Which way it is does not matter any more.
+                // Which path it is does not matter any more.
                 let mut state = State { constants: MustMap::default(), ..state.clone() };
                 state.cells.retain(|_, value| *value == 0);
                 if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {

@@ -52,9 +52,9 @@ pub struct Candidates<'a> {
     pub alike: FxHashMap<CommonMemory, usize>,
 }
 
-/// Pairs that are kept: nobody reads more of them.
+/// Pairs that are kept; a report with more is of no use.
 const MOST_KEPT: usize = 2000;
-/// Pairs that are looked for: a program with so many is far from being proved.
+/// Pairs that are looked for: a program with more is far from being proved.
 const MOST_FOUND: usize = 1_000_000;
 /// The same for one piece of memory, so that others have their turn.
 const MOST_OF_ONE: usize = 20_000;
@@ -153,7 +153,7 @@ fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Ac
         && tree.must_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
 }
 
-/// Whether both accesses are to what threads have for themselves: two members of a crew, or one and its creator.
+/// Whether both accesses are to what threads have for themselves: two members of a thread group, or one and its creator.
 fn is_own(points_to: &PointsTo<'_>, groups: &ThreadGroups, first: &Access, second: &Access) -> bool {
     let (one, other) = (&first.address, &second.address);
     let (left, right) = if first.thread == second.thread {

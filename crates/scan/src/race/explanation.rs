@@ -1,4 +1,4 @@
-//! Why two accesses may happen at the same time, in words.
+//! Why two accesses may happen in parallel, in words.
 
 use crate::pointer::{PointsTo, ThreadId};
 use crate::program::SourceLocation;
@@ -37,12 +37,12 @@ fn creation(points_to: &PointsTo<'_>, thread: ThreadId) -> Option<SourceLocation
     Some(points_to.program.place(points_to.instances[instance].function, at))
 }
 
-/// Who created the thread, and whoever created that one.
+/// The threads that a thread descends from, its creator first.
 fn ancestors(points_to: &PointsTo<'_>, thread: ThreadId) -> Vec<ThreadId> {
     let parent = |thread: &ThreadId| {
         let (instance, _) = points_to.threads[*thread].creator?;
         Some(points_to.instances[instance].thread)
     };
-    // No family has more members than there are threads.
+    // No thread has more ancestors than there are threads.
     std::iter::successors(parent(&thread), parent).take(points_to.threads.len()).collect()
 }

@@ -1,4 +1,4 @@
-//! What is over: locals with their blocks and functions, and locks that are given back.
+//! Ends of lifetimes: locals end with their blocks and functions, which counts as a write to them; and locks that are released.
 
 use crate::locks::summary::{self, LockBase};
 use crate::models::Model;

@@ -1,4 +1,4 @@
-//! Which candidates are shown first: those that are most likely to be a race.
+//! Ranking: candidates that are most likely to be a race come first.
 
 use crate::locks::lockset::may_exclude;
 use crate::pointer::address::Base;
@@ -19,7 +19,7 @@ pub struct Doubt {
     local: bool,
     /// How many of the accesses are to memory that may be elsewhere: any element of an array, any node of a list.
     vague: u8,
-    /// One of them is atomic: whoever wrote that has thought of other threads.
+    /// One of them is atomic: its author has thought of other threads.
     atomic: bool,
     /// How the locks look.
     locks: Locks,

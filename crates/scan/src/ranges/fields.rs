@@ -1,8 +1,8 @@
-//! What the threads of a loop find in the structures that they are given, one of an array each: bounds of their share, as
+//! What members of a thread group find in the structures that they are given, one element of an array each: bounds of their share, as
 //! multiples of their number.
 //!
-//! The loop stores to a field of the structure of its round before it creates the thread of that round. If nobody else ever stores
-//! there, that is what the thread finds, and it is computed from the number of the round like anything else.
+//! The loop stores to a field of the structure of an iteration before it creates the thread of that iteration. If nothing else stores
+//! there, that is what the thread finds, and it is computed from the number of the iteration like any other value.
 
 use super::{Ranges, bits};
 use crate::domain::affine::Affine;

@@ -43,7 +43,7 @@ impl Writes {
                     instruction.operation,
                     Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
                 );
-                // Nobody finds anything in memory that was given back.
+                // Memory that was released has no values.
                 if is_release(points_to, id, at as u32) {
                     continue;
                 }
@@ -62,7 +62,7 @@ impl Writes {
         found
     }
 
-    /// Instructions of an instance, and how many bytes they write, where nobody else writes in a base.
+    /// Instructions of an instance, and how many bytes they write, where nothing else writes in a base.
     pub fn only_stores(&self, base: BaseId, id: InstanceId) -> Vec<(u32, u64)> {
         let all = self.0.get(&base).map(Vec::as_slice).unwrap_or_default();
         let is_only = |write: &&Write| {
@@ -81,7 +81,7 @@ impl Writes {
         })
     }
 
-    /// What a place has before anybody writes to it, for whoever reads it there; nothing if it surely has been written to.
+    /// The value of a range before the first write, as a reader finds it; nothing if it surely was written before.
     pub fn first(
         &self,
         points_to: &PointsTo<'_>,

@@ -1,11 +1,12 @@
-//! Ranges of numbers: what values, parameters and places in memory can be, as intervals.
+//! Value ranges: intervals for values, parameters and memory, with widening and narrowing.
 //!
 //! For each value of each instance there is one range, which holds whenever the value is made. At a block it is narrowed by
-//! what branches have told on the way there ([`conditions`]). Ranges grow from nothing until they hold for all that the
-//! instructions do, with bounds that move on to constants of the program rather than one by one, and are then computed again
-//! from what they have become, which makes them smaller where a loop has an end.
+//! the conditions that hold there ([`crate::cfg::conditions`]). Ranges grow until they hold for everything that the
+//! instructions do. A bound that keeps moving is widened to the next constant of the program; afterwards all ranges are computed again
+//! from what they have become (narrowing), which makes them smaller where a loop has an end.
 //!
-//! Threads that a loop creates are told apart by a number; what they compute from it is kept as a multiple of it ([`number`]).
+//! Members of a thread group are told apart by a number; what they compute from it is kept as a multiple of it
+//! ([`crate::domain::affine`]). Start at [`Ranges::of`].
 
 mod apart;
 mod fields;
@@ -207,7 +208,7 @@ impl<'a, 'p> Ranges<'a, 'p> {
         Some(())
     }
 
-    /// What comes from outside: the parameters of whoever is called by nobody in the program.
+    /// What comes from outside: the parameters of functions that nothing in the program calls.
     fn begin(&mut self) {
         let points_to = self.points_to;
         let roots = points_to.threads.iter().map(|thread| (thread.root, thread.creator.is_some()));

@@ -99,7 +99,7 @@ impl Ranges<'_, '_> {
             return Some(found.truncated(self.span(self.thread(id)), width));
         }
         let addresses = self.points_to.operand(id, address);
-        // Nobody knows which place it is.
+        // It is not known which memory it is.
         if addresses.is_empty() {
             return Some(any(ty));
         }

@@ -13,7 +13,7 @@ use racehunter_ir::{Instruction, Operand, Operation};
 use std::collections::BTreeSet;
 
 impl Solver<'_, '_> {
-    /// What a call does: all the ways in which control comes back.
+    /// What a call does: a state for each path on which control comes back.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn call(
         &mut self,

@@ -1,4 +1,4 @@
-//! Variables, or fields of them, whose value can be followed: each access is a load or a store of all of it.
+//! Cells: variables, or fields of them, whose value the solver follows. Each access is a load or a store of all of it.
 
 use crate::index::{IndexVec, ids};
 use crate::pointer::address::{Base, BaseId};
@@ -8,7 +8,7 @@ use racehunter_ir::{Operand, Operation, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Places that are looked at; a program with more of them has too many ways to tell apart.
+/// Places that are looked at; a program with more of them has too many paths to tell apart.
 const MOST_CELLS: usize = 512;
 
 /// Position in [`Cells::all`].

@@ -1,8 +1,8 @@
-//! Values that are known on one way through the program: constants, what branches tell, what functions return.
+//! Constants of a path: values that are known because they are computed from constants, were compared, or were returned.
 //!
-//! They decide branches, so that `if (failed) unlock();` is not taken on the way on which nothing failed. A fact is about
+//! They decide branches, so that `if (failed) unlock();` is not taken on the path on which nothing failed. A constant is about
 //! the value that an instruction made last; executing the instruction again replaces it. Functions that are entered again
-//! before they return have no facts, because there the same name stands for several values.
+//! before they return have no constants, because there the same name stands for several values.
 
 use super::{Solver, State};
 use crate::cfg::blocks::range;
@@ -114,7 +114,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// What a branch tells, on the way to one of the next blocks; whether that way can be taken at all.
+    /// What a branch tells on the edge to one of the next blocks; whether that edge can be taken at all.
     pub(super) fn decide(&self, id: InstanceId, last: &Instruction, next: u32, state: &mut State) -> bool {
         match (&last.operation, &last.operands[..]) {
             (Operation::Branch, [condition, Operand::Block(yes), Operand::Block(no)]) if yes != no => {

@@ -1,7 +1,9 @@
-//! What is taken to be true of the whole program until control is seen to do otherwise.
+//! Global invariants: facts about the whole program that are assumed until control is seen to refute them.
 //!
-//! All of it only ever becomes weaker: sets of values grow, sets of locks shrink. Control is followed again until nothing
-//! changes, and then each step of each thread keeps to what was believed in the steps before it, so that it is true.
+//! They only ever become weaker: sets of values grow, sets of locks shrink. Control is followed again until none changes. Then the invariants hold by
+//! induction over the steps of an execution: each step keeps what held before it, since otherwise the solver would have refuted it.
+//!
+//! Start at [`Invariants`], then [`CellInvariant`].
 
 use crate::domain::constants::ConstantSet;
 use crate::domain::lattice::{Lattice, MustSet};
@@ -36,7 +38,7 @@ impl Lattice for Guard {
     }
 }
 
-/// What is believed of one cell.
+/// What holds for one cell.
 #[derive(Clone, Debug)]
 pub struct CellInvariant {
     /// All values that it ever has.
@@ -49,11 +51,11 @@ pub struct CellInvariant {
     pub guard: Guard,
     /// Once it is not zero it stays so, while several threads are running.
     pub is_flag: bool,
-    /// Whoever makes it something else than zero shows all that was done before to those who see it.
+    /// A write of something else than zero releases all that was done before it.
     pub is_released: bool,
     /// The smallest number by which it is increased while several threads run; zero if it is also changed otherwise.
     pub step: u64,
-    /// Whoever changes it from zero is alone until they change it back.
+    /// It is used as a lock: a thread that changes it from zero is alone until it changes it back.
     pub is_lock: bool,
     /// While several threads are running each of them adds one, once, and nothing else changes it.
     pub counts: bool,
@@ -61,7 +63,7 @@ pub struct CellInvariant {
     pub is_added_in_one_step: bool,
 }
 
-/// All beliefs.
+/// All invariants.
 #[derive(Clone, Debug, Default)]
 pub struct Invariants {
     cells: IndexVec<CellId, CellInvariant>,
@@ -80,7 +82,7 @@ pub struct Invariants {
 }
 
 impl Invariants {
-    /// What is believed at first.
+    /// The strongest invariants, before anything is followed.
     pub fn of(cells: &Cells) -> Self {
         let invariant = |initial: Option<i64>| {
             let mut values = ConstantSet::default();
@@ -105,7 +107,7 @@ impl Invariants {
         }
     }
 
-    /// What is believed of a cell.
+    /// The invariants of a cell.
     pub fn cell(&self, cell: CellId) -> &CellInvariant {
         &self.cells[cell]
     }
@@ -125,7 +127,7 @@ impl Invariants {
         self.changed |= self.cells[cell].rest.entry(key.clone()).or_default().add(value);
     }
 
-    /// What may be found in a cell by whoever takes a lock of its guard.
+    /// What may be found in a cell by a thread that takes a lock of its guard.
     pub fn found_under(&self, cell: CellId, key: &LockId) -> ConstantSet {
         let invariant = self.cell(cell);
         let mut all = invariant.start.clone();
@@ -157,7 +159,7 @@ impl Invariants {
         self.cell(cell).step
     }
 
-    /// Changes one of the things that are believed of a cell.
+    /// Refutes one invariant of a cell.
     pub fn refute(&mut self, cell: CellId, which: impl Fn(&mut CellInvariant) -> &mut bool) {
         self.changed |= std::mem::replace(which(&mut self.cells[cell]), false);
     }
@@ -167,7 +169,7 @@ impl Invariants {
         self.changed |= self.makers.entry(event).or_default().insert(thread);
     }
 
-    /// Changes what is believed of a semaphore.
+    /// Changes the invariants of a semaphore.
     pub fn semaphore(&mut self, key: &LockId, change: impl FnOnce(&mut SemaphoreInvariant)) {
         let known = self.semaphores.entry(key.clone()).or_default();
         let before = (known.begins.len(), known.is_odd, known.is_no_lock);
@@ -180,7 +182,7 @@ impl Invariants {
         self.changed |= !std::mem::replace(&mut self.any_semaphore, true);
     }
 
-    /// Changes what is believed of a barrier.
+    /// Changes the invariants of a barrier.
     pub fn barrier(&mut self, key: &LockId, change: impl FnOnce(&mut BarrierInvariant)) {
         let known = self.barriers.entry(key.clone()).or_default();
         let before = (known.begins.len(), known.is_odd, known.threads.len());

@@ -1,9 +1,8 @@
-//! Values in memory: what a thread knows of the cells that nobody else can change just now, what it sees in the others,
-//! and cells that are used as locks.
+//! Values in memory: what a thread knows of cells that no other thread can change now, and what it finds in the others.
 //!
-//! A fact about a cell is kept only while it is valid: the thread is the only one there is, the cell is written by nobody
-//! while threads run, or the thread holds a lock that all writers hold. When such a lock is given back, the value at that
-//! moment is one that others may find when they get it.
+//! A fact about a cell is kept only while it is valid: the thread is the only one, the cell is not written
+//! while several threads run, or the thread holds a lock that all writers hold. When such a lock is released, the value at that
+//! moment is one that other threads may find when they take it.
 
 use super::constants::fits;
 use super::{Solver, State};
@@ -17,7 +16,7 @@ use racehunter_ir::{Instruction, Order, UpdateOperator};
 use racehunter_ir::{Operand, Operation};
 use std::collections::BTreeSet;
 
-/// Ways that are told apart by the values that are found when a lock is taken.
+/// Paths that are told apart by the values that are found when a lock is taken.
 const MOST_FOUND: usize = 4;
 
 /// How a cell is written.
@@ -58,7 +57,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Whether nobody else can change a cell now.
+    /// Whether no other thread can change a cell now.
     fn is_mine(&self, thread: ThreadId, cell: CellId, state: &State) -> bool {
         self.cells.get(cell).thread_local
             || self.is_alone(thread, state)
@@ -90,7 +89,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// A load, with a way for each value that it can find.
+    /// A load, with a path for each value that it can find.
     pub(super) fn load(&mut self, id: InstanceId, at: u32, load: &Instruction, mut state: State) -> Vec<State> {
         self.know(id, at, load, &mut state);
         self.name_unique_value(id, at, load, &mut state);
@@ -219,7 +218,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Locks may be given back that are not surely held: whoever gets them may find anything.
+    /// Locks may be released that are not surely held: the next owner may find anything.
     pub(crate) fn given_back(&mut self, id: InstanceId, state: &State, is_it: impl Fn(&LockId) -> bool) {
         if self.is_alone(self.thread(id), state) {
             return;

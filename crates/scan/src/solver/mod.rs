@@ -1,5 +1,14 @@
-//! Follows control through all instances: which locks a thread surely holds at an instruction, and which of the threads
-//! that it brought into the world may be running then.
+//! The solver: a state for each point of each thread, computed until a fixed point.
+//!
+//! It follows control through all instances of functions with a worklist. A [`State`] has the lockset, the threads that may be active, and what is
+//! known of values and of memory; [`paths`] keeps several of them apart. Transfer functions are here (control), in [`calls`], in [`constants`] (values and
+//! branches), in [`memory`] (variables), and beside the primitives in [`crate::locks`] and [`crate::order`].
+//!
+//! Some facts hold for the whole program, such as "all writers of this variable hold this lock" ([`invariants`]). They are assumed
+//! first and refuted where control does otherwise; then all threads are followed again. At the end every state was computed under
+//! invariants that no state refutes, so both are true.
+//!
+//! Start at [`Solver::run`], then [`State`].
 
 mod calls;
 pub mod cells;
@@ -68,7 +77,7 @@ pub struct Solver<'a, 'p> {
     pub cells: &'a Cells,
     /// What is taken to be true of the whole program.
     pub invariants: Invariants,
-    /// Ways to a point that are told apart, at most.
+    /// Most paths to a point that are told apart.
     pub most_paths: usize,
     /// Whether there are functions that have something to do when a thread is ended in them.
     pub cleans_up: bool,
@@ -151,7 +160,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// Follows control from the beginning of a block to its end; a call can come back in several ways.
+    /// Follows control from the beginning of a block to its end; a call can come back on several paths.
     fn pass(
         &mut self,
         node: Node,
@@ -202,7 +211,7 @@ impl Solver<'_, '_> {
                 }
                 after.push(state);
             }
-            // What is known is copied and compared on each way.
+            // What is known is copied and compared on each path.
             let known = after.first().map_or(0, |state| state.constants.len() + state.cells.len());
             let steps = after.len() * (1 + known / KNOWN_PER_STEP);
             self.steps_left = self.steps_left.saturating_sub(steps.max(1) as u64);
@@ -286,7 +295,7 @@ impl Solver<'_, '_> {
         }
     }
 
-    /// The latest piece of some memory belongs to this thread alone. What nobody else ever gets at needs no such note, and
+    /// The latest piece of some memory belongs to this thread alone. What no other thread ever reaches needs no such note, and
     /// neither does what has no name of its own: to carry them along would be for nothing.
     fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
         if !self.points_to.instances[id].shared {
@@ -311,7 +320,7 @@ impl Solver<'_, '_> {
         if self.points_to.models.is_atomic(self.points_to.program.function_name(instance.function)) {
             let before = state.clone();
             state.lockset.retain(|held| held.id != LockId::Atomic);
-            // Nothing is taken, so there is one way.
+            // Nothing is taken, so there is one path.
             state = self.after_change(id, &before, state).swap_remove(0);
         }
         if instance.caller.is_none() {

@@ -1,4 +1,10 @@
-//! Threads that a loop creates: what each of them has for itself, and loops that wait for all of them.
+//! Thread groups: threads that one loop creates, one in each iteration, and the memory that each member has for itself.
+//!
+//! Members are told apart by what the loop gives them: an allocation, an element of an array, or a number that is different in each iteration.
+//! Accesses of two members to their own elements never overlap. That needs a loop that is passed once, creates one thread in each iteration, and
+//! has a counter that does not wrap around.
+//!
+//! Start at [`ThreadGroups`].
 
 use crate::cfg::loops::{Counter, Loop, Loops};
 use crate::domain::linear::{InstanceValue, Linear, linear, number};
@@ -10,7 +16,7 @@ use crate::program::FunctionId;
 use racehunter_ir::{Instruction, InstructionId, Operand};
 use rustc_hash::FxHashMap;
 
-/// How the members of a crew are told apart by what they are given.
+/// How members of a group are told apart by what they are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Given {
     /// Memory of its own.
@@ -35,7 +41,7 @@ pub(super) struct Group {
     given: Option<Given>,
 }
 
-/// A member of a crew that is told apart by the number of its round.
+/// A member of a group that is told apart by the number of its iteration.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// Who creates it.
@@ -50,7 +56,7 @@ pub struct Member {
     pub element: Option<(Linear, u64)>,
 }
 
-/// What a member of a crew has for itself; equal ones of different members are different memory.
+/// What a member of a group has for itself; equal ones of different members are different memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Own {
     /// Within what its argument leads to.
@@ -66,7 +72,7 @@ pub enum Own {
     },
 }
 
-/// All crews, and where they are waited for.
+/// All thread groups, and where they are joined.
 #[derive(Default)]
 pub struct ThreadGroups {
     groups: FxHashMap<ThreadId, Group>,
@@ -76,7 +82,7 @@ pub struct ThreadGroups {
 }
 
 impl ThreadGroups {
-    /// Finds all crews of a program.
+    /// Finds all thread groups of a program.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut found = Self::default();
         for thread in points_to.threads.ids() {
@@ -131,7 +137,7 @@ impl ThreadGroups {
         Some(Group { creator, at, header: around.header, counter, given })
     }
 
-    /// What tells the members of a crew apart, if it is a number that they are given or an element of an array.
+    /// What tells the members of a group apart, if it is a number that they are given or an element of an array.
     pub fn member(&self, thread: ThreadId) -> Option<Member> {
         let group = self.groups.get(&thread)?;
         let element = match group.given.as_ref()? {
@@ -143,7 +149,7 @@ impl ThreadGroups {
         Some(Member { creator, at, number: instruction(group.counter.phi), step, element })
     }
 
-    /// How many members a crew has at most.
+    /// How many members a group has at most.
     pub fn size(&self, points_to: &PointsTo<'_>, thread: ThreadId) -> Option<u64> {
         let group = self.groups.get(&thread)?;
         let instance = &points_to.instances[group.creator];
@@ -153,7 +159,7 @@ impl ThreadGroups {
         bounds.min()
     }
 
-    /// What a member of a crew accesses of its own, if it does.
+    /// What a member of a group accesses of its own, if it does.
     pub fn own(
         &self,
         points_to: &PointsTo<'_>,
@@ -175,7 +181,7 @@ impl ThreadGroups {
         }
     }
 
-    /// What the creator of a crew accesses of that which the next member will get, if it does.
+    /// What the creator of a group accesses of that which the next member will get, if it does.
     pub fn of_next(
         &self,
         points_to: &PointsTo<'_>,

@@ -71,7 +71,7 @@ impl ThreadGroups {
             if !same_range || !always || !around.ends_at_header(blocks) || around.header == group.header {
                 continue;
             }
-            // Nobody else changes the handles.
+            // Nothing else changes the handles.
             let handles = points_to.operand(group.creator, address);
             let untouched = handles.only().is_some_and(|(base, offset)| {
                 points_to.writers(base, offset) == BTreeSet::from([(group.creator, group.at)])

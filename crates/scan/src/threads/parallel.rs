@@ -1,4 +1,10 @@
-//! Which threads may run at the same time.
+//! May-happen-in-parallel: which threads may run at the same time.
+//!
+//! [`ThreadTree`] has who creates whom. While the solver runs it learns which threads may be active where a thread is created
+//! and which are left behind at its end. Two accesses may happen in parallel unless one thread is surely not active at the
+//! other's access, by the tree and by the sets of active threads of both states.
+//!
+//! Start at [`ThreadTree::may_happen_in_parallel`].
 
 use crate::index::IndexVec;
 use crate::pointer::{InstanceId, PointsTo, ThreadId};
@@ -57,7 +63,7 @@ impl ThreadTree {
         .with_made(points_to)
     }
 
-    /// Goes from whoever creates threads to all who call that, and on to their callers.
+    /// Goes from functions that create threads to their callers, and on to theirs.
     fn with_made(mut self, points_to: &PointsTo<'_>) -> Self {
         let mut work: Vec<InstanceId> = Vec::new();
         for (id, instance) in points_to.instances.entries() {
@@ -169,7 +175,7 @@ impl ThreadTree {
         if above_first.contains(&second) {
             return self.is_self_parallel(second) || second_state.active.contains(&first);
         }
-        // The last thread that both come from, and its children on the two ways down.
+        // The last thread that both come from, and its children on the two branches.
         let Some(&common) = above_first.iter().find(|thread| above_second.contains(thread)) else { return true };
         if self.is_self_parallel(common) {
             return true;

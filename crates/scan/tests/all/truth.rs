@@ -77,7 +77,7 @@ fn crew(body: Vec<Statement>) -> Source {
 }
 
 #[test]
-fn threads_of_a_crew_have_their_own_elements() {
+fn threads_of_a_group_have_their_own_elements() {
     let own = Statement::Write(Address::Element(Number::Argument), Number::Constant(1));
     let next = Statement::Read(0, Address::Element(Number::Next));
     for (body, expected) in [(vec![own.clone()], Truth::None), (vec![own, next], Truth::Race)] {
