@@ -69,6 +69,10 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         let what = format!("`{name}`, whose address the linker makes");
         gaps.0.insert(Gap { what, place: None });
     }
+    for name in program.called_by_the_compiler() {
+        let what = format!("`{name}`, which the program defines and the compiler may call");
+        gaps.0.insert(Gap { what, place: None });
+    }
     // Assembler outside of functions may define and join symbols.
     if program.has_symbol(racehunter_ir::MODULE_ASSEMBLER) {
         let what = "assembler outside of functions".to_owned();

@@ -284,6 +284,21 @@ impl Program {
         Some(found.into_iter().map(|(.., function)| function).collect())
     }
 
+    /// Functions of the program that the compiler may call where the code does not: it makes calls of library functions of
+    /// intrinsics (`llvm.memcpy`, `llvm.floor`) and of arithmetic that the processor does not have.
+    pub fn called_by_the_compiler(&self) -> impl Iterator<Item = &str> {
+        let intrinsics: FxHashSet<&str> = (self.modules.iter().flat_map(|module| &module.symbols))
+            .filter_map(|symbol| symbol.name.strip_prefix("llvm.")?.split('.').next())
+            .collect();
+        let names = self.functions().filter(|&function| !self.is_internal(function));
+        names.map(|function| self.function_name(function)).filter(move |name| is_called_for(name, &intrinsics))
+    }
+
+    fn is_internal(&self, function: FunctionId) -> bool {
+        let (code, module) = self.function(function);
+        self.modules[module].symbol(code.symbol).is_some_and(|symbol| symbol.linkage == ir::Linkage::Internal)
+    }
+
     /// Whether a module has a symbol of this name.
     pub fn has_symbol(&self, name: &str) -> bool {
         self.modules.iter().any(|module| module.symbols.iter().any(|symbol| symbol.name == name))
@@ -323,8 +338,47 @@ impl Program {
     }
 }
 
+/// Whether a function of this name may be what one of these intrinsics, or arithmetic, becomes.
+fn is_called_for(name: &str, intrinsics: &FxHashSet<&str>) -> bool {
+    /// Functions whose intrinsics have other names.
+    const OTHERS: [(&str, &str); 5] =
+        [("fmax", "maxnum"), ("fmin", "minnum"), ("fma", "fmuladd"), ("sincos", "sin"), ("sincos", "cos")];
+    /// Types in the names of functions that compute with wide integers and floating-point numbers, such as `__divti3`.
+    const TYPES: [&str; 11] = ["si", "di", "ti", "hf", "sf", "df", "xf", "tf", "sc", "dc", "xc"];
+    if let Some(rest) = name.strip_prefix("__") {
+        let stem = rest.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        return rest.starts_with("atomic_")
+            || rest.starts_with("sync_")
+            || (!rest.contains('_') && TYPES.iter().any(|ty| stem.ends_with(ty)));
+    }
+    // Functions for `float` and `long double` have a letter more.
+    let plain = name.strip_suffix(['f', 'l']).unwrap_or(name);
+    [name, plain].iter().any(|name| {
+        // A remainder is an instruction.
+        *name == "fmod"
+            || intrinsics.contains(name)
+            || OTHERS.iter().any(|(function, intrinsic)| function == name && intrinsics.contains(intrinsic))
+    })
+}
+
 impl std::fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}:{}", self.file, self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_intrinsics_become_are_known() {
+        let intrinsics = FxHashSet::from_iter(["memcpy", "floor", "maxnum"]);
+        for name in ["memcpy", "floor", "floorf", "fmaxl", "fmod", "__divti3", "__udivmodti4", "__atomic_load_8"] {
+            assert!(is_called_for(name, &intrinsics), "{name}");
+        }
+        for name in ["memset", "main", "log", "ceil", "__VERIFIER_error", "__wrap", "__assert_fail"] {
+            assert!(!is_called_for(name, &intrinsics), "{name}");
+        }
     }
 }
