@@ -82,6 +82,19 @@ fn read(arguments: &Scan, began: Instant, deadline: Instant) -> Result<Option<Re
     }
 }
 
+/// An option by which the linker takes one symbol for another, or begins elsewhere: the code does not show it.
+fn linker_option(flags: &str) -> Option<&str> {
+    const MEANING: [&str; 9] = ["wrap", "defsym", "init", "fini", "entry", "e", "T", "script", "just-symbols"];
+    let changes = |option: &str| {
+        let name = option.split('=').next().unwrap_or_default();
+        name.starts_with('-') && MEANING.contains(&name.trim_start_matches('-'))
+    };
+    let is_one = |word: &&str| {
+        *word == "-Xlinker" || word.strip_prefix("-Wl,").is_some_and(|options| options.split(',').any(changes))
+    };
+    flags.split_ascii_whitespace().find(is_one)
+}
+
 fn look(arguments: &Scan, began: Instant) -> Result<Read> {
     let models = models(arguments)?;
     let built = build::build(arguments)?;
@@ -95,6 +108,10 @@ fn look(arguments: &Scan, began: Instant) -> Result<Read> {
     if built.is_described {
         let why = || "it calls library functions whose accesses executions do not see".to_owned();
         report.open.get_or_insert_with(why);
+    }
+    if let Some(option) = arguments.cflags.as_deref().and_then(linker_option) {
+        let what = format!("`{option}`, which tells the linker what symbols mean");
+        report.gaps.push(Gap { what, place: None });
     }
     voice.note("Read", || {
         let [pairs, gaps] = [report.pairs.len(), report.gaps.len()].map(|number| number as u64);
@@ -187,4 +204,21 @@ fn is_closed(report: &Report) -> bool {
     let own = |pair: &racehunter_scan::report::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;
     report.gaps.is_empty() && report.open.is_none() && is_all && report.pairs.iter().all(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::linker_option;
+
+    #[test]
+    fn options_that_change_symbols_are_noticed() {
+        for flags in
+            ["-O0 -Wl,--wrap=pthread_mutex_lock", "-Wl,--wrap,f", "-Wl,-z,now,-init=f", "-Xlinker --defsym=a=b"]
+        {
+            assert!(linker_option(flags).is_some(), "{flags}");
+        }
+        for flags in ["", "-O0 -Iinclude", "-ftrivial-auto-var-init=zero", "-Wl,-z,now", "-Wl,--as-needed"] {
+            assert_eq!(linker_option(flags), None);
+        }
+    }
 }
