@@ -150,15 +150,32 @@ fn read(scan: &Scan, observer: &mut dyn Observer) -> Result<Option<Read>, Error>
     }
 }
 
+/// An option by which the linker takes one symbol for another, or begins elsewhere: the code does not show it.
+fn linker_option(flags: &str) -> Option<&str> {
+    const MEANING: [&str; 9] = ["wrap", "defsym", "init", "fini", "entry", "e", "T", "script", "just-symbols"];
+    let changes = |option: &str| {
+        let name = option.split('=').next().unwrap_or_default();
+        name.starts_with('-') && MEANING.contains(&name.trim_start_matches('-'))
+    };
+    let is_one = |word: &&str| {
+        *word == "-Xlinker" || word.strip_prefix("-Wl,").is_some_and(|options| options.split(',').any(changes))
+    };
+    flags.split_ascii_whitespace().find(is_one)
+}
+
 fn look(scan: &Scan, sender: &Sender<Message>) -> Result<Read, Error> {
     let models = models(scan)?;
     let built = build::build(scan)?;
     let program = Program::link(built.modules.clone());
-    let backend = racehunter_scan::backend::named(&scan.backend).map_err(|error| Error::Scan(error.to_string()))?;
+    let backend =
+        racehunter_scan::pointer::backend::named(&scan.backend).map_err(|error| Error::Scan(error.to_string()))?;
     let _ = sender.send(Message::Built(built.modules.len() as u64));
     let mut report = analyse(&program, &models, &*backend);
     if built.is_described {
         report.open.get_or_insert_with(words::described_by_code);
+    }
+    if let Some(option) = scan.cflags.as_deref().and_then(linker_option) {
+        report.gaps.push(Gap { what: words::changes_symbols(option), place: None });
     }
     Ok(Read { built, program, report })
 }
@@ -196,7 +213,7 @@ fn judge(
 ) -> Result<Verdict, Error> {
     let unknown = |why: String| Ok(Verdict::new(Word::Unknown, None, why));
     if report.is_race_free() && scan.approximation != Approximation::Under {
-        let tier = if report.by_ways { Tier::B } else { Tier::A };
+        let tier = if report.by_paths { Tier::B } else { Tier::A };
         return Ok(Verdict::new(Word::RaceFree, Some(tier), words::proof(report.threads)));
     }
     let obstacle = words::obstacle(report);
@@ -228,7 +245,24 @@ fn judge(
 
 /// Whether all that the program does depends on the schedule alone, and all accesses that matter are its own instructions.
 fn is_closed(report: &Report) -> bool {
-    let own = |pair: &racehunter_scan::verdict::Pair| pair.sides.iter().all(|side| side.is_instruction);
+    let own = |pair: &racehunter_scan::report::Pair| pair.sides.iter().all(|side| side.is_instruction);
     let is_all = report.pairs.len() == report.suspected;
     report.gaps.is_empty() && report.open.is_none() && is_all && report.pairs.iter().all(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::linker_option;
+
+    #[test]
+    fn options_that_change_symbols_are_noticed() {
+        for flags in
+            ["-O0 -Wl,--wrap=pthread_mutex_lock", "-Wl,--wrap,f", "-Wl,-z,now,-init=f", "-Xlinker --defsym=a=b"]
+        {
+            assert!(linker_option(flags).is_some(), "{flags}");
+        }
+        for flags in ["", "-O0 -Iinclude", "-ftrivial-auto-var-init=zero", "-Wl,-z,now", "-Wl,--as-needed"] {
+            assert_eq!(linker_option(flags), None);
+        }
+    }
 }

@@ -307,6 +307,16 @@ impl Function {
         self.instructions.get(self.block_range(block)).unwrap_or_default()
     }
 
+    /// An instruction of this function.
+    ///
+    /// # Panics
+    ///
+    /// When the function has no such instruction; [`crate::decode_all`] lets no module pass in which one is named.
+    #[must_use]
+    pub fn instruction(&self, id: InstructionId) -> &Instruction {
+        &self.instructions[id.0 as usize]
+    }
+
     /// The block that an instruction is in.
     #[must_use]
     pub fn block_of(&self, instruction: InstructionId) -> Option<BlockId> {

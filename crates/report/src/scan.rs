@@ -3,8 +3,8 @@
 use crate::{Format, Reporter};
 use racehunter_finding::Finding;
 use racehunter_scan::Report;
-use racehunter_scan::program::Place;
-use racehunter_scan::verdict::{Gap, Pair, Side};
+use racehunter_scan::program::SourceLocation;
+use racehunter_scan::report::{Gap, Pair, Side};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -187,7 +187,7 @@ fn candidate(pair: &Pair) -> serde_json::Value {
 }
 
 fn calls(side: &Side) -> Vec<serde_json::Value> {
-    let frame = |place: &Place| json!({"function": place.function, "file": place.file, "line": place.line});
+    let frame = |place: &SourceLocation| json!({"function": place.function, "file": place.file, "line": place.line});
     side.calls.iter().map(frame).collect()
 }
 
@@ -292,6 +292,12 @@ pub fn not_executed(obstacle: &str, why: &str) -> String {
 #[must_use]
 pub fn described_by_code() -> String {
     "it calls library functions whose accesses executions do not see".to_owned()
+}
+
+/// What is not modelled where an option changes what the linker makes of symbols.
+#[must_use]
+pub fn changes_symbols(option: &str) -> String {
+    format!("`{option}`, which tells the linker what symbols mean")
 }
 
 /// The message of a pair that nothing has shown.

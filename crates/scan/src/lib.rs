@@ -1,54 +1,37 @@
 //! Finds out from a program's code where it may have data races, and proves that it has none.
 //!
 //! The input is the code of the whole program as the compiler plugin exports it ([`racehunter_ir`]), from before the
-//! optimiser. The analysis is thread-modular: it looks at one thread at a time, and brings together what the threads do by
-//! what each of them can reach, which locks it holds there, and which other threads can be running then.
+//! optimiser. The analysis is thread-modular: it looks at one thread at a time, and combines the threads by what each of them can
+//! reach, which locks it holds there (its *lockset*), and which threads *may happen in parallel*.
 //!
-//! 1. [`program`] links the modules; [`models`] says what functions outside of the program do.
-//! 2. [`points_to`] follows pointers through the program, each function once for every way to call it, each thread
-//!    once for every place that creates it.
-//! 3. [`flow`] follows control through the same instances: which locks are surely held, which threads may be running.
-//!    In a second look it also follows the values of variables ([`cells`]), as far as nobody else can change them
-//!    ([`beliefs`]).
-//! 4. [`ranges`] bounds numbers: which elements of an array a thread touches, and which branches are never taken.
-//! 5. [`races`] compares accesses that may touch the same memory, and lists pairs that nothing keeps apart, neither locks
-//!    nor an order ([`order`]); [`ranking`] puts the most convincing first, and [`parallel`] says why they may happen at the
-//!    same time.
+//! 1. [`program`] links the modules; [`models`] says what functions outside of the program do; [`cfg`] has control flow.
+//! 2. [`pointer`] is the points-to analysis, context-sensitive in calls and in the places that create threads.
+//! 3. [`solver`] computes a state for each point of each thread, until a fixed point: locksets ([`locks`]), active threads
+//!    ([`threads`]), events that order accesses ([`order`]), constants, and values of variables under global invariants.
+//! 4. [`ranges`] bounds numbers, by intervals with widening: which elements of an array a thread touches, and which branches are never taken.
+//! 5. [`race`] compares accesses that may touch the same memory, and lists candidates: pairs that nothing keeps apart.
 //!
-//! What cannot be modelled is a [`Gap`], and a program with gaps is never called free of races. The crate knows nothing
-//! of executions and reads no files. Start at [`analyse`].
+//! The domains of all of these are lattices ([`domain`]). What cannot be modelled is a [`Gap`], and a program with gaps is never
+//! called free of races. The crate knows nothing of executions and reads no files. Start at [`analyse`].
 #![forbid(unsafe_code)]
 
-pub mod address;
-pub mod again;
-pub mod backend;
-pub mod beliefs;
-pub mod cells;
-pub mod closed;
-pub mod crews;
-pub mod cycles;
-pub mod effects;
-pub mod ends;
-mod escape;
-pub mod flow;
-mod format;
-pub mod fresh;
-pub mod linear;
-pub mod loops;
+pub mod analysis;
+pub mod cfg;
+pub mod determinism;
+pub mod domain;
+pub mod index;
+pub mod locks;
 pub mod models;
-pub mod objects;
 pub mod order;
-pub mod parallel;
-pub mod points_to;
+pub mod pointer;
 pub mod program;
-pub mod races;
+pub mod race;
 pub mod ranges;
-pub mod ranking;
-pub mod rows;
+pub mod report;
+pub mod solver;
 pub mod threads;
-mod unwinding;
-pub mod verdict;
 
+pub use analysis::analyse;
 pub use models::Models;
 pub use program::Program;
-pub use verdict::{Gap, Report, analyse};
+pub use report::{Gap, Report};

@@ -1,5 +1,6 @@
 //! The modules of a program, linked.
 
+use crate::index::{IndexVec, ids};
 use racehunter_ir as ir;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -10,6 +11,8 @@ pub struct FunctionId(pub u32);
 /// A variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VariableId(pub u32);
+
+ids!(FunctionId, VariableId);
 
 /// Size of an entry in the list of functions that run before `main`.
 const CONSTRUCTOR_BYTES: u64 = 24;
@@ -28,7 +31,7 @@ pub enum Entity {
 /// A variable and where its description is.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Name.
+    /// ValueName.
     pub name: String,
     /// Position of the module that describes it best: the one that defines it, if there is one.
     pub module: usize,
@@ -38,7 +41,7 @@ pub struct Variable {
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// File.
     pub file: String,
     /// Line.
@@ -54,16 +57,20 @@ pub struct Place {
 pub struct Program {
     /// The modules.
     pub modules: Vec<ir::Module>,
-    functions: Vec<(usize, usize)>,
-    variables: Vec<Variable>,
+    functions: IndexVec<FunctionId, (usize, usize)>,
+    variables: IndexVec<VariableId, Variable>,
     entities: Vec<Vec<(Entity, i64)>>,
 }
 
 impl Program {
     /// Links modules: symbols of the same name are the same, unless they are internal.
     pub fn link(modules: Vec<ir::Module>) -> Self {
-        let mut program =
-            Self { functions: Vec::new(), variables: Vec::new(), entities: Vec::new(), modules: Vec::new() };
+        let mut program = Self {
+            functions: IndexVec::default(),
+            variables: IndexVec::default(),
+            entities: Vec::new(),
+            modules: Vec::new(),
+        };
         let mut named: FxHashMap<String, Entity> = FxHashMap::default();
         // Definitions first: they win over declarations, strong ones over weak ones.
         for weak in [false, true] {
@@ -73,10 +80,9 @@ impl Program {
                     if symbol.linkage == ir::Linkage::Internal || (symbol.linkage == ir::Linkage::Weak) != weak {
                         continue;
                     }
-                    named.entry(symbol.name.clone()).or_insert_with(|| {
-                        program.functions.push((index, position));
-                        Entity::Function(FunctionId(program.functions.len() as u32 - 1))
-                    });
+                    named
+                        .entry(symbol.name.clone())
+                        .or_insert_with(|| Entity::Function(program.functions.push((index, position))));
                 }
                 for (position, symbol) in module.symbols.iter().enumerate() {
                     let ir::SymbolKind::Variable { defined: true, .. } = symbol.kind else { continue };
@@ -147,8 +153,7 @@ impl Program {
     }
 
     fn variable(&mut self, name: &str, module: usize, symbol: ir::SymbolId) -> Entity {
-        self.variables.push(Variable { name: name.to_owned(), module, symbol });
-        Entity::Variable(VariableId(self.variables.len() as u32 - 1))
+        Entity::Variable(self.variables.push(Variable { name: name.to_owned(), module, symbol }))
     }
 
     /// What each symbol of a module stands for.
@@ -166,10 +171,7 @@ impl Program {
             let internal = symbol.linkage == ir::Linkage::Internal;
             let entity = match &symbol.kind {
                 ir::SymbolKind::Function { .. } => match bodies.get(&id) {
-                    Some(&body) if internal => {
-                        self.functions.push((index, body));
-                        Entity::Function(FunctionId(self.functions.len() as u32 - 1))
-                    }
+                    Some(&body) if internal => Entity::Function(self.functions.push((index, body))),
                     _ => named.get(&symbol.name).cloned().unwrap_or_else(|| Entity::Outside(symbol.name.clone())),
                 },
                 ir::SymbolKind::Variable { .. } if internal => self.variable(&symbol.name, index, id),
@@ -213,16 +215,16 @@ impl Program {
 
     /// A function, and the position of its module.
     pub fn function(&self, function: FunctionId) -> (&ir::Function, usize) {
-        let (module, position) = self.functions[function.0 as usize];
+        let (module, position) = self.functions[function];
         (&self.modules[module].functions[position], module)
     }
 
     /// All functions.
     pub fn functions(&self) -> impl Iterator<Item = FunctionId> + use<> {
-        (0..self.functions.len() as u32).map(FunctionId)
+        self.functions.ids()
     }
 
-    /// Name of a function for the linker.
+    /// ValueName of a function for the linker.
     pub fn function_name(&self, function: FunctionId) -> &str {
         let (code, module) = self.function(function);
         self.modules[module].function_name(code)
@@ -230,18 +232,23 @@ impl Program {
 
     /// A variable.
     pub fn variable_of(&self, variable: VariableId) -> &Variable {
-        &self.variables[variable.0 as usize]
+        &self.variables[variable]
     }
 
     /// All variables.
     pub fn variables(&self) -> impl Iterator<Item = VariableId> + use<> {
-        (0..self.variables.len() as u32).map(VariableId)
+        self.variables.ids()
+    }
+
+    /// What a variable is.
+    pub fn variable_kind(&self, variable: VariableId) -> &ir::SymbolKind {
+        let described = self.variable_of(variable);
+        &self.modules[described.module].symbols[described.symbol.0 as usize].kind
     }
 
     /// What is known about a variable: never changes, one for each thread.
     pub fn variable_flags(&self, variable: VariableId) -> (bool, bool) {
-        let described = self.variable_of(variable);
-        match self.modules[described.module].symbols[described.symbol.0 as usize].kind {
+        match *self.variable_kind(variable) {
             ir::SymbolKind::Variable { constant, thread_local, .. } => (constant, thread_local),
             _ => (false, false),
         }
@@ -277,6 +284,21 @@ impl Program {
         Some(found.into_iter().map(|(.., function)| function).collect())
     }
 
+    /// Functions of the program that the compiler may call where the code does not: it makes calls of library functions of
+    /// intrinsics (`llvm.memcpy`, `llvm.floor`) and of arithmetic that the processor does not have.
+    pub fn called_by_the_compiler(&self) -> impl Iterator<Item = &str> {
+        let intrinsics: FxHashSet<&str> = (self.modules.iter().flat_map(|module| &module.symbols))
+            .filter_map(|symbol| symbol.name.strip_prefix("llvm.")?.split('.').next())
+            .collect();
+        let names = self.functions().filter(|&function| !self.is_internal(function));
+        names.map(|function| self.function_name(function)).filter(move |name| is_called_for(name, &intrinsics))
+    }
+
+    fn is_internal(&self, function: FunctionId) -> bool {
+        let (code, module) = self.function(function);
+        self.modules[module].symbol(code.symbol).is_some_and(|symbol| symbol.linkage == ir::Linkage::Internal)
+    }
+
     /// Whether a module has a symbol of this name.
     pub fn has_symbol(&self, name: &str) -> bool {
         self.modules.iter().any(|module| module.symbols.iter().any(|symbol| symbol.name == name))
@@ -295,18 +317,18 @@ impl Program {
     }
 
     /// Where an instruction comes from.
-    pub fn place(&self, function: FunctionId, instruction: u32) -> Place {
+    pub fn place(&self, function: FunctionId, instruction: u32) -> SourceLocation {
         let (code, module) = self.function(function);
         let module = &self.modules[module];
         let at = code.instructions.get(instruction as usize).and_then(|found| found.location).or(code.location);
         match at.and_then(|id| module.locations.get(id.0 as usize)) {
-            Some(location) => Place {
+            Some(location) => SourceLocation {
                 file: module.file(location.file).to_owned(),
                 line: location.line,
                 column: location.column,
                 function: module.location_function(location).to_owned(),
             },
-            None => Place {
+            None => SourceLocation {
                 file: module.source.clone(),
                 line: 0,
                 column: 0,
@@ -316,8 +338,47 @@ impl Program {
     }
 }
 
-impl std::fmt::Display for Place {
+/// Whether a function of this name may be what one of these intrinsics, or arithmetic, becomes.
+fn is_called_for(name: &str, intrinsics: &FxHashSet<&str>) -> bool {
+    /// Functions whose intrinsics have other names.
+    const OTHERS: [(&str, &str); 5] =
+        [("fmax", "maxnum"), ("fmin", "minnum"), ("fma", "fmuladd"), ("sincos", "sin"), ("sincos", "cos")];
+    /// Types in the names of functions that compute with wide integers and floating-point numbers, such as `__divti3`.
+    const TYPES: [&str; 11] = ["si", "di", "ti", "hf", "sf", "df", "xf", "tf", "sc", "dc", "xc"];
+    if let Some(rest) = name.strip_prefix("__") {
+        let stem = rest.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        return rest.starts_with("atomic_")
+            || rest.starts_with("sync_")
+            || (!rest.contains('_') && TYPES.iter().any(|ty| stem.ends_with(ty)));
+    }
+    // Functions for `float` and `long double` have a letter more.
+    let plain = name.strip_suffix(['f', 'l']).unwrap_or(name);
+    [name, plain].iter().any(|name| {
+        // A remainder is an instruction.
+        *name == "fmod"
+            || intrinsics.contains(name)
+            || OTHERS.iter().any(|(function, intrinsic)| function == name && intrinsics.contains(intrinsic))
+    })
+}
+
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}:{}", self.file, self.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_intrinsics_become_are_known() {
+        let intrinsics = FxHashSet::from_iter(["memcpy", "floor", "maxnum"]);
+        for name in ["memcpy", "floor", "floorf", "fmaxl", "fmod", "__divti3", "__udivmodti4", "__atomic_load_8"] {
+            assert!(is_called_for(name, &intrinsics), "{name}");
+        }
+        for name in ["memset", "main", "log", "ceil", "__VERIFIER_error", "__wrap", "__assert_fail"] {
+            assert!(!is_called_for(name, &intrinsics), "{name}");
+        }
     }
 }

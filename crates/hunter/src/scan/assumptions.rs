@@ -7,7 +7,7 @@
 
 use racehunter_ir::{Instruction, Operand, Operation};
 use racehunter_scan::Program;
-use racehunter_scan::cycles::{Blocks, range};
+use racehunter_scan::cfg::blocks::{Blocks, range};
 use racehunter_scan::program::{Entity, FunctionId};
 
 const BEGIN: &str = "__VERIFIER_atomic_begin";

@@ -2,8 +2,8 @@
 
 use racehunter_finding::{Finding, Frame, Kind, Object, Schedule, Site, fingerprint};
 use racehunter_report::scan as words;
-use racehunter_scan::program::Place;
-use racehunter_scan::verdict::{Pair, Side};
+use racehunter_scan::program::SourceLocation;
+use racehunter_scan::report::{Pair, Side};
 
 /// The pair as a finding that is not confirmed and has no schedule.
 #[must_use]
@@ -39,13 +39,13 @@ pub fn suspected(pair: &Pair) -> Finding {
 
 /// One side; the threads of a pair are numbered, because there is no execution that would name them.
 fn site(number: u32, side: &Side) -> Site {
-    let frame = |place: &Place| Frame {
+    let frame = |place: &SourceLocation| Frame {
         function: place.function.clone(),
         file: place.file.clone(),
         line: place.line,
         column: place.column,
     };
-    let Place { file, line, column, function } = side.place.clone();
+    let SourceLocation { file, line, column, function } = side.place.clone();
     Site {
         file,
         line,

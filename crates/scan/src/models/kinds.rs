@@ -185,7 +185,7 @@ impl Arguments {
 /// Which memory a function touches.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Access {
+pub struct MemoryEffect {
     /// Arguments whose memory is written.
     #[serde(default)]
     pub writes: Arguments,
@@ -231,7 +231,7 @@ pub struct Access {
     pub input: bool,
 }
 
-impl Access {
+impl MemoryEffect {
     /// Whether the memory of an argument is written, as far as its position says that.
     pub fn writes_argument(&self, index: usize) -> bool {
         self.writes.contains(index) || self.writes_from.is_some_and(|first| index >= first)

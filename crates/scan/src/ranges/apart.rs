@@ -2,31 +2,31 @@
 
 use super::Ranges;
 use super::bits;
-use super::number::Number;
-use crate::address::BaseId;
-use crate::linear::passed;
-use crate::points_to::InstanceId;
-use crate::races::Access;
+use crate::domain::affine::Affine;
+use crate::domain::linear::passed;
+use crate::pointer::InstanceId;
+use crate::pointer::address::BaseId;
+use crate::race::access::Access;
 use racehunter_ir::{BinaryOperator, CastOperator, Operand, Operation};
 
 impl Ranges<'_, '_> {
     /// How far from the beginning of a base an address is.
-    fn reach(&self, id: InstanceId, block: u32, address: &Operand, base: BaseId) -> Option<Number> {
+    fn reach(&self, id: InstanceId, block: u32, address: &Operand, base: BaseId) -> Option<Affine> {
         let span = self.span(self.thread(id));
         let code = self.code(id);
         if let Operand::Instruction(at) = address {
-            let instruction = &code.instructions[at.0 as usize];
+            let instruction = code.instruction(*at);
             match &instruction.operation {
                 Operation::Offset { constant, scales } => {
                     let mut sum = self.reach(id, block, &instruction.operands[0], base)?;
-                    sum = sum.compute(BinaryOperator::Add, Number::exact(*constant), span, 64);
+                    sum = sum.compute(BinaryOperator::Add, Affine::exact(*constant), span, 64);
                     for (&scale, index) in scales.iter().zip(&instruction.operands[1..]) {
                         // An index may be made of addresses itself.
                         let is_number = self.type_of(id, index).is_none_or(|ty| bits(ty).is_some());
                         if !is_number || self.points_to.operand(id, index).0.contains_key(&base) {
                             return None;
                         }
-                        let scale = Number::exact(i64::try_from(scale).ok()?);
+                        let scale = Affine::exact(i64::try_from(scale).ok()?);
                         let part = self.at(id, block, index)?.compute(BinaryOperator::Multiply, scale, span, 64);
                         sum = sum.compute(BinaryOperator::Add, part, span, 64);
                     }
@@ -40,16 +40,16 @@ impl Ranges<'_, '_> {
         }
         let offset = self.points_to.operand(id, address).0.get(&base).copied()?;
         if let Some(at) = offset.only() {
-            return Some(Number::exact(at));
+            return Some(Affine::exact(at));
         }
         let (caller, argument) = passed(self.points_to, id, address)?;
-        let (_, at) = self.points_to.instances[id.0 as usize].caller?;
-        let function = self.points_to.instances[caller.0 as usize].function;
-        let block = self.points_to.blocks[function.0 as usize].block_of[at as usize];
+        let (_, at) = self.points_to.instances[id].caller?;
+        let function = self.points_to.instances[caller].function;
+        let block = self.points_to.blocks[function].block_of[at as usize];
         self.reach(caller, block, &argument, base)
     }
 
-    fn reach_of(&self, access: &Access, base: BaseId) -> Option<Number> {
+    fn reach_of(&self, access: &Access, base: BaseId) -> Option<Affine> {
         let key = (access.instance, access.at, access.address.clone(), base);
         if let Some(known) = self.reaches.borrow().get(&key) {
             return *known;
@@ -61,8 +61,8 @@ impl Ranges<'_, '_> {
     }
 
     fn block_of(&self, access: &Access) -> u32 {
-        let function = self.points_to.instances[access.instance.0 as usize].function;
-        self.points_to.blocks[function.0 as usize].block_of[access.at as usize]
+        let function = self.points_to.instances[access.instance].function;
+        self.points_to.blocks[function].block_of[access.at as usize]
     }
 
     /// Whether two accesses to a base have no byte in common, or one of them never happens.
@@ -82,8 +82,8 @@ impl Ranges<'_, '_> {
             return false;
         };
         let share = u128::from(one.times.unsigned_abs()) * u128::from(*step);
-        let end = |number: Number, access: &Access| i128::from(number.rest.high()) + i128::from(access.bytes);
-        let begin = |number: Number| i128::from(number.rest.low());
+        let end = |number: Affine, access: &Access| i128::from(number.rest.high()) + i128::from(access.bytes);
+        let begin = |number: Affine| i128::from(number.rest.low());
         let needed = (end(one, first) - begin(other)).max(end(other, second) - begin(one));
         one.times == other.times && u128::try_from(needed).is_ok_and(|needed| needed <= share)
     }

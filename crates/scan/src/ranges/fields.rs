@@ -1,30 +1,30 @@
-//! What the threads of a loop find in the structures that they are given, one of an array each: bounds of their share, as
+//! What members of a thread group find in the structures that they are given, one element of an array each: bounds of their share, as
 //! multiples of their number.
 //!
-//! The loop stores to a field of the structure of its round before it creates the thread of that round. If nobody else ever stores
-//! there, that is what the thread finds, and it is computed from the number of the round like anything else.
+//! The loop stores to a field of the structure of an iteration before it creates the thread of that iteration. If nothing else stores
+//! there, that is what the thread finds, and it is computed from the number of the iteration like any other value.
 
-use super::interval::Interval;
-use super::number::Number;
 use super::{Ranges, bits};
-use crate::crews::{Crews, Member};
-use crate::linear::linear;
-use crate::points_to::{InstanceId, ThreadId};
+use crate::domain::affine::Affine;
+use crate::domain::interval::Interval;
+use crate::domain::linear::linear;
+use crate::pointer::{InstanceId, ThreadId};
+use crate::threads::groups::{Member, ThreadGroups};
 use racehunter_ir::{CastOperator, Operand, Operation};
 use rustc_hash::FxHashMap;
 
 /// Of each thread, what is so many bytes behind its argument, and how many bytes that is.
-pub type Fields = FxHashMap<(ThreadId, i64, u64), Number>;
+pub type Fields = FxHashMap<(ThreadId, i64, u64), Affine>;
 
 /// How deep expressions are looked into.
 const DEPTH: u32 = 12;
 
 impl Ranges<'_, '_> {
     /// Finds the fields of all threads whose numbers are known.
-    pub(super) fn fields(&self, crews: &Crews, numbers: &FxHashMap<ThreadId, (Interval, u64)>) -> Fields {
+    pub(super) fn fields(&self, groups: &ThreadGroups, numbers: &FxHashMap<ThreadId, (Interval, u64)>) -> Fields {
         let mut found = Fields::default();
         for (&thread, &(span, _)) in numbers {
-            if let Some(member) = crews.member(thread) {
+            if let Some(member) = groups.member(thread) {
                 self.fields_of(thread, &member, span, &mut found);
             }
         }
@@ -34,10 +34,10 @@ impl Ranges<'_, '_> {
     fn fields_of(&self, thread: ThreadId, member: &Member, span: Interval, found: &mut Fields) {
         let Some((address, element)) = &member.element else { return };
         let points_to = self.points_to;
-        let argument = points_to.operand(points_to.threads[thread.0 as usize].root, &Operand::Parameter(0));
+        let argument = points_to.operand(points_to.threads[thread].root, &Operand::Parameter(0));
         let Some((base, _)) = argument.only() else { return };
         let id = member.creator;
-        let function = points_to.instances[id.0 as usize].function.0 as usize;
+        let function = points_to.instances[id].function;
         let blocks = &points_to.blocks[function];
         for (at, bytes) in self.writes.only_stores(base, id) {
             let store = self.instruction(id, at);
@@ -62,12 +62,12 @@ impl Ranges<'_, '_> {
         number: &Operand,
         span: Interval,
         depth: u32,
-    ) -> Option<Number> {
+    ) -> Option<Affine> {
         if value == number {
-            return Some(Number::OWN);
+            return Some(Affine::OWN);
         }
         // Whatever else it is made of is one of these, in any round.
-        let flat = || self.at(id, block, value).map(|value| Number::of(value.flat(self.span(self.thread(id)))));
+        let flat = || self.at(id, block, value).map(|value| Affine::of(value.flat(self.span(self.thread(id)))));
         let (Operand::Instruction(at), Some(depth)) = (value, depth.checked_sub(1)) else { return flat() };
         let instruction = self.instruction(id, at.0);
         let Some(width) = bits(instruction.ty) else { return flat() };
@@ -84,16 +84,16 @@ impl Ranges<'_, '_> {
     }
 
     /// What a thread of a loop finds at an address, if that is a field of the structure that it was given.
-    pub(super) fn field(&self, id: InstanceId, address: &Operand, bytes: u64) -> Option<Number> {
+    pub(super) fn field(&self, id: InstanceId, address: &Operand, bytes: u64) -> Option<Affine> {
         if self.fields.is_empty() {
             return None;
         }
         let thread = self.thread(id);
         let sum = linear(self.points_to, id, address);
-        let root = self.points_to.threads[thread.0 as usize].root;
+        let root = self.points_to.threads[thread].root;
         let is_given = sum.root == (root, Operand::Parameter(0)) && sum.terms.is_empty();
         // A function that begins a thread and is also called has other arguments, too.
-        let is_only = !self.points_to.instances[root.0 as usize].shared;
+        let is_only = !self.points_to.instances[root].shared;
         self.fields.get(&(thread, sum.constant, bytes)).copied().filter(|_| is_given && is_only)
     }
 }

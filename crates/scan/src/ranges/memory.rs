@@ -1,23 +1,26 @@
 //! Places in memory whose numbers are followed without regard to the order of instructions: each write is a store of all of it.
 
-use crate::address::{Base, BaseId, Offset};
-use crate::cells::initial;
+use crate::domain::congruence::Congruence;
+use crate::index::IndexVec;
 use crate::models::Model;
-use crate::points_to::{InstanceId, PointsTo};
-use crate::races::touched;
+use crate::pointer::address::{Base, BaseId};
+use crate::pointer::{InstanceId, PointsTo};
+use crate::program::FunctionId;
+use crate::race::touch::touched;
+use crate::solver::cells::initial;
 use racehunter_ir::Operation;
 use rustc_hash::FxHashMap;
 
-use super::conditions::Conditions;
-use super::interval::Interval;
-use super::number::Number;
+use crate::cfg::conditions::Conditions;
+use crate::domain::affine::Affine;
+use crate::domain::interval::Interval;
 
 /// A base, an offset in it, and how many bytes.
-pub type Place = (BaseId, i64, u64);
+pub type MemoryRange = (BaseId, i64, u64);
 
 /// An instruction that writes.
 struct Write {
-    offset: Offset,
+    offset: Congruence,
     bytes: u64,
     /// A store that leads nowhere else.
     store: Option<(InstanceId, u32)>,
@@ -33,15 +36,14 @@ impl Writes {
     /// Finds all that is written in a program.
     pub fn of(points_to: &PointsTo<'_>) -> Self {
         let mut found = Self::default();
-        for index in 0..points_to.instances.len() {
-            let id = InstanceId(index as u32);
-            let code = points_to.program.function(points_to.instances[index].function).0;
+        for id in points_to.instances.ids() {
+            let code = points_to.code(id);
             for (at, instruction) in code.instructions.iter().enumerate() {
                 let is_store = matches!(
                     instruction.operation,
                     Operation::Store { .. } | Operation::Update { .. } | Operation::CompareExchange { .. }
                 );
-                // Nobody finds anything in memory that was given back.
+                // Memory that was released has no values.
                 if is_release(points_to, id, at as u32) {
                     continue;
                 }
@@ -60,7 +62,7 @@ impl Writes {
         found
     }
 
-    /// Instructions of an instance, and how many bytes they write, where nobody else writes in a base.
+    /// Instructions of an instance, and how many bytes they write, where nothing else writes in a base.
     pub fn only_stores(&self, base: BaseId, id: InstanceId) -> Vec<(u32, u64)> {
         let all = self.0.get(&base).map(Vec::as_slice).unwrap_or_default();
         let is_only = |write: &&Write| {
@@ -71,31 +73,30 @@ impl Writes {
     }
 
     /// Whether all who write to a place write all of it, by instructions.
-    pub fn is_place(&self, (base, at, bytes): Place) -> bool {
+    pub fn is_place(&self, (base, at, bytes): MemoryRange) -> bool {
         let mut writes = self.0.get(&base).into_iter().flatten();
         writes.all(|write| {
-            !write.offset.overlaps(write.bytes, Offset::exact(at), bytes)
+            !write.offset.overlaps(write.bytes, Congruence::exact(at), bytes)
                 || (write.is_store && write.offset.only() == Some(at) && write.bytes == bytes)
         })
     }
 
-    /// What a place has before anybody writes to it, for whoever reads it there; nothing if it surely has been written to.
+    /// The value of a range before the first write, as a reader finds it; nothing if it surely was written before.
     pub fn first(
         &self,
         points_to: &PointsTo<'_>,
-        conditions: &[Conditions],
-        place: Place,
+        conditions: &IndexVec<FunctionId, Conditions>,
+        place: MemoryRange,
         reader: (InstanceId, u32),
-    ) -> Option<Number> {
+    ) -> Option<Affine> {
         let (base, at, bytes) = place;
         match *points_to.describe(base) {
             Base::Variable(variable) => {
-                let described = points_to.program.variable_of(variable);
-                let kind = &points_to.program.modules[described.module].symbols[described.symbol.0 as usize].kind;
-                Some(initial(kind, at, bytes).map_or(Number::any(64), Number::exact))
+                let kind = points_to.program.variable_kind(variable);
+                Some(initial(kind, at, bytes).map_or(Affine::any(64), Affine::exact))
             }
             Base::Local(..) | Base::Heap(..) if self.is_set(points_to, conditions, place, reader) => None,
-            _ => Some(Number::any(64)),
+            _ => Some(Affine::any(64)),
         }
     }
 
@@ -104,8 +105,8 @@ impl Writes {
     fn is_set(
         &self,
         points_to: &PointsTo<'_>,
-        conditions: &[Conditions],
-        (base, at, bytes): Place,
+        conditions: &IndexVec<FunctionId, Conditions>,
+        (base, at, bytes): MemoryRange,
         reader: (InstanceId, u32),
     ) -> bool {
         let writes = self.0.get(&base).into_iter().flatten();
@@ -117,15 +118,15 @@ impl Writes {
         // No chain of calls and threads is longer than there are instances.
         for _ in 0..points_to.instances.len() {
             let Some((id, at)) = place else { return false };
-            let instance = &points_to.instances[id.0 as usize];
-            let function = instance.function.0 as usize;
+            let instance = &points_to.instances[id];
+            let function = instance.function;
             let is_before = |&&(owner, store): &&(InstanceId, u32)| {
                 owner == id && conditions[function].is_before(&points_to.blocks[function], store, at)
             };
             if stores.iter().find(is_before).is_some() {
                 return true;
             }
-            let thread = &points_to.threads[instance.thread.0 as usize];
+            let thread = &points_to.threads[instance.thread];
             place = match instance.caller {
                 _ if instance.shared => None,
                 Some(caller) => Some(caller),
@@ -139,7 +140,7 @@ impl Writes {
 
 /// Whether an instruction does nothing but give memory back.
 fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
-    let instance = &points_to.instances[id.0 as usize];
+    let instance = &points_to.instances[id];
     let mut names = instance.outside.get(&at).into_iter().flatten().peekable();
     names.peek().is_some()
         && !instance.callees.contains_key(&at)
@@ -147,14 +148,14 @@ fn is_release(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> bool {
 }
 
 /// A number as memory keeps it: without regard to whose it is.
-pub fn kept(number: Number, span: Interval) -> Number {
-    Number::of(number.flat(span))
+pub fn kept(number: Affine, span: Interval) -> Affine {
+    Affine::of(number.flat(span))
 }
 
 /// Places in memory that surely have a value when they are read.
 pub struct Initialised {
     writes: Writes,
-    conditions: Vec<Conditions>,
+    conditions: IndexVec<FunctionId, Conditions>,
 }
 
 impl Initialised {
@@ -163,12 +164,12 @@ impl Initialised {
         let program = points_to.program;
         let conditions = program
             .functions()
-            .map(|function| Conditions::of(program.function(function).0, &points_to.blocks[function.0 as usize]));
+            .map(|function| Conditions::of(program.function(function).0, &points_to.blocks[function]));
         Self { writes: Writes::of(points_to), conditions: conditions.collect() }
     }
 
     /// Whether a place surely was stored to, as a whole, before it is read there.
-    pub fn is_set(&self, points_to: &PointsTo<'_>, place: Place, reader: (InstanceId, u32)) -> bool {
+    pub fn is_set(&self, points_to: &PointsTo<'_>, place: MemoryRange, reader: (InstanceId, u32)) -> bool {
         self.writes.is_set(points_to, &self.conditions, place, reader)
     }
 }

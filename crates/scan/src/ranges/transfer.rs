@@ -1,21 +1,21 @@
 //! What each instruction makes of numbers, and what it hands on: to memory, to functions, to threads.
 
-use super::interval::Interval;
-use super::number::Number;
 use super::{Ranges, Spot, any, bits, memory};
+use crate::domain::affine::Affine;
+use crate::domain::interval::Interval;
 use crate::models::Model;
-use crate::points_to::InstanceId;
+use crate::pointer::InstanceId;
 use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Type};
 
 impl Ranges<'_, '_> {
     /// What an instruction results in, after it had its effect on others.
-    pub(super) fn value(&mut self, id: InstanceId, block: u32, at: u32, instruction: &Instruction) -> Option<Number> {
+    pub(super) fn value(&mut self, id: InstanceId, block: u32, at: u32, instruction: &Instruction) -> Option<Affine> {
         let span = self.span(self.thread(id));
         let ty = instruction.ty;
         let width = bits(ty).unwrap_or(64);
         let operand = |this: &Self, index: usize| match instruction.operands.get(index) {
             Some(operand) => this.at(id, block, operand),
-            None => Some(Number::any(64)),
+            None => Some(Affine::any(64)),
         };
         let from = instruction.operands.first().and_then(|operand| self.type_of(id, operand));
         match &instruction.operation {
@@ -45,13 +45,13 @@ impl Ranges<'_, '_> {
                     None => Some(true),
                 };
                 Some(match (can(true)?, can(false)?) {
-                    (true, false) => Number::exact(-1),
-                    (false, true) => Number::exact(0),
-                    _ => Number::any(1),
+                    (true, false) => Affine::exact(-1),
+                    (false, true) => Affine::exact(0),
+                    _ => Affine::any(1),
                 })
             }
             Operation::Phi => {
-                let mut all: Option<Number> = None;
+                let mut all: Option<Affine> = None;
                 for pair in instruction.operands.chunks_exact(2) {
                     let [value, Operand::Block(from)] = pair else { return Some(any(ty)) };
                     let Some(value) = self.on_edge(id, from.0, block, value).filter(|_| !self.is_dead(id, from.0))
@@ -71,12 +71,12 @@ impl Ranges<'_, '_> {
             Operation::Store { bytes, .. } => {
                 let value = operand(self, 0)?;
                 let is_whole = from.is_none_or(|ty| bits(ty).is_some_and(|bits| u64::from(bits) == 8 * bytes));
-                let value = if is_whole { value } else { Number::any(64) };
+                let value = if is_whole { value } else { Affine::any(64) };
                 self.store(id, &instruction.operands[1], *bytes, value, span);
                 None
             }
             Operation::Update { bytes, .. } | Operation::CompareExchange { bytes, .. } => {
-                self.store(id, &instruction.operands[0], *bytes, Number::any(64), span);
+                self.store(id, &instruction.operands[0], *bytes, Affine::any(64), span);
                 Some(any(ty))
             }
             Operation::Call | Operation::Invoke { .. } => self.call(id, block, at, instruction),
@@ -85,7 +85,7 @@ impl Ranges<'_, '_> {
                     && self.grow(Spot::Result(id), value, from.unwrap_or(Type::Integer(64)))
                     && self.next.is_none()
                 {
-                    self.work.extend(self.callers[id.0 as usize].iter().copied());
+                    self.work.extend(self.points_to.callers(id));
                 }
                 None
             }
@@ -93,17 +93,17 @@ impl Ranges<'_, '_> {
         }
     }
 
-    fn load(&mut self, id: InstanceId, at: u32, address: &Operand, bytes: u64, ty: Type) -> Option<Number> {
+    fn load(&mut self, id: InstanceId, at: u32, address: &Operand, bytes: u64, ty: Type) -> Option<Affine> {
         let Some(width) = bits(ty).filter(|&bits| u64::from(bits) == 8 * bytes) else { return Some(any(ty)) };
         if let Some(found) = self.field(id, address, bytes) {
             return Some(found.truncated(self.span(self.thread(id)), width));
         }
         let addresses = self.points_to.operand(id, address);
-        // Nobody knows which place it is.
+        // It is not known which memory it is.
         if addresses.is_empty() {
             return Some(any(ty));
         }
-        let mut all: Option<Number> = None;
+        let mut all: Option<Affine> = None;
         for (base, offset) in addresses.iter() {
             let Some(place) = offset.only().map(|at| (base, at, bytes)).filter(|&place| self.writes.is_place(place))
             else {
@@ -120,7 +120,7 @@ impl Ranges<'_, '_> {
         all.map(|all| all.truncated(Interval::exact(0), width))
     }
 
-    fn store(&mut self, id: InstanceId, address: &Operand, bytes: u64, value: Number, span: Interval) {
+    fn store(&mut self, id: InstanceId, address: &Operand, bytes: u64, value: Affine, span: Interval) {
         let value = memory::kept(value, span);
         for (base, offset) in self.points_to.operand(id, address).iter() {
             let Some(at) = offset.only() else { continue };
@@ -130,15 +130,15 @@ impl Ranges<'_, '_> {
         }
     }
 
-    fn call(&mut self, id: InstanceId, block: u32, at: u32, call: &Instruction) -> Option<Number> {
+    fn call(&mut self, id: InstanceId, block: u32, at: u32, call: &Instruction) -> Option<Affine> {
         let points_to = self.points_to;
-        let instance = &points_to.instances[id.0 as usize];
+        let instance = &points_to.instances[id];
         let is_outside = instance.outside.contains_key(&at);
         let callees: Vec<InstanceId> = instance.callees.get(&at).into_iter().flatten().copied().collect();
         let mut all = (is_outside || callees.is_empty()).then(|| any(call.ty));
         let own = self.span(instance.thread);
         for callee in callees {
-            let code = points_to.program.function(points_to.instances[callee.0 as usize].function).0;
+            let code = points_to.code(callee);
             for (index, &ty) in code.parameters.iter().enumerate() {
                 // Functions that are called on behalf of another get what that one has.
                 let argument = call.operands.get(index + 1).filter(|_| !is_outside);
@@ -148,16 +148,16 @@ impl Ranges<'_, '_> {
                     self.work.insert(callee);
                 }
             }
-            if let Some(result) = self.shared.results[callee.0 as usize] {
+            if let Some(result) = self.shared.results[callee] {
                 all = Some(all.map_or(result, |all| all.union(result, own)));
             }
         }
         for &thread in instance.creates.get(&at).into_iter().flatten() {
             let argument = match self.given.contains(&thread) {
-                true => Some(Number::OWN),
+                true => Some(Affine::OWN),
                 false => self.argument(id, block, at, call).map(|value| memory::kept(value, own)),
             };
-            let root = points_to.threads[thread.0 as usize].root;
+            let root = points_to.threads[thread].root;
             if let Some(argument) = argument
                 && self.grow(Spot::Parameter(root, 0), argument, Type::Pointer)
                 && self.next.is_none()
@@ -169,13 +169,13 @@ impl Ranges<'_, '_> {
     }
 
     /// What a thread is given, by a call that creates it.
-    fn argument(&self, id: InstanceId, block: u32, at: u32, call: &Instruction) -> Option<Number> {
-        let outside = self.points_to.instances[id.0 as usize].outside.get(&at).into_iter().flatten();
-        let mut all: Option<Number> = None;
+    fn argument(&self, id: InstanceId, block: u32, at: u32, call: &Instruction) -> Option<Affine> {
+        let outside = self.points_to.instances[id].outside.get(&at).into_iter().flatten();
+        let mut all: Option<Affine> = None;
         for name in outside {
             let Some(Model::Create(create)) = self.points_to.models.of(name) else { continue };
             let operand = call.operands.get(create.argument + 1);
-            let value = operand.map_or(Some(Number::any(64)), |operand| self.at(id, block, operand))?;
+            let value = operand.map_or(Some(Affine::any(64)), |operand| self.at(id, block, operand))?;
             all = Some(all.map_or(value, |all| all.union(value, self.span(self.thread(id)))));
         }
         all

@@ -7,7 +7,7 @@ use crate::random::program;
 use crate::source::{Lock, Source, Statement};
 use crate::truth::{MOST, programs, report};
 use racehunter_scan::Models;
-use racehunter_scan::backend::{Alias, Backend, Value};
+use racehunter_scan::pointer::backend::{Alias, Backend, Value};
 
 /// All programs that come of taking away one thing: a lock with the end of its section, or one wait for a thread.
 fn mutants(source: &Source) -> Vec<Source> {

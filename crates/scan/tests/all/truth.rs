@@ -6,7 +6,7 @@ use crate::lower::lower;
 use crate::machine::{Truth, truth};
 use crate::random::program;
 use crate::source::{Address, Given, Number, Object, Source, Statement};
-use racehunter_scan::backend::{Alias, Backend, Coarse, Syntactic, Value};
+use racehunter_scan::pointer::backend::{Alias, Backend, Coarse, Syntactic, Value};
 use racehunter_scan::{Models, Program, Report, analyse};
 
 pub fn programs() -> u64 {
@@ -26,7 +26,7 @@ pub fn report(source: &Source, backend: &dyn Backend, models: &Models) -> Report
 struct Count {
     /// Programs without a race that were proved, and by tier B only.
     proved: u64,
-    by_ways: u64,
+    by_paths: u64,
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_is_proved_is_true() {
             );
             if truth == Truth::None && report.is_race_free() {
                 count.proved += 1;
-                count.by_ways += u64::from(report.by_ways);
+                count.by_paths += u64::from(report.by_paths);
             }
         }
         assert!(!report_of(&Syntactic).is_race_free(), "program {seed} is proved by names alone");
@@ -64,7 +64,7 @@ fn what_is_proved_is_true() {
     assert!(racy * 5 > programs() && free * 5 > programs(), "{free} {racy}");
     assert!(value.proved * 10 > free * 6, "{value:?} of {free}");
     assert!(alias.proved * 10 > free * 4 && value.proved > alias.proved, "{alias:?} of {free}");
-    assert!(value.by_ways > 0, "{value:?}");
+    assert!(value.by_paths > 0, "{value:?}");
     assert!(coarse.proved > 0, "{coarse:?} of {free}");
 }
 
@@ -77,7 +77,7 @@ fn crew(body: Vec<Statement>) -> Source {
 }
 
 #[test]
-fn threads_of_a_crew_have_their_own_elements() {
+fn threads_of_a_group_have_their_own_elements() {
     let own = Statement::Write(Address::Element(Number::Argument), Number::Constant(1));
     let next = Statement::Read(0, Address::Element(Number::Next));
     for (body, expected) in [(vec![own.clone()], Truth::None), (vec![own, next], Truth::Race)] {

@@ -1,0 +1,47 @@
+//! Where functions may be left by an exception, or by the end of their thread, so that what they clean up is done.
+//!
+//! To catch an exception is a gap. One that nothing catches ends the program at once: the search for a handler finds none, and nothing is
+//! cleaned up. What counts as a handler all the same is a function that lets no exception pass: it ends the program, but what it has called
+//! is cleaned up before.
+
+use crate::index::IndexVec;
+use crate::models::Model;
+use crate::pointer::{InstanceId, PointsTo};
+
+/// Functions that end the program where no exception may pass.
+const TERMINATE: [&str; 2] = ["__clang_call_terminate", "__cxa_call_unexpected"];
+
+/// Which instances may be left so.
+pub struct Unwinding {
+    of: IndexVec<InstanceId, bool>,
+}
+
+impl Unwinding {
+    /// Looks at what functions call.
+    pub fn of(points_to: &PointsTo<'_>) -> Self {
+        let instances = &points_to.instances;
+        let mut outside = instances.iter().flat_map(|instance| instance.outside.values().flatten());
+        if outside.any(|name| points_to.models.of(name) == Some(Model::Leave)) {
+            return Self { of: instances.map(|_| true) };
+        }
+        let ends = |id: &InstanceId| TERMINATE.contains(&points_to.program.function_name(instances[*id].function));
+        let lets_none_pass = |id: &InstanceId| {
+            let instance = &instances[*id];
+            instance.callees.values().flatten().any(ends)
+                || instance.outside.values().flatten().any(|name| TERMINATE.contains(&name.as_str()))
+        };
+        let mut work: Vec<InstanceId> = instances.ids().filter(lets_none_pass).collect();
+        let mut of = instances.map(|_| false);
+        while let Some(id) = work.pop() {
+            if !std::mem::replace(&mut of[id], true) {
+                work.extend(instances[id].callees.values().flatten().copied());
+            }
+        }
+        Self { of }
+    }
+
+    /// Whether what an instance cleans up may be done otherwise than when it returns.
+    pub fn may(&self, id: InstanceId) -> bool {
+        self.of[id]
+    }
+}

@@ -1,0 +1,14 @@
+//! Abstract domains: what a value may be.
+//!
+//! Every domain is a [`lattice::Lattice`]: where paths meet, or several writers store, values are joined, and a join never
+//! loses a possibility. [`congruence`] has offsets by residue, [`interval`] numbers between bounds, [`affine`] multiples of
+//! the number of a thread plus an interval, [`constants`] a few values, [`linear`] the symbolic form of an address.
+//!
+//! Start at [`lattice`].
+
+pub mod affine;
+pub mod congruence;
+pub mod constants;
+pub mod interval;
+pub mod lattice;
+pub mod linear;

@@ -1,0 +1,432 @@
+//! What functions outside of the program do: read from configuration, checked, and looked up by name.
+
+mod kinds;
+
+pub use kinds::{
+    Allocate, Arguments, Barrier, CallBack, Create, Does, Join, Keep, Lock, MemoryEffect, NewKey, Release, Semaphore,
+    Unlock, Wait,
+};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The functions that are known without any configuration.
+const DEFAULT: &str = include_str!("../../models/default.toml");
+
+/// Configurations that come with the program and are used when they are asked for by name.
+const SHIPPED: [(&str, &str); 2] =
+    [("linux", include_str!("../../models/linux.toml")), ("tasks", include_str!("../../models/tasks.toml"))];
+
+/// What a function does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Starts a thread.
+    Create(Create),
+    /// Waits for the end of a thread.
+    Join(Join),
+    /// Takes a lock.
+    Lock(Lock),
+    /// Gives a lock back.
+    Unlock(Unlock),
+    /// Gives a lock back and takes it again.
+    Wait(Wait),
+    /// Does something with a semaphore.
+    Semaphore(Semaphore),
+    /// Does something with a barrier.
+    Barrier(Barrier),
+    /// Begins a section in which the thread is alone.
+    AtomicBegin,
+    /// Ends such a section.
+    AtomicEnd,
+    /// Makes memory.
+    Allocate(Allocate),
+    /// Ends the life of memory.
+    Release(Release),
+    /// Touches the memory of its arguments.
+    Access(MemoryEffect),
+    /// Calls a function that it is given.
+    Call(CallBack),
+    /// Makes a key for pointers that threads keep.
+    Key(NewKey),
+    /// Keeps a pointer for the thread.
+    Keep(Keep),
+    /// Returns a pointer that the thread keeps.
+    Recall,
+    /// Does not return.
+    Stop,
+    /// Ends the thread.
+    Leave,
+    /// Begins to take the variable arguments of the function that calls it.
+    Variadic,
+    /// Returns anything.
+    Input,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Names {
+    #[serde(default)]
+    names: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Atomic {
+    #[serde(default)]
+    begin: Vec<String>,
+    #[serde(default)]
+    end: Vec<String>,
+    #[serde(default)]
+    prefix: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    #[serde(default)]
+    prefix: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    create: BTreeMap<String, Create>,
+    join: BTreeMap<String, Join>,
+    lock: BTreeMap<String, Lock>,
+    unlock: BTreeMap<String, Unlock>,
+    wait: BTreeMap<String, Wait>,
+    semaphore: BTreeMap<String, Semaphore>,
+    barrier: BTreeMap<String, Barrier>,
+    allocate: BTreeMap<String, Allocate>,
+    release: BTreeMap<String, Release>,
+    access: BTreeMap<String, MemoryEffect>,
+    call: BTreeMap<String, CallBack>,
+    key: BTreeMap<String, NewKey>,
+    keep: BTreeMap<String, Keep>,
+    recall: Names,
+    stop: Names,
+    leave: Names,
+    atomic: Atomic,
+    input: Input,
+}
+
+/// Why a configuration was refused.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ModelError {
+    /// It is not in the form that is expected.
+    #[error("{0}")]
+    Form(String),
+    /// One function is described twice.
+    #[error("`{name}` is described twice: in [{first}] and in [{second}]")]
+    Twice {
+        /// The function.
+        name: String,
+        /// Where first.
+        first: &'static str,
+        /// Where again.
+        second: &'static str,
+    },
+    /// A word that means nothing.
+    #[error("`{name}`: \"{word}\" is not a list of arguments; the only word is \"all\"")]
+    Word {
+        /// The function.
+        name: String,
+        /// The word.
+        word: String,
+    },
+}
+
+/// What is known about functions outside of the program.
+#[derive(Clone, Debug)]
+pub struct Models {
+    functions: FxHashMap<String, Model>,
+    atomic_prefixes: Vec<String>,
+    input_prefixes: Vec<String>,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        let mut models =
+            Self { functions: FxHashMap::default(), atomic_prefixes: Vec::new(), input_prefixes: Vec::new() };
+        models.extend(DEFAULT).expect("the configuration that comes with the program is in order");
+        models
+    }
+}
+
+impl Models {
+    /// The configuration of a name that comes with the program.
+    pub fn shipped(name: &str) -> Option<&'static str> {
+        SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
+    /// Adds the functions of a configuration; what it says replaces what was known about the same function.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not a configuration, or contradicts itself.
+    pub fn extend(&mut self, text: &str) -> Result<(), ModelError> {
+        let file: File = toml::from_str(text).map_err(|error| ModelError::Form(error.to_string()))?;
+        let mut added: BTreeMap<String, (&'static str, Model)> = BTreeMap::new();
+        let mut add = |name: String, section: &'static str, model: Model| match added.get(&name) {
+            Some(&(first, _)) => Err(ModelError::Twice { name, first, second: section }),
+            None => {
+                added.insert(name, (section, model));
+                Ok(())
+            }
+        };
+        for (name, model) in file.create {
+            add(name, "create", Model::Create(model))?;
+        }
+        for (name, model) in file.join {
+            add(name, "join", Model::Join(model))?;
+        }
+        for (name, model) in file.lock {
+            add(name, "lock", Model::Lock(model))?;
+        }
+        for (name, model) in file.unlock {
+            add(name, "unlock", Model::Unlock(model))?;
+        }
+        for (name, model) in file.wait {
+            add(name, "wait", Model::Wait(model))?;
+        }
+        for (name, model) in file.semaphore {
+            add(name, "semaphore", Model::Semaphore(model))?;
+        }
+        for (name, model) in file.barrier {
+            add(name, "barrier", Model::Barrier(model))?;
+        }
+        for (name, model) in file.allocate {
+            add(name, "allocate", Model::Allocate(model))?;
+        }
+        for (name, model) in file.release {
+            add(name, "release", Model::Release(model))?;
+        }
+        for (name, model) in file.access {
+            for arguments in [&model.reads, &model.writes] {
+                if let Arguments::Word(word) = arguments
+                    && word != "all"
+                {
+                    return Err(ModelError::Word { name, word: word.clone() });
+                }
+            }
+            add(name, "access", Model::Access(model))?;
+        }
+        for (name, model) in file.call {
+            add(name, "call", Model::Call(model))?;
+        }
+        for (name, model) in file.key {
+            add(name, "key", Model::Key(model))?;
+        }
+        for (name, model) in file.keep {
+            add(name, "keep", Model::Keep(model))?;
+        }
+        for name in file.recall.names {
+            add(name, "recall", Model::Recall)?;
+        }
+        for name in file.stop.names {
+            add(name, "stop", Model::Stop)?;
+        }
+        for name in file.leave.names {
+            add(name, "leave", Model::Leave)?;
+        }
+        for name in file.atomic.begin {
+            add(name, "atomic", Model::AtomicBegin)?;
+        }
+        for name in file.atomic.end {
+            add(name, "atomic", Model::AtomicEnd)?;
+        }
+        self.functions.extend(added.into_iter().map(|(name, (_, model))| (name, model)));
+        self.atomic_prefixes.extend(file.atomic.prefix);
+        self.input_prefixes.extend(file.input.prefix);
+        Ok(())
+    }
+
+    /// What a function outside of the program does, if it is known.
+    pub fn of(&self, name: &str) -> Option<Model> {
+        if let Some(model) = self.functions.get(name) {
+            return Some(model.clone());
+        }
+        if self.input_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str())) {
+            return Some(Model::Input);
+        }
+        intrinsic(name)
+    }
+
+    /// Whether the threads that run functions of this name are alone among each other.
+    pub fn is_atomic(&self, name: &str) -> bool {
+        !self.functions.contains_key(name)
+            && self.atomic_prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
+    }
+}
+
+/// Functions of the compiler.
+fn intrinsic(name: &str) -> Option<Model> {
+    let name = name.strip_prefix("llvm.")?;
+    let is = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    let copy = MemoryEffect {
+        writes: Arguments::Some(vec![0]),
+        reads: Arguments::Some(vec![1]),
+        copies: true,
+        length: Some(2),
+        ..MemoryEffect::default()
+    };
+    Some(if is(&["memcpy.", "memmove.", "memcpy.inline."]) {
+        Model::Access(copy)
+    } else if is(&["memset."]) {
+        Model::Access(MemoryEffect {
+            writes: Arguments::Some(vec![0]),
+            length: Some(2),
+            numbers: true,
+            ..MemoryEffect::default()
+        })
+    } else if is(&["va_start"]) {
+        Model::Variadic
+    } else if is(&["va_copy"]) {
+        Model::Access(MemoryEffect { length: None, ..copy })
+    } else if is(&["trap", "debugtrap", "ubsantrap"]) {
+        Model::Stop
+    } else if is(&["ptrmask.", "launder.", "strip.", "expect.", "threadlocal.address"]) {
+        Model::Access(MemoryEffect { returns: Some(0), ..MemoryEffect::default() })
+    } else if is(&[
+        "va_end",
+        "dbg.",
+        "lifetime.",
+        "stacksave",
+        "stackrestore",
+        "assume",
+        "abs.",
+        "smax.",
+        "smin.",
+        "umax.",
+        "umin.",
+        "sadd.",
+        "uadd.",
+        "ssub.",
+        "usub.",
+        "smul.",
+        "umul.",
+        "ctpop.",
+        "ctlz.",
+        "cttz.",
+        "bswap.",
+        "bitreverse.",
+        "fshl.",
+        "fshr.",
+        "fabs.",
+        "sqrt.",
+        "floor.",
+        "ceil.",
+        "trunc.",
+        "rint.",
+        "round.",
+        "fmuladd.",
+        "fma.",
+        "copysign.",
+        "pow.",
+        "powi.",
+        "exp.",
+        "exp2.",
+        "log.",
+        "log2.",
+        "log10.",
+        "sin.",
+        "cos.",
+        "maxnum.",
+        "minnum.",
+        "is.constant.",
+        "objectsize.",
+        "prefetch.",
+        "donothing",
+        "invariant.",
+        "experimental.noalias",
+        "frameaddress",
+        "returnaddress",
+        "is.fpclass",
+        "readcyclecounter",
+    ]) {
+        Model::Access(MemoryEffect::default())
+    } else {
+        return None;
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_in_order() {
+        let models = Models::default();
+        assert!(matches!(models.of("pthread_create"), Some(Model::Create(Create { entry: 2, .. }))));
+        assert_eq!(models.of("__VERIFIER_nondet_int"), Some(Model::Input));
+        assert_eq!(models.of("__VERIFIER_atomic_begin"), Some(Model::AtomicBegin));
+        assert!(!models.is_atomic("__VERIFIER_atomic_inc"));
+        let mut tasks = models.clone();
+        tasks.extend(Models::shipped("tasks").unwrap()).unwrap();
+        assert!(tasks.is_atomic("__VERIFIER_atomic_inc") && !tasks.is_atomic("__VERIFIER_atomic_begin"));
+        assert_eq!(models.of("who_knows"), None);
+    }
+
+    #[test]
+    fn what_is_shipped_is_in_order() {
+        let mut models = Models::default();
+        for (name, _) in SHIPPED {
+            models.extend(Models::shipped(name).unwrap()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        let created = Create { handle: None, entry: 0, argument: 1 };
+        assert_eq!(models.of("kthread_run"), Some(Model::Create(created)));
+        assert!(matches!(models.of("down_read"), Some(Model::Lock(Lock { shared: true, .. }))));
+        assert_eq!(Models::shipped("hurd"), None);
+    }
+
+    #[test]
+    fn what_the_user_says_replaces_what_is_known() {
+        let mut models = Models::default();
+        models.extend("[lock]\nmy_lock = { lock = 1 }\npthread_mutex_lock = { lock = 0, tries = true }").unwrap();
+        assert_eq!(models.of("my_lock"), Some(Model::Lock(Lock { lock: 1, tries: false, shared: false })));
+        assert!(matches!(models.of("pthread_mutex_lock"), Some(Model::Lock(Lock { tries: true, .. }))));
+    }
+
+    /// Whatever a file says, it is more knowledge or an error.
+    #[test]
+    fn no_file_makes_it_panic() {
+        let good = "[lock]\nf = { lock = 1, tries = true }\n[create]\ng = { entry = 2, handle = 0 }\n[access]\n\
+                    h = { reads = \"all\", writes = [0] }\n";
+        let mut random = 1_u64;
+        let mut below = |limit: usize| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) as usize % limit
+        };
+        let mut refused = 0;
+        for _ in 0..500 {
+            let mut bytes = good.as_bytes().to_vec();
+            for _ in 0..1 + below(3) {
+                match below(3) {
+                    0 => drop(bytes.remove(below(bytes.len()))),
+                    1 => bytes.insert(below(bytes.len()), b"[]\"=.{}\n09-x"[below(12)]),
+                    _ => bytes.truncate(1 + below(bytes.len())),
+                }
+            }
+            let mut models = Models::default();
+            refused += u32::from(models.extend(&String::from_utf8_lossy(&bytes)).is_err());
+            let _ = models.of("f");
+        }
+        assert!((100..500).contains(&refused), "{refused}");
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let mut models = Models::default();
+        let error = models.extend("[lock]\nf = { lock = 0 }\n[unlock]\nf = { lock = 0 }").unwrap_err();
+        assert_eq!(error.to_string(), "`f` is described twice: in [lock] and in [unlock]");
+        for (text, part) in [
+            ("[lock]\nf = { look = 0 }", "look"),
+            ("[locks]\nf = 1", "locks"),
+            ("[create]\nf = { handle = 0 }", "entry"),
+            ("[access]\nf = { reads = \"some\" }", "some"),
+        ] {
+            let error = models.extend(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

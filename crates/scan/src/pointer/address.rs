@@ -1,0 +1,147 @@
+//! Addresses: a base, which is a variable, a local, an allocation or the like, and an offset in it.
+
+use crate::domain::congruence::Congruence;
+use crate::domain::lattice::Lattice;
+use crate::index::ids;
+use crate::pointer::{InstanceId, ThreadId};
+use crate::program::{FunctionId, VariableId};
+use std::collections::BTreeMap;
+
+/// Position in the table of bases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BaseId(pub u32);
+
+ids!(BaseId);
+
+/// Something that an address leads into. No address arithmetic leads from one base to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// A variable of the program.
+    Variable(VariableId),
+    /// A function.
+    Function(FunctionId),
+    /// A function outside of the program.
+    Outside(String),
+    /// A variable of a function, in one instance of the function.
+    Local(InstanceId, u32),
+    /// What one call of an instance allocates.
+    Heap(InstanceId, u32),
+    /// Not memory, but the handle of a thread.
+    Handle(ThreadId),
+    /// The variable arguments of one instance of a function.
+    Variadic(InstanceId),
+    /// What a thread keeps for itself under keys.
+    Kept(ThreadId),
+    /// Arguments and environment of the program.
+    Environment,
+    /// Anything.
+    Unknown,
+}
+
+/// What a value can point to.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash, PartialOrd, Ord)]
+pub struct Addresses(pub BTreeMap<BaseId, Congruence>);
+
+impl Addresses {
+    /// One address.
+    pub fn one(base: BaseId, offset: Congruence) -> Self {
+        Self(BTreeMap::from([(base, offset)]))
+    }
+
+    /// Adds an address; whether that is new.
+    pub fn add(&mut self, base: BaseId, offset: Congruence) -> bool {
+        match self.0.get_mut(&base) {
+            None => {
+                self.0.insert(base, offset);
+                true
+            }
+            Some(known) => {
+                let joined = known.union(offset);
+                std::mem::replace(known, joined) != joined
+            }
+        }
+    }
+
+    /// Whether all of these are among them. Both are in order, so one walk over both tells.
+    fn has_all(&self, other: &Self) -> bool {
+        let mut own = self.0.iter();
+        other.0.len() <= self.0.len()
+            && other.0.iter().all(|(base, &offset)| {
+                own.find(|(known, _)| *known >= base)
+                    .is_some_and(|(known, &has)| known == base && has.union(offset) == has)
+            })
+    }
+
+    /// Adds addresses; whether any is new.
+    pub fn add_all(&mut self, other: &Self) -> bool {
+        // Mostly nothing is. Walking over a large set for the sake of a few is not worth it.
+        if other.0.len() * 8 > self.0.len() && self.has_all(other) {
+            return false;
+        }
+        other.0.iter().fold(false, |changed, (&base, &offset)| self.add(base, offset) | changed)
+    }
+
+    /// Each offset changed.
+    #[must_use]
+    pub fn map(&self, change: impl Fn(Congruence) -> Congruence) -> Self {
+        Self(self.0.iter().map(|(&base, &offset)| (base, change(offset))).collect())
+    }
+
+    /// The only base and offset.
+    pub fn only(&self) -> Option<(BaseId, Congruence)> {
+        let mut all = self.0.iter();
+        let (&base, &offset) = all.next()?;
+        all.next().is_none().then_some((base, offset))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (BaseId, Congruence)> + '_ {
+        self.0.iter().map(|(&base, &offset)| (base, offset))
+    }
+}
+
+impl Lattice for Addresses {
+    fn join(&mut self, other: &Self) -> bool {
+        self.add_all(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::lattice::laws::check;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_set_has_all_exactly_when_adding_changes_nothing() {
+        let sets: Vec<Addresses> = (0..64_u32)
+            .map(|bits| {
+                let bases = (0..3).filter(|base| bits >> base & 1 == 1);
+                let offset = [Congruence::exact(0), Congruence::exact(4), Congruence::strided(0, 4), Congruence::ANY]
+                    [(bits >> 3) as usize % 4];
+                Addresses(bases.map(|base| (BaseId(base), offset)).collect())
+            })
+            .collect();
+        for set in &sets {
+            for other in &sets {
+                let mut grown = set.clone();
+                let changed = other.iter().fold(false, |changed, (base, offset)| grown.add(base, offset) | changed);
+                assert_eq!(set.has_all(other), !changed, "{set:?} {other:?}");
+                let mut added = set.clone();
+                assert_eq!((added.add_all(other), added), (changed, grown));
+            }
+        }
+    }
+
+    #[test]
+    fn addresses_are_a_lattice() {
+        let offset = (-8..8_i64, 0..9_u64).prop_map(|(at, stride)| Congruence::strided(at, stride));
+        let base = (0..3_u32).prop_map(BaseId);
+        check(proptest::collection::btree_map(base, offset, 0..4).prop_map(Addresses));
+    }
+}

@@ -1,0 +1,252 @@
+//! What calls do with pointers: those of the program's functions, and those of functions outside of it.
+
+use super::memory::Slots;
+use super::{COPY, InstanceId, POINTER, PointsTo, Precision, grow};
+use crate::domain::congruence::Congruence;
+use crate::models::Model;
+use crate::pointer::address::{Addresses, Base};
+use racehunter_ir::{Instruction, Operand, SymbolKind, Type};
+
+/// Pointers of an object that copies fill, one by one, at most.
+const MOST_COPIED: usize = 512;
+
+impl PointsTo<'_> {
+    pub(super) fn call(&mut self, id: InstanceId, at: u32, call: &Instruction) -> Addresses {
+        let Some(callee) = call.operands.first() else { return Addresses::default() };
+        if let Operand::Assembler { memory } = callee {
+            return if *memory || call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
+        }
+        let mut result = Addresses::default();
+        for (base, _) in self.operand(id, callee).iter() {
+            match self.describe(base).clone() {
+                Base::Function(function) => {
+                    let next = self.callee(id, at, function);
+                    if self.exhausted {
+                        return result;
+                    }
+                    self.pass(id, next, &call.operands[1..]);
+                    result.add_all(&self.instances[next].result);
+                }
+                Base::Outside(name) => {
+                    self.instances[id].outside.entry(at).or_default().insert(name.clone());
+                    let value = self.outside(id, at, call, &name);
+                    result.add_all(&value);
+                }
+                // What else is called is a gap, which is found when control is followed.
+                _ => {}
+            }
+        }
+        result
+    }
+
+    /// Whether calls of an instance copy what some of the arguments point to.
+    pub fn gets_copies(&self, id: InstanceId) -> bool {
+        let (code, module) = self.program.function(self.instances[id].function);
+        self.program.modules[module]
+            .symbol(code.symbol)
+            .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.by_value))
+    }
+
+    fn is_variadic(&self, id: InstanceId) -> bool {
+        let (code, module) = self.program.function(self.instances[id].function);
+        self.program.modules[module]
+            .symbol(code.symbol)
+            .is_some_and(|symbol| matches!(symbol.kind, SymbolKind::Function { attributes, .. } if attributes.variadic))
+    }
+
+    /// Hands arguments over to the parameters of a function.
+    fn pass(&mut self, caller: InstanceId, callee: InstanceId, arguments: &[Operand]) {
+        if self.precision == Precision::Names {
+            return;
+        }
+        let copies = self.gets_copies(callee);
+        let fixed = self.instances[callee].parameters.len();
+        if arguments.len() > fixed && self.is_variadic(callee) {
+            let others = self.base(Base::Variadic(callee));
+            for argument in &arguments[fixed..] {
+                let value = self.operand(caller, argument);
+                self.put(others, Congruence::ANY, &value, None);
+            }
+        }
+        for (index, argument) in arguments.iter().enumerate() {
+            let mut value = self.operand(caller, argument);
+            // A copy is taken for what it is a copy of, and for something else too: a lock in it is neither.
+            if copies && !value.is_empty() {
+                value.add(self.base(Base::Local(callee, COPY)), Congruence::exact(0));
+            }
+            let unknown = self.base(Base::Unknown);
+            if let Some(parameter) = self.instances[callee].parameters.get_mut(index)
+                && grow(self.most_targets, unknown, parameter, &value)
+            {
+                self.parameter_changed(callee, index);
+            }
+        }
+    }
+
+    fn outside(&mut self, id: InstanceId, at: u32, call: &Instruction, name: &str) -> Addresses {
+        let argument = |this: &Self, index: usize| {
+            call.operands.get(index + 1).map_or_else(Addresses::default, |operand| this.operand(id, operand))
+        };
+        match self.models.of(name) {
+            Some(Model::Create(create)) => {
+                let (entry, passed) = (argument(self, create.entry), argument(self, create.argument));
+                self.passed.add_all(&passed);
+                let mut result = Addresses::default();
+                for (base, _) in entry.iter() {
+                    let Base::Function(function) = *self.describe(base) else { continue };
+                    let thread = self.created(id, at, function);
+                    let handle = self.base(Base::Handle(thread));
+                    match create.handle {
+                        Some(index) => {
+                            let cell = argument(self, index);
+                            self.write(id, at, &cell, &Addresses::one(handle, Congruence::exact(0)));
+                        }
+                        None => {
+                            result.add(handle, Congruence::exact(0));
+                        }
+                    }
+                    let root = self.threads[thread].root;
+                    if self.precision != Precision::Names
+                        && let Some(parameter) = self.instances[root].parameters.first_mut()
+                        && parameter.add_all(&passed)
+                    {
+                        self.parameter_changed(root, 0);
+                    }
+                }
+                result
+            }
+            Some(Model::Allocate(allocate)) => {
+                let heap = self.base(Base::Heap(id, at));
+                let new = Addresses::one(heap, Congruence::exact(0));
+                if let Some(old) = allocate.copies {
+                    let old = argument(self, old);
+                    let content = self.read(id, at, &old.map(|_| Congruence::ANY), POINTER);
+                    self.write(id, at, &new.map(|_| Congruence::ANY), &content);
+                }
+                match allocate.into {
+                    Some(into) => {
+                        let cell = argument(self, into);
+                        self.write(id, at, &cell, &new);
+                        Addresses::default()
+                    }
+                    None => new,
+                }
+            }
+            Some(Model::Access(access)) => {
+                if access.copies {
+                    let (to, from) = (argument(self, 0), argument(self, 1));
+                    self.copy(id, at, &to, &from);
+                } else if !access.numbers {
+                    // It may be filled with pointers that came from anywhere.
+                    let unknown = self.unknown();
+                    for index in (0..call.operands.len()).filter(|&index| access.writes_argument(index)) {
+                        let cells = argument(self, index).map(|_| Congruence::ANY);
+                        self.write(id, at, &cells, &unknown);
+                    }
+                }
+                if let Some([cell, target]) = access.points {
+                    let target = argument(self, target).map(|_| Congruence::ANY);
+                    let cell = argument(self, cell);
+                    self.write(id, at, &cell, &target);
+                }
+                if access.environment {
+                    return Addresses::one(self.base(Base::Environment), Congruence::ANY);
+                }
+                if access.handle {
+                    return Addresses::one(self.base(Base::Outside(name.to_owned())), Congruence::exact(0));
+                }
+                // What a function searches in comes back with an offset, what it fills as it was given.
+                let Some(index) = access.returns else {
+                    return if call.ty == Type::Pointer { self.unknown() } else { Addresses::default() };
+                };
+                let is_search = access.reads.contains(index) && !access.writes.contains(index);
+                argument(self, index).map(|offset| if is_search { Congruence::ANY } else { offset })
+            }
+            Some(Model::Call(call_back)) => {
+                for (base, _) in argument(self, call_back.entry).iter() {
+                    if let Base::Function(function) = *self.describe(base) {
+                        self.callee(id, at, function);
+                    }
+                }
+                Addresses::default()
+            }
+            Some(Model::Join(join)) => {
+                self.joiners.insert((id, at));
+                let mut left = Addresses::default();
+                for (base, _) in argument(self, join.handle).iter() {
+                    match *self.describe(base) {
+                        Base::Handle(thread) => {
+                            let root = self.threads[thread].root;
+                            left.add_all(&self.instances[root].result);
+                        }
+                        _ => {
+                            left.add_all(&self.unknown());
+                        }
+                    }
+                }
+                let cell = argument(self, 1);
+                self.write(id, at, &cell, &left);
+                Addresses::default()
+            }
+            Some(Model::Variadic) => {
+                let others = self.base(Base::Variadic(id));
+                let list = argument(self, 0).map(|_| Congruence::ANY);
+                self.write(id, at, &list, &Addresses::one(others, Congruence::ANY));
+                Addresses::default()
+            }
+            Some(Model::Keep(keep)) => {
+                let kept = self.base(Base::Kept(self.instances[id].thread));
+                let value = argument(self, keep.value);
+                self.write(id, at, &Addresses::one(kept, Congruence::ANY), &value);
+                Addresses::default()
+            }
+            Some(Model::Recall) => {
+                let kept = self.base(Base::Kept(self.instances[id].thread));
+                self.read(id, at, &Addresses::one(kept, Congruence::ANY), POINTER)
+            }
+            Some(Model::Leave) => {
+                let root = self.threads[self.instances[id].thread].root;
+                let value = argument(self, 0);
+                self.add_result(root, &value);
+                Addresses::default()
+            }
+            Some(Model::Input) | None if matches!(call.ty, Type::Pointer | Type::Aggregate(_) | Type::Other) => {
+                self.unknown()
+            }
+            _ => Addresses::default(),
+        }
+    }
+
+    fn copy(&mut self, id: InstanceId, at: u32, to: &Addresses, from: &Addresses) {
+        if self.is_anywhere(to) || self.is_anywhere(from) {
+            let unknown = self.unknown();
+            return self.write(id, at, &to.map(|_| Congruence::ANY), &unknown);
+        }
+        self.read(id, at, from, POINTER);
+        for (source, begin) in from.iter() {
+            let cells: Vec<(Congruence, Addresses)> = (self.memory.get(&source).into_iter().flat_map(Slots::iter))
+                .map(|(offset, cell)| (offset, cell.content.clone()))
+                .collect();
+            self.steps += (cells.len() * to.0.len()) as u64;
+            for (offset, content) in cells {
+                for (base, target) in to.iter() {
+                    let moved = match (begin.only(), target.only(), offset.only()) {
+                        // What is moved within an object is moved again when the copy is looked at again.
+                        (Some(begin), Some(target), _) if base == source => {
+                            offset.plus_multiples(target.abs_diff(begin))
+                        }
+                        (Some(begin), Some(target), Some(offset)) => {
+                            Congruence::exact(target.wrapping_add(offset).wrapping_sub(begin))
+                        }
+                        _ => Congruence::ANY,
+                    };
+                    // Objects that are copied to each other, with a shift, would fill up without end.
+                    let is_full =
+                        self.memory.get(&base).is_some_and(|cells| cells.len() > MOST_COPIED && !cells.contains(moved));
+                    let moved = if is_full { Congruence::ANY } else { moved };
+                    self.put(base, moved, &content, Some((id, at)));
+                }
+            }
+        }
+    }
+}

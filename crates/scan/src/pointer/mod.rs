@@ -1,0 +1,600 @@
+//! The points-to analysis: inclusion-based, flow-insensitive, with an instance of a function for each call site that leads to it,
+//! and of a thread for each place that creates it.
+//!
+//! Locals, heap blocks, locks and threads of different instances are then different by construction: a wrapper of
+//! `malloc` makes different memory for each of its callers. A program for which that becomes too much is looked at again
+//! with one instance of each function in each thread.
+//!
+//! The sets only grow, and every instruction is visited again when an operand has grown, so at the end they have every target that an execution
+//! can have. Start at [`PointsTo`], then [`transfer`].
+
+pub mod address;
+pub mod backend;
+mod calls;
+pub mod escape;
+pub mod fresh;
+mod memory;
+mod numbers;
+mod transfer;
+mod unify;
+
+use crate::cfg::blocks::Blocks;
+use crate::domain::congruence::Congruence;
+use crate::index::{IndexVec, ids};
+use crate::models::Models;
+use crate::pointer::address::{Addresses, Base, BaseId};
+use crate::program::{Entity, FunctionId, Program};
+use memory::Slots;
+use racehunter_ir::{Function, Instruction, Operand, SymbolKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// Instances that are looked at one by one, before functions are looked at once in each thread.
+const MAX_INSTANCES: usize = 4000;
+const MAX_INSTRUCTIONS: usize = 400_000;
+/// Instructions that are looked at, again and again, before that is given up.
+const MAX_STEPS: u64 = 100_000_000;
+/// Stands for the instruction that makes a copy of an argument, which is none.
+const COPY: u32 = u32::MAX;
+/// Where nothing else comes to an end, a pointer that can lead to more things than this can lead anywhere. In large programs
+/// most are of this kind, and what is followed through them tells nothing.
+const MOST_TARGETS: usize = 8;
+/// And memory in which pointers are at more places can have any of its later ones anywhere.
+const MOST_CELLS: usize = 512;
+/// A program of more instructions is not tried in any other way.
+const LARGE: usize = 100_000;
+/// Variables of the C library that point to something nobody can get at otherwise.
+const STREAMS: [&str; 3] = ["stdin", "stdout", "stderr"];
+/// Size of a pointer, as the plugin's targets have it.
+const POINTER: u64 = 8;
+
+/// A function as it is called from one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstanceId(pub u32);
+
+/// One place that creates threads, and the function that they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ThreadId(pub u32);
+
+ids!(InstanceId, ThreadId);
+
+/// A function as it is called from one place.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The function.
+    pub function: FunctionId,
+    /// The thread that it runs in.
+    pub thread: ThreadId,
+    /// The first caller and its instruction; none for the function that a thread begins with.
+    pub caller: Option<(InstanceId, u32)>,
+    /// Whether it is called from more than one place, or by itself.
+    pub shared: bool,
+    /// What calls lead to.
+    pub callees: BTreeMap<u32, BTreeSet<InstanceId>>,
+    /// Functions outside of the program that calls lead to.
+    pub outside: BTreeMap<u32, BTreeSet<String>>,
+    /// Threads that calls create.
+    pub creates: BTreeMap<u32, BTreeSet<ThreadId>>,
+    parameters: Vec<Addresses>,
+    values: Vec<Addresses>,
+    result: Addresses,
+    callers: BTreeSet<ProgramPoint>,
+}
+
+/// An instruction of an instance.
+type ProgramPoint = (InstanceId, u32);
+
+/// A thread, or all that are created at one place.
+#[derive(Clone, Debug)]
+pub struct Thread {
+    /// What it begins with.
+    pub root: InstanceId,
+    /// Who creates it; none for the main thread.
+    pub creator: Option<(InstanceId, u32)>,
+    /// Whether it creates threads like itself.
+    pub recursive: bool,
+}
+
+/// How exact the answers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precision {
+    /// An instance of a function for each call site, unless there are too many.
+    Instances,
+    /// One instance of a function in each thread.
+    Functions,
+    /// The same, and pointers that are in memory or passed to functions are not followed.
+    Names,
+}
+
+/// What a value is in an instance of a function.
+pub struct PointsTo<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// What is known about functions outside of it.
+    pub models: &'a Models,
+    /// All instances.
+    pub instances: IndexVec<InstanceId, Instance>,
+    /// All threads; the first is the main thread.
+    pub threads: IndexVec<ThreadId, Thread>,
+    /// All bases.
+    pub bases: IndexVec<BaseId, Base>,
+    /// Control flow of the functions.
+    pub blocks: IndexVec<FunctionId, Blocks>,
+    /// What runs before `main`, in this order.
+    pub before_main: Vec<InstanceId>,
+    /// What was passed to threads that were created.
+    pub passed: Addresses,
+    /// Whether functions are looked at once in each thread only.
+    pub merged: bool,
+    precision: Precision,
+    /// What can lead to more can lead anywhere.
+    most_targets: usize,
+    base_ids: FxHashMap<Base, BaseId>,
+    memory: FxHashMap<BaseId, Slots>,
+    readers: FxHashMap<BaseId, FxHashSet<ProgramPoint>>,
+    contexts: FxHashMap<(InstanceId, u32, FunctionId), InstanceId>,
+    joiners: BTreeSet<ProgramPoint>,
+    /// Instructions that make pointers of numbers.
+    from_numbers: FxHashSet<ProgramPoint>,
+    /// Instructions whose operands have become more, or that were never looked at.
+    work: BTreeSet<ProgramPoint>,
+    /// By function: who uses the results of its instructions, and its parameters.
+    users: FxHashMap<FunctionId, Rc<Users>>,
+    instructions: usize,
+    steps: u64,
+    exhausted: bool,
+}
+
+/// Instructions of a function that use its values.
+#[derive(Debug, Default)]
+struct Users {
+    of_instructions: Vec<Vec<u32>>,
+    of_parameters: Vec<Vec<u32>>,
+}
+
+impl Users {
+    fn of(function: &Function) -> Self {
+        let mut found = Self {
+            of_instructions: vec![Vec::new(); function.instructions.len()],
+            of_parameters: vec![Vec::new(); function.parameters.len()],
+        };
+        for (at, instruction) in function.instructions.iter().enumerate() {
+            for operand in &instruction.operands {
+                let users = match operand {
+                    Operand::Instruction(used) => found.of_instructions.get_mut(used.0 as usize),
+                    Operand::Parameter(used) => found.of_parameters.get_mut(*used as usize),
+                    _ => None,
+                };
+                users.into_iter().for_each(|users| users.push(at as u32));
+            }
+        }
+        found
+    }
+}
+
+/// The main thread.
+pub const MAIN: ThreadId = ThreadId(0);
+
+impl<'a> PointsTo<'a> {
+    /// Follows all pointers from the function that the program begins with.
+    pub fn solve(program: &'a Program, models: &'a Models, main: FunctionId, precision: Precision) -> Self {
+        let size: usize = program.functions().map(|function| program.function(function).0.instructions.len()).sum();
+        let merged = if precision == Precision::Names { Precision::Names } else { Precision::Functions };
+        let tries = [(precision, usize::MAX), (merged, usize::MAX), (merged, MOST_TARGETS)];
+        let first = if size > LARGE && merged == Precision::Functions { 2 } else { 0 };
+        let mut found = Self::attempt(program, models, main, tries[first]);
+        for &next in &tries[first + 1..] {
+            if found.exhausted && next != (found.precision, found.most_targets) {
+                found = Self::attempt(program, models, main, next);
+            }
+        }
+        found
+    }
+
+    /// As for programs that are too large for anything else: what can lead to more than so many things can lead anywhere.
+    pub fn coarse(program: &'a Program, models: &'a Models, main: FunctionId, most_targets: usize) -> Self {
+        Self::attempt(program, models, main, (Precision::Functions, most_targets))
+    }
+
+    fn attempt(
+        program: &'a Program,
+        models: &'a Models,
+        main: FunctionId,
+        (precision, most_targets): (Precision, usize),
+    ) -> Self {
+        let merged = precision != Precision::Instances;
+        let mut this = Self {
+            program,
+            models,
+            instances: IndexVec::default(),
+            threads: IndexVec::from_iter([Thread { root: InstanceId(0), creator: None, recursive: false }]),
+            bases: IndexVec::default(),
+            blocks: program.functions().map(|function| Blocks::of(program.function(function).0)).collect(),
+            before_main: Vec::new(),
+            passed: Addresses::default(),
+            merged,
+            precision,
+            most_targets,
+            base_ids: FxHashMap::default(),
+            memory: FxHashMap::default(),
+            readers: FxHashMap::default(),
+            contexts: FxHashMap::default(),
+            joiners: BTreeSet::new(),
+            from_numbers: FxHashSet::default(),
+            work: BTreeSet::new(),
+            users: FxHashMap::default(),
+            instructions: 0,
+            steps: 0,
+            exhausted: false,
+        };
+        this.initialise();
+        let root = this.instance(main, MAIN, None);
+        let earlier = program.constructors().unwrap_or_default();
+        this.before_main = earlier.into_iter().map(|function| this.instance(function, MAIN, None)).collect();
+        // The arguments of the program, and what they lead to.
+        let environment = this.base(Base::Environment);
+        let everything = Addresses::one(environment, Congruence::ANY);
+        this.put(environment, Congruence::ANY, &everything, None);
+        for parameter in &mut this.instances[root].parameters {
+            parameter.add_all(&everything);
+        }
+        this.settle();
+        while !this.exhausted && this.find_numbers() {
+            this.settle();
+        }
+        this
+    }
+
+    /// Looks at instructions until nothing changes.
+    fn settle(&mut self) {
+        loop {
+            while let Some((id, at)) = self.work.pop_first() {
+                self.visit(id, at);
+                if self.exhausted {
+                    return;
+                }
+            }
+            // A last look at everything: if who depends on whom were not known rightly, that would be a false proof.
+            let mut changed = false;
+            // Instances that are new are in the worklist.
+            for id in self.instances.ids() {
+                for at in 0..self.instances[id].values.len() {
+                    changed |= self.visit(id, at as u32);
+                }
+            }
+            if self.exhausted || (!changed && self.work.is_empty()) {
+                return;
+            }
+        }
+    }
+
+    fn users(&mut self, function: FunctionId) -> Rc<Users> {
+        let program = self.program;
+        Rc::clone(self.users.entry(function).or_insert_with(|| Rc::new(Users::of(program.function(function).0))))
+    }
+
+    /// A parameter of an instance has become more.
+    fn parameter_changed(&mut self, id: InstanceId, index: usize) {
+        let users = self.users(self.instances[id].function);
+        self.work.extend(users.of_parameters[index].iter().map(|&at| (id, at)));
+    }
+
+    /// Pointers in the initialisers of variables.
+    fn initialise(&mut self) {
+        for variable in self.program.variables() {
+            let described = self.program.variable_of(variable);
+            let module = described.module;
+            let kind = &self.program.modules[module].symbols[described.symbol.0 as usize].kind;
+            let SymbolKind::Variable { pointers, defined, .. } = kind else { continue };
+            let base = self.base(Base::Variable(variable));
+            if !defined {
+                let content = match STREAMS.contains(&described.name.as_str()) {
+                    true => Addresses::one(self.base(Base::Outside(described.name.clone())), Congruence::exact(0)),
+                    false => self.unknown(),
+                };
+                self.put(base, Congruence::ANY, &content, None);
+            }
+            for pointer in pointers {
+                let (entity, further) = self.program.entity(module, pointer.symbol).clone();
+                let target = self.entity_base(&entity);
+                let to = Addresses::one(target, Congruence::exact(pointer.offset.wrapping_add(further)));
+                self.put(base, Congruence::exact(pointer.at as i64), &to, None);
+            }
+        }
+    }
+
+    /// Number of a base.
+    pub fn base(&mut self, base: Base) -> BaseId {
+        let bases = &mut self.bases;
+        *self.base_ids.entry(base).or_insert_with_key(|base| bases.push(base.clone()))
+    }
+
+    /// Whether it was too much: what is known is not all.
+    pub fn is_given_up(&self) -> bool {
+        self.exhausted
+    }
+
+    /// Number of a base, if anything leads to it.
+    pub fn find_base(&self, base: &Base) -> Option<BaseId> {
+        self.base_ids.get(base).copied()
+    }
+
+    /// What a base is.
+    pub fn describe(&self, base: BaseId) -> &Base {
+        &self.bases[base]
+    }
+
+    fn entity_base(&mut self, entity: &Entity) -> BaseId {
+        self.base(match entity {
+            Entity::Function(function) => Base::Function(*function),
+            Entity::Outside(name) => Base::Outside(name.clone()),
+            Entity::Variable(variable) => Base::Variable(*variable),
+        })
+    }
+
+    fn unknown(&mut self) -> Addresses {
+        Addresses::one(self.base(Base::Unknown), Congruence::ANY)
+    }
+
+    fn instance(&mut self, function: FunctionId, thread: ThreadId, caller: Option<(InstanceId, u32)>) -> InstanceId {
+        let (code, _) = self.program.function(function);
+        let id = InstanceId(self.instances.len() as u32);
+        self.instructions += code.instructions.len();
+        self.exhausted |=
+            !self.merged && (self.instances.len() > MAX_INSTANCES || self.instructions > MAX_INSTRUCTIONS);
+        self.instances.push(Instance {
+            function,
+            thread,
+            caller,
+            shared: false,
+            callees: BTreeMap::new(),
+            outside: BTreeMap::new(),
+            creates: BTreeMap::new(),
+            parameters: vec![Addresses::default(); code.parameters.len()],
+            values: vec![Addresses::default(); code.instructions.len()],
+            result: Addresses::default(),
+            callers: BTreeSet::new(),
+        });
+        self.work.extend((0..code.instructions.len() as u32).map(|at| (id, at)));
+        id
+    }
+
+    /// The instance that a call leads to.
+    fn callee(&mut self, caller: InstanceId, at: u32, function: FunctionId) -> InstanceId {
+        if let Some(&known) = self.contexts.get(&(caller, at, function)) {
+            return known;
+        }
+        let thread = self.instances[caller].thread;
+        let known = if self.merged {
+            self.instances
+                .entries()
+                .find(|(_, other)| other.function == function && other.thread == thread)
+                .map(|(id, _)| id)
+        } else {
+            // A function that is called by itself has one instance for all of that.
+            std::iter::successors(Some(caller), |id| self.instances[*id].caller.map(|(outer, _)| outer))
+                .find(|id| self.instances[*id].function == function)
+        };
+        let id = match known {
+            Some(known) => {
+                self.instances[known].shared = true;
+                known
+            }
+            None => self.instance(function, thread, Some((caller, at))),
+        };
+        self.contexts.insert((caller, at, function), id);
+        self.instances[id].callers.insert((caller, at));
+        self.instances[caller].callees.entry(at).or_default().insert(id);
+        id
+    }
+
+    /// The thread that a call creates.
+    fn created(&mut self, creator: InstanceId, at: u32, function: FunctionId) -> ThreadId {
+        let known = self.instances[creator]
+            .creates
+            .get(&at)
+            .and_then(|list| list.iter().copied().find(|thread| self.function_of(*thread) == function));
+        if let Some(known) = known {
+            return known;
+        }
+        // A thread that creates threads like itself stands for all of them.
+        let mut ancestor = Some(self.instances[creator].thread);
+        let mut id = None;
+        while let Some(thread) = ancestor {
+            let described = &self.threads[thread];
+            if self.function_of(thread) == function && described.creator.is_some() {
+                id = Some(thread);
+                break;
+            }
+            ancestor = described.creator.map(|(instance, _)| self.instances[instance].thread);
+        }
+        let id = match id {
+            Some(thread) => {
+                self.threads[thread].recursive = true;
+                thread
+            }
+            None => {
+                let thread = ThreadId(self.threads.len() as u32);
+                let root = InstanceId(self.instances.len() as u32);
+                self.threads.push(Thread { root, creator: Some((creator, at)), recursive: false });
+                self.instance(function, thread, None);
+                thread
+            }
+        };
+        self.instances[creator].creates.entry(at).or_default().insert(id);
+        id
+    }
+
+    /// The code of an instance.
+    pub fn code(&self, id: InstanceId) -> &'a Function {
+        self.program.function(self.instances[id].function).0
+    }
+
+    /// An instruction of an instance.
+    pub fn instruction(&self, id: InstanceId, at: u32) -> &'a Instruction {
+        &self.code(id).instructions[at as usize]
+    }
+
+    /// Control flow of an instance.
+    pub fn blocks_of(&self, id: InstanceId) -> &Blocks {
+        &self.blocks[self.instances[id].function]
+    }
+
+    /// The function that a thread begins with.
+    pub fn function_of(&self, thread: ThreadId) -> FunctionId {
+        self.instances[self.threads[thread].root].function
+    }
+
+    fn put(&mut self, base: BaseId, at: Congruence, content: &Addresses, writer: Option<(InstanceId, u32)>) {
+        let (unknown, most) = (self.base(Base::Unknown), self.most_targets);
+        let cells = self.memory.entry(base).or_default();
+        let is_full = most < usize::MAX && cells.len() > MOST_CELLS && !cells.contains(at);
+        let cell = cells.at(if is_full { Congruence::ANY } else { at });
+        cell.writers.extend(writer);
+        if grow(most, unknown, &mut cell.content, content)
+            && let Some(readers) = self.readers.get(&base)
+        {
+            self.work.extend(readers.iter().copied());
+        }
+    }
+
+    /// What memory can contain, and how much had to be looked at for it.
+    fn get(&self, addresses: &Addresses, bytes: u64) -> (Addresses, u64) {
+        let (mut content, mut looked_at) = (Addresses::default(), addresses.0.len() as u64);
+        for (base, offset) in addresses.iter() {
+            if *self.describe(base) == Base::Unknown {
+                content.add(base, Congruence::ANY);
+            }
+            let Some(cells) = self.memory.get(&base) else { continue };
+            looked_at += cells.searched(offset) as u64;
+            for cell in cells.overlapping(offset, bytes) {
+                looked_at += cell.content.0.len() as u64;
+                content.add_all(&cell.content);
+            }
+        }
+        (content, looked_at)
+    }
+
+    /// Whether a pointer can lead anywhere. To use it is a gap, so nothing needs to be followed through it.
+    fn is_anywhere(&self, addresses: &Addresses) -> bool {
+        addresses.0.len() > self.most_targets
+    }
+
+    /// Who writes pointers to an address.
+    pub fn writers(&self, base: BaseId, offset: Congruence) -> BTreeSet<(InstanceId, u32)> {
+        let touched = self.memory.get(&base).into_iter().flat_map(|cells| cells.overlapping(offset, POINTER));
+        touched.flat_map(|cell| cell.writers.iter().copied()).collect()
+    }
+
+    /// All that the memory of a base leads to.
+    pub fn contents(&self, base: BaseId) -> impl Iterator<Item = BaseId> + '_ {
+        self.memory.get(&base).into_iter().flat_map(Slots::iter).flat_map(|(_, cell)| cell.content.0.keys().copied())
+    }
+
+    /// Who calls an instance.
+    pub fn callers(&self, id: InstanceId) -> impl Iterator<Item = InstanceId> + '_ {
+        self.instances[id].callers.iter().map(|(caller, _)| *caller)
+    }
+
+    /// What an instance returns.
+    pub fn result(&self, id: InstanceId) -> &Addresses {
+        &self.instances[id].result
+    }
+
+    /// What the result of an instruction can point to.
+    fn values_of(&self, id: InstanceId, at: u32) -> &Addresses {
+        &self.instances[id].values[at as usize]
+    }
+
+    /// What an operand can point to.
+    pub fn operand(&self, instance: InstanceId, operand: &Operand) -> Addresses {
+        let described = &self.instances[instance];
+        let module = self.program.function(described.function).1;
+        let base_of = |entity: &Entity| {
+            let base = match entity {
+                Entity::Function(function) => Base::Function(*function),
+                Entity::Outside(name) => Base::Outside(name.clone()),
+                Entity::Variable(variable) => Base::Variable(*variable),
+            };
+            self.base_ids.get(&base).copied()
+        };
+        match operand {
+            Operand::Instruction(id) => described.values[id.0 as usize].clone(),
+            Operand::Parameter(index) => described.parameters[*index as usize].clone(),
+            Operand::Symbol(symbol, offset) => {
+                let (entity, further) = self.program.entity(module, *symbol);
+                let offset = Congruence::exact(offset.wrapping_add(*further));
+                base_of(entity).map_or_else(Addresses::default, |base| Addresses::one(base, offset))
+            }
+            Operand::Constant(symbols) => {
+                let mut all = Addresses::default();
+                for &symbol in symbols {
+                    if let Some(base) = base_of(&self.program.entity(module, symbol).0) {
+                        all.add(base, Congruence::ANY);
+                    }
+                }
+                all
+            }
+            _ => Addresses::default(),
+        }
+    }
+
+    /// Makes sure that the symbols of an operand have bases.
+    fn declare(&mut self, instance: InstanceId, operand: &Operand) {
+        let module = self.program.function(self.instances[instance].function).1;
+        let symbols = match operand {
+            Operand::Symbol(symbol, _) => std::slice::from_ref(symbol),
+            Operand::Constant(symbols) => symbols,
+            _ => return,
+        };
+        for &symbol in symbols {
+            let entity = self.program.entity(module, symbol).0.clone();
+            self.entity_base(&entity);
+        }
+    }
+
+    /// Whether a function is called at most once in this instance, and in one thread only.
+    pub fn is_once(&self, id: InstanceId) -> bool {
+        let instance = &self.instances[id];
+        if instance.shared {
+            return false;
+        }
+        let thread = &self.threads[instance.thread];
+        let from = match (instance.caller, thread.creator) {
+            (Some(caller), _) => caller,
+            (None, Some(_)) if thread.recursive => return false,
+            (None, Some(creator)) => creator,
+            (None, None) => return true,
+        };
+        self.is_place_once(from.0, from.1)
+    }
+
+    /// Whether an instruction is executed at most once in all of the program's threads.
+    pub fn is_place_once(&self, id: InstanceId, at: u32) -> bool {
+        let function = self.instances[id].function;
+        !self.blocks[function].repeats(at) && self.is_once(id)
+    }
+
+    /// Whether a base stands for one piece of memory only.
+    pub fn is_strong(&self, base: BaseId) -> bool {
+        match *self.describe(base) {
+            Base::Variable(variable) => !self.program.variable_flags(variable).1,
+            Base::Local(_, COPY) => false,
+            Base::Local(id, at) | Base::Heap(id, at) => self.is_place_once(id, at),
+            _ => false,
+        }
+    }
+}
+
+/// Adds to what a pointer can lead to, up to the point where it can lead anywhere; whether that is new.
+fn grow(most: usize, unknown: BaseId, known: &mut Addresses, more: &Addresses) -> bool {
+    if known.0.len() > most {
+        return false;
+    }
+    let changed = known.add_all(more);
+    if known.0.len() > most {
+        known.add(unknown, Congruence::ANY);
+    }
+    changed
+}

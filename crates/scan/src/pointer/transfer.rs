@@ -1,0 +1,165 @@
+//! What each instruction does with pointers.
+
+use super::{InstanceId, MAX_STEPS, POINTER, PointsTo, Precision, grow};
+use crate::domain::congruence::Congruence;
+use crate::pointer::address::{Addresses, Base};
+use racehunter_ir::{BinaryOperator, CastOperator, Instruction, Operand, Operation, Type};
+
+impl PointsTo<'_> {
+    /// Looks at an instruction, and has those looked at that use its result; whether that is more than before.
+    pub(super) fn visit(&mut self, id: InstanceId, at: u32) -> bool {
+        let program = self.program;
+        let function = self.instances[id].function;
+        let instruction = &program.function(function).0.instructions[at as usize];
+        let mut value = self.value(id, at, instruction);
+        let unknown = self.base(Base::Unknown);
+        if self.from_numbers.contains(&(id, at)) {
+            value.add(unknown, Congruence::ANY);
+        } else if matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
+            // A number that comes from anywhere is a number. It leads anywhere when a pointer is made of it.
+            value.0.remove(&unknown);
+        }
+        self.steps += 1 + value.0.len() as u64;
+        self.exhausted |= self.steps > MAX_STEPS;
+        if !grow(self.most_targets, unknown, &mut self.instances[id].values[at as usize], &value) {
+            return false;
+        }
+        let users = self.users(function);
+        self.work.extend(users.of_instructions[at as usize].iter().map(|&user| (id, user)));
+        true
+    }
+
+    pub(super) fn read(&mut self, id: InstanceId, at: u32, addresses: &Addresses, bytes: u64) -> Addresses {
+        if self.is_anywhere(addresses) {
+            return self.unknown();
+        }
+        for (base, _) in addresses.iter() {
+            self.readers.entry(base).or_default().insert((id, at));
+        }
+        let (content, looked_at) = self.get(addresses, bytes);
+        self.steps += looked_at;
+        content
+    }
+
+    pub(super) fn write(&mut self, id: InstanceId, at: u32, addresses: &Addresses, content: &Addresses) {
+        if self.is_anywhere(addresses) {
+            return;
+        }
+        self.steps += (addresses.0.len() * (1 + content.0.len())) as u64;
+        for (base, offset) in addresses.iter() {
+            self.put(base, offset, content, Some((id, at)));
+        }
+    }
+
+    /// What an instruction results in, after it had its effect on memory.
+    fn value(&mut self, id: InstanceId, at: u32, instruction: &Instruction) -> Addresses {
+        for operand in &instruction.operands {
+            self.declare(id, operand);
+        }
+        let operand = |this: &Self, index: usize| {
+            instruction.operands.get(index).map_or_else(Addresses::default, |operand| this.operand(id, operand))
+        };
+        let all = |this: &Self| {
+            instruction.operands.iter().fold(Addresses::default(), |mut all, operand| {
+                all.add_all(&this.operand(id, operand));
+                all
+            })
+        };
+        match &instruction.operation {
+            Operation::Load { bytes, .. } => {
+                let address = operand(self, 0);
+                if self.precision == Precision::Names {
+                    Addresses::default()
+                } else {
+                    self.read(id, at, &address, *bytes)
+                }
+            }
+            Operation::Store { bytes, .. } => {
+                let (value, address) = (operand(self, 0), operand(self, 1));
+                // A value of several words has its pointers in any of them.
+                for word in 0..bytes.div_ceil(POINTER).clamp(1, 64) {
+                    self.write(id, at, &address.map(|offset| offset.plus((word * POINTER) as i64)), &value);
+                }
+                if *bytes > 64 * POINTER {
+                    self.write(id, at, &address.map(|_| Congruence::ANY), &value);
+                }
+                Addresses::default()
+            }
+            Operation::Update { bytes, .. } => {
+                let (address, value) = (operand(self, 0), operand(self, 1));
+                self.write(id, at, &address, &value.map(|_| Congruence::ANY));
+                self.write(id, at, &address, &value);
+                self.read(id, at, &address, *bytes)
+            }
+            Operation::CompareExchange { bytes, .. } => {
+                let (address, value) = (operand(self, 0), operand(self, 2));
+                self.write(id, at, &address, &value);
+                self.read(id, at, &address, *bytes)
+            }
+            Operation::Local { .. } => Addresses::one(self.base(Base::Local(id, at)), Congruence::exact(0)),
+            Operation::Offset { constant, scales } => {
+                let base = operand(self, 0);
+                let mut moved = base.map(|offset| {
+                    scales.iter().fold(offset.plus(*constant), |offset, &scale| offset.plus_multiples(scale))
+                });
+                // Addresses can be computed from the distance of others.
+                for index in 1..instruction.operands.len() {
+                    moved.add_all(&operand(self, index).map(|_| Congruence::ANY));
+                }
+                moved
+            }
+            Operation::Phi | Operation::Freeze | Operation::Extract(_) | Operation::Insert(_) => all(self),
+            Operation::ExtractLane | Operation::InsertLane | Operation::Shuffle => all(self),
+            Operation::Cast(CastOperator::Float) => Addresses::default(),
+            Operation::Cast(_) => operand(self, 0),
+            Operation::Select => {
+                let mut both = operand(self, 1);
+                both.add_all(&operand(self, 2));
+                both
+            }
+            Operation::Binary(BinaryOperator::Float) => Addresses::default(),
+            Operation::Binary(operator) => {
+                self.arithmetic(*operator, instruction, &operand(self, 0), &operand(self, 1))
+            }
+            Operation::Return => {
+                let value = operand(self, 0);
+                self.add_result(id, &value);
+                Addresses::default()
+            }
+            Operation::Call | Operation::Invoke { .. } => self.call(id, at, instruction),
+            Operation::VariableArgument | Operation::LandingPad | Operation::Other(_) => self.unknown(),
+            _ => Addresses::default(),
+        }
+    }
+
+    /// Adds to what an instance returns, for its callers and for those who wait for the thread.
+    pub(super) fn add_result(&mut self, id: InstanceId, value: &Addresses) {
+        let unknown = self.base(Base::Unknown);
+        let instance = &mut self.instances[id];
+        if grow(self.most_targets, unknown, &mut instance.result, value) {
+            self.work.extend(instance.callers.iter().copied());
+            self.work.extend(self.joiners.iter().copied());
+        }
+    }
+
+    fn arithmetic(
+        &self,
+        operator: BinaryOperator,
+        instruction: &Instruction,
+        left: &Addresses,
+        right: &Addresses,
+    ) -> Addresses {
+        match (operator, &instruction.operands[..]) {
+            (BinaryOperator::Add, [_, Operand::Integer(bytes)]) => left.map(|offset| offset.plus(*bytes)),
+            (BinaryOperator::Add, [Operand::Integer(bytes), _]) => right.map(|offset| offset.plus(*bytes)),
+            (BinaryOperator::Subtract, [_, Operand::Integer(bytes)]) => {
+                left.map(|offset| offset.plus(bytes.wrapping_neg()))
+            }
+            _ => {
+                let mut all = left.map(|_| Congruence::ANY);
+                all.add_all(&right.map(|_| Congruence::ANY));
+                all
+            }
+        }
+    }
+}

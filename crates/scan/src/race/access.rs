@@ -1,0 +1,195 @@
+//! Accesses: every range of shared memory that an instruction touches, with what the solver knows there.
+//!
+//! An access is left out only where no other thread can get at the memory: it never escapes, or its thread has just
+//! allocated it. An address that is not known is a gap. Start at [`accesses`].
+
+use super::lifetime::{ended, ends, given_back};
+use super::touch::{Touch, touched, touches};
+use crate::domain::congruence::Congruence;
+use crate::domain::lattice::MustMap;
+use crate::locks::lockset::{self, Distance};
+use crate::locks::striping::{self, StripedLock};
+use crate::models::Model;
+use crate::order::unique::UniqueRow;
+use crate::pointer::address::{Base, BaseId};
+use crate::pointer::{InstanceId, PointsTo, ThreadId, fresh};
+use crate::program::VariableId;
+use crate::solver::{Solution, Solver, State};
+use crate::threads::parallel::ThreadTree;
+use racehunter_ir::{Operand, SymbolKind};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A range of memory that an instruction touches.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Where control is.
+    pub instance: InstanceId,
+    /// The instruction.
+    pub at: u32,
+    /// The thread.
+    pub thread: ThreadId,
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether it is atomic.
+    pub atomic: bool,
+    /// Where in its base.
+    pub offset: Congruence,
+    /// How many bytes.
+    pub bytes: u64,
+    /// The address as the program has it.
+    pub address: Operand,
+    /// What is known there.
+    pub state: State,
+    /// The element that it is to, by a number that no other thread has.
+    pub row: Option<UniqueRow>,
+    /// Distances from its address to locks that are held, and whether others can hold them too.
+    pub guards: Vec<Distance>,
+    /// Locks that are held by the number of its row.
+    pub striped_locks: Vec<StripedLock>,
+}
+
+/// Collects the accesses of all threads, by what they touch.
+pub fn accesses(
+    points_to: &PointsTo<'_>,
+    solution: &Solution,
+    tree: &ThreadTree,
+    solver: &mut Solver<'_, '_>,
+) -> FxHashMap<BaseId, Vec<Access>> {
+    let mut found: FxHashMap<BaseId, Vec<Access>> = FxHashMap::default();
+    let mut scratch = solution.scratch();
+    let mut missing: Vec<(InstanceId, u32)> = Vec::new();
+    let mut foreign: BTreeMap<(InstanceId, u32), bool> = BTreeMap::new();
+    for id in points_to.instances.ids() {
+        let instance = &points_to.instances[id];
+        let code = points_to.program.function(instance.function).0;
+        for block in 0..code.blocks.len() as u32 {
+            let escaped = solver.escaped;
+            let mut states: Vec<(u32, State)> = Vec::new();
+            solution.each_state(solver, tree, (id, block), &mut scratch, &mut |at, state| {
+                let operation = &code.instructions[at as usize].operation;
+                if !touches(operation) && !ends(operation) {
+                    return;
+                }
+                if let Some(locks) = given_back(points_to, id, at) {
+                    let may_have =
+                        state.may_hold.contains(&None) || locks.iter().any(|lock| state.may_hold.contains(lock));
+                    *foreign.entry((id, at)).or_insert(true) &= !may_have;
+                }
+                // Which path it is does not matter any more.
+                let mut state = State { constants: MustMap::default(), ..state.clone() };
+                state.cells.retain(|_, value| *value == 0);
+                if !states.iter().rev().take(16).any(|known| known.0 == at && known.1 == state) {
+                    states.push((at, state));
+                }
+            });
+            for (at, state) in states {
+                let touched = touched(points_to, id, at).into_iter().chain(ended(points_to, id, at));
+                for Touch { address, addresses, bytes, write, atomic } in touched {
+                    if addresses.is_empty() {
+                        missing.push((id, at));
+                    }
+                    for (base, offset) in addresses.iter() {
+                        match points_to.describe(base) {
+                            // It is said that this is not known; pairs of such accesses would say nothing more.
+                            Base::Unknown => {
+                                missing.push((id, at));
+                                continue;
+                            }
+                            Base::Function(_) | Base::Outside(_) | Base::Handle(_) => continue,
+                            _ if !escaped.contains(&base) => continue,
+                            _ => {}
+                        }
+                        // What each thread has for itself is followed only as long as no other can get at it.
+                        if is_own_of_thread(points_to, base) {
+                            missing.push((id, at));
+                            continue;
+                        }
+                        if state.owned.contains(&base) && fresh::latest(points_to, id, &address) == Some(base) {
+                            continue;
+                        }
+                        // The handle of a thread may be written when the thread is already running.
+                        let mut state = state.clone();
+                        let created = instance.creates.get(&at).into_iter().flatten().filter(|_| write);
+                        for &created in created {
+                            state.active.insert(created);
+                            state.active.extend(tree.descendants(created));
+                        }
+                        let thread = instance.thread;
+                        let guards = lockset::distances(points_to, solver, id, &address, &state);
+                        let row = solver.row(id, &address, &state);
+                        let striped_locks = striping::held(points_to, solver, id, &address, &state);
+                        let address = address.clone();
+                        let access = Access {
+                            instance: id,
+                            at,
+                            thread,
+                            write,
+                            atomic,
+                            offset,
+                            bytes,
+                            address,
+                            state,
+                            row,
+                            guards,
+                            striped_locks,
+                        };
+                        found.entry(base).or_default().push(access);
+                    }
+                }
+            }
+        }
+    }
+    for ((id, at), _) in foreign.into_iter().filter(|(_, is_foreign)| *is_foreign) {
+        solver.gaps.add(points_to, id, at, "a lock that is given back by a thread that has not taken it");
+    }
+    for (id, at) in missing {
+        solver.gaps.add(points_to, id, at, "an address that is not known");
+    }
+    for (&base, accesses) in &found {
+        let Base::Variable(variable) = points_to.bases[base] else { continue };
+        for access in accesses.iter().filter(|access| is_of_others(points_to, variable, access.write)) {
+            solver.gaps.add(points_to, access.instance, access.at, "a variable of the C library");
+        }
+    }
+    found
+}
+
+/// Whether what happens to a variable is decided by the C library too, which reads `stdout` and writes `environ`.
+fn is_of_others(points_to: &PointsTo<'_>, variable: VariableId, is_written: bool) -> bool {
+    /// What only the program writes.
+    const READ: [&str; 3] = ["stdin", "stdout", "stderr"];
+    const WRITTEN: [&str; 19] = [
+        "environ",
+        "_environ",
+        "__environ",
+        "optarg",
+        "optind",
+        "opterr",
+        "optopt",
+        "timezone",
+        "__timezone",
+        "daylight",
+        "__daylight",
+        "tzname",
+        "__tzname",
+        "signgam",
+        "getdate_err",
+        "program_invocation_name",
+        "program_invocation_short_name",
+        "error_message_count",
+        "error_one_per_line",
+    ];
+    let name = points_to.program.variable_of(variable).name.as_str();
+    let kind = points_to.program.variable_kind(variable);
+    let is_elsewhere = matches!(kind, SymbolKind::Variable { defined: false, .. });
+    let is_named = |names: &[&str]| names.contains(&name);
+    is_elsewhere && (is_named(&WRITTEN) || is_written && is_named(&READ))
+}
+
+/// Whether memory is what a function of a library keeps for each thread.
+fn is_own_of_thread(points_to: &PointsTo<'_>, base: BaseId) -> bool {
+    let Base::Heap(id, at) = *points_to.describe(base) else { return false };
+    let mut names = points_to.instances[id].outside.get(&at).into_iter().flatten();
+    names.any(|name| matches!(points_to.models.of(name), Some(Model::Allocate(allocate)) if allocate.own))
+}

@@ -1,0 +1,174 @@
+//! Candidates: pairs of accesses that nothing keeps apart, neither locks nor threads nor an order.
+//!
+//! A pair is dropped only by a rule that proves that its accesses cannot be a race; [`candidates`] lists the rules, the
+//! cheapest first. A program without candidates and without gaps has no data race.
+
+use super::access::Access;
+use super::ranking::rank;
+use crate::domain::congruence::Congruence;
+use crate::locks::{lockset, striping};
+use crate::order::{is_ordered, unique};
+use crate::pointer::PointsTo;
+use crate::pointer::address::{Base, BaseId};
+use crate::ranges::LazyRanges;
+use crate::solver::invariants::Invariants;
+use crate::threads::groups::ThreadGroups;
+use crate::threads::parallel::ThreadTree;
+use racehunter_ir::Operand;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Two accesses that may be a race.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// What they touch.
+    pub base: BaseId,
+    /// One.
+    pub first: &'a Access,
+    /// The other.
+    pub second: &'a Access,
+    /// Whether nothing that is known speaks against it.
+    pub sure: bool,
+}
+
+/// Memory that two accesses have in common: a base, and where in it either of them is.
+pub type CommonMemory = (BaseId, Congruence, Congruence);
+
+impl Candidate<'_> {
+    /// What both touch.
+    pub fn common(&self) -> CommonMemory {
+        let (one, other) = (self.first.offset, self.second.offset);
+        (self.base, one.min(other), one.max(other))
+    }
+}
+
+/// Pairs that nothing keeps apart.
+#[derive(Debug, Default)]
+pub struct Candidates<'a> {
+    /// The most convincing ones first.
+    pub best: Vec<Candidate<'a>>,
+    /// How many there are, up to a limit.
+    pub total: usize,
+    /// How many of them are about the same memory.
+    pub alike: FxHashMap<CommonMemory, usize>,
+}
+
+/// Pairs that are kept; a report with more is of no use.
+const MOST_KEPT: usize = 2000;
+/// Pairs that are looked for: a program with more is far from being proved.
+const MOST_FOUND: usize = 1_000_000;
+/// The same for one piece of memory, so that others have their turn.
+const MOST_OF_ONE: usize = 20_000;
+
+/// Finds all pairs that nothing keeps apart.
+pub fn candidates<'a>(
+    points_to: &PointsTo<'_>,
+    tree: &ThreadTree,
+    groups: &ThreadGroups,
+    invariants: &Invariants,
+    ranges: &LazyRanges<'_, '_>,
+    accesses: &'a FxHashMap<BaseId, Vec<Access>>,
+) -> Candidates<'a> {
+    let mut found = Candidates::default();
+    let mut bases: Vec<&BaseId> = accesses.keys().collect();
+    bases.sort();
+    'search: for &base in bases {
+        if let Base::Variable(variable) = points_to.describe(base)
+            && points_to.program.variable_flags(*variable).0
+        {
+            continue;
+        }
+        let list = &accesses[&base];
+        // The same instruction in other instances is the same to the user.
+        let mut told: FxHashSet<_> = FxHashSet::default();
+        'base: for (index, first) in list.iter().enumerate() {
+            for second in &list[index..] {
+                if !(first.write || second.write) || (first.atomic && second.atomic) {
+                    continue;
+                }
+                if !first.offset.overlaps(first.bytes, second.offset, second.bytes)
+                    || !tree.may_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
+                    || lockset::excludes(&first.state.lockset, &second.state.lockset)
+                    || lockset::excludes_by_distance(first, second)
+                    || striping::are_excluded(ranges, first, second)
+                    || is_own(points_to, groups, first, second)
+                    || unique::are_apart(invariants, first, second)
+                    || is_ordered(points_to, groups, invariants, first, second)
+                    || ranges.get().is_some_and(|ranges| ranges.are_apart(base, first, second))
+                    || striping::are_in_different_parts(points_to, ranges, first, second)
+                {
+                    continue;
+                }
+                let function = |access: &Access| points_to.instances[access.instance].function;
+                if told.insert((function(first), first.at, function(second), second.at)) {
+                    let sure = is_sure(points_to, tree, base, first, second);
+                    let candidate = Candidate { base, first, second, sure };
+                    found.total += 1;
+                    *found.alike.entry(candidate.common()).or_default() += 1;
+                    found.best.push(candidate);
+                    if found.best.len() >= 4 * MOST_KEPT {
+                        found.choose(points_to);
+                    }
+                    if found.total == MOST_FOUND {
+                        break 'search;
+                    }
+                    if told.len() == MOST_OF_ONE {
+                        break 'base;
+                    }
+                }
+            }
+        }
+    }
+    found.choose(points_to);
+    found
+}
+
+impl Candidates<'_> {
+    /// Puts the most convincing first. Of more than are kept, the best one of each piece of memory comes before all others.
+    fn choose(&mut self, points_to: &PointsTo<'_>) {
+        rank(points_to, &mut self.best);
+        if self.best.len() > MOST_KEPT {
+            let mut told = FxHashSet::default();
+            let (mut first, others): (Vec<_>, Vec<_>) =
+                self.best.drain(..).partition(|candidate| told.insert(candidate.common()));
+            first.extend(others);
+            first.truncate(MOST_KEPT);
+            self.best = first;
+            rank(points_to, &mut self.best);
+        }
+    }
+}
+
+/// Whether a pair that may be a race must be one, as far as can be seen: it is one piece of memory, nothing else is touched
+/// there, no lock may be held at both, and both threads surely are there. Values that decide whether control comes there at all
+/// are not looked at, so even this is only suspected.
+fn is_sure(points_to: &PointsTo<'_>, tree: &ThreadTree, base: BaseId, first: &Access, second: &Access) -> bool {
+    let is_exact = |access: &Access| {
+        let addresses = points_to.operand(access.instance, &access.address);
+        access.offset.only().is_some() && addresses.only().is_some() && !access.atomic
+    };
+    points_to.is_strong(base)
+        && is_exact(first)
+        && is_exact(second)
+        && !lockset::may_exclude(first, second)
+        && tree.must_happen_in_parallel((first.thread, &first.state), (second.thread, &second.state))
+}
+
+/// Whether both accesses are to what threads have for themselves: two members of a thread group, or one and its creator.
+fn is_own(points_to: &PointsTo<'_>, groups: &ThreadGroups, first: &Access, second: &Access) -> bool {
+    let (one, other) = (&first.address, &second.address);
+    let (left, right) = if first.thread == second.thread {
+        let own = |groups: &ThreadGroups, access: &Access, address: &Operand| {
+            groups.own(points_to, access.thread, access.instance, address, access.bytes)
+        };
+        (own(groups, first, one), own(groups, second, other))
+    } else if let Some(next) = groups.of_next(points_to, second.thread, (first.instance, first.at), one, first.bytes) {
+        (Some(next), groups.own(points_to, second.thread, second.instance, other, second.bytes))
+    } else if let Some(next) =
+        groups.of_next(points_to, first.thread, (second.instance, second.at), other, second.bytes)
+    {
+        (groups.own(points_to, first.thread, first.instance, one, first.bytes), Some(next))
+    } else {
+        return false;
+    };
+    left.is_some() && left == right
+}

@@ -1,0 +1,78 @@
+//! Formats of `printf` and its relatives: whether one of them writes to its arguments.
+
+use crate::pointer::address::Base;
+use crate::pointer::{InstanceId, PointsTo};
+use racehunter_ir::{Operand, SymbolKind};
+
+/// Whether a format may contain `%n`, which writes. It does not if it is a constant text whose characters are known.
+pub fn may_count(points_to: &PointsTo<'_>, id: InstanceId, format: &Operand) -> bool {
+    let addresses = points_to.operand(id, format);
+    addresses.is_empty()
+        || addresses.iter().any(|(base, offset)| {
+            let Base::Variable(variable) = *points_to.describe(base) else { return true };
+            let kind = points_to.program.variable_kind(variable);
+            let SymbolKind::Variable { constant: true, defined: true, numbers: Some(numbers), .. } = kind else {
+                return true;
+            };
+            // Wherever in the text it begins.
+            let begin = offset.only().unwrap_or(0);
+            let mut text: Vec<(u64, u8)> = Vec::new();
+            for number in numbers {
+                match u8::try_from(number.value) {
+                    Ok(letter) if number.bytes == 1 => text.push((number.at, letter)),
+                    // Letters that are not of ASCII are negative, and no part of a conversion.
+                    _ if number.bytes == 1 => text.push((number.at, 0x80)),
+                    _ => return true,
+                }
+            }
+            text.sort_unstable();
+            let letters = text.into_iter().filter(|(at, _)| i64::try_from(*at).is_ok_and(|at| at >= begin));
+            counts(letters.map(|(_, letter)| letter))
+        })
+}
+
+/// Whether a text has a conversion that writes. What is between `%` and the letter that ends a conversion are digits and signs.
+fn counts(text: impl Iterator<Item = u8>) -> bool {
+    let mut is_inside = false;
+    for letter in text {
+        is_inside = match letter {
+            b'%' => !is_inside,
+            b'n' if is_inside => return true,
+            b'0'..=b'9'
+            | b'-'
+            | b'+'
+            | b' '
+            | b'#'
+            | b'.'
+            | b'*'
+            | b'\''
+            | b'$'
+            | b'h'
+            | b'l'
+            | b'j'
+            | b'z'
+            | b't'
+            | b'L'
+            | b'q'
+            | b'w'
+            | b'I' => is_inside,
+            _ => false,
+        };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn conversions_that_write_are_found() {
+        for text in ["%n", "%s %n", "%%%n", "%*d%hhn", "%1$n", "%-5lln"] {
+            assert!(counts(text.bytes()), "{text}");
+        }
+        for text in ["", "n", "%%n", "%dn", "%s name", "100% known"] {
+            assert!(!counts(text.bytes()), "{text}");
+        }
+    }
+}

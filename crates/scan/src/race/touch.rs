@@ -1,0 +1,189 @@
+//! The memory that one instruction touches: loads and stores, and what functions outside of the program do to their arguments.
+//!
+//! Start at [`touched`].
+
+use super::format;
+use crate::domain::congruence::Congruence;
+use crate::models::{Does, Model, Semaphore, Wait};
+use crate::pointer::address::Addresses;
+use crate::pointer::{InstanceId, PointsTo};
+use racehunter_ir::{CastOperator, Instruction, Operand, Operation, Type};
+use std::collections::BTreeSet;
+
+/// Memory that an instruction touches.
+pub(crate) struct Touch {
+    pub(crate) address: Operand,
+    pub(crate) addresses: Addresses,
+    pub(crate) bytes: u64,
+    pub(crate) write: bool,
+    pub(crate) atomic: bool,
+}
+
+/// As many bytes as there may be.
+pub(crate) const ALL: u64 = 1 << 40;
+
+/// Whether an instruction can touch memory.
+pub(crate) fn touches(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Load { .. }
+            | Operation::Store { .. }
+            | Operation::Update { .. }
+            | Operation::CompareExchange { .. }
+            | Operation::Call
+            | Operation::Invoke { .. }
+    )
+}
+
+/// All memory that an instruction touches.
+pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<Touch> {
+    let instance = &points_to.instances[id];
+    let instruction = &points_to.program.function(instance.function).0.instructions[at as usize];
+    let touch = |index: usize, bytes: u64, write: bool, atomic: bool| {
+        let address = instruction.operands[index].clone();
+        Touch { addresses: points_to.operand(id, &address), address, bytes, write, atomic }
+    };
+    match &instruction.operation {
+        Operation::Load { bytes, order, .. } => vec![touch(0, *bytes, false, order.is_some())],
+        Operation::Store { bytes, order, .. } => vec![touch(1, *bytes, true, order.is_some())],
+        Operation::Update { bytes, .. } | Operation::CompareExchange { bytes, .. } => {
+            vec![touch(0, *bytes, true, true)]
+        }
+        Operation::Call | Operation::Invoke { .. } => {
+            let mut all = Vec::new();
+            // The call copies what some of its arguments point to; which ones is not said.
+            let copies = |callee: &InstanceId| points_to.gets_copies(*callee);
+            if instance.callees.get(&at).into_iter().flatten().any(copies) {
+                let arguments = (1..instruction.operands.len()).map(|index| touch(index, ALL, false, false));
+                all.extend(arguments.filter(|touch| !touch.addresses.is_empty()));
+            }
+            for name in instance.outside.get(&at).into_iter().flatten() {
+                let Some(model) = points_to.models.of(name) else { continue };
+                touched_outside(points_to, id, instruction, &model, &mut all);
+            }
+            all
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The memory of a lock, a semaphore or the like. What they do to it excludes nobody but those who do something else there.
+const OBJECT: u64 = 1;
+
+/// What a function outside of the program touches.
+fn touched_outside(points_to: &PointsTo<'_>, id: InstanceId, call: &Instruction, model: &Model, all: &mut Vec<Touch>) {
+    let arguments = call.operands.len().saturating_sub(1);
+    let mut add = |index: usize, bytes: u64, write: bool, atomic: bool| {
+        let Some(address) = call.operands.get(index + 1).filter(|_| index < arguments) else { return };
+        let addresses = points_to.operand(id, address);
+        // A null pointer is no memory, and neither is a number; a pointer that leads nowhere is one that was not followed.
+        if !addresses.is_empty() || !is_nothing(points_to, id, address) {
+            all.push(Touch { addresses, address: address.clone(), bytes, write, atomic });
+        }
+    };
+    let sync = |index: usize, add: &mut dyn FnMut(usize, u64, bool, bool)| {
+        add(index, OBJECT, false, true);
+    };
+    match model {
+        Model::Access(access) => {
+            let length = access.length.and_then(|index| call.operands.get(index + 1));
+            let bytes = match length {
+                Some(Operand::Integer(bytes)) => u64::try_from(*bytes).unwrap_or(ALL),
+                _ => ALL,
+            };
+            let counts = access.format.is_some_and(|format| {
+                call.operands.get(format + 1).is_none_or(|text| format::may_count(points_to, id, text))
+            });
+            for index in 0..arguments {
+                let is_counted = counts && access.format.is_some_and(|format| index > format);
+                if access.writes_argument(index) || is_counted {
+                    add(index, bytes, true, false);
+                }
+                if access.reads_argument(index) {
+                    add(index, bytes, false, false);
+                }
+                if access.uses.contains(&index) {
+                    sync(index, &mut add);
+                }
+                if access.whole.contains(&index) {
+                    add(index, OBJECT, true, false);
+                }
+            }
+            for &index in access.lists.iter().filter(|&&index| index < arguments) {
+                let address = call.operands[index + 1].clone();
+                let addresses = listed(points_to, &points_to.operand(id, &address));
+                if !addresses.is_empty() {
+                    all.push(Touch { addresses, address, bytes: ALL, write: counts, atomic: false });
+                }
+            }
+        }
+        Model::Allocate(allocate) => {
+            allocate.reads.iter().for_each(|&index| add(index, ALL, false, false));
+            allocate.into.into_iter().for_each(|index| add(index, 8, true, false));
+            allocate.copies.into_iter().for_each(|index| add(index, ALL, true, false));
+        }
+        Model::Lock(lock) => sync(lock.lock, &mut add),
+        Model::Unlock(unlock) => add(unlock.lock, OBJECT, unlock.whole, !unlock.whole),
+        Model::Wait(Wait { lock, uses, reads }) => {
+            sync(*lock, &mut add);
+            uses.iter().for_each(|&index| sync(index, &mut add));
+            reads.iter().for_each(|&index| add(index, ALL, false, false));
+        }
+        Model::Semaphore(Semaphore { does, semaphore, reads, .. }) => {
+            let is_made = *does == Does::Begin;
+            add(*semaphore, OBJECT, is_made, !is_made);
+            reads.iter().for_each(|&index| add(index, ALL, false, false));
+        }
+        Model::Barrier(barrier) => add(barrier.barrier, OBJECT, barrier.count.is_some(), barrier.count.is_none()),
+        Model::Call(call) => call.once.into_iter().for_each(|index| sync(index, &mut add)),
+        Model::Release(release) => add(release.pointer, ALL, true, false),
+        Model::Create(create) => create.handle.into_iter().for_each(|index| add(index, 8, true, false)),
+        Model::Variadic => add(0, ALL, true, false),
+        Model::Key(key) => add(key.key, 4, true, false),
+        Model::Join(_) => add(1, 8, true, false),
+        _ => {}
+    }
+}
+
+/// Whether a value that leads nowhere does so because it is null, or a number.
+fn is_nothing(points_to: &PointsTo<'_>, id: InstanceId, operand: &Operand) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![operand.clone()];
+    while let Some(operand) = work.pop() {
+        let at = match &operand {
+            Operand::Instruction(at) => at.0,
+            Operand::Parameter(_) => match points_to.type_of(id, &operand) {
+                Some(Type::Integer(_) | Type::Float(_)) => continue,
+                _ => return false,
+            },
+            // Whatever happens to be there.
+            Operand::Undefined => return false,
+            _ => continue,
+        };
+        let code = points_to.code(id);
+        let instruction = &code.instructions[at as usize];
+        if !seen.insert(at) || matches!(instruction.ty, Type::Integer(_) | Type::Float(_)) {
+            continue;
+        }
+        match (&instruction.operation, &instruction.operands[..]) {
+            (Operation::Phi, paths) => work.extend(paths.iter().cloned()),
+            (Operation::Select, [_, one, other]) => work.extend([one.clone(), other.clone()]),
+            (Operation::Cast(CastOperator::Reinterpret) | Operation::Freeze, [value]) => work.push(value.clone()),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// What the variable arguments of a list point to.
+fn listed(points_to: &PointsTo<'_>, list: &Addresses) -> Addresses {
+    let mut found = Addresses::default();
+    for (list, _) in list.iter() {
+        for arguments in points_to.contents(list) {
+            for base in points_to.contents(arguments) {
+                found.add(base, Congruence::ANY);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,286 @@
+//! Constants of a path: values that are known because they are computed from constants, were compared, or were returned.
+//!
+//! They decide branches, so that `if (failed) unlock();` is not taken on the path on which nothing failed. A constant is about
+//! the value that an instruction made last; executing the instruction again replaces it. Functions that are entered again
+//! before they return have no constants, because there the same name stands for several values.
+
+use super::{Solver, State};
+use crate::cfg::blocks::range;
+use crate::domain::linear::{linear, passed};
+use crate::locks::lockset::HeldLock;
+use crate::models::Model;
+use crate::pointer::InstanceId;
+use racehunter_ir::{BinaryOperator, CastOperator, Instruction, InstructionId, Operand, Operation, Predicate, Type};
+
+impl Solver<'_, '_> {
+    /// Whether the values of an instance have names of their own.
+    pub(crate) fn can_know(&self, id: InstanceId) -> bool {
+        self.most_paths > 1 && !self.points_to.instances[id].shared
+    }
+
+    /// The value of an operand, if it is known.
+    pub(crate) fn known(&self, id: InstanceId, operand: &Operand, state: &State) -> Option<i64> {
+        match operand {
+            Operand::Integer(value) => Some(*value),
+            Operand::Null => Some(0),
+            Operand::Instruction(at) => {
+                let always = || self.ranges.and_then(|ranges| ranges.only(id, at.0));
+                state.constants.get(&(id, at.0)).copied().or_else(always)
+            }
+            // The caller waits, so that its values stay what they are.
+            Operand::Parameter(_) if self.can_know(id) => {
+                let (caller, argument) = passed(self.points_to, id, operand)?;
+                self.known(caller, &argument, state)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes note of what an instruction makes.
+    pub(super) fn know(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        // What a phi is was found out when its block was chosen.
+        if !self.can_know(id) || instruction.operation == Operation::Phi {
+            return;
+        }
+        let operand = |index: usize| instruction.operands.get(index).and_then(|operand| self.known(id, operand, state));
+        let value = match &instruction.operation {
+            Operation::Compare(predicate) => match (operand(0), operand(1)) {
+                (Some(left), Some(right)) => compare(*predicate, left, right).map(bit),
+                _ => None,
+            },
+            Operation::Binary(operator) => match (operand(0), operand(1)) {
+                (Some(left), Some(right)) => compute(*operator, left, right),
+                _ => None,
+            },
+            Operation::Cast(CastOperator::SignExtend) => operand(0),
+            Operation::Cast(CastOperator::ZeroExtend) => match self.type_of(id, &instruction.operands[0]) {
+                Some(Type::Integer(1)) => operand(0).map(|value| value & 1),
+                _ => operand(0).filter(|value| *value >= 0),
+            },
+            Operation::Cast(CastOperator::Truncate) => match instruction.ty {
+                Type::Integer(1) => operand(0).map(|value| bit(value & 1 != 0)),
+                _ => operand(0),
+            },
+            Operation::Freeze => operand(0),
+            Operation::Select => match operand(0) {
+                Some(0) => operand(2),
+                Some(_) => operand(1),
+                None => None,
+            },
+            _ => None,
+        };
+        let value = value.filter(|value| fits(*value, instruction.ty));
+        match value {
+            Some(value) => state.constants.insert((id, at), value),
+            None => state.constants.remove(&(id, at)),
+        };
+    }
+
+    fn type_of(&self, id: InstanceId, operand: &Operand) -> Option<Type> {
+        let Operand::Instruction(at) = operand else { return None };
+        let code = self.points_to.code(id);
+        Some(code.instruction(*at).ty)
+    }
+
+    /// Takes note of which values the phis of the next block have.
+    pub(super) fn choose(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
+        let code = self.points_to.code(id);
+        let (first, end) = range(code, next as usize);
+        let mut chosen = Vec::new();
+        for at in first..end {
+            let instruction = &code.instructions[at];
+            if instruction.operation != Operation::Phi {
+                break;
+            }
+            let mut pairs = instruction.operands.chunks_exact(2);
+            let value = pairs.find_map(|pair| match pair {
+                [value, Operand::Block(from)] if from.0 == block => {
+                    Some((self.known(id, value, state), self.unique_value(id, value, state)))
+                }
+                _ => None,
+            });
+            let (value, unique_value) = value.filter(|_| self.can_know(id)).unwrap_or_default();
+            chosen.push((at as u32, value, unique_value));
+        }
+        for (at, value, unique_value) in chosen {
+            match unique_value {
+                Some(cell) => state.unique_values.insert((id, at), cell),
+                None => state.unique_values.remove(&(id, at)),
+            };
+            match value {
+                Some(value) => state.constants.insert((id, at), value),
+                None => state.constants.remove(&(id, at)),
+            };
+        }
+    }
+
+    /// What a branch tells on the edge to one of the next blocks; whether that edge can be taken at all.
+    pub(super) fn decide(&self, id: InstanceId, last: &Instruction, next: u32, state: &mut State) -> bool {
+        match (&last.operation, &last.operands[..]) {
+            (Operation::Branch, [condition, Operand::Block(yes), Operand::Block(no)]) if yes != no => {
+                let taken = next == yes.0;
+                if let Operand::Instruction(condition) = condition {
+                    self.count(id, *condition, taken, state);
+                }
+                if let Some(value) = self.known(id, condition, state) {
+                    // A known condition is 0 or not.
+                    return (value != 0) == taken;
+                }
+                if let Operand::Instruction(condition) = condition {
+                    self.learn(id, *condition, taken, state);
+                }
+                true
+            }
+            (Operation::Switch, [value, Operand::Block(default), cases @ ..]) => {
+                let Some(value) = self.known(id, value, state) else { return true };
+                let matching = cases.chunks_exact(2).find_map(|case| match case {
+                    [Operand::Integer(case), Operand::Block(block)] if *case == value => Some(block.0),
+                    _ => None,
+                });
+                matching.unwrap_or(default.0) == next
+            }
+            _ => true,
+        }
+    }
+
+    /// A condition holds, or it does not.
+    fn learn(&self, id: InstanceId, condition: InstructionId, holds: bool, state: &mut State) {
+        if self.can_know(id) {
+            state.constants.insert((id, condition.0), bit(holds));
+        }
+        let code = self.points_to.code(id);
+        let compare = code.instruction(condition);
+        // Whether an exchange took place.
+        if let (Operation::Extract(path), [Operand::Instruction(exchange)]) =
+            (&compare.operation, &compare.operands[..])
+            && path[..] == [1]
+        {
+            self.tried(id, exchange.0, holds, state);
+        }
+        let (Operation::Compare(predicate), [Operand::Instruction(value), Operand::Integer(constant)]) =
+            (&compare.operation, &compare.operands[..])
+        else {
+            return;
+        };
+        let equal = match predicate {
+            Predicate::Equal => holds,
+            Predicate::NotEqual => !holds,
+            _ => return,
+        };
+        if equal && self.can_know(id) {
+            state.constants.insert((id, value.0), *constant);
+        }
+        if *constant != 0 && equal {
+            self.failed(id, value.0, state);
+        }
+        if *constant == 0 {
+            if !equal {
+                self.failed(id, value.0, state);
+            }
+            // What an exchange has found is the first part of its result.
+            let found = code.instruction(*value);
+            match (&found.operation, &found.operands[..]) {
+                (Operation::Extract(path), [Operand::Instruction(exchange)]) if path[..] == [0] => {
+                    self.tried(id, exchange.0, equal, state);
+                }
+                _ => self.tried(id, value.0, equal, state),
+            }
+        }
+    }
+
+    /// The result of a call is not zero: if it was to take a lock, it has not. Programs that ask for that go on without the lock.
+    fn failed(&self, id: InstanceId, call: u32, state: &mut State) {
+        let points_to = self.points_to;
+        let instance = &points_to.instances[id];
+        let instruction = &points_to.program.function(instance.function).0.instructions[call as usize];
+        for name in instance.outside.get(&call).into_iter().flatten() {
+            if let Some(Model::Lock(lock)) = points_to.models.of(name)
+                && !lock.tries
+                && let Some(operand) = instruction.operands.get(lock.lock + 1)
+            {
+                self.unlock(&linear(points_to, id, operand), &points_to.operand(id, operand), state);
+            }
+        }
+    }
+
+    /// The result of a call that tried to take a lock is zero, or it is not.
+    fn tried(&self, id: InstanceId, call: u32, is_zero: bool, state: &mut State) {
+        let tried: Vec<HeldLock> =
+            state.lockset.iter().filter(|held| held.if_zero == Some((id, call))).cloned().collect();
+        for held in tried {
+            state.lockset.remove(&held);
+            if is_zero {
+                state.lockset.insert(HeldLock { if_zero: None, ..held });
+            }
+        }
+    }
+}
+
+/// A truth value as the program's constants are written: sign-extended.
+fn bit(holds: bool) -> i64 {
+    -i64::from(holds)
+}
+
+/// Whether a number is one of its type, written as the program's constants are.
+pub(super) fn fits(value: i64, ty: Type) -> bool {
+    match ty {
+        Type::Integer(1) => matches!(value, 0 | -1),
+        Type::Integer(bits @ 2..=63) => (-(1i64 << (bits - 1))..1i64 << (bits - 1)).contains(&value),
+        Type::Integer(64) => true,
+        _ => false,
+    }
+}
+
+/// Compares numbers; unsigned ones only where their order is that of the signed ones.
+fn compare(predicate: Predicate, left: i64, right: i64) -> Option<bool> {
+    let both_positive = left >= 0 && right >= 0;
+    Some(match predicate {
+        Predicate::Equal => left == right,
+        Predicate::NotEqual => left != right,
+        Predicate::Less => left < right,
+        Predicate::LessEqual => left <= right,
+        Predicate::Greater => left > right,
+        Predicate::GreaterEqual => left >= right,
+        Predicate::UnsignedLess if both_positive => left < right,
+        Predicate::UnsignedLessEqual if both_positive => left <= right,
+        Predicate::UnsignedGreater if both_positive => left > right,
+        Predicate::UnsignedGreaterEqual if both_positive => left >= right,
+        _ => return None,
+    })
+}
+
+/// Computes with numbers, where that cannot overflow.
+fn compute(operator: BinaryOperator, left: i64, right: i64) -> Option<i64> {
+    match operator {
+        BinaryOperator::Add => left.checked_add(right),
+        BinaryOperator::Subtract => left.checked_sub(right),
+        BinaryOperator::Multiply => left.checked_mul(right),
+        BinaryOperator::And => Some(left & right),
+        BinaryOperator::Or => Some(left | right),
+        BinaryOperator::Xor => Some(left ^ right),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_fit_into_their_types() {
+        assert!(fits(127, Type::Integer(8)) && fits(-128, Type::Integer(8)));
+        assert!(
+            !fits(128, Type::Integer(8))
+                && !fits(1, Type::Integer(1))
+                && fits(bit(true), Type::Integer(1))
+                && !fits(0, Type::Pointer)
+        );
+    }
+
+    #[test]
+    fn unsigned_order_is_known_for_positive_numbers_only() {
+        assert_eq!(compare(Predicate::UnsignedLess, 1, 2), Some(true));
+        assert_eq!(compare(Predicate::UnsignedLess, 1, -2), None);
+        assert_eq!(compare(Predicate::Less, 1, -2), Some(false));
+    }
+}

@@ -1,0 +1,397 @@
+//! The solver: a state for each point of each thread, computed until a fixed point.
+//!
+//! It follows control through all instances of functions with a worklist. A [`State`] has the lockset, the threads that may be active, and what is
+//! known of values and of memory; [`paths`] keeps several of them apart. Transfer functions are here (control), in [`calls`], in [`constants`] (values and
+//! branches), in [`memory`] (variables), and beside the primitives in [`crate::locks`] and [`crate::order`].
+//!
+//! Some facts hold for the whole program, such as "all writers of this variable hold this lock" ([`invariants`]). They are assumed
+//! first and refuted where control does otherwise; then all threads are followed again. At the end every state was computed under
+//! invariants that no state refutes, so both are true.
+//!
+//! Start at [`Solver::run`], then [`State`].
+
+mod calls;
+pub mod cells;
+mod constants;
+pub mod invariants;
+pub(crate) mod memory;
+mod paths;
+mod state;
+
+use crate::cfg::blocks::range;
+use crate::cfg::unwinding::Unwinding;
+use crate::domain::lattice::{Lattice, MaySet};
+use crate::domain::linear::Linear;
+use crate::locks::lockset::{HeldLock, LockId};
+use crate::locks::recursion::RecursiveMutexes;
+use crate::locks::summary::Summaries;
+use crate::pointer::address::{Addresses, Base, BaseId};
+use crate::pointer::{InstanceId, MAIN, PointsTo, ThreadId};
+use crate::ranges::Ranges;
+use crate::report::Gaps;
+use crate::solver::cells::Cells;
+use crate::solver::invariants::Invariants;
+use crate::threads::groups::ThreadGroups;
+use crate::threads::parallel::ThreadTree;
+use racehunter_ir::{Instruction, Operation};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use paths::{Paths, fewer};
+pub use state::{State, ValueName};
+
+type Node = (InstanceId, u32);
+
+/// Values that may be known for a step to count as one; with so many more it counts as two, and so on.
+const KNOWN_PER_STEP: usize = 16;
+
+/// The result: what is known at each instruction that control reaches.
+#[derive(Default)]
+pub struct Solution {
+    entries: FxHashMap<Node, Paths>,
+    exits: FxHashMap<InstanceId, Paths>,
+    /// Threads that are still running when this one is at its end.
+    leavings: BTreeMap<ThreadId, State>,
+    /// States before calls that create threads.
+    pub before_create: FxHashMap<Node, State>,
+    waiting: FxHashMap<InstanceId, FxHashSet<Node>>,
+}
+
+/// Follows control.
+pub struct Solver<'a, 'p> {
+    /// Where pointers lead.
+    pub points_to: &'a PointsTo<'p>,
+    /// Memory that more than one thread can get at.
+    pub escaped: &'a FxHashSet<BaseId>,
+    /// Threads that loops create.
+    pub groups: &'a ThreadGroups,
+    /// What calls do all in all.
+    pub summaries: &'a Summaries,
+    /// Mutexes that are counted.
+    pub recursive: &'a RecursiveMutexes,
+    /// What numbers can be, where that is looked at.
+    pub ranges: Option<&'a Ranges<'a, 'p>>,
+    /// Addresses of locks of which only the form is known, and where they can lead.
+    pub sums: Vec<(Linear, Addresses)>,
+    /// Memory whose values are followed.
+    pub cells: &'a Cells,
+    /// What is taken to be true of the whole program.
+    pub invariants: Invariants,
+    /// Most paths to a point that are told apart.
+    pub most_paths: usize,
+    /// Whether there are functions that have something to do when a thread is ended in them.
+    pub cleans_up: bool,
+    /// Where exceptions lead.
+    pub unwinding: &'a Unwinding,
+    /// Instructions that may still be followed.
+    pub steps_left: u64,
+    /// What could not be modelled.
+    pub gaps: &'a mut Gaps,
+}
+
+impl Solver<'_, '_> {
+    /// Follows control through all threads, until nothing changes.
+    pub fn run(&mut self, tree: &mut ThreadTree) -> Solution {
+        loop {
+            let solution = self.round(tree);
+            if !(tree.learn(self.points_to, &solution) | self.invariants.settle()) || self.steps_left == 0 {
+                return solution;
+            }
+        }
+    }
+
+    fn round(&mut self, tree: &ThreadTree) -> Solution {
+        let mut solution = Solution::default();
+        let mut work: BTreeSet<Node> = BTreeSet::new();
+        for (thread, described) in self.points_to.threads.entries() {
+            let active = tree.inherited(thread).clone();
+            let mut state = State { active: MaySet(active), ..State::default() };
+            self.begin(thread, &mut state);
+            let root = self.points_to.before_main.first().copied().filter(|_| thread == MAIN).unwrap_or(described.root);
+            for state in self.enter(root, state) {
+                solution.entries.entry((root, 0)).or_default().add(&state, self.most_paths);
+            }
+            work.insert((root, 0));
+        }
+        while self.steps_left > 0
+            && let Some(node) = self.next(&work)
+        {
+            work.remove(&node);
+            self.block(node, &mut solution, &mut work, tree);
+        }
+        solution
+    }
+
+    /// What to look at next. A function of a large program has many callers: it comes before them, so that they hear of what
+    /// it does when that is known, and not each time it changes.
+    fn next(&self, work: &BTreeSet<Node>) -> Option<Node> {
+        if !self.points_to.merged {
+            return work.first().copied();
+        }
+        let (deepest, _) = work.last()?;
+        work.range((*deepest, 0)..).next().copied()
+    }
+
+    /// What entering a function does.
+    fn enter(&mut self, id: InstanceId, mut state: State) -> Vec<State> {
+        self.rename(id, None, &mut state);
+        let name = self.points_to.program.function_name(self.points_to.instances[id].function);
+        if !self.points_to.models.is_atomic(name) {
+            return vec![state];
+        }
+        let before = state.clone();
+        state.lockset.insert(HeldLock { id: LockId::Atomic, shared: false, if_zero: None });
+        self.after_change(id, &before, state)
+    }
+
+    fn arrive(&self, node: Node, state: &State, solution: &mut Solution, work: &mut BTreeSet<Node>) {
+        if solution.entries.entry(node).or_default().add(state, self.most_paths) {
+            work.insert(node);
+        }
+    }
+
+    fn block(&mut self, node: Node, solution: &mut Solution, work: &mut BTreeSet<Node>, tree: &ThreadTree) {
+        let paths = solution.entries.get(&node).map(|paths| paths.states.clone()).unwrap_or_default();
+        for mut state in paths {
+            self.refresh(node.0, &mut state);
+            for end in self.pass(node, state, solution, work, tree, &mut |_, _| {}) {
+                self.go_on(node, &end, solution, work, tree);
+            }
+        }
+    }
+
+    /// Follows control from the beginning of a block to its end; a call can come back on several paths.
+    fn pass(
+        &mut self,
+        node: Node,
+        state: State,
+        solution: &mut Solution,
+        work: &mut BTreeSet<Node>,
+        tree: &ThreadTree,
+        visit: &mut dyn FnMut(u32, &State),
+    ) -> Vec<State> {
+        let (id, block) = node;
+        let code = self.points_to.code(id);
+        let (first, end) = range(code, block as usize);
+        let mut states = vec![state];
+        for at in first..end {
+            let instruction = &code.instructions[at];
+            let mut after: Vec<State> = Vec::new();
+            for mut state in states {
+                self.rename(id, Some(at as u32), &mut state);
+                visit(at as u32, &state);
+                match &instruction.operation {
+                    Operation::Call | Operation::Invoke { .. } => {
+                        state.constants.remove(&(id, at as u32));
+                        self.name_unique_value(id, at as u32, instruction, &mut state);
+                        after.extend(self.call(node, at as u32, instruction, state, solution, work, tree));
+                        continue;
+                    }
+                    Operation::Return | Operation::Resume => {
+                        self.leave_function(id, instruction, state.clone(), solution, work)
+                    }
+                    Operation::Load { .. } => {
+                        after.extend(self.load(id, at as u32, instruction, state));
+                        continue;
+                    }
+                    Operation::Other(_) => {
+                        self.gaps.add(self.points_to, id, at as u32, "an instruction that is not known");
+                    }
+                    _ => {
+                        self.own(id, at as u32, instruction, &mut state);
+                        self.name_unique_value(id, at as u32, instruction, &mut state);
+                        let before = self.may_lock(instruction).then(|| state.clone());
+                        self.write(id, at as u32, instruction, &mut state);
+                        self.know(id, at as u32, instruction, &mut state);
+                        if let Some(before) = before.filter(|before| before.lockset != state.lockset) {
+                            after.extend(self.after_change(id, &before, state));
+                            continue;
+                        }
+                    }
+                }
+                after.push(state);
+            }
+            // What is known is copied and compared on each path.
+            let known = after.first().map_or(0, |state| state.constants.len() + state.cells.len());
+            let steps = after.len() * (1 + known / KNOWN_PER_STEP);
+            self.steps_left = self.steps_left.saturating_sub(steps.max(1) as u64);
+            states = fewer(after, self.most_paths);
+        }
+        states
+    }
+
+    /// From the end of a block to the next ones.
+    fn go_on(
+        &mut self,
+        (id, block): Node,
+        state: &State,
+        solution: &mut Solution,
+        work: &mut BTreeSet<Node>,
+        tree: &ThreadTree,
+    ) {
+        let points_to = self.points_to;
+        let function = points_to.instances[id].function;
+        let code = points_to.program.function(function).0;
+        let (_, end) = range(code, block as usize);
+        for &next in &points_to.blocks[function].successors[block as usize] {
+            if self.ranges.is_some_and(|ranges| ranges.is_dead(id, next) || ranges.is_dead_edge(id, block, next)) {
+                continue;
+            }
+            let last = code.instructions.get(end.wrapping_sub(1)).map(|last| &last.operation);
+            if matches!(last, Some(Operation::Invoke { normal, unwind }) if unwind.0 == next && normal != unwind)
+                && !self.unwinding.may(id)
+            {
+                continue;
+            }
+            let mut state = state.clone();
+            for &thread in self.groups.waited_for.get(&(id, block, next)).into_iter().flatten() {
+                self.end(thread, &mut state, tree);
+            }
+            self.leave_loop(id, block, next, &mut state);
+            if let Some(last) = code.instructions.get(end.wrapping_sub(1))
+                && !self.decide(id, last, next, &mut state)
+            {
+                continue;
+            }
+            self.choose(id, block, next, &mut state);
+            self.arrive((id, next), &state, solution, work);
+        }
+    }
+
+    /// A loop that creates threads is taken to have done so when control leaves it, although it may have had no round at all.
+    fn leave_loop(&self, id: InstanceId, block: u32, next: u32, state: &mut State) {
+        let instance = &self.points_to.instances[id];
+        let blocks = &self.points_to.blocks[instance.function];
+        let around = blocks.cycle[block as usize];
+        if around.is_none() || blocks.cycle[next as usize] == around {
+            return;
+        }
+        for (&at, threads) in &instance.creates {
+            if blocks.cycle[blocks.block_of[at as usize] as usize] == around && threads.len() == 1 {
+                let left = threads.iter().filter(|thread| state.active.contains(thread));
+                state.running.extend(left);
+            }
+        }
+    }
+
+    /// What an instruction makes, and what it gives away.
+    fn own(&self, id: InstanceId, at: u32, instruction: &Instruction, state: &mut State) {
+        let value = match instruction.operation {
+            Operation::Local { .. } => {
+                self.own_new(id, &Base::Local(id, at), state);
+                return;
+            }
+            Operation::Store { .. } => 0,
+            Operation::Update { .. } => 1,
+            Operation::CompareExchange { .. } => 2,
+            _ => return,
+        };
+        let address = if value == 0 { 1 } else { 0 };
+        let into = instruction.operands.get(address).map(|operand| self.points_to.operand(id, operand));
+        if into.is_some_and(|into| into.iter().any(|(base, _)| self.escaped.contains(&base)))
+            && let Some(value) = instruction.operands.get(value)
+        {
+            self.give(&self.points_to.operand(id, value), state);
+        }
+    }
+
+    /// The latest piece of some memory belongs to this thread alone. What no other thread ever reaches needs no such note, and
+    /// neither does what has no name of its own: to carry them along would be for nothing.
+    fn own_new(&self, id: InstanceId, base: &Base, state: &mut State) {
+        if !self.points_to.instances[id].shared {
+            state.owned.extend(self.points_to.find_base(base).filter(|base| self.escaped.contains(base)));
+        }
+    }
+
+    /// Others may get at this memory from now on.
+    fn give(&self, addresses: &Addresses, state: &mut State) {
+        state.owned.retain(|base| !addresses.0.contains_key(base));
+    }
+
+    fn leave_function(
+        &mut self,
+        id: InstanceId,
+        end: &Instruction,
+        mut state: State,
+        solution: &mut Solution,
+        work: &mut BTreeSet<Node>,
+    ) {
+        let instance = &self.points_to.instances[id];
+        if self.points_to.models.is_atomic(self.points_to.program.function_name(instance.function)) {
+            let before = state.clone();
+            state.lockset.retain(|held| held.id != LockId::Atomic);
+            // Nothing is taken, so there is one path.
+            state = self.after_change(id, &before, state).swap_remove(0);
+        }
+        if instance.caller.is_none() {
+            match self.points_to.before_main.iter().position(|earlier| *earlier == id) {
+                Some(index) => {
+                    let next = self.points_to.before_main.get(index + 1);
+                    let next = next.copied().unwrap_or(self.points_to.threads[MAIN].root);
+                    for state in self.enter(next, state.clone()) {
+                        self.arrive((next, 0), &state, solution, work);
+                    }
+                }
+                None => leave_thread(instance.thread, &state, solution),
+            }
+        }
+        // What it returns is known to the caller by the name of the call.
+        let value = end.operands.first().and_then(|operand| self.known(id, operand, &state));
+        state.constants.retain(|(owner, _), _| *owner != id);
+        let unique_value = end.operands.first().and_then(|operand| self.unique_value(id, operand, &state));
+        state.unique_values.retain(|(owner, _), _| *owner != id);
+        if let (Some(cell), Some(caller)) = (unique_value, instance.caller)
+            && self.can_know(caller.0)
+            && !instance.shared
+        {
+            state.unique_values.insert(caller, cell);
+        }
+        if let (Some(value), Some(caller)) = (value, instance.caller)
+            && self.can_know(caller.0)
+            && !instance.shared
+        {
+            state.constants.insert(caller, value);
+        }
+        if solution.exits.entry(id).or_default().add(&state, self.most_paths) {
+            work.extend(solution.waiting.get(&id).into_iter().flatten().copied());
+        }
+    }
+}
+
+fn leave_thread(thread: ThreadId, state: &State, solution: &mut Solution) {
+    match solution.leavings.get_mut(&thread) {
+        Some(known) => {
+            known.join(state);
+        }
+        None => {
+            solution.leavings.insert(thread, state.clone());
+        }
+    }
+}
+
+impl Solution {
+    /// Threads that may still be running when a thread is at its end.
+    pub fn left_by(&self, thread: ThreadId) -> BTreeSet<ThreadId> {
+        self.leavings.get(&thread).map(|state| state.active.0.clone()).unwrap_or_default()
+    }
+
+    /// Something to apply effects to once more: nothing new comes of it at the fixed point.
+    pub fn scratch(&self) -> Self {
+        Self { exits: self.exits.clone(), ..Self::default() }
+    }
+
+    /// What is known before each instruction of a block, as far as control comes.
+    pub fn each_state(
+        &self,
+        solver: &mut Solver<'_, '_>,
+        tree: &ThreadTree,
+        (id, block): (InstanceId, u32),
+        scratch: &mut Self,
+        visit: &mut dyn FnMut(u32, &State),
+    ) {
+        for mut state in self.entries.get(&(id, block)).map(|paths| paths.states.clone()).unwrap_or_default() {
+            solver.refresh(id, &mut state);
+            solver.pass((id, block), state, scratch, &mut BTreeSet::new(), tree, visit);
+        }
+    }
+}
