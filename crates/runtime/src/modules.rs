@@ -270,20 +270,57 @@ pub(crate) unsafe fn flag_all(bit: u8) {
     }
 }
 
-/// Has no plain access of this process looked at for the time being.
+/// Flag bytes that [`hush`] has changed, and what they were.
+struct Hushed {
+    sites: [(*mut u8, u8); MOST_HUSHED],
+    /// How many there are; more than there is room for if not all of them are known.
+    count: usize,
+}
+
+/// Flag bytes that are remembered, at most.
+const MOST_HUSHED: usize = 2048;
+
+static HUSHED: Global<Hushed> = Global::new(Hushed { sites: [(core::ptr::null_mut(), 0); MOST_HUSHED], count: 0 });
+
+/// Has no plain access of this process looked at for the time being. Pages without a point stay untouched: most of the sites
+/// are in such, and a process that was forked would have to copy them.
 pub(crate) unsafe fn hush() {
+    /// The same flags in eight sites.
+    const WORD: u64 = u64::from_ne_bytes([SITE_POINT | SITE_LOUD; 8]);
+    let hushed = HUSHED.ptr();
+    (*hushed).count = 0;
     for sites in modules().filter(|sites| sites.loaded) {
-        for i in 0..sites.count {
+        let mut i = 0;
+        while i < sites.count {
             let flags = sites.start.add(i);
+            if i + 8 <= sites.count && (flags as *const u64).read_unaligned() & WORD == 0 {
+                i += 8;
+                continue;
+            }
             // Of atomic accesses in code that is taken as a whole it goes on to matter whether they are loud.
             let loud = if *flags & SITE_QUIET == 0 { SITE_LOUD } else { 0 };
-            *flags &= !(SITE_POINT | loud);
+            if *flags & (SITE_POINT | loud) != 0 {
+                if let Some(site) = (*hushed).sites.get_mut((*hushed).count) {
+                    *site = (flags, *flags);
+                }
+                (*hushed).count += 1;
+                *flags &= !(SITE_POINT | loud);
+            }
+            i += 1;
         }
     }
 }
 
 /// Takes that back.
 pub(crate) unsafe fn speak() {
-    load_flags();
-    flag_all(COMMON_BITS.get());
+    let hushed = &*HUSHED.ptr();
+    match hushed.sites.get(..hushed.count) {
+        Some(sites) if COMMON_BITS.get() == 0 && !has_libraries() => {
+            sites.iter().for_each(|&(flags, before)| *flags = before);
+        }
+        _ => {
+            load_flags();
+            flag_all(COMMON_BITS.get());
+        }
+    }
 }
