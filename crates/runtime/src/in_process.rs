@@ -6,7 +6,8 @@
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
 use crate::{
-    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, start, sync, sys, thread, time, timers,
+    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, start, sync, sys, thread, time,
+    timers,
 };
 use racehunter_event::control::OUTCOME_EXITED;
 

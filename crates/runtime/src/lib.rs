@@ -63,6 +63,7 @@ mod schedule;
 mod server;
 mod shadow;
 mod signals;
+mod sites;
 mod start;
 mod sync;
 mod sys;

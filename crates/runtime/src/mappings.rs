@@ -113,7 +113,7 @@ unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
 /// Memory has no past.
 unsafe fn begins(at: usize, len: usize) {
     objects::forget_range(at, len);
-    shadow::clear(at, len);
+    clear(at, len);
     if schedule::flags() & FLAG_ALLOCATIONS != 0 {
         let (index, thread) = (schedule::now(), CURRENT.get());
         let (object, extra) = (at as u64, len as u64);
@@ -136,12 +136,26 @@ unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
     objects::forget_range(at, len);
     if detects() && len <= CHECKED {
         if let Some(access) = last_access(code) {
-            shadow::check(at, len, access);
+            if are_pages(at, len) {
+                shadow::each_used(at, len, |at, len| shadow::check(at, len, access));
+            } else {
+                shadow::check(at, len, access);
+            }
         }
     } else {
         is_not_seen(call, code);
     }
-    shadow::clear(at, len);
+    clear(at, len);
+}
+
+/// Whether memory is whole pages, as the kernel maps it.
+fn are_pages(at: usize, len: usize) -> bool {
+    const PAGE: usize = 4096;
+    at.is_multiple_of(PAGE) && len.is_multiple_of(PAGE)
+}
+
+unsafe fn clear(at: usize, len: usize) {
+    if are_pages(at, len) { shadow::clear_pages(at, len) } else { shadow::clear(at, len) }
 }
 
 /// What a system call does to memory that others may use is not looked at.
@@ -175,7 +189,7 @@ pub(crate) unsafe extern "C" fn remap(
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
     // Memory that no thread has used can be protected: a guard page, before anything is put beside it.
-    if !detects() || len > CHECKED || !shadow::is_untouched(at, len) {
+    if !detects() || len > CHECKED || !are_pages(at, len) || !shadow::is_untouched(at, len) {
         is_not_seen(MPROTECT, code);
     }
     let result = sys::call(MPROTECT, at, len, protection, 0);

@@ -3,6 +3,7 @@
 //! Every instrumented instruction has a *site*: a flag byte in its module. Sites are numbered over all modules, the
 //! executable's first, then those of the libraries in the order in which they were loaded.
 
+use crate::sites::NOTED;
 use crate::{Global, server};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_LOUD, SITE_POINT, SITE_QUIET};
@@ -165,6 +166,11 @@ pub(crate) unsafe fn is_instrumented(base: usize) -> bool {
     libraries.iter().any(|sites| sites.loaded && is_there(sites))
 }
 
+/// Number of the executable's own sites.
+pub(crate) unsafe fn own_site_count() -> usize {
+    own_sites().count
+}
+
 /// Number of all sites.
 pub(crate) unsafe fn site_count() -> u32 {
     modules().map(|sites| sites.count as u32).sum()
@@ -210,11 +216,14 @@ pub(crate) unsafe fn load_flags() {
 unsafe fn set_flags(sites: Sites, from: *const u8) {
     for i in 0..sites.count {
         let flags = sites.start.add(i);
-        let (noted, mut wanted) = (*flags & (SITE_HEAD | SITE_QUIET), *from.add(i));
+        let (noted, mut wanted) = (*flags & (SITE_HEAD | SITE_QUIET | NOTED), *from.add(i));
         if noted & SITE_QUIET != 0 && wanted & SITE_LOUD == 0 {
             wanted &= !SITE_POINT;
         }
-        *flags = noted | wanted;
+        // Pages that stay as they are need not be copied by those that are forked.
+        if *flags != noted | wanted {
+            *flags = noted | wanted;
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
     Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
-    schedule, shadow, start, sys, time, timers, watchdog,
+    schedule, shadow, sites, start, sys, time, timers, watchdog,
     world::{copies, early, view},
 };
 use core::ffi::c_char;
@@ -88,7 +88,10 @@ pub(crate) fn slot_at(index: u32) -> *mut Slot {
 /// Whether an address is in what the controller and executions share.
 pub(crate) fn is_own_memory(address: usize) -> bool {
     let region = REGION.get() as usize;
-    (region..region + REGION_SIZE).contains(&address) || early::is_own_memory(address) || start::is_own_memory(address)
+    (region..region + REGION_SIZE).contains(&address)
+        || early::is_own_memory(address)
+        || start::is_own_memory(address)
+        || sites::is_own_memory(address)
 }
 
 pub(crate) fn switch_area() -> *const Switch {
@@ -310,6 +313,7 @@ unsafe fn serve() {
     pages::gather();
     early::prepare();
     start::prepare();
+    sites::prepare();
     answer(0);
     let header = header();
     let input = input_position();
@@ -341,6 +345,7 @@ unsafe fn serve() {
             set_input(input);
             enter_slot(next);
             start::expect(slot_at(next));
+            sites::learn();
             let began = sys::monotonic();
             let pid = _Fork();
             if pid == 0 {
@@ -454,6 +459,7 @@ pub(crate) unsafe fn has_slot(index: u32) -> bool {
 /// Runs a slot in a copy of this process. Returns true in the copy, and false when the copy has ended.
 pub(crate) unsafe fn run_in_copy(index: u32) -> bool {
     enter_slot(index);
+    sites::learn();
     let pid = _Fork();
     if pid == 0 {
         begin_copy();

@@ -7,7 +7,7 @@
 use crate::server::Status;
 use crate::thread::{COUNT, CURRENT, LIVE};
 use crate::world::{copies, view};
-use crate::{Global, log, schedule, server, sys, track, watchdog};
+use crate::{Global, log, pages, schedule, server, sys, track, watchdog};
 use racehunter_event::control::{
     BACKEND_FIBERS, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES,
     Header, NOTE_ANNOTATED, OBSERVE_POINTS, SLOTS, STACK_WORDS, Slot,
@@ -248,6 +248,7 @@ pub(crate) unsafe fn reached() {
     }
     STAYS.set(false);
     watchdog::stop();
+    pages::keep_files();
     (*SHARED.get()).served = true;
     serve();
     restore();
@@ -340,7 +341,8 @@ unsafe fn restore() {
     (*server::slot()).notes |= of_slot;
     server::hush();
     let stacks_at = put_stacks();
-    let place = |stack: u32| if stack == 0 { 0 } else { stacks_at.map_or(0, |at| stack - (*kept).stacks_from as u32 + at) };
+    let place =
+        |stack: u32| if stack == 0 { 0 } else { stacks_at.map_or(0, |at| stack - (*kept).stacks_from as u32 + at) };
     let placed = |record: &Record| Record { stack: place(record.stack), ..*record };
     log::begin_with(records.iter().filter(|record| is_wanted(record)).map(placed), of_log);
     track::begin();
