@@ -1,7 +1,7 @@
-//! Fibers and kernel threads: what only one of the two has to be careful about.
+//! Fibers and kernel threads: what only one of the two backends has to handle.
 //!
-//! That they do the same with every program below `targets/` is looked at in `targets.rs`, where those are built. Like
-//! `detector` this uses the crates behind the command.
+//! `targets.rs` checks that both do the same with every program below `targets/`, because it builds those. Like
+//! `detector`, this uses the crates behind the command.
 
 use racehunter_e2e::Workshop;
 use racehunter_e2e::pair::{Pair, essence};
@@ -100,7 +100,7 @@ fn a_program_can_fork() {
         #include <unistd.h>
         static void *add(void *sum) { *(int *)sum += 7; return 0; }
         static void *work(void *p) {
-            // The child makes a thread of its own.
+            // The child creates its own thread.
             if (fork() == 0) {
                 pthread_t thread;
                 int sum = 0;
@@ -152,7 +152,7 @@ fn snapshots_go_on_as_from_the_start() {
     );
     let alone = pair.run(&[Plan::default()]);
     let last = alone[0].switches().pop().expect("there are three threads").at;
-    // Schedules that differ only in the second half, so that they share a beginning that is worth a snapshot.
+    // Schedules that differ only in the second half, so that they share a prefix that is worth a snapshot.
     let whole = Plan::replay(alone[0].switches());
     let half: Vec<Switch> = whole.switches.iter().copied().filter(|switch| switch.at < last / 2).collect();
     let from = half.last().map_or(0, |switch| switch.at).max(40_000);

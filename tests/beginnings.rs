@@ -1,5 +1,5 @@
-//! A search that has each access as a point asks for accesses behind the beginning of a schedule only. What is not logged must
-//! change nothing: the same schedules, in the same order, with the same logs behind their beginnings.
+//! A search in which every access is a point needs only the accesses after the prefix of a schedule. Leaving out the
+//! others must change nothing: the same schedules, in the same order, with the same logs after their prefixes.
 
 use racehunter_analyses::{BoundKind, ContextBound, Strategy};
 use racehunter_e2e::Workshop;
@@ -9,8 +9,8 @@ use racehunter_explore::{
 use racehunter_launch::{Limits, Processes, Program};
 use std::path::{Path, PathBuf};
 
-/// Three threads with long loops of their own, which give way in the midst of them, and meet at a lock, a condition variable, an
-/// atomic and a plain variable.
+/// Three threads with long private loops, which give way in the middle of them, and meet at a lock, a condition
+/// variable, an atomic and a plain variable.
 const MEETINGS: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -86,7 +86,7 @@ struct Watched {
     processes: Processes,
     logs_everything: bool,
     seen: Vec<Seen>,
-    /// Number of beginnings of more than a thousand events that were not logged, and number of records that were read.
+    /// Number of prefixes of more than a thousand events that were not logged, and number of records that were read.
     left_out: usize,
     read: usize,
 }
@@ -197,7 +197,7 @@ int main(void) {
 }
 "#;
 
-/// Executions that go on from one beginning must not take from each other what the kernel keeps for them.
+/// Executions that continue from one prefix must not take from each other what the kernel keeps for them.
 #[test]
 fn copies_of_a_process_share_no_pipe() {
     let (_workshop, program) = Workshop::with_program(PIPE);

@@ -16,7 +16,7 @@ const FIGURES: [&str; 8] = [
     "allocation_vector",
 ];
 
-/// What a program says that its bug needs: preemptions, variables, threads.
+/// The needs of a bug according to its program: preemptions, variables, threads.
 fn needs(name: &str) -> [u32; 3] {
     let source = fs::read_to_string(root().join(format!("targets/assertion/{name}.c"))).expect(name);
     ["preemptions", "variables", "threads"].map(|what| {
@@ -58,7 +58,7 @@ fn the_figures_are_found_by_orders_of_their_threads() {
     let workshop = Workshop::new();
     for name in FIGURES {
         let [preemptions, variables, threads] = needs(name);
-        // `main` is one more thread that has to come in a certain order.
+        // `main` is one more thread that has to run in a certain order.
         let numbers = [preemptions, variables, threads + 1].map(|number| number.to_string());
         let options = ["--bound", &numbers[0], "--variables", &numbers[1], "--threads", &numbers[2]];
         let hunted = hunt(&workshop, name, "thread-bound", &options).expect(1);
@@ -73,7 +73,7 @@ fn the_figures_are_found_by_walks_that_preempt_at_few_variables() {
     let workshop = Workshop::new();
     for name in FIGURES {
         let [preemptions, variables, _] = needs(name);
-        // The third thread of figure 10 has to be held back, too.
+        // The third thread of figure 10 has to be held back too.
         let depth = preemptions + 1 + u32::from(name == "two_of_two");
         let numbers = [depth, variables.max(1)].map(|number| number.to_string());
         let options = ["--depth", &numbers[0], "--variables", &numbers[1], "--runs", "2000", "--stop-on-first"];
@@ -154,8 +154,8 @@ fn late_iterations_of_a_loop_can_be_left_alone() {
     }
 }
 
-/// Whoever looks sees that the first of two elements was changed and the second was not yet: then it is. The elements are
-/// those of a global, or of a block.
+/// A reader sees that the first of two elements was changed and the second not yet; then it is. The elements belong
+/// to a global, or to a heap block.
 fn elements(declaration: &str, allocation: &str) -> String {
     const PAIR: &str = r"
 #include <assert.h>
@@ -214,7 +214,7 @@ fn blocks_of_one_call_are_one_variable_for_walks() {
     let options = ["--analysis", "pct-vb", "--depth", "2", "--variables", "1", "--runs", "300"];
     let hunted = workshop.hunt(&program, &options).expect(1);
     let chance = hunted.summary().chance.clone().expect("a chance");
-    // Eight reads and a write, from three beginnings.
+    // Eight reads and a write, from three prefixes.
     assert!(chance.contains("3 threads, 1 variable, <= 9 accesses of 1)"), "{chance}");
 }
 

@@ -1,4 +1,4 @@
-//! Hunts that are interrupted and go on, and hunts that are divided.
+//! Hunts that are interrupted and resumed, and hunts that are divided.
 
 use racehunter_e2e::processes::{eventually, expect_none};
 use racehunter_e2e::workshop::text;
@@ -67,7 +67,7 @@ int main(void) {
 }
 "#;
 
-/// What does not depend on how a hunt came to its end: findings and bounds in any order, and the summary.
+/// What does not depend on how a hunt reached its end: findings and bounds in any order, and the summary.
 fn essence(hunted: &Hunted) -> Vec<String> {
     let mut lines: Vec<String> = hunted.repeatable.iter().map(Value::to_string).collect();
     lines.sort();
@@ -93,7 +93,7 @@ fn a_hunt_that_is_killed_goes_on() {
         let options = if kills == 0 { &options[..] } else { &resumed[..] };
         let hunt = Started::new(&mut workshop.hunt_command(&program, options));
         if kills < 4 {
-            // The first one dies as soon as there is something to go on with, the others some time later.
+            // The first one dies as soon as there is something to resume, the others some time later.
             eventually("nothing is kept", || !campaigns(&workshop.out()).is_empty());
             thread::sleep(Duration::from_millis(700 * kills));
             hunt.signal(Signal::KILL);
@@ -109,7 +109,7 @@ fn a_hunt_that_is_killed_goes_on() {
     // Nothing is left over but the campaign.
     let left = fs::read_dir(workshop.out().join("campaigns")).unwrap().count();
     assert_eq!((left, campaigns(&workshop.out()).len()), (1, 1));
-    // It is over, and stays so.
+    // It has ended, and stays so.
     let again = workshop.hunt(&program, &resumed).expect(1);
     assert_eq!(essence(&again), essence(&whole));
     for finding in &whole.findings {
@@ -148,7 +148,7 @@ fn only_the_same_hunt_goes_on() {
     let _ = workshop.hunt(&program, &["--runs", "10", "--seed", "4"]);
     resume(&["--runs", "20", "--seed", "5"]).expect(2).ended.says("there is no campaign of");
     assert_eq!(resume(&["--runs", "20", "--seed", "4"]).summary().executions, 20);
-    // A program that was built again is another one.
+    // A rebuilt program is another one.
     let source =
         workshop.write("program.c", &BUSY.replace("i < 3; i++)\n        atomic", "i < 2; i++)\n        atomic"));
     workshop.cc(["-O1", "-pthread", "-Wall", &text(&source), "-o", &text(&program)]).expect(0);
@@ -163,7 +163,7 @@ fn only_the_same_hunt_goes_on() {
     resume(&["--runs", "30", "--seed", "4"]).expect(2).ended.says("damaged");
 }
 
-/// Hunts all parts, each into a directory of its own; returns their names.
+/// Hunts all parts, each into its own directory; returns their names.
 fn parts(workshop: &Workshop, target: &Path, of: u32, options: &[&str]) -> Vec<(String, Hunted)> {
     let part = |number: u32| {
         let name = format!("part-{number}");
@@ -204,7 +204,7 @@ fn four_parts_are_the_whole() {
         for finding in &merged.findings {
             let _ = workshop.replay(&finding.id).expect(0);
         }
-        // Without one of them nothing is claimed, but what the others found is still there.
+        // Without one of them nothing is claimed, but the findings of the others remain.
         let three = workshop.merge(&names[1..], &[]).expect(1);
         assert!(!three.summary().complete);
         assert!(three.summary().guarantee.starts_with("some schedules"), "{:?}", three.summary());
@@ -262,8 +262,8 @@ fn reduction_loses_no_finding() {
             let Some(less_summary) = &less.summary else { panic!("{}", target.path) };
             assert_eq!(ids(&less), ids(&more), "{} {kind}", target.path);
             assert!(less_summary.complete, "{} {kind}: {less_summary:?}", target.path);
-            // A search that has to start again without the rules has taken a few executions for nothing, and wake-ups for no
-            // reason are tried more often where a reduction has to know what they conflict with.
+            // A search that has to start again without the rules has wasted a few executions, and spurious wake-ups
+            // are tried more often if a reduction has to know what they conflict with.
             let started_again = less_summary.left_out == 0;
             let has_wakeups = less_summary.guarantee.contains("wake-ups");
             assert!(
@@ -279,8 +279,8 @@ fn reduction_loses_no_finding() {
     assert!(reduced.iter().all(|&reduced| reduced < all), "{reduced:?} of {all}");
 }
 
-/// Two threads whose accesses are ordered by an annotation, unless the second one makes its own before the first: then they
-/// race. The events alone do not tell in which order the annotations were made.
+/// Two threads whose accesses are ordered by an annotation, unless the second one makes its own before the first:
+/// then they race. The events alone do not show in which order the annotations were made.
 const ANNOTATED: &str = r#"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -344,7 +344,7 @@ fn what_cannot_be_divided_says_so() {
     let _ = whole.expect(1);
 }
 
-/// Searches by ranks: parts that are finished are the whole, and one that is not takes the claim down to its last rank.
+/// Searches by ranks: finished parts make the whole, and an unfinished part reduces the claim to its last rank.
 #[test]
 fn parts_of_ranked_searches_are_the_whole() {
     for (analysis, reduction) in

@@ -1,5 +1,5 @@
-//! A hunt claims only what it has seen. Whatever a program reaches that could hide something is named, with its place, and
-//! takes the claim away; what hides nothing does not.
+//! A hunt claims only what it has seen. It names whatever a program reaches that could hide something, with its
+//! place, and then proves nothing; what hides nothing has no effect.
 
 use racehunter_e2e::{Hunted, Workshop};
 
@@ -9,7 +9,7 @@ const HEADERS: &str = "#define _GNU_SOURCE\n#include <arpa/inet.h>\n#include <ct
     #include <sys/mman.h>\n#include <sys/random.h>\n#include <sys/stat.h>\n#include <sys/syscall.h>\n#include <time.h>\n\
     #include <unistd.h>\n";
 
-/// A program whose two threads run `work`, which is its first line; `start` is what `main` does before.
+/// A program whose two threads run `work`, which is its first line; `main` runs `start` before.
 fn program(globals: &str, work: &str, start: &str) -> String {
     format!(
         "{HEADERS}{globals}
@@ -39,7 +39,7 @@ fn told(hunted: &Hunted) -> Vec<(String, String, u32)> {
     all.map(|what| (what.what.clone(), what.detail.clone(), what.line)).collect()
 }
 
-/// The threads of a program do something that nobody sees: it is told, once, and nothing is proved.
+/// The threads of a program do something that is not seen: it is reported once, and nothing is proved.
 #[track_caller]
 fn loses_its_claim(globals: &str, work: &str, what: &str, detail: &str) {
     let hunted = hunt(globals, work, "");
@@ -77,9 +77,9 @@ fn state_inside_the_c_library_is_an_object() {
     races("", "char text[] = \"a b\"; strtok(text, \" \");", "strtok (C library)");
     races("", "setenv(\"A\", \"b\", 1);", "environment (C library)");
     races("", "time_t t = 0; if (!localtime(&t)) abort();", "tm (C library)");
-    // It has a lock of its own.
+    // It has its own lock.
     keeps_its_claim("", "if (rand() < 0) abort();", "");
-    // Reading is no conflict.
+    // Reading is not a conflict.
     keeps_its_claim("", "if (!getenv(\"PATH\")) abort();", "");
 }
 

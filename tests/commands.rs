@@ -1,6 +1,6 @@
 //! Everything that a user can do, and how it ends. `targets.rs` is the other half: every program below `targets/`.
 //!
-//! One program: to link one for every file takes longer than to run it.
+//! All files make one program, because linking one for each file takes longer than running it.
 
 mod backends;
 mod beginnings;

@@ -265,7 +265,7 @@ fn answers_what_build_systems_ask() {
     failed.says("nowhere.c");
 }
 
-/// What a C++ program uses of the library, right as it is: explored without a finding.
+/// Correct uses of the C++ library: explored without a finding.
 #[track_caller]
 fn expect_clean(standard: &str, source: &str) {
     let workshop = Workshop::new();
@@ -511,7 +511,7 @@ int main() {
     );
 }
 
-/// Without optimisation a variable that never got a value has some value, but one: who creates the thread waits for it.
+/// Without optimisation, an uninitialised variable has some fixed value: the creating thread waits for it.
 #[test]
 fn a_variable_without_a_value_does_not_change() {
     let workshop = Workshop::new();

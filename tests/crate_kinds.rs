@@ -1,4 +1,5 @@
-//! `cargo racehunter` on crates of every kind: with C and C++ in them, with a harness of their own, and those that it can do nothing with.
+//! `cargo racehunter` on crates of every kind: with C and C++ code, with custom harnesses, and those that cannot be
+//! hunted.
 
 use crate::crates::{Crate, command, sysroots};
 use racehunter_e2e::tool;
@@ -66,7 +67,7 @@ fn a_compiler_that_was_chosen_stays() {
     assert!(summary.contains("counter_add_locked"), "{summary}");
 }
 
-/// Both ways in which a program in C can use a library in Rust.
+/// Both ways in which a C program can use a Rust library.
 #[test]
 fn a_program_in_c_with_a_library_in_rust_is_hunted_in_as_a_whole() {
     let program = Crate::new(include_str!("programs/rust/mixed/library.rs"));
@@ -165,7 +166,7 @@ fn a_procedural_macro_is_left_out_and_said_to_be() {
         .says("Left out the tests of program: procedural macros run inside of the compiler");
 }
 
-/// Cargo builds tests to unwind whatever the profile says; programs abort, and the message is in the report.
+/// Cargo builds tests to unwind, whatever the profile says; programs abort, and the message is in the report.
 #[test]
 fn a_panic_that_aborts_is_a_finding() {
     let program = Crate::new("#[test]\nfn unwinds() {\n    std::thread::spawn(|| panic!()).join().unwrap_err();\n}\n");
@@ -195,7 +196,7 @@ fn a_test_that_needs_a_terminal_fails_as_it_does_without_one() {
     assert!(ended.stdout.contains("a terminal: Os { code: 6"), "{}", ended.stdout);
 }
 
-/// A crate without a standard library has none that could be controlled; its tests have one, if it lets them.
+/// A crate without a standard library has none that could be controlled; its tests have one, if the crate allows it.
 #[test]
 fn a_crate_without_a_standard_library_is_tested_with_one() {
     let source = "#![cfg_attr(not(test), no_std)]\n#[test]\nfn nothing() {}\n";
@@ -206,7 +207,7 @@ fn a_crate_without_a_standard_library_is_tested_with_one() {
     program.run(&["test", "--quiet"]).expect(2).says("the crate does not compile");
 }
 
-/// What it takes to instrument the standard library is not there.
+/// What is needed to instrument the standard library is missing.
 #[test]
 fn without_binutils_it_says_what_to_install() {
     let program = Crate::new("#[test]\nfn nothing() {}\n");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Once;
 
-/// A crate in a directory of its own.
+/// A crate in its own directory.
 pub(crate) struct Crate {
     pub(crate) workshop: Workshop,
 }
@@ -24,7 +24,7 @@ pub(crate) fn sysroots() -> PathBuf {
 
 pub(crate) fn command() -> Command {
     let mut command = Command::new(tool::path().with_file_name("cargo-racehunter"));
-    // What cargo sets for the tests of this crate does not hold for that one.
+    // What cargo sets for the tests of this crate does not apply to that one.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
         command.env_remove(name);
     }
@@ -147,7 +147,8 @@ fn correct_programs_are_clean() {
     }
 }
 
-/// A thread that only looks again and again is blocked until what it looks at changes: there are few schedules, and none goes on to a limit.
+/// A thread that only reads repeatedly is blocked until the value changes: there are few schedules, and none runs to
+/// a limit.
 #[test]
 fn loops_that_wait_are_explored_to_the_end() {
     let program = Crate::new(include_str!("programs/rust/spins.rs"));
@@ -212,7 +213,7 @@ fn waits() {{
     assert!(["clean", "proved"].contains(&tested.verdict("waits")));
 }
 
-/// What an optimiser makes of them is found too, where it leaves the bug in.
+/// The optimised code is found too, where the optimiser leaves the bug in.
 #[test]
 fn bugs_are_found_in_optimised_programs() {
     let program = Crate::new(include_str!("programs/rust/racy.rs"));

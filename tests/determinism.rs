@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the program computes with three threads and 100 rows each, whatever the schedule is.
+/// The program's result with three threads and 100 rows each, in every schedule.
 const CHECKSUM: &str = "203934";
 
 /// The benchmark's program, with its result asserted instead of printed.
@@ -60,7 +60,7 @@ fn sqlite_does_the_same_in_every_run() {
         command.args(["--", "3", "100"]);
         Hunted::new(racehunter_e2e::run(&mut command))
     };
-    // Three executions of one schedule, each in a hunt of its own.
+    // Three executions of one schedule, each in its own hunt.
     let runs: Vec<Hunted> = (0..3).map(|_| hunt(&["--analysis", "random", "--runs", "1"])).collect();
     for run in &runs {
         assert!(run.findings.is_empty(), "nothing is wrong with SQLite here: {:#?}", run.overview());
@@ -79,7 +79,7 @@ fn sqlite_does_the_same_in_every_run() {
     assert_eq!(one.repeatable, two.repeatable);
 }
 
-/// A beginning that is long enough for a snapshot, then a lock that two threads want.
+/// A prefix that is long enough for a snapshot, then a lock that two threads want.
 const LONG: &str = r#"
 #include <pthread.h>
 
@@ -112,12 +112,12 @@ fn executions_from_a_snapshot_are_those_from_the_start() {
     workshop.shell("racehunter-cc -O1 -pthread long.c -o program");
     let program = Program { path: workshop.path("program"), arguments: Vec::new(), input: None };
     let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
-    // What the first execution teaches the executor changes where the heap is.
+    // What the executor learns from the first execution changes where the heap is.
     processes.run(&[Plan::default()]).expect("it runs");
     let alone = processes.run(&[Plan::default()]).expect("it runs").remove(0);
     assert_eq!(alone.outcome, Outcome::Exited(3));
     assert!(alone.events > 80_000, "{} events", alone.events);
-    // The same beginning, up to an event in the middle, makes the executor take a snapshot there.
+    // The same prefix, up to an event in the middle, makes the executor take a snapshot there.
     let plan = Plan { tail_from: 60_000, ..Plan::default() };
     for execution in processes.run(&[plan.clone(), plan.clone(), plan]).expect("they run") {
         assert_eq!(execution, alone);

@@ -1,5 +1,5 @@
-//! What a project brings along, and what its program says of itself, is not trusted: files of others are not used, nothing
-//! is written through links, and no text of the program reaches a terminal as more than text.
+//! The files of a project, and what its program says about itself, are not trusted: files of other users are not
+//! used, nothing is written through links, and no text of the program controls a terminal.
 
 use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Ended, Hunted, Started, Workshop, racehunter, run, tool};
@@ -50,7 +50,7 @@ fn settings_of_another_user_are_not_read() {
     inside(&workshop, &hunt).expect(2).says("cannot be understood");
     if give_away(&settings) {
         inside(&workshop, &hunt).expect(1).says("belongs to another user, and is not read");
-        // Whoever names it means it.
+        // A file that is named explicitly is used.
         let mut named = Command::new(tool::path());
         named.args(hunt).env("RACEHUNTER_CONFIG", &settings);
         workshop.run(&mut named).expect(2).says("cannot be understood");
@@ -96,7 +96,7 @@ fn nothing_is_written_through_links() {
 #[test]
 fn a_finding_that_cannot_be_kept_is_a_finding() {
     let (workshop, program) = Workshop::with_program(RACE);
-    // There is no room for the directory.
+    // The directory cannot be created.
     workshop.write("out/findings", "a file");
     let hunted = workshop.hunt(&program, &["--runs", "3"]).expect(1);
     assert!(!hunted.findings.is_empty() && hunted.summary().findings > 0);
@@ -229,7 +229,7 @@ int main(int count, char **words) {{
 
 #[test]
 fn what_was_seen_once_is_told_and_is_not_nothing() {
-    // The first execution looks whether there is anything to explore; later ones are those of the analysis.
+    // The first execution checks whether there is anything to explore; later ones are those of the analysis.
     for (number, unconfirmed, why) in [(1, 0, "the first execution"), (5, 1, "1 failure was seen")] {
         let (workshop, program) = Workshop::with_program(&failing_once(number));
         let mut command =

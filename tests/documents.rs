@@ -47,7 +47,7 @@ fn project() -> Workshop {
     workshop
 }
 
-/// Runs one line as a user would type it. Hunts are short: that they find something is the business of other tests.
+/// Runs one line as a user would type it. Hunts are short: other tests check that they find something.
 #[track_caller]
 fn typed(workshop: &Workshop, line: &str, short: bool) -> Ended {
     let mut command = racehunter([""; 0]);
@@ -62,7 +62,7 @@ fn typed(workshop: &Workshop, line: &str, short: bool) -> Ended {
     workshop.run(&mut command)
 }
 
-/// Fails unless the command could do what it is for: findings are no failure.
+/// Fails unless the command did its job: findings are not a failure.
 #[track_caller]
 fn check(line: &str, ended: &Ended) {
     let finds = ["racehunter hunt", "racehunter predict", "racehunter merge", "racehunter scan"]

@@ -1,6 +1,6 @@
 //! From a finding to something that others can act on: logs for services, the page, gdb, settings and suppressions.
 //!
-//! One program is compiled and hunted once; all tests look at what that left behind, and write elsewhere.
+//! One program is compiled and hunted once; all tests read what that left behind, and write elsewhere.
 
 use racehunter_e2e::{Ended, Hunted, Workshop, racehunter, root, schema};
 use serde_json::Value;
@@ -257,7 +257,7 @@ fn gdb_stops_in_the_deadlock_with_all_threads_in_place() {
     }
 }
 
-/// In optimised code, too, both accesses are stopped at.
+/// In optimised code, too, gdb stops at both accesses.
 #[test]
 fn gdb_finds_racing_accesses_in_optimised_code() {
     let workshop = Workshop::new();
@@ -278,7 +278,7 @@ fn gdb_finds_racing_accesses_in_optimised_code() {
     }
 }
 
-/// What the hunt does goes to standard error, and only when it is asked for.
+/// Progress messages go to standard error, and only on request.
 #[test]
 fn progress_is_for_people() {
     let hunt = |options: &[&str]| {
@@ -416,7 +416,7 @@ fn what_is_suppressed_is_told_and_does_not_count() {
     let hunt = ["hunt", "-q", "--stop-on-first", "--analysis", "context-bound", "--bound", "1", "./queue"];
     let ended = workshop.run(&mut racehunter(hunt)).expect(1);
     assert!(ended.stdout.contains("1 finding, 1 suppressed"), "{}", ended.stdout);
-    // A mistake is told, and nothing is hunted.
+    // A mistake is reported, and nothing is hunted.
     workshop.write("racehunter.toml", "[hunt]\nbond = 1\n");
     let ended = workshop.run(&mut racehunter(["hunt", "./queue"])).expect(2);
     assert!(ended.stdout.is_empty());

@@ -2,7 +2,7 @@
 
 use racehunter_e2e::{Hunted, Workshop};
 
-/// Two threads that run `work` on a file that is there before, with "0" in it; `end` is what `main` does afterwards.
+/// Two threads that run `work` on an existing file with "0" in it; `main` runs `end` afterwards.
 fn program(work: &str, end: &str) -> String {
     format!(
         "#define _GNU_SOURCE
@@ -206,16 +206,17 @@ int main(void) {
 
 #[test]
 fn each_execution_has_its_own_ports() {
-    // Somebody else has the port, and the server closes its connections first, which keeps a port for a minute.
+    // Another program has the port, and the server closes its connections first, which keeps a port busy for a
+    // minute.
     let taken = std::net::TcpListener::bind("127.0.0.1:34577").expect("the port is free");
     let (workshop, program) = Workshop::with_program(SERVER);
     let options = ["--analysis", "random", "--runs", "30", "--jobs", "2"];
     let hunted = workshop.hunt(&program, &options).expect(0);
     assert!(hunted.findings.is_empty(), "{:?}", hunted.overview());
-    // It cannot bind the port of the machine, and so does not come to its first thread.
+    // It cannot bind the port of the machine, and so does not reach its first thread.
     let _ = workshop.hunt(&program, &[&options[..], &["--shared-network"]].concat()).expect(4);
     drop(taken);
-    // Where there are no namespaces, it is no finding.
+    // Without namespaces, it is not a finding.
     workshop.write("refuse.c", REFUSE);
     workshop.shell("gcc refuse.c -o refuse");
     let hunt = workshop.hunt_command(&program, &options);

@@ -2,7 +2,8 @@
 
 use racehunter_e2e::Workshop;
 
-/// Two threads that write one variable, in order for anybody who looks at locks, and 400 accesses of each that are.
+/// Two threads that write one variable, in an order that a lock seems to create, and 400 accesses of each that a lock
+/// really orders.
 const ORDERED: &str = r"
 #include <pthread.h>
 
@@ -35,8 +36,8 @@ int main(void) {
 }
 ";
 
-/// What lies behind the condition happens in real time only: under control no time passes while nobody waits for it. The
-/// threads meet at the barrier before they race, however busy the machine is.
+/// What lies behind the condition happens in real time only: under control no time passes while no thread waits for
+/// it. The threads meet at the barrier before they race, however busy the machine is.
 const REAL_TIME: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -114,8 +115,8 @@ int main(void) {
 }
 "#;
 
-/// Each thread comes to the write by two ways, by the first of them as often as the clock says. At the end of the second
-/// there is no lock.
+/// Each thread reaches the write in two ways, in the first of them as often as the clock says. At the end of the
+/// second there is no lock.
 const TWO_WAYS: &str = r"
 #include <pthread.h>
 #include <time.h>
@@ -198,7 +199,7 @@ int main(void) {
 #[test]
 fn a_race_of_free_threads_is_replayed_under_control() {
     let (workshop, program) = Workshop::with_program(ORDERED);
-    // Nobody but the free executions looks for races.
+    // Only the free-running executions look for races.
     let hunted = workshop.hunt(&program, &["--free-running", "--detector", "none"]).expect(1);
     let [finding] = &hunted.findings[..] else { panic!("one race: {:?}", hunted.overview()) };
     let lines: Vec<u32> = finding.sites.iter().map(|site| site.line).collect();
@@ -213,7 +214,7 @@ fn what_control_takes_away_is_told_as_seen() {
     let (workshop, program) = Workshop::with_program(REAL_TIME);
     let controlled = workshop.hunt(&program, &["--analysis", "watchpoint"]).expect(0);
     assert!(controlled.findings.is_empty(), "{:?}", controlled.overview());
-    // It is no finding that counts, and not nothing either.
+    // It does not count as a finding, but it is not nothing either.
     let free = workshop.hunt(&program, &["--free-running"]).expect(3);
     assert_eq!((free.summary().findings, free.summary().unconfirmed), (0, free.findings.len() as u64));
     assert!(!free.findings.is_empty(), "{:?}", free.summary());
@@ -228,7 +229,7 @@ fn what_control_takes_away_is_told_as_seen() {
     }
 }
 
-/// An access is recognised by the calls that lead to it, however often others made it.
+/// An access is recognised by the calls that lead to it, however often other callers made it.
 #[test]
 fn free_threads_have_call_stacks() {
     for flags in ["-O0", "-O1 -fno-inline"] {

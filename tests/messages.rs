@@ -252,11 +252,11 @@ fn doctor_tells_what_of_a_program_is_instrumented() {
     assert!(line("not seen  other (other.c): compiled without instrumentation"), "{told}");
     assert!(line("blind (instrumentation switched off)"), "{told}");
     assert!(line("seen      2 functions"), "{told}");
-    // With all of it compiled by us, nothing of the kind is left.
+    // If RaceHunter compiled all of it, nothing of the kind is left.
     let _ = workshop.cc(["program.c", "other.c", "-o", "program"]).expect(0);
     let told = doctor().expect(0).stdout;
     assert!(!told.contains("compiled without instrumentation") && told.contains("seen      3 functions"), "{told}");
-    // Where the file does not tell, nothing is said.
+    // Where the file does not say, nothing is reported.
     let _ = workshop.shell("strip program").expect(0);
     let told = doctor().expect(0).stdout;
     assert!(told.contains("seen      unknown: the program has no symbol table"), "{told}");

@@ -37,7 +37,7 @@ fn stops_on_the_first_finding_when_asked() {
     assert!(!first.summary().complete, "{:?}", first.summary());
 }
 
-/// Whatever the analysis, it finds a bug that needs a preemption, by the same executions with one worker and with two.
+/// Every analysis finds a bug that needs a preemption, by the same executions with one worker and with two.
 #[test]
 fn every_analysis_finds_a_lost_update() {
     let (workshop, program) = Workshop::with_program(
@@ -100,7 +100,7 @@ fn a_bound_need_not_be_iterated() {
     assert_eq!(at_once.summary().executions, iterated.summary().executions);
 }
 
-/// What is different in the first ten turns of a loop.
+/// What differs in the first ten iterations of a loop.
 const LAZY: &str = r"
 #include <pthread.h>
 #include <racehunter.h>
@@ -218,7 +218,7 @@ int main(void) {
     let _ = workshop.hunt(&program, &["--runs", "5"]).expect(1);
 }
 
-/// So that a suppression holds for everybody who has the source.
+/// So that a suppression works for everyone who has the source.
 #[test]
 fn a_finding_has_the_same_id_in_every_directory() {
     let ids = |folder: &str| {
@@ -301,7 +301,7 @@ fn status_and_output_are_compared_when_asked() {
         assert!(line["notes"].to_string().contains(note), "{line}");
         assert!(hunted.summary().complete, "{:?}", hunted.summary());
         let _ = workshop.replay(&finding.id).expect(0);
-        // The same status and output in all schedules is no finding.
+        // The same status and output in all schedules is not a finding.
         let fixed = lossy(end).replace("int seen = atomic_load(&n);", "").replace("atomic_store(&n, seen + 1)", "n++");
         let (workshop, program) = Workshop::with_program(&fixed);
         let _ = workshop.hunt(&program, &[&options[..], &["--check-output"]].concat()).expect(0);

@@ -1,6 +1,6 @@
-//! Programs that depend on other processes: children, other programs, whoever opens the other end of a FIFO. They run to
-//! their end and do what they do without RaceHunter, nothing of them is left running, and the summary does not claim
-//! more than it can.
+//! Programs that depend on other processes: children, other programs, whatever opens the other end of a FIFO. They
+//! run to their end and behave as without RaceHunter, leave nothing running, and the summary does not claim more than
+//! it can.
 
 use racehunter_e2e::processes::expect_none;
 use racehunter_e2e::{Summary, Workshop};
@@ -179,7 +179,8 @@ fn a_daemon_is_ended() {
     );
 }
 
-/// Both ends are opened here; that nobody else opens one is not known, but does not matter as long as it is so.
+/// Both ends are opened here; it is not known that no other process opens one, but that does not matter as long as
+/// none does.
 #[test]
 fn both_ends_of_a_fifo_are_opened_here() {
     let writer = r#"

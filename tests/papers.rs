@@ -12,7 +12,7 @@ fn quoted(text: &str) -> Vec<&str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
 }
 
-/// What is wrong with a name in the document, if it is the name of a file, or of something in one.
+/// What is wrong with a name in the document, if it names a file, or something in one.
 fn trouble(name: &str) -> Option<String> {
     let (path, inside, is_test) = match (name.split_once("::"), name.split_once('#')) {
         (Some((path, test)), _) => (path, Some(test), true),

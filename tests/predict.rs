@@ -5,8 +5,8 @@ use racehunter_e2e::{Ended, Workshop, racehunter, run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A data race that the lock hides in the order in which the program runs by itself: the write of one thread comes before
-/// its critical section, that of the other one after its own.
+/// A data race that the lock hides in the default order: the write of one thread comes before its critical section,
+/// that of the other one after its own.
 const HIDDEN: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -315,7 +315,7 @@ fn the_code_tells_which_reads_matter() {
         [only] => only,
         ref others => panic!("{name}: {others:?}"),
     };
-    // A value that only goes on, and one that goes on through a call.
+    // A value that is only copied, and one that is copied through a call.
     for (name, written) in [("counted", "counted"), ("passed", "copied")] {
         let read = only(name);
         assert_eq!(named("decisions", read), [0; 0], "{name}");
@@ -325,7 +325,7 @@ fn the_code_tells_which_reads_matter() {
     // The index of an element decides where that is written.
     let decided = named("decisions", only("chosen"));
     assert_eq!(decided.iter().map(|&event| object(event)).collect::<Vec<_>>(), ["table[0]"]);
-    // Conditions and divisors matter to whatever comes next.
+    // Conditions and divisors matter to everything that follows.
     for read in [only("tested"), only("divisor")] {
         assert_eq!(named("decisions", read), [read + 1]);
         assert_eq!(named("values", read), [0; 0], "event {read}");
@@ -338,7 +338,8 @@ fn the_code_tells_which_reads_matter() {
     }
 }
 
-/// The race of [`HIDDEN`], with a counter in the critical sections: who counts first does not matter to anything.
+/// The race of [`HIDDEN`], with a counter in the critical sections: the order of counting does not matter to
+/// anything.
 #[test]
 fn reads_that_decide_nothing_do_not_hide_a_race() {
     let counting = HIDDEN.replace("    left = 1;\n", "    left++;\n").replace("    right = 1;\n", "    left++;\n");
@@ -358,7 +359,7 @@ fn reads_that_decide_nothing_do_not_hide_a_race() {
             assert!(predicted.findings.iter().all(|finding| finding["confirmed"] == true), "{policy}");
         }
     }
-    // As one of several files it is followed as well.
+    // As one of several files it is followed too.
     let other = workshop.write("other.c", "int other[2];\nint use(int at) { return other[at]++; }\n");
     let linked = workshop.path("linked");
     let choosing = choosing.with_extension("c");
@@ -413,7 +414,7 @@ fn a_recording_says_what_it_is() {
     assert_eq!(first, second, "two recordings of the same execution differ");
 }
 
-/// What a program did before it was killed is there, and as good as any other trace.
+/// What a program did before it was killed is recorded, and as good as any other trace.
 #[test]
 fn a_program_that_is_killed_leaves_its_trace() {
     let workshop = Workshop::new();
@@ -427,7 +428,7 @@ fn a_program_that_is_killed_leaves_its_trace() {
         run(racehunter(command).arg(&trace).arg(&killed)).expect(0).says("not all that happened is in the trace");
     let line: Value = serde_json::from_str(&ended.stdout).expect("a line of JSON");
     assert_eq!((&line["threads"], &line["whole"]), (&3.into(), &false.into()));
-    // All but what the dying program did not come to.
+    // Everything except what the dying program did not reach.
     let whole = run(racehunter(command).arg(&all).arg(program(&workshop, "hidden", HIDDEN))).expect(0);
     let whole: Value = serde_json::from_str(&whole.stdout).expect("a line of JSON");
     let events = |line: &Value| line["events"].as_u64().expect("a number");
@@ -453,8 +454,8 @@ fn mistakes_are_explained() {
     run(racehunter(["record", "-o"]).arg(nowhere).arg(&program_path)).expect(2).says("cannot write");
 }
 
-/// Blocks of two accesses, each in a critical section of its own, and what another thread does to the same variable: named
-/// by who reads and who writes, first, between, second.
+/// Blocks of two accesses, each in its own critical section, and another thread's access to the same variable: named
+/// by reads and writes, first, between, second.
 const BLOCKS: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -514,7 +515,7 @@ fn blocks_that_a_program_marks_are_seen_broken() {
     assert_eq!(names, ["rwr", "rww", "wrw", "wwr"]);
     let replayed = workshop.replay(tried.findings[0]["id"].as_str().expect("an id")).expect(0);
     assert!(replayed.stdout.contains("atomicity"), "{}", replayed.stdout);
-    // Without marks nobody knows what is meant, and under one lock nothing comes between.
+    // Without marks the intention is unknown, and under one lock nothing comes between.
     let unmarked = BLOCKS.replace("racehunter_begin_block();", "").replace("racehunter_end_block();", "");
     let held = BLOCKS.replace("LOCKED(first); LOCKED(second);", "LOCKED(first; second);");
     assert!(unmarked != BLOCKS && held != BLOCKS);
@@ -524,7 +525,7 @@ fn blocks_that_a_program_marks_are_seen_broken() {
     }
 }
 
-/// A thread is waited for by one who holds what it needs; with `WAIT` in the way in which that is done.
+/// A thread is joined by one that holds what it needs; `WAIT` selects how it is joined.
 const JOINED: &str = r"
 #define _GNU_SOURCE
 #include <pthread.h>

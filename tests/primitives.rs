@@ -7,7 +7,7 @@ use racehunter_e2e::workshop::text;
 use racehunter_e2e::{Workshop, root, tool};
 use std::process::Command;
 
-/// Programs whose assertions are about results.
+/// Programs whose assertions check return values.
 const PROGRAMS: [&str; 7] = [
     "targets/clean/condition_errors.c",
     "targets/clean/mutex_errors.c",

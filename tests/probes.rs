@@ -1,4 +1,4 @@
-//! Whether `cargo xtask probes` would notice what is wrong. What it asks about takes too long to be part of the tests.
+//! Whether `cargo xtask probes` would notice errors. Its own questions take too long to be part of the tests.
 
 use racehunter_e2e::answers::{Answer, Outcome, judge};
 use racehunter_e2e::probes::{Asked, Probe, Truth, annotated, probes};
@@ -63,7 +63,7 @@ fn reports_about_a_correct_program_are_wrong() {
     expect_wrong(&clean, &answer(1, &[&finding("data-race"), &summary(false)]), "false report");
     assert_eq!(judge(&clean, &answer(0, &[&summary(true)])), Outcome::Proved);
     assert_eq!(judge(&clean, &answer(0, &[&summary(false)])), Outcome::NoClaim);
-    // A warning counts for nothing.
+    // A warning does not count.
     let warning = finding("data-race").replace("true", "false");
     assert_eq!(judge(&clean, &answer(0, &[&warning, &summary(false)])), Outcome::NoClaim);
 }

@@ -1,5 +1,5 @@
-//! Libraries that everybody uses, and a server, under control: every execution writes what the plain build writes, nothing is
-//! reported, and a bug that was planted is found. `cargo xtask real` shows the same with more executions.
+//! Widely used libraries, and a server, under control: every execution writes what the plain build writes, nothing is
+//! reported, and a planted bug is found. `cargo xtask real` shows the same with more executions.
 
 use racehunter_e2e::run;
 use std::process::Command;

@@ -1,6 +1,6 @@
 //! Reports as people read them, one per kind of finding, 80 columns wide and without colour.
 //!
-//! After a change that is meant: `INSTA_UPDATE=always cargo xtask test report_of`, then look at the difference.
+//! After an intended change: `INSTA_UPDATE=always cargo xtask test report_of`, then read the difference.
 
 use insta::assert_snapshot;
 use racehunter_e2e::{Workshop, racehunter, run};
@@ -15,7 +15,7 @@ fn report(path: &str, options: &[&str]) -> String {
     without_time(&ended.stdout)
 }
 
-/// The time that a hunt took is the one thing that differs.
+/// The time that a hunt took is the only thing that differs.
 fn without_time(text: &str) -> String {
     let lines = text.lines().map(|line| match line.split_once("Summary [") {
         Some((before, after)) => match after.split_once(']') {

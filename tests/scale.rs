@@ -4,7 +4,7 @@
 
 use racehunter_e2e::{Hunted, Summary, Workshop};
 
-/// Hunts a program in which nothing is wrong; every execution ends by itself.
+/// Hunts a correct program; every execution ends by itself.
 #[track_caller]
 fn hunt(source: &str, options: &[&str]) -> Summary {
     let (workshop, program) = Workshop::with_program(source);
@@ -67,7 +67,7 @@ fn an_execution_can_be_long() {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long total;
 
-// Two events a round, in memory of the thread's own.
+// Two events per iteration, in thread-private memory.
 static void *work(void *argument) {
     volatile int *own = calloc(1024, sizeof *own);
     for (long i = 0; i < MILLIONS * 1000000 / 4; i++)
@@ -89,11 +89,12 @@ int main(void) {
 }";
     let summary = hunt(&source, &["--runs", "40", "--timeout", "60s"]);
     assert!(summary.events >= millions * 1_000_000, "{summary:?}");
-    // The shared accesses are behind all that a monitor run gets to.
+    // The shared accesses come after everything that a monitor run reaches.
     assert!(summary.points >= 6, "{summary:?}");
 }
 
-/// A program with so many MiB before `main`, each 4 KiB of which are written, and read at this many bytes' distance.
+/// A program that writes the given number of MiB before `main`, every 4 KiB, and reads them at the given distance in
+/// bytes.
 fn large(mebibytes: usize, step: usize) -> String {
     format!("#define MEBIBYTES {mebibytes}L\n#define STEP {step}\n")
         + r"
@@ -149,8 +150,8 @@ fn the_limit_of_memory_is_about_the_program() {
     assert_eq!(hunted.summary().timed_out, 2, "{:?}", hunted.summary());
 }
 
-/// The bug shows only when one thread does all of its work, which is more than threads get in a row at first, before another
-/// one takes its first step.
+/// The bug shows only if one thread does all its work, which is more than threads get in a row at first, before
+/// another one takes its first step.
 #[test]
 fn a_thread_can_do_all_of_its_work_before_others_begin() {
     let source = r#"

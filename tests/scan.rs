@@ -1,5 +1,5 @@
-//! `racehunter scan`: verdicts about programs for each thing that it understands, each with a race and without. The
-//! programs below `targets/` are looked at where they are built: see `targets.rs`.
+//! `racehunter scan`: verdicts about programs for each construct that it understands, each with a race and without.
+//! `targets.rs` scans the programs below `targets/`, because it builds them.
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::{Workshop, schema, tool};
@@ -122,7 +122,7 @@ fn check(program: &Path) {
     if word == "race-free" {
         attack(&workshop, program);
     }
-    // What the code alone says is never the opposite.
+    // The verdict from the code alone is never the opposite.
     let alone = verdict(&workshop, &[program], &["--approx", "over"]);
     if word == "race" {
         assert_eq!(alone["verdict"], "unknown", "{alone}");
@@ -175,7 +175,7 @@ fn contract() {
     assert_eq!(ended.stdout.lines().last(), Some("UNKNOWN"));
     let words = ["scan", "--require-complete", "--approx", "over", "--out", &out, &path];
     workshop.run(&mut tool::racehunter(words)).expect(3);
-    // Nothing was looked at: to compile it takes longer.
+    // Nothing was examined: compiling it takes longer.
     let late = workshop.write("late.c", RACE).display().to_string();
     let words = ["scan", "--time", "1ms", "--out", &out, &late];
     let ended = workshop.run(&mut tool::racehunter(words)).expect(3);
@@ -193,7 +193,7 @@ fn contract() {
     workshop.replay(finding["id"].as_str().expect("it has an id")).expect(0);
 }
 
-/// Scans of one file in one directory do not take each other's program away while it is made.
+/// Scans of one file in one directory do not remove each other's program while it is being made.
 fn at_the_same_time() {
     let workshop = Workshop::new();
     let source = workshop.write("program.c", RACE);
@@ -222,7 +222,7 @@ fn several_sources() {
     assert_eq!((said["gaps"].as_u64(), said["candidates"].as_u64() > Some(0)), (Some(0), true), "{said}");
     let alone = verdict(&workshop, &[&one], &["--approx", "over"]);
     assert!(alone["why"].as_str().is_some_and(|why| why.contains("add")), "{alone}");
-    // What runs before `main` does so in all of them, before there are threads; unless one of them creates some.
+    // Constructors run in all of them before there are threads, unless one of them creates some.
     let before =
         "#include <pthread.h>\nextern int x;\n__attribute__((constructor)) static void begin(void) { x = 1; }\n";
     let first = workshop.write("first.c", before);
@@ -276,7 +276,7 @@ int main(void) {
 }
 ";
 
-/// What is suspected: the most convincing first, with the way to it, and in all formats.
+/// Suspected pairs: the most convincing first, with the path to each, and in all formats.
 fn formats() {
     let workshop = Workshop::new();
     let source = workshop.write("suspicious.c", SUSPICIOUS).display().to_string();
@@ -349,7 +349,7 @@ fn witnesses() {
     assert!(last.contains("thread_id: 0") && last.contains("thread_id: 1"), "{text}");
     let text = scan("free.c", 0);
     assert!(text.contains("entry_type: \"invariant_set\"") && text.ends_with("content: []\n"), "{text}");
-    // What is not known has none, and people do not get one.
+    // What is not known has none, and output for people omits it.
     let words = ["scan", "--svcomp", "--approx", "over", "--witness", "none.yml", "race.c"];
     workshop.run(&mut tool::racehunter(words)).expect(0);
     assert!(!workshop.path("none.yml").exists());
@@ -390,7 +390,7 @@ fn linux() {
     workshop.run(&mut tool::racehunter(words)).expect(2).says("hurd");
 }
 
-/// A pair that nothing speaks against must be a race; one whose accesses may have a lock in common may be one.
+/// A pair that nothing rules out must be a race; one whose accesses may have a lock in common may be one.
 fn guesses() {
     let choice = "#include <pthread.h>\nint x; pthread_mutex_t a, b, *p;\nvoid *f(void *u) { pthread_mutex_lock(p); x++; \
         pthread_mutex_unlock(p); return 0; }\nint main(int n, char **v) { pthread_t s, t; p = n > 1 ? &a : &b; \
@@ -407,7 +407,7 @@ fn guesses() {
     }
 }
 
-/// A function that is looked at once for all who call it does not take their locks from them, unless it gives them back.
+/// A function that is analysed once for all its callers does not lose their locks, unless it releases them.
 fn calls_keep_locks() {
     for (body, expected) in [("", "race-free"), ("if (n > 5) pthread_mutex_unlock(&m);", "unknown")] {
         let workshop = Workshop::new();
@@ -463,7 +463,7 @@ fn tasks() {
         let said = verdict(&workshop, &[&racy], &["--svcomp", "--time", "20s"]);
         assert_eq!(said["verdict"], "race", "{said}");
     }
-    // Nobody sees what was written in a section that comes to no end.
+    // No thread sees what was written in a section that does not end.
     let spoilt = workshop.write("spoilt.c", SPOILT);
     let said = verdict(&workshop, &[&spoilt], &["--svcomp", "--time", "1500ms"]);
     assert_eq!(said["verdict"], "unknown", "{said}");
@@ -472,7 +472,7 @@ fn tasks() {
     assert_eq!(said["verdict"], "race", "{said}");
 }
 
-/// Assembler that wants a constant where there is none without the optimiser: the code can be looked at all the same.
+/// Assembler that needs a constant where there is none without the optimiser: the code can still be analysed.
 fn no_object() {
     let text = RACE.replace("int x;", "int x; static void note(int n) { __asm__ volatile(\"# %c0\" :: \"i\"(n)); }");
     let text = text.replace("{ x++;", "{ note(3); x++;");
@@ -485,7 +485,7 @@ fn no_object() {
     assert_eq!(verdict(&workshop, &[&free], &["--time", "5s"])["verdict"], "race-free");
 }
 
-/// What is said about files that are no programs.
+/// Messages about files that are not programs.
 fn wrong_files() {
     let workshop = Workshop::new();
     workshop.write("text.txt", "hello\n");
@@ -505,7 +505,7 @@ fn wrong_files() {
         let ended = workshop.run(&mut tool::racehunter(words)).expect(2);
         assert!(ended.stderr.contains(says), "{ended:?}");
     }
-    // Without a beginning nothing is linked, and nothing is proved.
+    // Without a `main` nothing is linked, and nothing is proved.
     let ended = workshop.run(&mut tool::racehunter(["scan", "library.c"])).expect(0);
     assert!(ended.stdout.contains("there is no function `main`") && !ended.stderr.contains("undefined"), "{ended:?}");
 }

@@ -1,5 +1,5 @@
-//! Executions that care for few variables only: what they skip is counted all the same, so that their schedules are those of
-//! every other execution.
+//! Executions that track few variables only: what they skip is still counted, so their schedules are the same as
+//! those of every other execution.
 
 use racehunter_e2e::Workshop;
 use racehunter_explore::{
@@ -87,7 +87,7 @@ fn variables(execution: &Execution) -> BTreeMap<u64, Vec<u32>> {
     found
 }
 
-/// A list whose blocks come from one call and go again, under a lock; threads are created while others wait for it.
+/// A list whose blocks one call allocates and frees, under a lock; threads are created while others wait for it.
 const LIST: &str = r#"
 #include <pthread.h>
 #include <semaphore.h>
@@ -165,8 +165,8 @@ fn build(workshop: &Workshop, name: &str, text: &str) -> PathBuf {
     program
 }
 
-/// The call that allocates most blocks, with the sites of plain accesses of these blocks, and how often they are accessed after
-/// the first thread was created.
+/// The call that allocates most blocks, with the sites of plain accesses to these blocks, and how often they are
+/// accessed after the first thread was created.
 fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
     let mut found: BTreeMap<u64, (BTreeSet<u32>, u64)> = BTreeMap::new();
     let mut variables = Variables::default();
@@ -287,8 +287,8 @@ fn selective_searches_are_the_searches_that_see_everything() {
         assert_eq!(all.complete, selective.complete, "{name}, {analysis}: {selective:?}");
         let skips = "(data races, and accesses that are shared, in those with <= 1 preemption)";
         assert!(!selective.complete || selective.guarantee.contains(skips), "{selective:?}");
-        // An access that turns out to be shared in one of the last executions is a point only for those that look. Without that
-        // the searches are the same.
+        // An access that turns out to be shared in one of the last executions is a point only for executions that
+        // track it. Apart from that the searches are the same.
         if points == "sync" {
             assert_eq!((all.executions, failures), (selective.executions, same), "{name}, {analysis}: {selective:?}");
             compared += usize::from(all.complete);
@@ -297,7 +297,7 @@ fn selective_searches_are_the_searches_that_see_everything() {
     assert!(compared > 8, "{compared} searches that came to their end");
 }
 
-/// Two threads with some hundred thousand accesses each, most of which are to memory of their own.
+/// Two threads with some hundred thousand accesses each, most of them to private memory.
 const LONG: &str = r"
 #include <pthread.h>
 
@@ -327,7 +327,7 @@ int main(void) {
 }
 ";
 
-/// Where executions are long enough for others to go on from a copy of the process, those that skip accesses do not.
+/// If executions are long enough for others to continue from a copy of the process, those that skip accesses do not.
 #[test]
 fn long_selective_executions_are_all_there() {
     let (workshop, program) = Workshop::with_program(LONG);

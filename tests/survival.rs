@@ -1,4 +1,4 @@
-//! Programs that misbehave. Whatever they do, the hunt ends by itself, says what happened in sensible numbers, and
+//! Programs that misbehave. Whatever they do, the hunt ends by itself, reports what happened in sensible numbers, and
 //! leaves nothing running.
 
 use racehunter_e2e::processes::{eventually, expect_none, running};
@@ -55,7 +55,7 @@ fn hunt(body: &str, runs: u64) -> Hunted {
     hunted
 }
 
-/// A hunt without a finding, in which so many executions were stopped by a limit.
+/// A hunt without a finding, in which this many executions were stopped by a limit.
 #[track_caller]
 fn expect_clean(hunted: Hunted, runs: u64, limited: u64) -> Summary {
     let summary = hunted.expect(0).summary().clone();
@@ -63,7 +63,7 @@ fn expect_clean(hunted: Hunted, runs: u64, limited: u64) -> Summary {
     summary
 }
 
-/// A hunt in which no execution came to its end: that nothing was found means nothing.
+/// A hunt in which no execution completed: finding nothing means nothing.
 #[track_caller]
 fn expect_nothing(hunted: Hunted, runs: u64, limited: u64, why: &str) -> Summary {
     let summary = hunted.expect(3).summary().clone();
@@ -123,7 +123,7 @@ fn output_of_any_size_is_written_and_harms_nobody() {
     for (int i = 0; i < 100; i++) {
         if (write(1, much, sizeof much) != sizeof much || write(2, much, sizeof much) != sizeof much)
             abort();
-        // What is printed is looked at for races, which takes a while.
+        // Printed memory is checked for races, which takes a while.
         if (i % 8 == 0 && fwrite(much, 1, sizeof much, stdout) != sizeof much)
             abort();
     }";
@@ -230,7 +230,7 @@ fn leaving_by_exit_from_a_thread_is_leaving() {
     expect_clean(hunt("exit(0);", RUNS), RUNS, 0);
 }
 
-/// A hunt whose only finding is a status of failure, which has nothing to do with the schedule.
+/// A hunt whose only finding is a failure status, which has nothing to do with the schedule.
 #[track_caller]
 fn expect_status(hunted: Hunted, status: u32) {
     let hunted = hunted.expect(1);
@@ -354,7 +354,7 @@ fn a_program_that_kills_its_parent_is_given_up() {
     hunted.ended.expect(2).says("kills its own fork server");
 }
 
-/// Overwrites all writable memory that comes from a file whose name has this text.
+/// Overwrites all writable memory that is mapped from a file whose name contains this text.
 fn garbage(text: &str) -> String {
     format!(
         r#"

@@ -1,8 +1,8 @@
 //! Every program below `targets/` is hunted, and what is reported is compared with what the program says about itself.
 //!
-//! One test per program, named after it. Determinism is looked at here too, because the programs are built already: the
-//! same hunt gives the same lines again, with one worker and with two; and so are both backends: the same plan gives the
-//! same execution on fibers and on kernel threads; and `racehunter scan` calls none free of races that has one.
+//! One test per program, named after it. Because the programs are built here, this file also checks determinism (the
+//! same hunt gives the same lines again, with one worker and with two), both backends (the same plan gives the same
+//! execution on fibers and on kernel threads), and that `racehunter scan` never calls a racy program race-free.
 
 use libtest_mimic::{Arguments, Trial};
 use racehunter_e2e::annotations::{Target, targets};
@@ -81,7 +81,7 @@ fn explore_all(workshop: &Workshop) {
     assert!(last <= Some(hunted.summary().executions), "bounds count the executions up to them");
 }
 
-/// What the code alone says is never that there is no race where there is one.
+/// The code alone never gives the verdict that there is no race where there is one.
 fn scan(workshop: &Workshop, target: &Target) {
     if target.bug.as_ref().is_none_or(|bug| bug.marked("data-race").is_empty()) {
         return;

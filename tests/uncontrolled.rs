@@ -1,10 +1,10 @@
-//! What is not under control does not hang a hunt, is told in the user's terms, and takes the guarantee away. What only
-//! looks like it, spinning in instrumented code, is made fair and told about nowhere.
+//! What is not under control does not hang a hunt, is reported in the user's terms, and rules out a proof. Spinning
+//! in instrumented code only looks like it: it is made fair and not reported.
 
 use racehunter_e2e::results::Uncontrolled;
 use racehunter_e2e::{Hunted, Workshop};
 
-/// A library that is not instrumented: it spins, waits in system calls of its own, and makes threads.
+/// An uninstrumented library: it spins, waits in its own system calls, and creates threads.
 const LIBRARY: &str = r#"
 #include <pthread.h>
 
@@ -41,7 +41,7 @@ static void *count(void *argument) {
 
 void start_counting(pthread_t *thread) { pthread_create(thread, 0, count, 0); }
 
-// A kernel thread that nobody but the kernel knows of.
+// A kernel thread that only the kernel knows.
 static char stack[1 << 16];
 void start_a_clone(void) {
     long result;
@@ -85,7 +85,7 @@ fn hunt(source: &str, options: &[&str]) -> (Workshop, Hunted) {
     (workshop, hunted)
 }
 
-/// What was told, without how often. That nobody sees what the library does is told beside it.
+/// What was reported, without the counts. That the library's actions are not seen is reported separately.
 fn told(hunted: &Hunted) -> Vec<(&str, u32)> {
     let place = |what: &'_ Uncontrolled| what.line;
     let controlled = hunted.summary().uncontrolled.iter().filter(|what| what.what != "library");
@@ -136,7 +136,7 @@ int main(void) {
     for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
     return 0;
 }";
-    // What the threads do after they were blocked is looked at as ever, and replays.
+    // What the threads do after they were blocked is checked as usual, and replays.
     let options = ["--analysis", "random", "--runs", "4", "--backend"];
     let (workshop, hunted) = hunt(source, &[&options[..], &["fibers"]].concat());
     let hunted = hunted.expect(1);
@@ -303,7 +303,7 @@ int main(void) {
     assert_eq!(told(&hunted), []);
 }
 
-/// What there is no model of is named, where it is used.
+/// Anything without a model is named where it is used.
 #[test]
 fn what_has_no_model_is_told() {
     let source = r#"
@@ -348,7 +348,7 @@ int main(void) {
     }
 }
 
-/// What the program asks the kernel for itself has the model of the function.
+/// A system call that the program makes itself has the model of the function.
 #[test]
 fn system_calls_with_a_model_are_under_control() {
     let source = r"

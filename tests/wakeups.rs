@@ -40,8 +40,8 @@ int main(void) {
 }
 ";
 
-/// Two kinds of waiters on one condition variable. The consumer always waits first; the watcher goes back to sleep when
-/// it gets the signal that was for the consumer. With `SAFE` everybody is woken.
+/// Two kinds of waiters on one condition variable. The consumer always waits first; the watcher goes back to sleep
+/// when it gets the signal that was meant for the consumer. With `SAFE` all are woken.
 const TWO_KINDS: &str = r"
 #include <pthread.h>
 #include <stddef.h>
@@ -131,7 +131,7 @@ fn a_signal_can_wake_any_waiter() {
     needs_a_choice(TWO_KINDS, "lost-wakeup");
 }
 
-/// Nobody ever wakes the thread up, or does anything that has to do with its waiting.
+/// No thread ever wakes this one up, or does anything that concerns its wait.
 const FORGOTTEN: &str = r"
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-//! What the paper on watchpoints claims, on real programs: its listings and experiments are found, by two threads that stand
-//! before their accesses; and no synchronisation that is not known makes it report anything else.
+//! The claims of the watchpoint paper, on real programs: its listings and experiments are found, by two threads that
+//! stand before their accesses, and unknown synchronisation never leads to other reports.
 
 use racehunter_e2e::pair::Pair;
 use racehunter_e2e::{Hunted, Workshop};
@@ -24,7 +24,7 @@ fn source(name: &str) -> &'static Path {
     })
 }
 
-/// Hunts in one of these modes; files that the program makes are its own.
+/// Hunts in one of these modes; files that the program makes are private to it.
 fn hunt(source: &Path, mode: &[&str], cflags: &str) -> Hunted {
     let workshop = Workshop::new();
     let flags = format!("--cflags={cflags}");
@@ -47,7 +47,8 @@ fn races(hunted: &Hunted) -> Vec<u32> {
     lines
 }
 
-/// A hunt in this mode finds a race. Threads that run freely meet when the machine lets them, so they have more than one hunt.
+/// A hunt in this mode finds a race. Free-running threads meet when the machine lets them, so they get more than one
+/// hunt.
 fn found(source: &Path, mode: &[&str], flags: &str) {
     let tries = if mode.contains(&"--free-running") { 5 } else { 1 };
     let is_found = (0..tries).any(|_| {
@@ -128,7 +129,7 @@ fn a_pipe_is_respected() {
     unknown_lock("PIPE");
 }
 
-/// A semaphore that is never posted: the wait ends when its time is over, and not because of a signal.
+/// A semaphore that is never posted: the wait ends at its deadline, and not because of a signal.
 const TIMES_OUT: &str = r"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -169,7 +170,7 @@ fn a_wait_with_a_limit_ends_by_it() {
     assert_eq!((summary.completed, summary.timed_out), (summary.executions, 0), "{summary:?}");
 }
 
-/// Only one round of the loop is not protected.
+/// Only one iteration of the loop is unprotected.
 const ONE_ROUND: &str = r"
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -204,8 +205,8 @@ fn every_access_of_a_loop_is_a_target() {
     }
 }
 
-/// The same access at the end of a chain of calls that is longer than any fixed number of callers: how often it is made under
-/// the lock depends on the clock, so only the whole stack tells the one that is not.
+/// The same access at the end of a chain of calls that is longer than any fixed number of callers: how often it is
+/// made under the lock depends on the clock, so only the whole stack identifies the unprotected one.
 const DEEP: &str = r#"
 #include <pthread.h>
 #include <time.h>
@@ -256,7 +257,7 @@ fn call_stacks_are_compared_as_deep_as_it_takes() {
     assert_eq!(races(&hunted), [13], "{:?}", hunted.overview());
 }
 
-/// Threads that say who they are: both run the same code, so the pair names them.
+/// Numbered threads: both run the same code, so the pair names them.
 const NUMBERED: &str = r#"
 #include <pthread.h>
 #include "racehunter.h"
@@ -293,8 +294,8 @@ fn threads_are_known_by_the_numbers_that_the_program_gives_them() {
     }
 }
 
-/// A spin lock whose loop counts its rounds: no two of them are alike, so nothing but the number of events tells that the others
-/// only wait.
+/// A spin lock whose loop counts its iterations: no two of them are alike, so only the number of events shows that
+/// the others just wait.
 const SPINS: &str = r"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -328,7 +329,7 @@ fn who_is_held_goes_on_when_others_only_spin() {
     assert!(summary.guarantee.contains("each provoked"), "{summary:?}");
 }
 
-/// An access that is described without a thread: by count it is one of each thread's own. The places are not known to be shared,
+/// An access that is described without a thread: each thread counts its own. The places are not known to be shared,
 /// so none of them is a point.
 #[test]
 fn each_thread_counts_its_own_accesses() {
@@ -365,7 +366,7 @@ fn each_thread_counts_its_own_accesses() {
             |record: &racehunter_explore::Record| record.kind == Kind::Blocked && record.detail == Wait::Partner as u8;
         assert!(first.records.iter().any(is_held) && first.races().len() == 1, "{first:?}");
         assert!(!second.records.iter().any(is_held) && second.races().is_empty(), "no thread has a second one");
-        // What the detector would infer is no race where nothing is inferred.
+        // Where nothing is inferred, what the detector would infer is not a race.
         let mut inferred = |infer_races| run(Plan { infer_races, ..Plan::default() }).races().len();
         assert!(inferred(true) > 0 && inferred(false) == 0);
     }

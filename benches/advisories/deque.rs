@@ -1,4 +1,4 @@
-//! A batch is stolen from a stack while its owner replaces the buffer: the thief goes on with the old one.
+//! A batch is stolen from a stack while its owner replaces the buffer: the thief continues with the old one.
 
 use crossbeam_deque::{Steal, Worker};
 use std::collections::BTreeSet;

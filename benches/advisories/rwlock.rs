@@ -1,4 +1,4 @@
-//! A lock whose operations order less than what it protects needs.
+//! A lock whose operations order less than the protected data needs.
 
 use spin::RwLock;
 use std::sync::Arc;

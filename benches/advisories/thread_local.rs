@@ -1,4 +1,4 @@
-//! What threads have is looked at while another thread puts something there.
+//! The values of threads are read while another thread adds one.
 
 use std::sync::Arc;
 use std::thread;

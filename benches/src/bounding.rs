@@ -1,7 +1,7 @@
-//! What variable bounding saves: the time of one execution by the number of variables that it is about, the executions
-//! and time that it takes to find a bug, and the ranks at which bugs are. The tables are those of S. Bindal, S. Bansal, A. Lal,
-//! "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", 2013 (2, 4, 1 and 3), for programs of the same
-//! kinds, which are in `programs/bounding` and in `suite`.
+//! What variable bounding saves: the time of one execution by the number of variables that it tracks, the executions
+//! and time needed to find a bug, and the ranks of bugs. The tables are those of S. Bindal, S. Bansal, A. Lal,
+//! "Variable and Thread Bounding for Systematic Testing of Multithreaded Programs", 2013 (2, 4, 1 and 3), for
+//! programs of the same kinds, which are in `programs/bounding` and in `suite`.
 
 mod finding;
 mod ranks;

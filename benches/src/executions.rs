@@ -7,7 +7,7 @@ use racehunter_launch::{Limits, Processes, Program};
 use std::path::Path;
 use std::time::Duration;
 
-/// Starts a program in so many fork servers.
+/// Starts a program in this many fork servers.
 pub fn start(program: &Path, arguments: &[&str], jobs: usize) -> Result<Processes> {
     let arguments = arguments.iter().map(Into::into).collect();
     let program = Program { path: program.to_path_buf(), arguments, input: None };

@@ -1,8 +1,8 @@
 //! What one execution costs, side by side with the peers.
 //!
-//! Every figure is measured in the same run as what it is compared with: the program as it is, the peer, and RaceHunter
-//! in turn, again and again; the table shows medians. Processor time is counted wherever something else that runs on
-//! the machine would change the time on the wall. Nothing here is a test: a missed goal is a line in the table.
+//! Every figure is measured in the same run as what it is compared with: the plain program, the peer, and RaceHunter
+//! in turn, repeatedly; the table shows medians. Processor time is counted wherever other load on the machine would
+//! change real time. Nothing here is a test: a missed goal is a line in the table.
 //!
 //! Start at [`rows`]. The programs that are measured are in `programs/`, each with a comment that says what it does;
 //! [`programs`] builds them.

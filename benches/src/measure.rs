@@ -1,4 +1,4 @@
-//! Time, and what to make of many times. All times are in seconds.
+//! Times and statistics over them. All times are in seconds.
 
 use anyhow::{Context as _, Result, bail};
 use std::io::{self, Read as _};
@@ -20,7 +20,8 @@ pub struct Run {
     status: i32,
 }
 
-/// Runs a program to its end, without randomised addresses: ThreadSanitizer does not always find its place among them.
+/// Runs a program to its end, without randomised addresses: otherwise ThreadSanitizer does not always find room for
+/// its shadow.
 pub fn native(command: &mut Command) -> Result<Run> {
     // SAFETY: between fork and exec only one system call is made.
     unsafe {
@@ -67,8 +68,8 @@ pub fn child(command: &mut Command) -> Result<Run> {
     Ok(Run { cpu: processor_time(&usage), memory, output, status })
 }
 
-/// Most memory that a process has had so far, in bytes. What the system says about it at its end counts what we had when we
-/// started it as well.
+/// Peak memory of a process so far, in bytes. The figure of the system at its end also counts what this process had
+/// when it started it.
 fn most_memory(pid: u32) -> Option<f64> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -44,7 +44,7 @@ pub fn shuttle_random(executions: usize) -> u64 {
     counted(|| shuttle::check_random(tiny_of_shuttle, executions))
 }
 
-/// Explores all schedules, or so many of them, with Shuttle; returns how many executions that took.
+/// Explores all schedules, or this many of them, with Shuttle; returns how many executions that took.
 pub fn shuttle_exhaustive(executions: usize) -> u64 {
     counted(|| shuttle::check_dfs(tiny_of_shuttle, Some(executions)))
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask bench predict`: predictions from generated traces of many sizes, each by the command in a process of its
-//! own, so that its memory is its own too. With the classes of RAPID, which reads the same traces as text, its
-//! happens-before and sync-preserving races on those that it can take in reasonable time.
+//! `cargo xtask bench predict`: predictions from generated traces of many sizes, each by the command in a separate
+//! process, so that its memory is separate too. With the classes of RAPID, which reads the same traces as text, also
+//! its happens-before and sync-preserving races, on the traces that it can process in reasonable time.
 
 use crate::measure::{Run, child, own_cpu};
 use crate::table::thousands;

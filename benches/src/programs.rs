@@ -18,7 +18,7 @@ pub enum Build {
     Tsan,
     /// By RaceHunter's wrapper.
     Ours,
-    /// The same, with shortcuts for executions that care for few variables.
+    /// The same, with shortcuts for executions that track few variables.
     Selective,
 }
 
@@ -47,7 +47,7 @@ pub struct Programs {
     compiler: PathBuf,
     compiler_version: String,
     directory: PathBuf,
-    /// Stands for the plugins, whose change makes our objects outdated.
+    /// Stands for the plugins, whose change makes objects outdated.
     plugins: u64,
 }
 

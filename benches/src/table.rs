@@ -112,7 +112,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row with nothing but a figure.
+    /// A row with only a figure.
     pub fn new(name: impl Into<String>, ours: Value) -> Self {
         Self { name: name.into(), plain: None, peer: None, ours, ratio: None, goal: None, notes: Vec::new() }
     }

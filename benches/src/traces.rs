@@ -1,5 +1,5 @@
-//! Traces that no program has made: of one whose threads mostly work on memory of their own, take turns at locked memory,
-//! sometimes two locks deep, read a table that nobody writes, and now and then forget a lock.
+//! Synthetic traces of a program whose threads mostly work on private memory, take turns at locked memory, sometimes
+//! two locks deep, read a table that no thread writes, and now and then forget a lock.
 
 use anyhow::Result;
 use racehunter_trace::{Event, NO_OBJECT, Op, Subject, Trace, TraceBuilder};
@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// What a trace is like.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// About so many events.
+    /// Approximate number of events.
     pub events: u64,
     /// Threads.
     pub threads: usize,

@@ -1,8 +1,8 @@
-//! States of campaigns, from which a hunt goes on: whatever the bytes are, they are refused, or are a state that can be
-//! summarised and saved again.
+//! Saved campaigns, from which a hunt resumes: any bytes are refused, or are a state that can be summarised and saved
+//! again.
 //!
-//! The input says which campaign, how far it has come, and what is changed in its state: two bytes for the place, one for
-//! the bits. The checksum is made right, it would keep the fuzzer out.
+//! The input selects a campaign, how far it has got, and what to change in its state: two bytes for the position, one
+//! for the bits. The checksum is corrected, because it would keep the fuzzer out.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,4 @@
-//! The code of a program, as its section has it: whatever the bytes are, it is an error, or modules that can be written
-//! again and linked.
+//! The code of a program, as in its section: any bytes are an error, or modules that can be written again and linked.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Finding files: whatever is in one, it can be told in every format, and its schedule is a plan.
+//! Finding files: any content can be printed in every format, and its schedule is a plan.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

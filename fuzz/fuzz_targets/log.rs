@@ -1,4 +1,4 @@
-//! Logs of executions, which a program under test can write to as it likes: whatever is in one, it is read to its end.
+//! Logs of executions, to which a program under test can write anything: any content is read to its end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

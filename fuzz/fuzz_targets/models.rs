@@ -1,4 +1,4 @@
-//! Descriptions of functions for `racehunter scan`: whatever is in a file, it is an error or more knowledge.
+//! Descriptions of functions for `racehunter scan`: any file is an error or a valid description.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Executables: whatever is in a file, there are symbols in it or not.
+//! Executables: any file has symbols or not.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

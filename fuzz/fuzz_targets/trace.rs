@@ -1,5 +1,4 @@
-//! Trace files: whatever the bytes are, reading them is an error or a trace, and a trace can be written again, looked at and
-//! predicted from.
+//! Trace files: any bytes are an error or a trace, and a trace can be written again, read and predicted from.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
         if trace.len() < 200
             && let Ok(index) = Index::new(&trace)
         {
-            // The validator looks at each witness; it is what must not be wrong.
+            // The validator checks each witness; it must not be wrong.
             black_box(predict(&index, &Options { attempts: 3, ..Options::default() }, &|| false));
         }
     }

@@ -4,8 +4,8 @@
 //! logged. An [`oracle`] computes from the log which accesses race; the detector must have said the same. Then the same
 //! schedule runs with nothing logged, where accesses take the detector's fast paths, and must give the same again.
 //!
-//! Unlike the other tests this one uses the crates behind the command. `RACEHUNTER_LONG=1` makes it run for minutes,
-//! `RACEHUNTER_SEED` makes it begin elsewhere.
+//! Unlike the other tests, this one uses the crates behind the command. `RACEHUNTER_LONG=1` makes it run for minutes,
+//! `RACEHUNTER_SEED` changes where it starts.
 
 mod oracle;
 mod script;
@@ -29,7 +29,7 @@ struct Stage {
     processes: Processes,
 }
 
-/// What the scripts of a run did, to see that they are worth running.
+/// What the scripts of a run did, to check that they are worth running.
 #[derive(Default)]
 struct Tally {
     executions: usize,
@@ -56,7 +56,7 @@ impl Stage {
         stage
     }
 
-    /// Performs a script under several schedules. An error tells how the detector was wrong.
+    /// Performs a script under several schedules. An error says how the detector was wrong.
     fn perform(&mut self, script: &Script, seed: u64, schedules: u64, tally: &mut Tally) -> Result<(), String> {
         fs::write(&self.script, script.file()).expect("the script can be written");
         let tail = |number| match number {
@@ -153,7 +153,7 @@ fn compare(judgement: &Judgement, execution: &Execution) -> Result<(), String> {
     for racing in &judgement.races {
         let second = &accesses[racing.second];
         let is_free = |access: &Access| access.kind == Kind::Free;
-        // What was freed stays freed, whatever happens to it.
+        // Freed memory stays freed, whatever happens to it.
         let is_new = |&&(byte, first): &&(u64, usize)| !bytes.contains(&byte) || is_free(&accesses[first]);
         let new: Vec<(u64, usize)> = racing.firsts.iter().filter(is_new).copied().collect();
         bytes.extend(racing.firsts.iter().map(|(byte, _)| byte));
@@ -217,7 +217,7 @@ const SPECIAL: &[&str] = &[
     // An acquire happens after what it acquires, also as an access.
     "+1 r1@0.3/1 u4@0.0:release -1
      u4@0.0:acq_rel",
-    // A thread that leaves a barrier does not know of the rounds after its own.
+    // A thread that leaves a barrier is not ordered after later rounds.
     "+2 +1 B0 c7@0.3
      B0 B0
      B0 w4@0.0/1 B0",
@@ -231,7 +231,7 @@ const SPECIAL: &[&str] = &[
     "m0 +1 +2 -1 -2
      w1@0.0/0 a2@1.2:release F0 Z0
      r1@0.15/0 m0 l2@1.2:acquire r1@0.0/0",
-    // Whoever uses a block after its end is too late, also the thread that has freed it, and however it does that.
+    // Any use of a freed block is too late, also by the thread that freed it, and in any way.
     "m0 w4@1.0/0 F0 r1@3.2/0 w8@3.0/0 l4@3.4:acquire c9@3.1 D0",
     "m0 m1 +1 -1 r4@3.0/0 F1 w2@4.2/1 Z0 m0 r4@1.0/0
      L2 F0 U2",

@@ -1,9 +1,9 @@
 //! Which accesses of an execution race, by the definition: computed from the log, with nothing left out.
 //!
-//! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of them. What
-//! was freed must not be accessed at all, and so races with its end.
-//! The rules are those of C11 and C++20 for an interleaving in which every load reads the last store: a release sequence
-//! is a store and the read-modify-writes that follow it. Counting semaphores pass on what all posts before have released.
+//! Every event has a vector clock, every byte keeps all of its accesses, and each access is compared with all of
+//! them. Freed memory must not be accessed at all, so any access races with its end. The rules are those of C11 and
+//! C++20 for an interleaving in which every load reads the last store: a release sequence is a store and the
+//! read-modify-writes that follow it. Counting semaphores pass on what all earlier posts have released.
 
 use racehunter_explore::{Execution, Kind, Record};
 use std::collections::HashMap;
@@ -260,7 +260,7 @@ impl Oracle {
         }
     }
 
-    /// Whoever uses an atomic of a freed block learns nothing from it.
+    /// A thread that uses an atomic of a freed block learns nothing from it.
     fn forget_atomics(&mut self, start: u64, len: u64) {
         self.sequences.retain(|address, _| !(start..start + len).contains(address));
     }

@@ -119,8 +119,8 @@ impl Random {
     }
 }
 
-/// Makes scripts. Each has habits of its own: some are careful, and race only rarely or never; some use few bytes, some
-/// hardly any locks.
+/// Generates scripts. Each has its own habits: some are careful, and race only rarely or never; some use few bytes,
+/// some hardly any locks.
 struct Writer<'a> {
     random: &'a mut Random,
     /// Bytes of a region that are used.
@@ -130,9 +130,9 @@ struct Writer<'a> {
     atomic_sizes: [u8; 2],
     /// How often each kind of step is taken.
     weights: [usize; STEPS],
-    /// One in so many accesses is made without the lock; 0: all are.
+    /// One in this many accesses is made without the lock; 0: all are.
     slips: usize,
-    /// One in so many steps with a block comes too late; 0: none does.
+    /// One in this many steps with a block comes too late; 0: none does.
     late: usize,
 }
 
@@ -142,7 +142,7 @@ const RACY: [bool; STEPS] = [false, true, false, true, false, true, true, true];
 /// The mutex that guards the blocks when the script is careful. The other two guard one half of the array each.
 const BLOCK_MUTEX: u8 = 2;
 
-/// A script that depends on nothing but the seed.
+/// A script that depends only on the seed.
 pub fn random_script(random: &mut Random) -> Script {
     let width = random.pick(&[2, 4, 8, 16]);
     let sizes: &[&[u8]] = &[&[1], &[4], &[8], &[1, 2], &[4, 8], &[1, 2, 4, 8], &[1, 4]];
@@ -307,7 +307,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One side of a message: accesses, and an atomic that tells of them.
+    /// One side of a message: accesses, and an atomic that announces them.
     fn message(&mut self, into: &mut Vec<Operation>) {
         let access = self.access(0);
         match self.random.below(6) {

@@ -1,9 +1,9 @@
 //! `cargo xtask chaos [--runs N]`: a program that ends in another bad way in every schedule.
 //!
-//! It notes what it is going to do in a file, and then does it; the campaign counts what it saw. Both must be the same,
-//! whatever the program does: crash, hang, kill its own fork server, leave processes behind. The whole campaign runs in
-//! a process of its own, with a mark in its environment that everything below it inherits, so that this one can look for
-//! what is left.
+//! It notes its next action in a file, and then performs it; the campaign counts what it saw. Both must agree,
+//! whatever the program does: crash, hang, kill its own fork server, leave processes behind. The whole campaign runs
+//! in a separate process, with a mark in its environment that everything below it inherits, so that this one can look
+//! for leftovers.
 
 use crate::table::{Align, Table, thousands, time};
 use racehunter_analyses::{Options, Technique};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// The variable that marks everything that runs below a campaign.
 const MARK: &str = "RACEHUNTER_CHAOS";
-/// Executions, unless somebody says otherwise.
+/// Default number of executions.
 const RUNS: u64 = 10_000;
 /// Executions of the hunt by the command.
 const HUNT_RUNS: &str = "200";
@@ -97,7 +97,7 @@ impl Ending {
     }
 }
 
-/// Runs the campaign in a process of its own, then looks for what it has left.
+/// Runs the campaign in a separate process, then looks for leftovers.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let runs = match words {
         [] => RUNS,
@@ -166,7 +166,7 @@ impl Executor for Counting {
 fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap<Ending, u64>), String> {
     let program = Program { path: program.to_path_buf(), arguments: vec![notes.into()], input: None };
     let mut processes = Processes::start(program, LIMITS, 2).map_err(|error| error.to_string())?;
-    // An execution that begins again, in a view of files of its own, would note what it does twice.
+    // An execution that begins again, with its own view of files, would note its actions twice.
     processes.share(Shared { files: true, ..Shared::default() });
     let mut executor = Counting { processes, endings: BTreeMap::new(), strange: Vec::new() };
     let portfolio = Technique::Random.portfolio(&Options::default());
@@ -179,7 +179,7 @@ fn explore(program: &Path, notes: &Path, runs: u64) -> Result<(Summary, BTreeMap
     Ok((summary, executor.endings))
 }
 
-/// Prints what was noted beside what was counted; says whether they are the same.
+/// Prints what was noted beside what was counted; returns whether they agree.
 fn print(noted: &str, endings: &BTreeMap<Ending, u64>) -> bool {
     let table = Table::new([
         ("what the program does", 26, Align::Left),

@@ -1,13 +1,13 @@
 //! `cargo xtask chaos --garble [SEEDS]`: a program that overwrites what it shares with the controller.
 //!
-//! Whatever it writes there, nothing is claimed about it, nobody else is killed, and the hunt ends. The hunts run in a
-//! process namespace of their own, together with a bystander: a mistake would kill everything that this user runs.
+//! Whatever it writes there, nothing is claimed about it, nothing else is killed, and the hunt ends. The hunts run in
+//! their own process namespace, together with a bystander: a mistake would kill everything that this user runs.
 
 use racehunter_e2e::{Ended, Hunted, Workshop, run};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Seeds, unless somebody says otherwise.
+/// Default number of seeds.
 const SEEDS: u64 = 1_000;
 /// Ways to overwrite it: those that leave nothing as it was, a few words that may not matter, and a foreign process.
 const WAYS: [(&str, Expected); 6] = [
@@ -30,7 +30,8 @@ enum Expected {
     Stopped,
 }
 
-/// A new process namespace, in which nothing else can be killed. Without the rights to make one there is no show.
+/// A new process namespace, in which nothing else can be killed. Without permission to make one, the show does not
+/// run.
 fn namespace() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]);
@@ -58,7 +59,7 @@ pub fn show(words: &[&str]) -> Result<bool, String> {
     Ok(status.map_err(|error| error.to_string())?.success())
 }
 
-/// The hunts themselves. To be called in a namespace of its own only.
+/// The hunts themselves. Call this only in a separate namespace.
 pub fn hunts(seeds: &str) -> Result<bool, String> {
     if std::process::id() > 100 {
         return Err("this is not a process namespace of its own".to_owned());

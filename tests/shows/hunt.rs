@@ -1,9 +1,10 @@
 //! `cargo xtask bench hunt [--seeds N] [--runs N] [--analysis NAME]... [PROGRAM...]`: how many schedules each analysis needs
 //! to find the bug of each program in `benches/suite`.
 //!
-//! The programs have the shapes of the benchmarks that papers on concurrency testing share. What counts is the bug that a
-//! program names in its first line: data races on the way do not. A cell is the mean over the seeds of the first execution
-//! that shows it, and how many of the seeds found it if not all did; the last column is the time of one search with `auto`.
+//! The programs have the shapes of the benchmarks that papers on concurrency testing share. Only the bug that a
+//! program names in its first line counts, not data races found on the way. A cell is the mean over the seeds of the
+//! first execution that shows it, and how many of the seeds found it if not all did; the last column is the time of
+//! one search with `auto`.
 
 use crate::table::{Align, Table, time};
 use racehunter_analyses::{Options, Technique};
@@ -16,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Seeds, and executions for each, unless somebody says otherwise.
+/// Default numbers of seeds, and of executions for each.
 const SEEDS: u64 = 20;
 const RUNS: u64 = 2000;
 /// Analyses that are compared.

@@ -1,8 +1,9 @@
 //! Table 3: what 1,000 executions cost when each makes many accesses.
 //!
-//! As in the paper: context bounding by switches, in one stage, a fair strategy with 10,000 events in a row, no detector. There every
-//! access is a point; here only those to shared memory are by default, so both are measured. The time is that of the processor,
-//! of everything that takes part, since other work on the machine would change that on the wall.
+//! As in the paper: context bounding by switches, in one stage, a fair strategy with 10,000 events in a row, no
+//! detector. In the paper every access is a point; here only those to shared memory are by default, so both are
+//! measured. Times are processor time of everything involved, because other work on the machine would change real
+//! time.
 
 use crate::table::{Align, Table, thousands, time};
 use racehunter_analyses::{BoundKind, ContextBound, Strategy};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Accesses of an execution, what the paper's took, and our goal.
+/// Accesses of an execution, the paper's time, and the goal.
 const ROWS: [(u64, &str, &str); 4] = [
     (24_000, "20 m 31 s", ""),
     (45_000, "27 m 46 s", ""),
@@ -74,7 +75,7 @@ fn explore(path: &Path, accesses: u64, points: Points) -> Result<(Duration, u64)
     let program = Program { path: path.to_owned(), arguments: vec![accesses.to_string().into()], input: None };
     let (done, peak) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
-        // To look at the memory of large processes takes time, which is not theirs.
+        // Reading the memory use of large processes takes time that must not be counted for them.
         let looking = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 peak.fetch_max(memory_of_all(), Ordering::Relaxed);

@@ -1,8 +1,9 @@
 //! A virtual machine under test, as in table 3 of the 2025 paper: `cargo xtask bench machine [--dir DIR] [--runs N] [--time T]`.
 //!
-//! The machine is QuickJS with its workers, which are threads. Its source is in a crate that bundles it, and is not part of this project:
-//! cargo fetches the crate, and everything is built in DIR. The first rows are the search of the paper, without a detector; the last is what
-//! `hunt` does by itself, on a script of ours in which workers lose an addition.
+//! The machine is QuickJS with its workers, which are threads. Its source is in a crate that bundles it, and is not
+//! part of this project: cargo fetches the crate, and everything is built in DIR. The first rows are the search of
+//! the paper, without a detector; the last is the default of `hunt`, on a script of this project in which workers
+//! lose an addition.
 
 use crate::long::processor_time;
 use crate::table::{Align, Table, thousands, time};

@@ -1,7 +1,7 @@
-//! What RaceHunter can do, as tables: run by `cargo xtask targets` and its like.
+//! What RaceHunter can do, as tables: run by `cargo xtask targets` and similar commands.
 //!
-//! They look at the same things as the end-to-end tests, and judge them by the same code. The tests say only whether
-//! all is well; a show says how well, and its exit status whether.
+//! They check the same things as the end-to-end tests, with the same code. The tests only pass or fail; a show also
+//! says how well, and its exit status says whether.
 #![forbid(unsafe_code)]
 
 mod chaos;

@@ -118,7 +118,7 @@ fn record(real: &Real) -> Result<Recorded, String> {
         }
         Ok::<_, racehunter_trace::Error>((converter.finish().finish()?, began.elapsed()))
     };
-    // What takes less than a second is measured several times: whatever else runs makes it longer, never shorter.
+    // What takes less than a second is measured several times: other load only makes it longer, never shorter.
     let (mut plain, mut all) = (Duration::MAX, Duration::MAX);
     let mut bytes = Vec::new();
     for _ in 0..REPEATS {

@@ -1,8 +1,8 @@
 //! `cargo xtask probes`: programs whose truth is known, and whether every answer about them is true.
 //!
-//! The programs are those below `probes/`, and those of a directory that `--dir` or `RACEHUNTER_PROBES` names, whose truths are in
-//! `probes/external.toml`. One is asked about after the other, unless `--jobs` says otherwise: two hunts that share a machine
-//! disturb each other's clocks. `--busy N` disturbs them on purpose.
+//! The programs are those below `probes/`, and those of a directory that `--dir` or `RACEHUNTER_PROBES` names, whose
+//! truths are in `probes/external.toml`. Probes run one after the other, unless `--jobs` says otherwise: two hunts
+//! that share a machine disturb each other's clocks. `--busy N` disturbs them on purpose.
 
 use crate::table::{Align, Table, time};
 use racehunter_e2e::answers::{Answer, Outcome, judge};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const RUNS: &str = "2000";
 /// Time of a hunt.
 const HUNT_TIME: &str = "10s";
-/// Time of a scan. What is not known by then is not known later either.
+/// Time of a scan. A longer scan would not learn more.
 const SCAN_TIME: &str = "5s";
 /// A command that takes so much longer than it was allowed to does not end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,7 +39,7 @@ struct Request {
     busy: usize,
     time: Option<String>,
     results: Option<PathBuf>,
-    /// Ask `scan --approx over` about the programs that have a race, too.
+    /// Also ask `scan --approx over` about the programs that have a race.
     cross: bool,
     list: bool,
 }
@@ -57,12 +57,12 @@ struct Row {
     line: String,
 }
 
-/// Asks about all probes whose name has one of these words in it; whether nothing wrong was said.
+/// Asks about all probes whose name contains one of these words; returns whether no answer was wrong.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let request = request(words)?;
     let mut all = probes::probes()?;
     if let Some(directory) = &request.directory {
-        // Commands run in directories of their own.
+        // Commands run in separate directories.
         let directory = directory.canonicalize().map_err(|error| format!("{}: {error}", directory.display()))?;
         let (external, strangers) = probes::external(&directory)?;
         for stranger in strangers {
@@ -210,8 +210,8 @@ impl Cage {
     }
 }
 
-/// Asks with nothing but defaults, and if that says nothing, by the analysis that claims most: it comes to an end where others
-/// run out of executions.
+/// Asks with defaults first, and if that gives no answer, with the analysis that claims most: it finishes where
+/// others run out of executions.
 fn ask(probe: &Probe, number: usize, request: &Request, cage: &Cage) -> Row {
     let row = ask_once(probe, number, request, cage);
     let open = matches!(row.done, Done::Judged(Outcome::NoClaim, _)) && probe.truth != Truth::Any;
@@ -289,7 +289,7 @@ fn command(probe: &Probe, request: &Request, workshop: &Workshop) -> Result<(Com
     all.splice(1..1, ["--message-format", "json", "--quiet", "--out"].map(str::to_owned));
     all.insert(5, workshop.out().to_string_lossy().into_owned());
     let mut command = racehunter(all);
-    // What programs write into their working directory is nobody's then.
+    // Files that programs write into their working directory are then discarded.
     command.current_dir(workshop.path(""));
     Ok((command, line))
 }
@@ -309,7 +309,7 @@ fn run(command: &mut Command, mark: &str) -> Answer {
         scope.spawn(|| drain(pipe.as_mut(), &stdout));
         scope.spawn(|| drain(other.as_mut(), &stderr));
         let ending = wait(&mut child);
-        // What it leaves behind may have its pipes, which would never come to an end.
+        // Leftover processes may hold its pipes, which would then never end.
         let left = left_behind(mark);
         processes::end(&left);
         (ending, left)
@@ -317,7 +317,7 @@ fn run(command: &mut Command, mark: &str) -> Answer {
     let text = |bytes: Mutex<Vec<u8>>| String::from_utf8_lossy(&bytes.into_inner().unwrap_or_default()).into_owned();
     let mut answer = Answer::read(ending.flatten(), &text(stdout), text(stderr));
     answer.hung = ending.is_none();
-    // Whoever is killed cannot clean up.
+    // A killed process cannot clean up.
     answer.left = if answer.hung { 0 } else { left.len() };
     answer
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask real [--runs N] [NAME...]`: libraries that everybody uses, and a server, under control.
+//! `cargo xtask real [--runs N] [NAME...]`: widely used libraries, and a server, under control.
 //!
 //! For each: every execution writes what the plain build writes; what is reported; how many events and executions there
 //! are; and whether a bug that was planted in it is found.
@@ -12,7 +12,7 @@ use racehunter_launch::{Limits, Processes, Program};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Executions of each, unless somebody says otherwise.
+/// Default number of executions of each.
 const RUNS: u64 = 50;
 /// Executions in which a planted bug must be found.
 const HUNT: u64 = 200;

@@ -1,9 +1,10 @@
 //! `cargo xtask bench sctbench --dir DIR [--runs N] [--time T] [NAME...]`: tables 1 and 2 of the 2025 paper on the programs of
 //! SCTBench, which its own tests were taken from.
 //!
-//! DIR is `benchmarks` of a copy of SCTBench, which is not part of this project. The programs are those of its `buggy.txt` that
-//! are one file or two; the others (servers, PARSEC, SPLASH-2, a browser's engine) have build systems of their own, and are named.
-//! What counts besides races is any other confirmed failure: an assertion, a crash, a deadlock.
+//! DIR is `benchmarks` of a copy of SCTBench, which is not part of this project. The programs are those of its
+//! `buggy.txt` that consist of one or two files; the others (servers, PARSEC, SPLASH-2, a browser's engine) have
+//! their own build systems, and are named. Besides races, any other confirmed failure counts: an assertion, a crash,
+//! a deadlock.
 
 use crate::tables::{Test, compare};
 use std::fs;

@@ -1,8 +1,8 @@
 //! ThreadSanitizer's own tests, by both tools: `cargo xtask bench tsan --dir DIR [--time T] [NAME...]`.
 //!
-//! DIR is `test/tsan` of a copy of LLVM's compiler-rt, which is not part of this project. A test counts that is one file, built
-//! by one line; what ThreadSanitizer reports about it is what a detector is expected to report. Some of the suite is about what
-//! is none of RaceHunter's business (options, suppressions, the text of reports): such programs only have to build and run.
+//! DIR is `test/tsan` of a copy of LLVM's compiler-rt, which is not part of this project. Tests count that are one
+//! file, built by one line; a detector is expected to report what ThreadSanitizer reports. Some of the suite does not
+//! concern RaceHunter (options, suppressions, the text of reports): such programs only have to build and run.
 
 use crate::table::{Align, Table};
 use racehunter_e2e::workshop::text;
@@ -32,7 +32,7 @@ enum Expected {
     Nothing,
 }
 
-/// What a tool made of a test.
+/// The result of a tool for a test.
 #[derive(Default)]
 struct Answer {
     is_built: bool,
@@ -41,8 +41,8 @@ struct Answer {
 
 impl Answer {
     fn races(&self) -> bool {
-        // Memory that one thread frees and another uses, and a lock that one destroys and another has, are called races by one
-        // tool, and by their own names by the other.
+        // One tool calls it a race when one thread frees memory that another uses, or destroys a lock that another
+        // has; the other tool has separate names for these.
         self.kinds.iter().any(|kind| ["race", "use-after-free", "misuse"].iter().any(|known| kind.contains(known)))
     }
 
@@ -211,7 +211,7 @@ fn thread_sanitizer(test: &Test, directory: &Path, workshop: &Workshop) -> Answe
     compiler.arg("-fsanitize=thread");
     let mut answer = Answer { is_built: build(compiler, test, directory, &program), ..Answer::default() };
     for _ in 0..if answer.is_built { RUNS } else { 0 } {
-        // Without randomised addresses: ThreadSanitizer does not always find its place among them.
+        // Without randomised addresses: otherwise ThreadSanitizer does not always find room for its shadow.
         let mut command = Command::new("setarch");
         command.args(["--addr-no-randomize", "timeout", "10"]).arg(&program);
         let ended = workshop.run(&mut command);

@@ -27,7 +27,7 @@ impl<const N: usize> Table<N> {
         format!("{names}\n{}", "-".repeat(width))
     }
 
-    /// One row. What is too wide pushes the rest to the right.
+    /// One row. A cell that is too wide pushes the rest to the right.
     pub fn row(&self, cells: [String; N]) -> String {
         let mut line = String::new();
         for (cell, (_, width, align)) in cells.iter().zip(&self.columns) {
@@ -48,7 +48,7 @@ pub fn thousands(number: u64) -> String {
     groups.join(",")
 }
 
-/// A time that somebody waited for.
+/// A time, in words.
 pub fn time(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 60.. => format!("{} m {:02} s", seconds / 60, seconds % 60),

@@ -1,5 +1,6 @@
-//! `cargo xtask bench tables [--runs N] [--time T] [--table N]... [NAME...]`: the tables of V. P. Rudenchik, P. S. Andrianov,
-//! V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded Programs", 2025, for programs of our own.
+//! `cargo xtask bench tables [--runs N] [--time T] [--table N]... [NAME...]`: the tables of V. P. Rudenchik, P. S.
+//! Andrianov, V. S. Mutilin, "Bounding Thread Switches in Dynamic Analysis of Multithreaded Programs", 2025, for
+//! programs of this project.
 //!
 //! Tables 1 and 2 are about what each method reports: ThreadSanitizer (the best of three runs), watchpoints without and
 //! with the happens-before detector, context bounding with it, and `auto`. The programs are all of `targets/data-race` and
@@ -15,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What a hunt may take, unless somebody says otherwise.
+/// Default limits of a hunt.
 const RUNS: &str = "500";
 const TIME: &str = "10s";
 
@@ -205,7 +206,7 @@ fn report_all(test: &Test, runs: &str, limit: &str) -> Vec<Report> {
 
 /// What a hunt has found.
 fn read(ended: Ended, test: &Test, took: Duration) -> Report {
-    // 3: something is not seen, which is no reason not to count what was.
+    // 3: something is not seen, but what was found still counts.
     if !matches!(ended.status, Some(0 | 1 | 3)) {
         return Report { trouble: Some(ended.stderr), took, ..Report::default() };
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask targets`: every program below `targets/`, hunted as a user would hunt it, with nothing but defaults.
+//! `cargo xtask targets`: every program below `targets/`, hunted as a user would, with default options.
 //!
 //! A row is a program with a bug and its fixed twin, or a program without one. Two hunts run at a time, each with one
 //! worker; rows are printed in the order of their names.
@@ -23,7 +23,8 @@ const JOBS: usize = 2;
 /// A hunt that takes longer has failed.
 const PATIENCE: &str = "300s";
 
-/// Prints the table of the programs whose path has one of these names in it; says whether all is as it should be.
+/// Prints the table of the programs whose path contains one of these names; returns whether everything is as
+/// expected.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let (names, backends) = arguments(words)?;
     let programs: BTreeMap<String, Target> =

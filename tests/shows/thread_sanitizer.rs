@@ -30,7 +30,7 @@ pub fn report(source: &Path, flags: &[String], arguments: &[String], workshop: &
     let mut best = Report::default();
     let mut took = Duration::ZERO;
     for _ in 0..RUNS {
-        // Without randomised addresses: ThreadSanitizer does not always find its place among them.
+        // Without randomised addresses: otherwise ThreadSanitizer does not always find room for its shadow.
         let mut command = Command::new("setarch");
         command.args(["--addr-no-randomize", "timeout", LIMIT]).arg(&program).args(arguments);
         let began = Instant::now();

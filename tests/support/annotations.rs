@@ -24,7 +24,7 @@ impl Target {
         format!("{name}.fixed.{extension}")
     }
 
-    /// What a hunt of it needs to be told.
+    /// What a hunt of it needs to know.
     #[must_use]
     pub fn options(&self) -> Vec<&str> {
         self.cflags.as_deref().map(|cflags| vec!["--cflags", cflags]).unwrap_or_default()
@@ -57,7 +57,7 @@ impl Annotated {
 /// All programs, in the order of their names.
 ///
 /// # Panics
-/// When there are none, or when one of them does not keep to the convention.
+/// If there are none, or if one of them violates the convention.
 #[must_use]
 pub fn targets() -> Vec<Target> {
     let mut paths = Vec::new();

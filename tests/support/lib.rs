@@ -1,8 +1,8 @@
 //! What the end-to-end tests have in common.
 //!
-//! The tests use the command as a user does: they start it, look at its exit code and at what it writes, and know
-//! nothing of the crates behind it. They find it through the environment variable `RACEHUNTER`, which
-//! `cargo xtask test` sets.
+//! The tests use the command as a user does: they start it, check its exit code and its output, and know nothing of
+//! the crates behind it (`backends` and `detector` are exceptions). They find it through the environment variable
+//! `RACEHUNTER`, which `cargo xtask test` sets.
 //!
 //! - [`tool`] runs commands, with a guard against those that would never end.
 //! - [`results`] reads the JSON lines that a hunt writes.
@@ -11,7 +11,7 @@
 //! - [`annotations`] reads what a program below `targets/` says about its own bug.
 //! - [`verdict`] compares that with what a hunt reported.
 //! - [`mutants`] takes away what keeps threads apart.
-//! - [`real`] builds libraries that everybody uses, with and without a bug of ours.
+//! - [`real`] builds widely used libraries, with and without a planted bug.
 //! - [`pair`] runs a program on both backends and compares.
 //! - [`probes`] reads what a program below `probes/` says about itself.
 //! - [`answers`] compares that with what the command answers.

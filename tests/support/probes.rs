@@ -1,7 +1,7 @@
 //! Programs whose truth is known; the convention is in `probes/README.md`.
 //!
-//! A program below `targets/` is one that a hunt must understand in full. A probe asks for less, and of more programs: whatever the
-//! command says about it must be true, and to say nothing is always allowed.
+//! A program below `targets/` must be understood in full. A probe asks for less, of more programs: everything the
+//! command says about it must be true, and it may always say nothing.
 
 use crate::tool::root;
 use serde::Deserialize;
@@ -36,7 +36,7 @@ pub enum Truth {
     Clean,
     /// Some schedule does, as a finding of one of these kinds.
     Bug(BTreeSet<String>),
-    /// It does not matter: the program is there for what it does to the command.
+    /// It does not matter: the program tests what it does to the command.
     Any,
 }
 
@@ -119,7 +119,7 @@ pub struct Probe {
     pub with: Vec<Foreign>,
     /// Whether what races is memory, so that `scan` can be asked, too.
     pub cross: bool,
-    /// Whether it is dangerous outside of a PID namespace of its own.
+    /// Whether it is dangerous outside its own PID namespace.
     pub isolate: bool,
 }
 
@@ -219,7 +219,7 @@ impl Probe {
         Ok(each.collect())
     }
 
-    /// `scan` looks for nothing but races: a program whose bug is another one is correct for it.
+    /// `scan` looks only for races: a program with another kind of bug is correct for it.
     fn only_races(&mut self) {
         if let Truth::Bug(kinds) = &mut self.truth {
             // Freed memory that another thread uses is a race of `free` and the access.

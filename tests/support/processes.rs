@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(10);
-/// Ticks after which nobody believes any more that it will happen.
+/// Ticks after which waiting is pointless.
 const PATIENCE: u32 = 3000;
 
 /// The numbers of all processes.
@@ -16,7 +16,7 @@ fn all() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-/// Processes whose program is this file, also after it was deleted. Zombies have no program any more.
+/// Processes whose program is this file, also after it was deleted. Zombies have no program.
 #[must_use]
 pub fn running(program: &Path) -> Vec<u32> {
     all()
@@ -27,7 +27,7 @@ pub fn running(program: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Processes that were started with this variable in their environment, whatever they have become.
+/// Processes that were started with this variable in their environment, whatever program they run now.
 #[must_use]
 pub fn marked(variable: &str, value: &str) -> Vec<u32> {
     let mark = format!("{variable}={value}");

@@ -1,4 +1,4 @@
-//! Real programs: libraries with threads and small programs of ours that use them, and a server.
+//! Real programs: libraries with threads, small programs that use them, and a server.
 //!
 //! Their sources come from packages that bundle them; `tests/sources` says which. Objects are kept in the target
 //! directory under a hash of everything that they are made from, so that the tests and shows of one run compile a library
@@ -30,7 +30,7 @@ pub struct Real {
     driver: &'static str,
     /// Its arguments.
     pub arguments: &'static [&'static str],
-    /// A bug of ours.
+    /// A planted bug.
     pub planted: Planted,
 }
 
@@ -248,7 +248,7 @@ fn package(name: &str) -> PathBuf {
 /// Compiled objects.
 struct Store {
     directory: PathBuf,
-    /// Stands for the compiler plugins, whose change makes our objects outdated.
+    /// Stands for the compiler plugins, whose change makes objects outdated.
     plugins: u64,
 }
 

@@ -12,8 +12,8 @@ pub fn schema() -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// What is wrong with each of these lines; nothing where it is empty. By a program that cargo builds when it is first
-/// needed: see its manifest.
+/// What is wrong with each of these lines; nothing where it is empty. Uses a program that cargo builds when it is
+/// first needed: see its manifest.
 #[must_use]
 pub fn problems(lines: &[Value]) -> Vec<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -37,7 +37,7 @@ impl Ended {
     }
 }
 
-/// No command of the tests takes so long; one that does would never end.
+/// No command of the tests takes this long; one that does would never end.
 const NEVER: Duration = Duration::from_secs(200);
 
 /// The root of the project.

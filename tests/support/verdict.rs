@@ -26,7 +26,7 @@ pub fn judge<'a>(hunted: &'a Hunted, target: &Target) -> Result<Option<&'a Findi
     Ok(found)
 }
 
-/// The finding at exactly the marked lines, after a look at all others.
+/// The finding at exactly the marked lines, after checking all others.
 fn expected<'a>(hunted: &'a Hunted, path: &str, bug: &Annotated) -> Result<&'a Finding, String> {
     let mut best: Option<&Finding> = None;
     for finding in &hunted.findings {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A directory for one test: sources, programs, findings. It goes away with the test.
+/// A directory for one test: sources, programs, findings. It is removed with the test.
 pub struct Workshop {
     directory: TempDir,
     /// The same without symbolic links, as `/proc` shows it.

@@ -10,7 +10,8 @@ use object::{Object as _, ObjectSymbol as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All code of the runtime goes into one section, between two symbols, so that it can tell itself from the program.
+/// All code of the runtime goes into one section, between two symbols, so that the runtime can distinguish itself
+/// from the program.
 const RUNTIME_SECTIONS: &str =
     "SECTIONS { .text.racehunter : { HIDDEN(rh_text_begin = .); *(.text .text.*) HIDDEN(rh_text_end = .); } }\n";
 
@@ -68,8 +69,7 @@ impl Kit {
     }
 
     fn build_plugin(&self, version: u32) -> Result<()> {
-        // Each version has a target directory of its own: cargo would otherwise build it anew for every change of
-        // feature.
+        // Each version has its own target directory: cargo would otherwise rebuild it for every change of feature.
         let directory = target().join(format!("plugin-{version}"));
         let feature = format!("llvm{version}");
         cargo(&[
@@ -145,8 +145,8 @@ impl Kit {
     }
 }
 
-/// The header of the programs, and those that stand in front of other libraries' own.
-const HEADERS: [&str; 2] = ["racehunter.h", "bits/c++config.h"];
+/// The header for programs, and those that override headers of other libraries.
+const HEADERS: [&str; 3] = ["racehunter.h", "bits/c++config.h", "bits/atomic_wait.h"];
 
 fn copy_headers(from: &Path, to: &Path) -> Result<()> {
     for header in HEADERS {
@@ -171,7 +171,7 @@ fn exported_symbols(object: &Path) -> Result<Vec<String>> {
     Ok(names.filter(|name| !name.starts_with("_ZN") && !name.starts_with("_R") && !name.contains("rust")).collect())
 }
 
-/// Lets the program have functions of its own with the names of the C library's that the runtime models: an allocator,
+/// Lets the program define functions with the names of C library functions that the runtime models: an allocator,
 /// say, or a `connect` that has nothing to do with sockets.
 fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
     let own =
@@ -181,7 +181,7 @@ fn weaken(object: &Path, symbols: &[String], list: &Path) -> Result<()> {
     shell("objcopy", &[&format!("--weaken-symbols={}", list.display()), &object.to_string_lossy()]).done()
 }
 
-/// Copies by way of a temporary file: the old one may be running.
+/// Copies through a temporary file: the old one may be running.
 fn replace(from: &Path, to: &Path) -> Result<()> {
     let unfinished = to.with_extension("unfinished");
     fs::copy(from, &unfinished)

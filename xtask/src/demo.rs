@@ -74,7 +74,7 @@ pub fn run_rust(kit: &Kit) -> Result<()> {
 /// Correct uses of crates that others build on, which are fetched for it.
 pub fn run_crates(kit: &Kit, options: &[&str]) -> Result<()> {
     let out = target().join("bench-crates");
-    // As the repository has it: without a lock file of its own.
+    // As in the repository: without its own lock file.
     let place = out.join("crate");
     std::fs::create_dir_all(place.join("src"))?;
     for file in ["Cargo.toml", "src/lib.rs"] {

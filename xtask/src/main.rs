@@ -1,7 +1,8 @@
-//! What a developer types: `cargo xtask build|install|demo|demo-rust|test|browser|targets|probes|chaos|real|oracle|bench`.
+//! The commands for developers: `cargo xtask
+//! build|install|demo|demo-rust|test|browser|targets|probes|chaos|real|oracle|bench`.
 //!
-//! Everything that the project needs beyond a Rust toolchain and a C compiler is installed from here, or named in one
-//! line where that is not possible. See [`packages`] for what that is, and [`build`] for how the parts fit together.
+//! This program installs everything that the project needs beyond a Rust toolchain and a C compiler, or names it in
+//! one line where that is not possible. See [`packages`] for the list, and [`build`] for how the parts fit together.
 #![forbid(unsafe_code)]
 
 mod browser;

@@ -16,7 +16,7 @@ const fn need_of(program: &'static str, package: &'static str) -> Need {
     Need { program, package }
 }
 
-/// The runtimes of clang's sanitizers, which our programs may be compiled with too.
+/// The runtimes of clang's sanitizers, with which programs under test may be compiled too.
 const SANITIZERS: Need =
     need_of("/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.tsan-x86_64.a", "libclang-rt-22-dev");
 
@@ -36,7 +36,7 @@ pub const TEST: &[Need] = &[
 ];
 /// To hunt in crates in Rust: the LLVM of the toolchain.
 pub const RUST: &[Need] = &[need_of("clang-22", "clang-22"), need_of("llvm-config-22", "llvm-22-dev")];
-/// To look at the page of a report.
+/// To check the HTML page of a report.
 pub const BROWSER: &[Need] = &[need_of("chromium", "chromium")];
 /// To measure: ThreadSanitizer's runtime, which is a peer.
 pub const BENCH: &[Need] = &[SANITIZERS];
@@ -51,7 +51,7 @@ pub const PROJECTS: &[Need] = &[
     need_of("/usr/include/bzlib.h", "libbz2-dev"),
 ];
 
-/// The LLVM versions that there is a plugin for, the preferred one first.
+/// The LLVM versions for which there is a plugin, the preferred one first.
 pub const LLVM_VERSIONS: [u32; 2] = [22, 19];
 
 fn is_there(program: &str) -> bool {
@@ -73,7 +73,7 @@ pub fn need(needs: &[Need]) -> Result<()> {
     if missing.is_empty() { Ok(()) } else { install(&missing) }
 }
 
-/// Makes sure that some supported LLVM is there; returns the versions that are.
+/// Ensures that some supported LLVM is installed; returns the installed versions.
 pub fn need_llvm() -> Result<Vec<u32>> {
     if !LLVM_VERSIONS.iter().any(|&version| has_llvm(version)) {
         let packages = |version: u32| vec![format!("clang-{version}"), format!("llvm-{version}-dev")];
@@ -101,8 +101,8 @@ fn install(packages: &[&str]) -> Result<()> {
         .into_iter()
         .chain(packages.iter().copied())
         .collect();
-    // The lists of a new machine are empty or old; ask for new ones only when the packages are not found, which is no
-    // error that anybody needs to read.
+    // The package lists of a new machine are empty or old. They are refreshed only if the packages are not found,
+    // which is not an error that needs to be shown.
     if apt(&words).succeeds() {
         return Ok(());
     }

@@ -51,12 +51,12 @@ impl Shell {
         Ok(())
     }
 
-    /// Runs it and returns the status, whatever it is.
+    /// Runs it and returns the status.
     pub fn status(mut self) -> Result<Option<i32>> {
         Ok(self.command.status().with_context(|| format!("cannot run `{}`", self.name))?.code())
     }
 
-    /// Runs it without a word, and tells whether it succeeded.
+    /// Runs it without output, and returns whether it succeeded.
     pub fn succeeds(mut self) -> bool {
         self.command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }

@@ -35,7 +35,7 @@ pub fn run(filter: &[&str]) -> Result<()> {
             "test",
             "--quiet",
             "--release",
-            // There are no tests in documentation, and to look for them takes a while.
+            // There are no doc tests, and looking for them takes a while.
             "--lib",
             "--bins",
             "--tests",

@@ -110,7 +110,7 @@ fn bug_data_race() {
     });
 }
 
-/// The flag that says that the value is there does not order the value.
+/// The flag that says that the value is ready does not order the value.
 #[test]
 fn bug_relaxed_publication() {
     check(|| {
@@ -145,7 +145,7 @@ fn bug_two_locks() {
     });
 }
 
-/// The signal comes between the look at the flag and the wait.
+/// The signal comes between the check of the flag and the wait.
 #[test]
 fn bug_missed_signal() {
     check(|| {
@@ -163,7 +163,7 @@ fn bug_missed_signal() {
     });
 }
 
-/// A queue of two, with the index published before the item is there.
+/// A queue of two, with the index published before the item is written.
 #[test]
 fn bug_ring() {
     check(|| {

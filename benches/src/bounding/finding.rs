@@ -17,7 +17,7 @@ const TYPES: [(u32, u32, u32); 6] = [(0, 0, 2), (0, 0, 3), (0, 0, 4), (1, 1, 2),
 /// Price paths that the program follows: enough for the accesses to be most of its time.
 const PATHS: u64 = 4000;
 
-/// Prints the table. A search that finds nothing ends after so many executions.
+/// Prints the table. A search that finds nothing ends after this many executions.
 pub fn show(programs: &Programs, effort: Effort) -> Result<()> {
     let (seeds, runs) = if effort.is_full() { (5, 1000) } else { (1, 50) };
     println!(

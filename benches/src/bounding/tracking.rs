@@ -1,4 +1,4 @@
-//! How long one execution takes that is about no variable, one, two, or all of them.
+//! How long one execution takes that tracks no variable, one, two, or all of them.
 
 use super::source;
 use crate::executions::{default_plan, once, run, start};
@@ -122,14 +122,14 @@ fn learn(processes: &mut Processes) -> Result<()> {
     Ok(())
 }
 
-/// Makes walks that are about so many variables.
+/// Makes walks that track this many variables.
 struct Walker {
     analysis: Walks,
     waiting: Vec<<Walks as racehunter_explore::Analysis>::Target>,
 }
 
 impl Walker {
-    /// Lets the first walk, which cares for everything, tell what there is.
+    /// Lets the first walk, which tracks everything, show which variables there are.
     fn new(variables: u32, processes: &mut Processes) -> Result<Self> {
         let mut analysis = Walks::pct_variables(variables + 1, variables, 1).selective(true);
         let mut waiting = analysis.initial_targets();

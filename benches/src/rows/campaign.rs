@@ -1,4 +1,4 @@
-//! What a campaign takes in memory, however long it is and however much waits.
+//! Memory of a campaign, for any length and any number of waiting targets.
 
 use super::Effort;
 use crate::executions::start;
@@ -74,7 +74,7 @@ pub fn pending(_: &Programs, effort: Effort) -> Result<Vec<Row>> {
     Ok(vec![Row { goal, notes: vec![note], ..Row::new("ten million pending targets", Value::Mebibytes(most)) }])
 }
 
-/// Memory after a tenth of so many executions and after all of them.
+/// Memory after a tenth of the executions and after all of them.
 fn growth(executor: &mut dyn Executor, portfolio: Portfolio, points: Points, runs: u64) -> Result<[f64; 2]> {
     let tenth = Cell::new(0.0);
     let mut progress = |progress: Progress<'_>| {

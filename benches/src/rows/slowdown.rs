@@ -8,8 +8,7 @@ use crate::table::{Goal, Row, Value, thousands};
 use anyhow::{Result, ensure};
 use std::process::Command;
 
-/// A loop over memory that is mostly a thread's own. There is no goal for random keys: what the processor waits for
-/// there is the same for everybody.
+/// A loop over mostly private memory. There is no goal for random keys: there, every tool waits for the same memory.
 pub fn hot(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let (source, iterations) = (source("hot"), effort.size(3_000_000).to_string());
     let arguments = |order| ["4", iterations.as_str(), order];
@@ -35,7 +34,7 @@ fn measure(
     let [plain, tsan] = [programs.build(source, Build::Plain)?, programs.build(source, Build::Tsan)?];
     let mut processes = start(&programs.build(source, Build::Ours)?, arguments, 1)?;
     let expected = native(Command::new(&plain).args(arguments))?.output;
-    // The first execution tells how many threads to keep ready for the others.
+    // The first execution shows how many threads to keep ready for the others.
     let (first, _) = once(&mut processes, &default_plan(true))?;
     ensure!(first.output == expected.as_bytes(), "{name}: under RaceHunter the program writes something else");
 

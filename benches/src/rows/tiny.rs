@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Plans that are handed over at once.
 const BATCH: u64 = 128;
 
-/// Processor time of one execution, with everything that it takes: server, process, controller.
+/// Processor time of one execution, including server, process and controller.
 fn execution(program: &Path, batches: [u64; 2], loops: bool) -> Result<f64> {
     let batch = per_item(batches, |batches| {
         whole_cpu(|| {
@@ -28,8 +28,8 @@ fn execution(program: &Path, batches: [u64; 2], loops: bool) -> Result<f64> {
     Ok(batch / BATCH as f64)
 }
 
-/// The parts of it that the controller and the processes of the executions take, the first batch left aside. What a
-/// process that loops takes is not known while it lives.
+/// The shares of the controller and of the executions' processes, without the first batch. The share of a process
+/// that loops is not known while it runs.
 fn parts(program: &Path, repeats: usize) -> Result<[f64; 2]> {
     let mut processes = start(program, &[], 1)?;
     run(&mut processes, &random_plans(0..BATCH))?;
@@ -90,7 +90,7 @@ pub fn in_process(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     }])
 }
 
-/// Each execution in a process of its own.
+/// Each execution in a separate process.
 pub fn fork_server(programs: &Programs, effort: Effort) -> Result<Vec<Row>> {
     let [plain, ours] = [programs.build(&source("tiny"), Build::Plain)?, programs.build(&source("tiny"), Build::Ours)?];
     let fork = programs.build(&source("fork"), Build::Plain)?;

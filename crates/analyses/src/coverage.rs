@@ -8,8 +8,9 @@
 //! executions up to some point, and go their own way from there.
 
 use racehunter_explore::{
-    Analysis, Execution, Loader, Outcome, Part, Plan, Record, Saver, Style, Switch, Tail, Unusable, path_priority,
+    Analysis, Execution, Loader, Outcome, Part, Plan, Saver, Style, Switch, Tail, Unusable, path_priority,
 };
+use racehunter_log::Event;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
@@ -104,17 +105,18 @@ impl Coverage {
         let mut writers: HashMap<u64, u64> = HashMap::new();
         let mut before: HashMap<u32, u64> = HashMap::new();
         let known = self.covered.len();
-        for record in &execution.records {
-            let Some(object) = record.variable() else { continue };
-            if let Some(&code) = writers.get(&object) {
-                let pair = hash(code, record.code);
+        for entry in execution.entries() {
+            let Some(object) = entry.variable().map(|object| object.0) else { continue };
+            let code = entry.code().0;
+            if let Some(&writer) = writers.get(&object) {
+                let pair = hash(writer, code);
                 self.cover(pair);
-                if let Some(before) = before.insert(record.thread, pair) {
+                if let Some(before) = before.insert(entry.thread().0, pair) {
                     self.cover(hash(before, pair));
                 }
             }
-            if changes(record) {
-                writers.insert(object, record.code);
+            if changes(&entry.event()) {
+                writers.insert(object, code);
             }
         }
         self.covered.len() > known
@@ -128,8 +130,8 @@ impl Coverage {
 }
 
 /// Whether what comes after can tell that it happened.
-fn changes(record: &Record) -> bool {
-    record.kind.is_write() || record.kind.is_synchronisation()
+fn changes(event: &Event) -> bool {
+    event.access().is_some_and(|access| access.mode.writes()) || event.synchronisation().is_some()
 }
 
 fn hash(before: u64, after: u64) -> u64 {
@@ -141,7 +143,7 @@ fn hash(before: u64, after: u64) -> u64 {
 impl Kept {
     fn new(execution: &Execution) -> Self {
         let mut points: Vec<u64> =
-            execution.records.iter().filter(|record| record.variable().is_some()).map(|record| record.index).collect();
+            execution.entries().filter(|entry| entry.variable().is_some()).map(|entry| entry.number().0).collect();
         let step = points.len().div_ceil(POINTS).max(1);
         points = points.into_iter().step_by(step).collect();
         Self { switches: execution.switches(), points }

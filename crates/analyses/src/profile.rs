@@ -1,9 +1,9 @@
 //! What executions of a program are like, as far as they were seen: the numbers that the chances of walks depend on.
 
 use racehunter_explore::{
-    Execution, Going, Kind, Loader, MOST_TRACKED, MOST_WEIGHTS, Record, Saver, Tracked, Unusable, Variable, Variables,
-    decisions,
+    Execution, Going, Loader, MOST_TRACKED, MOST_WEIGHTS, Saver, Tracked, Unusable, Variable, Variables, decisions,
 };
+use racehunter_log::Event;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Accesses of a variable by one thread that are told of, at most: a loop that spins has any number of them.
@@ -135,9 +135,8 @@ impl Profile {
     }
 
     fn note_common(&mut self, execution: &Execution) -> bool {
-        let by_luck =
-            |record: &Record| record.kind == Kind::Suspended || record.kind == Kind::Blocked && record.size != 0;
-        self.chancy |= execution.records.iter().any(by_luck);
+        let by_luck = |event: Event| matches!(event, Event::Suspended { .. } | Event::Blocked { may_wake: true, .. });
+        self.chancy |= execution.entries().any(|entry| entry.is_scheduling() && by_luck(entry.event()));
         let threads = u64::from(execution.threads);
         let grew = threads > self.threads;
         self.threads = self.threads.max(threads);
@@ -147,9 +146,12 @@ impl Profile {
     /// Takes in an execution that cared for these variables only. True when one of the numbers grew. Its log leaves out most
     /// accesses, and what would name a variable that is not known yet.
     pub fn note_selected(&mut self, execution: &Execution, selected: &[Tracked]) -> bool {
-        let counted = execution.records.iter().find(|record| record.kind == Kind::Counted);
+        let counted = execution.entries().find_map(|entry| match entry.event() {
+            Event::Counted { accesses } => Some(accesses),
+            _ => None,
+        });
         let begun = u64::from(execution.threads).saturating_sub(1);
-        let accesses = counted.map_or(0, |record| record.object.saturating_sub(begun));
+        let accesses = counted.map_or(0, |counted| counted.saturating_sub(begun));
         let known = |variable| self.accesses.get(variable).map_or(0, |known: &Accesses| known.most);
         let more = accesses.saturating_sub(selected.iter().map(known).sum());
         // Which of the variables has them is not known: what is said of all of them is true in any case.
@@ -164,27 +166,30 @@ impl Profile {
     pub fn note_variables(&mut self, execution: &Execution) -> bool {
         let mut variables = Variables::default();
         let (mut alone, mut new_sites) = (true, false);
-        for record in &execution.records {
-            let variable = variables.note(execution, record);
+        for entry in execution.entries() {
+            let variable = variables.note(execution, entry);
+            let thread = entry.thread().0;
             // As in the target: before the first creation nothing can come between two accesses.
             if let Some(variable) = variable.filter(|_| !alone) {
                 let tracked = match variable {
                     Variable::Heap { code, .. } => Tracked::AllocatedAt(code),
-                    _ => Tracked::At(record.variable().unwrap_or_default()),
+                    _ => Tracked::At(entry.variable().unwrap_or_default().0),
                 };
-                let known =
-                    self.accesses.entry(tracked).or_insert(Accesses { thread: record.thread, ..Accesses::default() });
+                let known = self.accesses.entry(tracked).or_insert(Accesses { thread, ..Accesses::default() });
                 if known.now == 0 && !known.shared {
-                    known.thread = record.thread;
+                    known.thread = thread;
                 }
                 known.now += 1;
-                known.of_threads.entry(variables.path(record.thread)).or_default().1 += 1;
-                known.shared |= known.thread != record.thread;
-                new_sites |= record.site != 0 && !record.kind.is_atomic() && known.sites.insert(record.site);
+                known.of_threads.entry(variables.path(thread)).or_default().1 += 1;
+                known.shared |= known.thread != thread;
+                let is_atomic = entry.access().is_some_and(|access| access.mode.is_atomic());
+                if let Some(site) = entry.site().filter(|_| !is_atomic) {
+                    new_sites |= known.sites.insert(site.logged());
+                }
             }
-            if record.kind == Kind::Create {
+            if let (false, Event::Create { child, .. }) = (entry.is_access(), entry.event()) {
                 alone = false;
-                self.parents.insert(variables.path(record.object as u32), variables.path(record.thread));
+                self.parents.insert(variables.path(child.0), variables.path(thread));
             }
         }
         for known in self.accesses.values_mut() {

@@ -7,8 +7,8 @@
 //! of a turn costs a preemption, which the bound may not allow; to let the thread run before that turn began may cost
 //! nothing. So it is wanted at the beginning of the turn as well.
 
-use crate::past::{Footprint, Spread};
-use racehunter_explore::{Decision, Execution, Going, Kind, Outcome, Record, Step, decisions};
+use racehunter_explore::{Decision, Execution, Going, Outcome, Record, Step, decisions};
+use racehunter_log::{Address, Attempt, Entry, Event, Footprint, ObjectHasher, ThreadId, VectorClock};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
@@ -56,10 +56,11 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
             // Nobody need ever do anything that wakes them up, so no conflict tells that they are wanted.
             races.want(moment, None);
         }
-        let mut now = execution.records[next..].iter().take_while(|record| record.index <= decision.at);
-        if !now.any(|record| record.kind.is_event()) {
-            // What it does concerns nobody else, and is not in the log; but the program may end before it.
-            races.happens(&Record { index: decision.at, thread: decision.to, kind: Kind::Fence, ..Record::default() });
+        let later = racehunter_log::entries(&execution.records[next..]);
+        let mut now = later.take_while(|entry| entry.number().0 <= decision.at);
+        if !now.any(|entry| entry.is_operation()) {
+            // What it does concerns no other thread, and is not in the log; but the program may end before it.
+            races.happens(decision.at, ThreadId(decision.to), &Event::Fence { annotation: Address(0) });
         }
     }
     races.read_before(&execution.records, next, end);
@@ -72,7 +73,7 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
         if pending.is_empty() {
             races.want(moment, None);
         }
-        races.conflict(running, &Footprint::everything(), false);
+        races.conflict(ThreadId(running), &Footprint::everything(), false);
     }
     races.wants
 }
@@ -81,40 +82,37 @@ pub(crate) fn wants(execution: &Execution, bounded: bool, end: u64) -> Wants {
 /// been left for nothing after that.
 type Moment = (u64, [u64; 2]);
 
-/// Events of each thread that are known to come before something.
-type Clock = Vec<u32>;
-
-/// An event that others may conflict with.
+/// An operation that others may conflict with.
 #[derive(Clone)]
-struct Event {
+struct Seen {
     /// Its number among those of its thread, from 1, and among all.
     count: u32,
     index: u64,
     /// When it was decided about; there is none before the first decision.
     moment: Option<Moment>,
     /// What comes before it, itself included.
-    clock: Rc<Clock>,
+    clock: Rc<VectorClock>,
 }
 
 /// The last events of one thread at an object.
 #[derive(Clone, Default)]
 struct Touched {
-    looked: Option<Event>,
-    changed: Option<Event>,
+    read: Option<Seen>,
+    changed: Option<Seen>,
     /// Gave the object back: who waits for it comes after that.
-    released: Option<Event>,
+    released: Option<Seen>,
 }
 
 #[derive(Default)]
 struct Races {
     bounded: bool,
     /// What comes before the next event of each thread.
-    clocks: Vec<Clock>,
+    clocks: Vec<VectorClock>,
     /// The last event of each thread, and the last one that has to do with everything.
-    last: Vec<Option<Event>>,
-    wide: Vec<Option<Event>>,
+    last: Vec<Option<Seen>>,
+    wide: Vec<Option<Seen>>,
     /// What each thread has done to an object.
-    objects: HashMap<u64, Vec<Touched>, BuildHasherDefault<Spread>>,
+    objects: HashMap<u64, Vec<Touched>, BuildHasherDefault<ObjectHasher>>,
     /// Threads that could go on at any time, without a reason.
     waiting: BTreeSet<u32>,
     /// Threads that wait, and can go on when time passes.
@@ -128,108 +126,118 @@ struct Races {
 impl Races {
     /// Reads the records before event `at`, from `next` on. What is left begins where it says.
     fn read_before(&mut self, records: &[Record], mut next: usize, at: u64) -> usize {
-        while let Some(record) = records.get(next).filter(|record| record.index < at) {
-            if record.kind.is_event() {
-                self.happens(record);
-            } else if matches!(record.kind, Kind::Blocked | Kind::Suspended) {
-                // It would not have to wait, and would not be left for nothing, had it come before others.
-                let mut awaited = Footprint::awaited(record);
-                awaited.changes_all(true);
-                self.conflict(record.thread, &awaited, true);
-                if record.kind == Kind::Suspended {
-                    self.suspended.insert(record.thread);
-                } else if record.size != 0 {
-                    self.waiting.insert(record.thread);
-                    // It wakes up without a reason only while somebody else can go on: so it is wanted before all others.
-                    self.conflict(record.thread, &Footprint::everything(), false);
+        while let Some(entry) = records.get(next).map(Entry::of).filter(|entry| entry.number().0 < at) {
+            let thread = entry.thread();
+            match entry.event() {
+                event if entry.is_operation() => self.happens(entry.number().0, thread, &event),
+                Event::Blocked { on, may_wake } => {
+                    self.waits_for(thread, &Footprint::awaited(&on));
+                    if may_wake {
+                        self.waiting.insert(thread.0);
+                        // It wakes up spuriously only while another thread can go on: so it is wanted before all others.
+                        self.conflict(thread, &Footprint::everything(), false);
+                    }
                 }
-            } else if record.kind == Kind::Woken {
-                self.waiting.remove(&record.thread);
-                let waker = self.moment.filter(|&(at, _)| at == record.index);
-                if let (true, Some(moment)) = (self.suspended.remove(&record.thread), waker) {
-                    // It would have gone on by a time-out, had it come before who wakes it.
-                    self.want(moment, Some(record.thread));
+                Event::Suspended { on } => {
+                    self.waits_for(thread, &Footprint::awaited(&on));
+                    self.suspended.insert(thread.0);
                 }
+                Event::Woken => {
+                    self.waiting.remove(&thread.0);
+                    let waker = self.moment.filter(|&(at, _)| at == entry.number().0);
+                    if let (true, Some(moment)) = (self.suspended.remove(&thread.0), waker) {
+                        // It would have gone on by a time-out, had it come before the thread that wakes it.
+                        self.want(moment, Some(thread.0));
+                    }
+                }
+                _ => {}
             }
             next += 1;
         }
         next
     }
 
-    /// A decision after the end of what is explored: what the thread does there is what it would have done next.
-    fn is_next(&mut self, records: &[Record], decision: &Decision) {
-        let event = records.iter().find(|record| record.kind.is_event() && record.thread == decision.to);
-        let Some(event) = event else { return };
-        let footprint = self.footprint(event, self.time_passes || event.index != decision.at);
-        self.conflict(decision.to, &footprint, takes(event.kind));
+    /// A thread begins to wait. It would not have to, and would not be left at no cost, had it come before others.
+    fn waits_for(&mut self, thread: ThreadId, awaited: &Footprint) {
+        let mut awaited = awaited.clone();
+        awaited.change_all();
+        self.conflict(thread, &awaited, true);
     }
 
-    fn know(&mut self, thread: u32) {
-        let count = self.clocks.len().max(thread as usize + 1);
-        self.clocks.resize_with(count, Clock::new);
+    /// A decision after the end of what is explored: what the thread does there is what it would have done next.
+    fn is_next(&mut self, records: &[Record], decision: &Decision) {
+        let thread = ThreadId(decision.to);
+        let mut entries = racehunter_log::entries(records);
+        let Some(entry) = entries.find(|entry| entry.is_operation() && entry.thread() == thread) else { return };
+        let event = entry.event();
+        let footprint = self.footprint(thread, &event, self.time_passes || entry.number().0 != decision.at);
+        self.conflict(thread, &footprint, takes(&event));
+    }
+
+    fn know(&mut self, thread: ThreadId) {
+        let count = self.clocks.len().max(thread.index() + 1);
+        self.clocks.resize_with(count, VectorClock::default);
         self.last.resize(count, None);
         self.wide.resize(count, None);
     }
 
-    fn footprint(&self, record: &Record, time_passes: bool) -> Footprint {
-        // What it costs to go on after a yield depends on who else can.
-        let yields = self.bounded && record.kind == Kind::Yield;
-        Footprint::of(record, time_passes || yields)
+    fn footprint(&self, thread: ThreadId, event: &Event, time_passes: bool) -> Footprint {
+        // What it costs to go on after a yield depends on which other threads can.
+        let yields = self.bounded && *event == Event::Yield;
+        Footprint::of_event(thread, event, time_passes || yields)
     }
 
-    fn happens(&mut self, record: &Record) {
-        let thread = record.thread as usize;
-        self.waiting.remove(&record.thread);
-        self.suspended.remove(&record.thread);
-        let decided = self.moment.filter(|&(at, _)| at == record.index);
-        let footprint = self.footprint(record, decided.is_some() && self.time_passes);
-        let mut clock = self.conflict(record.thread, &footprint, takes(record.kind));
-        clock[thread] += 1;
-        let event = Event { count: clock[thread], index: record.index, moment: decided, clock: Rc::new(clock.clone()) };
-        if record.kind == Kind::Create {
-            self.know(record.object as u32);
-            self.clocks[record.object as usize].clone_from(&clock);
+    fn happens(&mut self, number: u64, thread: ThreadId, event: &Event) {
+        self.waiting.remove(&thread.0);
+        self.suspended.remove(&thread.0);
+        let decided = self.moment.filter(|&(at, _)| at == number);
+        let footprint = self.footprint(thread, event, decided.is_some() && self.time_passes);
+        let mut clock = self.conflict(thread, &footprint, takes(event));
+        let count = clock.increment(thread);
+        let seen = Seen { count, index: number, moment: decided, clock: Rc::new(clock.clone()) };
+        if let Event::Create { child, .. } = *event {
+            self.know(child);
+            self.clocks[child.index()].clone_from(&clock);
         }
-        self.clocks[thread] = clock;
-        for &(object, changes) in footprint.objects() {
-            let all = self.objects.entry(object).or_default();
-            all.resize(all.len().max(thread + 1), Touched::default());
-            let touched = &mut all[thread];
-            let which = if gives(record.kind) {
+        self.clocks[thread.index()] = clock;
+        for touch in footprint.touches() {
+            let all = self.objects.entry(touch.object).or_default();
+            all.resize(all.len().max(thread.index() + 1), Touched::default());
+            let touched = &mut all[thread.index()];
+            let which = if gives(event) {
                 &mut touched.released
-            } else if changes {
+            } else if touch.changes {
                 &mut touched.changed
             } else {
-                &mut touched.looked
+                &mut touched.read
             };
-            *which = Some(event.clone());
+            *which = Some(seen.clone());
         }
         if footprint.is_everything() {
-            self.wide[thread] = Some(event.clone());
+            self.wide[thread.index()] = Some(seen.clone());
         }
-        self.last[thread] = Some(event);
+        self.last[thread.index()] = Some(seen);
     }
 
     /// Wants the other order of what conflicts with what a thread does now. Returns what comes before that.
     /// `takes`: it has to wait for others to give back what it takes.
-    fn conflict(&mut self, thread: u32, footprint: &Footprint, takes: bool) -> Clock {
+    fn conflict(&mut self, thread: ThreadId, footprint: &Footprint, takes: bool) -> VectorClock {
         self.know(thread);
-        let mut clock = self.clocks[thread as usize].clone();
-        clock.resize(self.clocks.len(), 0);
-        let known = clock.clone();
+        let known = self.clocks[thread.index()].clone();
+        let mut clock = known.clone();
         // It cannot take what was not given back. But before that it may have come as far as to wait for it, and be left
         // there for nothing; unless that is where it was.
-        let before = self.last[thread as usize].as_ref().map_or(0, |last| last.index);
+        let before = self.last[thread.index()].as_ref().map_or(0, |last| last.index);
         let mut races = Vec::new();
-        for other in (0..self.clocks.len()).filter(|&other| other != thread as usize) {
+        for other in (0..self.clocks.len()).filter(|&other| other != thread.index()) {
             let last = self.last[other].as_ref().filter(|_| footprint.is_everything());
             let wide = [last, self.wide[other].as_ref()].into_iter().flatten();
-            let touched = footprint.objects().iter().filter_map(|(object, changes)| {
-                let touched = self.objects.get(object)?.get(other)?;
-                Some((touched, *changes))
+            let touched = footprint.touches().filter_map(|touch| {
+                let touched = self.objects.get(&touch.object)?.get(other)?;
+                Some((touched, touch.changes))
             });
             let events = touched.clone().flat_map(|(touched, changes)| {
-                [touched.changed.as_ref(), touched.looked.as_ref().filter(|_| changes)].into_iter().flatten()
+                [touched.changed.as_ref(), touched.read.as_ref().filter(|_| changes)].into_iter().flatten()
             });
             let releases = touched.filter_map(|(touched, _)| touched.released.as_ref());
             let reversible = wide.chain(events);
@@ -240,13 +248,14 @@ impl Races {
                     .filter(|event| !takes || self.bounded && event.index < before)
                     .max_by_key(|event| event.count),
             ];
-            let races_with = latest.into_iter().flatten().filter(|latest| latest.count > known[other]);
+            let races_with =
+                latest.into_iter().flatten().filter(|latest| latest.count > known.get(ThreadId(other as u32)));
             races.extend(races_with.filter_map(|latest| latest.moment));
             for event in reversible.chain(releases) {
-                clock.iter_mut().zip(event.clock.iter()).for_each(|(known, &count)| *known = count.max(*known));
+                clock.join(&event.clock);
             }
         }
-        races.into_iter().for_each(|moment| self.want(moment, Some(thread)));
+        races.into_iter().for_each(|moment| self.want(moment, Some(thread.0)));
         clock
     }
 
@@ -265,10 +274,10 @@ impl Races {
 }
 
 /// Whether an operation cannot come before others gave back what it takes.
-const fn takes(kind: Kind) -> bool {
-    matches!(kind, Kind::Lock | Kind::ReadLock | Kind::WriteLock | Kind::WaitEnd | Kind::Join)
+const fn takes(event: &Event) -> bool {
+    matches!(event, Event::Acquire { attempt: Attempt::Blocking, .. } | Event::WaitEnd { .. } | Event::Join { .. })
 }
 
-const fn gives(kind: Kind) -> bool {
-    matches!(kind, Kind::Unlock | Kind::RwUnlock | Kind::Exit)
+const fn gives(event: &Event) -> bool {
+    matches!(event, Event::Release { .. } | Event::Exit)
 }

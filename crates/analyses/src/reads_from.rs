@@ -11,9 +11,10 @@
 mod saved;
 
 use racehunter_explore::{
-    Analysis, Execution, Kind, Loader, MOST_RIVALS, MOST_WISHES, Outcome, Part, Place, Plan, Record, Saver, Style,
-    Tail, Unusable, Variables, Wish, path_priority,
+    Analysis, Execution, Loader, MOST_RIVALS, MOST_WISHES, Outcome, Part, Place, Plan, Saver, Style, Tail, Unusable,
+    Variables, Wish, path_priority,
 };
+use racehunter_log::AccessMode;
 use saved::{load_map, load_wanted, load_wish, save_map, save_wanted, save_wish};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault};
@@ -189,35 +190,36 @@ impl ReadsFrom {
         let mut seen: BTreeMap<u64, Vec<(Read, u64)>> = BTreeMap::new();
         // How often, and from where first.
         let mut counts: HashMap<Read, (u32, u64)> = HashMap::new();
-        for record in &execution.records {
-            let _ = variables.note(execution, record);
-            let gate = gates.entry(record.thread).or_default();
-            if takes(record) {
+        for entry in execution.entries() {
+            let _ = variables.note(execution, entry);
+            let (thread, code) = (entry.thread().0, entry.code().0);
+            let gate = gates.entry(thread).or_default();
+            let event = entry.event();
+            if event.acquired().is_some() {
                 if gate.0 == 0 {
-                    gate.1 = record.code;
+                    gate.1 = code;
                 }
                 gate.0 += 1;
-            } else if gives(record) {
+            } else if event.released().is_some() {
                 gate.0 = gate.0.saturating_sub(1);
             }
-            if !record.kind.is_access() || record.code == 0 {
-                continue;
-            }
-            let place = Place { code: record.code, gate: if gate.0 == 0 { record.code } else { gate.1 } };
-            let memory = memory.entry(record.object).or_default();
-            let read = Read { path: variables.path(record.thread), code: record.code };
-            if matches!(record.kind, Kind::Read | Kind::AtomicRead | Kind::AtomicUpdate) {
-                let (count, _) = counts.entry(read).or_insert((0, record.object));
+            let Some(access) = event.access().filter(|_| code != 0) else { continue };
+            let (mode, address) = (access.mode, access.address.0);
+            let place = Place { code, gate: if gate.0 == 0 { code } else { gate.1 } };
+            let memory = memory.entry(address).or_default();
+            let read = Read { path: variables.path(thread), code };
+            if mode.reads() && !mode.is_range() {
+                let (count, _) = counts.entry(read).or_insert((0, address));
                 *count += 1;
-                memory.reads.insert(read, (place.gate, record.kind == Kind::AtomicUpdate));
-                if *count == 1 && !memory.is_own(record.thread) {
+                memory.reads.insert(read, (place.gate, mode == AccessMode::AtomicUpdate));
+                if *count == 1 && !memory.is_own(thread) {
                     let write = memory.last.map_or(BEFORE_ALL, |(_, write)| write);
                     seen.entry(read.path).or_default().push((read, write));
                 }
             }
-            if record.kind.is_write() && record.kind != Kind::Free {
-                memory.last = Some((record.thread, record.code));
-                memory.writes.insert((read.path, record.code), place.gate);
+            if mode.writes() && mode != AccessMode::Free {
+                memory.last = Some((thread, code));
+                memory.writes.insert((read.path, code), place.gate);
             }
         }
         self.note_reads(memory.values(), &counts);
@@ -419,18 +421,6 @@ impl Memory {
     fn is_own(&self, thread: u32) -> bool {
         self.last.is_some_and(|(last, _)| last == thread)
     }
-}
-
-fn takes(record: &Record) -> bool {
-    match record.kind {
-        Kind::Lock | Kind::ReadLock | Kind::WriteLock => true,
-        Kind::TryLock | Kind::TryReadLock | Kind::TryWriteLock => record.detail == 1,
-        _ => false,
-    }
-}
-
-fn gives(record: &Record) -> bool {
-    matches!(record.kind, Kind::Unlock | Kind::RwUnlock | Kind::Wait)
 }
 
 impl Analysis for ReadsFrom {

@@ -17,8 +17,8 @@
 //!
 //! Together they are exact because a moment counts as visited only when no more threads slept there than do now.
 
-use crate::past::{Footprint, Past, mix};
-use racehunter_explore::{Decision, Decisions, Execution, Going, Kind, Outcome, Record, Step};
+use racehunter_explore::{Decision, Decisions, Execution, Going, Outcome, Record, Step};
+use racehunter_log::{Entry, Event, Footprint, Past, mix};
 
 /// The way of an execution through its moments, as far as its decisions were looked at.
 pub(crate) struct Way<'e> {
@@ -51,7 +51,7 @@ impl<'e> Way<'e> {
             Outcome::Exited(_) | Outcome::Crashed { .. } | Outcome::Asserted { .. } | Outcome::Lost(_)
         );
         let records = &execution.records[..];
-        let end = records.iter().rposition(|record| record.kind.is_event()).filter(|_| ends);
+        let end = execution.entries().rposition(|entry| entry.is_operation()).filter(|_| ends);
         let (past, running, own) = (Past::default(), (0, 1), Vec::new());
         Self { records, next: 0, end, past, running, own, timed: None, early, sleepers: Vec::new() }
     }
@@ -67,33 +67,43 @@ impl<'e> Way<'e> {
     }
 
     fn footprint(&self, position: usize, time_passes: bool) -> Footprint {
-        Footprint::of(&self.records[position], time_passes || self.end == Some(position))
+        Footprint::of(Entry::of(&self.records[position]), time_passes || self.end == Some(position))
     }
 
     /// Goes on to the moment before event `at`.
     pub fn reach(&mut self, at: u64) {
-        while let Some(record) = self.records.get(self.next) {
+        while let Some(entry) = self.records.get(self.next).map(Entry::of) {
+            let number = entry.number().0;
             // The event itself need not be in the log: then what follows it must not be taken for what comes before.
-            if record.index > at || record.kind.is_event() && record.index == at {
+            if number > at || entry.is_operation() && number == at {
                 break;
             }
-            if record.kind.is_event() {
-                let footprint = self.footprint(self.next, self.timed == Some(record.index));
-                self.account(record.index);
-                self.running = (record.thread, record.index + 1);
-                if let Some(own) = self.own.get_mut(record.thread as usize) {
+            let event = entry.event();
+            if entry.is_operation() {
+                let current = entry.thread();
+                let time_passes = self.timed == Some(number) || self.end == Some(self.next);
+                let footprint = Footprint::of_event(current, &event, time_passes);
+                self.account(number);
+                self.running = (current.0, number + 1);
+                if let Some(own) = self.own.get_mut(current.index()) {
                     *own = 0;
                 }
-                self.past.note(record, &footprint);
-                // Whether a yield lets others run depends on whether any can, and who sleeps might no longer.
-                let wakes = |wants: &Footprint| record.kind == Kind::Yield || wants.conflicts(&footprint);
-                self.sleepers.retain(|(thread, wants)| *thread != record.thread && !wakes(wants));
-            } else if matches!(record.kind, Kind::Blocked | Kind::Suspended) {
-                let awaited = Footprint::awaited(record);
-                self.sleepers.retain(|(_, wants)| !wants.conflicts(&awaited));
-            } else if record.kind == Kind::Switch {
-                self.account(record.index);
-                self.running.0 = record.object as u32;
+                self.past.note(entry, &footprint);
+                // Whether a yield lets others run depends on whether any can, and a thread that sleeps might not any more.
+                let wakes = |wants: &Footprint| event == Event::Yield || wants.conflicts(&footprint);
+                self.sleepers.retain(|(thread, wants)| *thread != current.0 && !wakes(wants));
+            } else {
+                match event {
+                    Event::Blocked { on, .. } | Event::Suspended { on } => {
+                        let awaited = Footprint::awaited(&on);
+                        self.sleepers.retain(|(_, wants)| !wants.conflicts(&awaited));
+                    }
+                    Event::Switch { to, .. } => {
+                        self.account(number);
+                        self.running.0 = to.0;
+                    }
+                    _ => {}
+                }
             }
             self.next += 1;
         }
@@ -139,13 +149,15 @@ impl<'e> Way<'e> {
 
     /// A thread that is ready sleeps from here on: what begins with its next operation is explored elsewhere.
     pub fn sleep(&mut self, thread: u32) {
-        let later = self.records[self.next..].iter();
-        let wanted = later.enumerate().find(|(_, record)| record.kind.is_event() && record.thread == thread);
+        let later = racehunter_log::entries(&self.records[self.next..]);
+        let wanted = later.enumerate().find(|(_, entry)| entry.is_operation() && entry.thread().0 == thread);
         // What it will do is seen when it does it. A thread that never gets there does not sleep.
-        if let Some((offset, record)) = wanted {
+        if let Some((offset, entry)) = wanted {
             let mut footprint = self.footprint(self.next + offset, false);
             // Whether an atomic operation changes anything can depend on when it is made.
-            footprint.changes_all(record.kind.is_atomic());
+            if entry.access().is_some_and(|access| access.mode.is_atomic()) {
+                footprint.change_all();
+            }
             self.sleepers.push((thread, footprint));
         }
     }
@@ -157,7 +169,7 @@ impl<'e> Way<'e> {
 
     /// Whether the thread that was chosen made the event that was decided about, and the program went on.
     pub fn happens(&self, decision: &Decision) -> bool {
-        let event = self.records.get(self.next).filter(|record| record.index == decision.at);
-        self.end != Some(self.next) && event.is_some_and(|event| event.thread == decision.to)
+        let event = self.records.get(self.next).map(Entry::of).filter(|entry| entry.number().0 == decision.at);
+        self.end != Some(self.next) && event.is_some_and(|entry| entry.thread().0 == decision.to)
     }
 }

@@ -62,7 +62,7 @@ impl Analysis for Sampling {
     }
 
     fn new_targets(&mut self, _: &u64, execution: &Execution) -> Vec<u64> {
-        let accesses = execution.records.iter().filter(|record| record.kind.is_access()).count() as u64;
+        let accesses = execution.entries().filter(|entry| entry.is_access()).count() as u64;
         self.accesses = self.accesses.max(accesses);
         self.targets((self.next + 1).max(AHEAD))
     }

@@ -8,6 +8,7 @@
 //! to the other one then, which they do not if the first thread goes on for ever.
 
 use racehunter_explore::{Analysis, Descriptor, Execution, Plan, Tail};
+use racehunter_log::SiteId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The analysis.
@@ -49,11 +50,10 @@ impl Suspects {
     /// Takes note of where instructions are; targets for the pairs of which both are known now.
     fn learn(&mut self, execution: &Execution) -> Vec<Target> {
         let mut is_new = false;
-        for record in execution.records.iter().filter(|record| record.kind.is_access() && record.code != 0) {
-            // Sites are numbered from 1 in logs.
-            let Some(site) = record.site.checked_sub(1) else { continue };
+        for entry in execution.entries().filter(|entry| entry.is_access() && entry.code().is_known()) {
+            let Some(SiteId(site)) = entry.site() else { continue };
             if self.pairs.iter().any(|pair| pair.contains(&site)) {
-                is_new |= self.codes.entry(site).or_default().insert(record.code);
+                is_new |= self.codes.entry(site).or_default().insert(entry.code().0);
             }
         }
         if !is_new {
@@ -125,7 +125,7 @@ impl Analysis for Suspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use racehunter_explore::{Kind, Record};
+    use racehunter_event::{Kind, Record};
 
     fn execution(accesses: &[(u32, u64)]) -> Execution {
         let record =

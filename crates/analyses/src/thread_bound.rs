@@ -19,10 +19,10 @@ use crate::Strategy;
 use crate::trie::{Last, ROOT, Trie};
 use crate::variable_bound::{Bounds, WHOLE, iteration_of, iterations_in_words, skipped_in_words};
 use racehunter_explore::{
-    Analysis, Causes, Decision, Execution, Going, Kind, LastVariables, Loader, MOST_CHANGED, Objects, Outcome,
-    PATIENCE_WITH_YIELDS, Part, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority,
-    path_priority,
+    Analysis, Decision, Execution, Going, LastVariables, Loader, MOST_CHANGED, Objects, Outcome, PATIENCE_WITH_YIELDS,
+    Part, Plan, Rank, Saver, Style, Tail, Unusable, Variable, decisions, part_priority, path_priority,
 };
+use racehunter_log::{Event, EventNumber, History};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
@@ -103,8 +103,8 @@ pub struct Target {
 /// What the rest of an execution depends on, besides priorities.
 #[derive(Default)]
 struct State {
-    /// The events so far, as [`Causes`] has them.
-    causes: u64,
+    /// The events so far, as [`History`] has them.
+    past: u64,
     /// The threads that are not over, with their paths, and the paths of all that were there so far.
     live: Vec<(u32, u64)>,
     known: Vec<u64>,
@@ -256,7 +256,7 @@ impl ThreadBound {
         order.sort_unstable();
         let order: Vec<u64> = order.into_iter().map(|(_, part)| part).collect();
         let mut hasher = DefaultHasher::new();
-        (state.causes, &state.last, used, order, variables).hash(&mut hasher);
+        (state.past, &state.last, used, order, variables).hash(&mut hasher);
         let is_new = self.begun.insert(hasher.finish());
         self.pruned += u64::from(!is_new);
         is_new
@@ -265,7 +265,7 @@ impl ThreadBound {
     /// Whether riders whose first preemption is here belong to the part of the search that is done here.
     fn owns(&self, state: &State, decision: &Decision) -> bool {
         let path = state.live.iter().find(|(thread, _)| *thread == decision.from).map_or(0, |&(_, path)| path);
-        self.part.owns(state.causes ^ path.rotate_left(17))
+        self.part.owns(state.past ^ path.rotate_left(17))
     }
 
     /// Parts that an order is about: threads, and what follows preemptions.
@@ -343,7 +343,7 @@ impl ThreadBound {
         let mut now = Vec::new();
         let objects = self.objects.clone();
         let mut last_variables = LastVariables::of(execution, objects.as_ref());
-        let mut causes = Causes::new(execution);
+        let mut history = History::new(&execution.records);
         let mut yields: HashMap<u32, u32> = HashMap::new();
         let mut last: Vec<u32> = Vec::new();
         let mut prefix = target.prefix;
@@ -377,8 +377,8 @@ impl ThreadBound {
                 let begins = decision.at > target.at;
                 let mut state = State::default();
                 if begins && (self.prunes || !self.part.is_whole()) {
-                    state.causes = causes.before(decision.at);
-                    state.live = causes.live().map(|thread| (thread, last_variables.path(thread))).collect();
+                    state.past = history.before(EventNumber(decision.at));
+                    state.live = history.live().map(|thread| (thread.0, last_variables.path(thread.0))).collect();
                     state.known = (0..execution.threads).map(|thread| last_variables.path(thread)).collect();
                     state.last.clone_from(&last);
                 }
@@ -486,8 +486,8 @@ impl Analysis for ThreadBound {
         }
         self.learn(execution);
         self.skipped |= self.skips(target);
-        // A handler runs between any two steps of its thread, which is more than the causes of events tell.
-        let is_handled = || execution.records.iter().any(|record| record.kind == Kind::Handler);
+        // A handler runs between any two steps of its thread, which is more than the past of an execution tells.
+        let is_handled = || execution.entries().any(|entry| matches!(entry.event(), Event::Handler { .. }));
         self.annotated |= self.prunes && (execution.is_annotated() || is_handled());
         let riders = if target.prefix == ROOT && target.at == 0 {
             // Now the threads are known, and with them how many orders it takes.

@@ -1,6 +1,7 @@
 //! Schedule prefixes that share their beginnings.
 
-use racehunter_explore::{Execution, Kind, Loader, Plan, Saver, Switch, Unusable};
+use racehunter_explore::{Execution, Loader, Plan, Saver, Switch, Unusable};
+use racehunter_log::Event;
 use rustc_hash::FxHashMap;
 
 /// The empty prefix.
@@ -191,11 +192,13 @@ impl Trie {
     /// The last choice of a prefix, which the caller holds no longer, fell on a thread that turned out to wait. Where a
     /// time-out can end that, the same choice once more is a prefix.
     pub fn after_time_out(&mut self, index: u32, execution: &Execution) -> Option<u32> {
-        let mut waits =
-            execution.records.iter().rev().filter(|record| matches!(record.kind, Kind::Blocked | Kind::Suspended));
-        let waits = waits.next().filter(|record| record.kind == Kind::Suspended);
+        let last_wait = execution.entries().rev().find_map(|entry| match entry.event() {
+            Event::Blocked { .. } => Some(None),
+            Event::Suspended { .. } => Some(Some(entry.code().0)),
+            _ => None,
+        });
         let last = self.last(index);
-        let again = waits.and_then(|record| self.child(index, Last { code: record.code, ..last }));
+        let again = last_wait.flatten().and_then(|code| self.child(index, Last { code, ..last }));
         self.release(index);
         again
     }

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn grows_and_then_forgets() {
         let mut visited = Visited::new();
-        let key = |number: u64| crate::past::mix(0, u128::from(number));
+        let key = |number: u64| racehunter_log::mix(0, u128::from(number));
         for number in 0..100_000 {
             assert!(visited.enter(key(number), 0, 0));
         }

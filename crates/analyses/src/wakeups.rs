@@ -4,19 +4,20 @@
 //! cost. When it wakes up then does not matter, as long as the mutex is not released and no thread signals the condition
 //! variable: the two orders have the same past, and cost the same. So it is tried once, at the first decision.
 
-use racehunter_explore::{Execution, Kind, Record};
+use racehunter_explore::{Execution, Record};
+use racehunter_log::{Address, Entry, Event, LockMode, ThreadId};
 use std::collections::{HashMap, HashSet};
 
 /// The waits on condition variables of an execution, up to a moment.
 pub(crate) struct Wakeups<'e> {
     records: std::iter::Peekable<std::slice::Iter<'e, Record>>,
-    waits: HashMap<u32, Wait>,
-    held: HashSet<u64>,
+    waits: HashMap<ThreadId, Wait>,
+    held: HashSet<Address>,
 }
 
 struct Wait {
-    condition: u64,
-    mutex: u64,
+    condition: Address,
+    mutex: Address,
     tried: bool,
 }
 
@@ -27,29 +28,28 @@ impl<'e> Wakeups<'e> {
 
     /// On to the decision about event `at`.
     pub fn reach(&mut self, at: u64) {
-        while let Some(record) = self.records.next_if(|record| record.index < at) {
-            self.note(record);
+        while let Some(record) = self.records.next_if(|record| Entry::of(record).number().0 < at) {
+            self.note(Entry::of(record));
         }
     }
 
-    fn note(&mut self, record: &Record) {
-        let Record { object, extra, thread, .. } = *record;
-        match record.kind {
-            Kind::Lock => self.holds(object, true),
-            Kind::TryLock if record.detail == 1 => self.holds(object, true),
-            Kind::Unlock => self.holds(object, false),
-            Kind::Wait => {
-                self.holds(extra, false);
-                self.waits.insert(thread, Wait { condition: object, mutex: extra, tried: false });
+    fn note(&mut self, entry: Entry<'_>) {
+        match entry.event() {
+            Event::Acquire { lock, mode: LockMode::Mutex, attempt } if attempt.succeeds() => self.holds(lock, true),
+            Event::Release { lock, is_rwlock: false } => self.holds(lock, false),
+            Event::Wait { condition, mutex, .. } => {
+                self.holds(mutex, false);
+                self.waits.insert(entry.thread(), Wait { condition, mutex, tried: false });
             }
-            Kind::Signal | Kind::Broadcast => {
-                self.waits.values_mut().filter(|wait| wait.condition == object).for_each(|wait| wait.tried = false);
+            Event::Signal { condition } | Event::Broadcast { condition } => {
+                let waits = self.waits.values_mut().filter(|wait| wait.condition == condition);
+                waits.for_each(|wait| wait.tried = false);
             }
             _ => {}
         }
     }
 
-    fn holds(&mut self, mutex: u64, held: bool) {
+    fn holds(&mut self, mutex: Address, held: bool) {
         if held {
             self.held.insert(mutex);
         } else {
@@ -60,7 +60,7 @@ impl<'e> Wakeups<'e> {
 
     /// Whether to wake up this thread at the moment shows anything that was not tried before.
     pub fn are_new_for(&mut self, thread: u32) -> bool {
-        let Some(wait) = self.waits.get_mut(&thread) else { return true };
+        let Some(wait) = self.waits.get_mut(&ThreadId(thread)) else { return true };
         !(self.held.contains(&wait.mutex) && std::mem::replace(&mut wait.tried, true))
     }
 }

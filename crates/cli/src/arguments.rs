@@ -2,7 +2,7 @@
 
 use crate::voice::Voice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
+use racehunter_analyses::{BoundKind, Options, Races, Reduction, Setting, Strategy, Technique};
 use racehunter_explore::{Allowed, Part, Points};
 use racehunter_launch::{Backend, PREPARATORY, Shared};
 use racehunter_report::{ColorChoice, Format};
@@ -121,34 +121,26 @@ pub struct Hunt {
     /// How schedules are chosen
     #[arg(help_heading = SEARCH, long, value_parser = technique(), default_value = "auto")]
     pub analysis: Technique,
-    /// Preemptions, at most, for the analyses that are bounded
-    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2)]
+    #[arg(help_heading = SEARCH, long, value_name = "N", default_value_t = 2, help = concerning(Setting::Bound, "Preemptions, at most"))]
     pub bound: u32,
-    /// Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on (auto, context-bound)
-    #[arg(help_heading = SEARCH, long)]
+    #[arg(help_heading = SEARCH, long, help = concerning(Setting::Iterate, "Explore everything within the bound in one stage, instead of bound 0 first, then 1, and so on"))]
     pub no_iterate: bool,
     /// What the bound counts
     #[arg(help_heading = SEARCH, long, value_name = "KIND", value_enum, default_value_t = Counted::Preemptions)]
     pub bound_kind: Counted,
-    /// Variables at which threads are preempted, at most (variable-bound, thread-bound, pct-vb)
-    #[arg(help_heading = SEARCH, long, value_name = "V", default_value_t = 2)]
+    #[arg(help_heading = SEARCH, long, value_name = "V", default_value_t = 2, help = concerning(Setting::Variables, "Variables at which threads are preempted, at most"))]
     pub variables: u32,
     /// Threads that a bug is about, at most: that take part in preemptions (variable-bound), or that have to come in a
     /// certain order (thread-bound) [default: 4, thread-bound: 2]
     #[arg(help_heading = SEARCH, long, value_name = "T", value_parser = clap::value_parser!(u32).range(2..))]
     pub threads: Option<u32>,
-    /// Chance with which thread bounding has all orders of so many threads (thread-bound)
-    #[arg(help_heading = SEARCH, long, value_name = "P", default_value_t = 0.99, value_parser = chance)]
+    #[arg(help_heading = SEARCH, long, value_name = "P", default_value_t = 0.99, value_parser = chance, help = concerning(Setting::Confidence, "Probability that the sampled orders include every order of any T threads"))]
     pub confidence: f64,
-    /// Leave blocks alone that a loop allocates after so many iterations (variable-bound, thread-bound)
-    #[arg(help_heading = SEARCH, long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(help_heading = SEARCH, long, value_name = "L", value_parser = clap::value_parser!(u32).range(1..), help = concerning(Setting::Iterations, "Ignore heap blocks that a loop allocates after its first L iterations"))]
     pub iterations: Option<u32>,
-    /// Count an array, a structure and a block of the heap as one variable each, and not every part of it (variable-bound,
-    /// thread-bound)
-    #[arg(help_heading = SEARCH, long)]
+    #[arg(help_heading = SEARCH, long, help = concerning(Setting::WholeObjects, "Count an array, a structure or a heap block as one variable, instead of each part of it"))]
     pub whole_objects: bool,
-    /// Ordering constraints of the bugs that pct and pct-vb look for
-    #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16))]
+    #[arg(help_heading = SEARCH, long, value_name = "D", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=16), help = concerning(Setting::Depth, "Number of ordering constraints of the bugs that are looked for"))]
     pub depth: u32,
     /// Care only for the variables that a walk is about, and look for data races in one of 32 walks (pct-vb); skip accesses in
     /// executions that can be preempted no more, and look for data races in the others (variable-bound, thread-bound)
@@ -164,9 +156,7 @@ pub struct Hunt {
     /// --free-running]
     #[arg(long, value_enum)]
     pub detector: Option<Detector>,
-    /// Let the threads run in parallel, and provoke races by waiting: for programs that cannot be controlled (auto,
-    /// watchpoint, sampling)
-    #[arg(long)]
+    #[arg(long, help = free_running())]
     pub free_running: bool,
     /// Let waits on condition variables end without a signal, and signals wake any waiter: the default
     #[arg(help_heading = SEARCH, long, overrides_with = "no_spurious")]
@@ -263,14 +253,13 @@ impl Hunt {
 
     /// Whether pairs of conflicting accesses are looked for in an execution, and provoked in others.
     pub fn provokes_pairs(&self) -> bool {
-        let watches = matches!(self.analysis, Technique::Watchpoint | Technique::WatchpointBound);
+        let watches = self.analysis.row().races == Races::MetInPairs;
         watches || self.free_running && self.analysis == Technique::Auto
     }
 
     /// What counts as a data race. Those who provoke races need not infer them.
     pub fn detector(&self) -> Detector {
-        let provokes =
-            matches!(self.analysis, Technique::Watchpoint | Technique::WatchpointBound | Technique::Sampling);
+        let provokes = self.analysis.row().races != Races::Inferred;
         let default = if provokes || self.free_running { Detector::Meeting } else { Detector::HappensBefore };
         self.detector.unwrap_or(default)
     }
@@ -287,7 +276,7 @@ impl Hunt {
             strategy: self.strategy,
             depth: self.depth,
             variables: self.variables,
-            threads: self.threads.unwrap_or(if self.analysis == Technique::ThreadBound { 2 } else { 4 }),
+            threads: self.threads.unwrap_or(self.analysis.default_threads()),
             confidence: self.confidence,
             iterations: self.iterations,
             objects: None,
@@ -355,10 +344,23 @@ fn chance(word: &str) -> Result<f64, String> {
     chance.ok_or_else(|| "a number from 0 to 1, and not 1".to_owned())
 }
 
+/// Help for an option, with the techniques that it concerns.
+fn concerning(setting: Setting, help: &str) -> String {
+    format!("{help} ({})", setting.techniques().join(", "))
+}
+
+fn free_running() -> String {
+    let free = Technique::ALL.into_iter().filter(|technique| technique.runs_freely()).map(Technique::name);
+    let names = free.collect::<Vec<_>>().join(", ");
+    format!(
+        "Let the threads run in parallel, and provoke races by waiting: for programs that cannot be controlled ({names})"
+    )
+}
+
 fn technique() -> impl clap::builder::TypedValueParser<Value = Technique> {
-    use clap::builder::TypedValueParser as _;
-    let names: Vec<&'static str> = Technique::NAMES.iter().map(|(name, _)| *name).collect();
-    clap::builder::PossibleValuesParser::new(names).try_map(|name| name.parse::<Technique>())
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+    let names = Technique::ALL.map(|technique| PossibleValue::new(technique.name()).help(technique.row().help));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Technique>())
 }
 
 /// What threads are.

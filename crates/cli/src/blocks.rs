@@ -5,9 +5,10 @@
 
 use anyhow::Result;
 use racehunter_explain::plan_of;
-use racehunter_explore::{Execution, Executor as _, Kind, Observe, Plan, Record};
+use racehunter_explore::{Execution, Executor as _, Observe, Plan};
 use racehunter_finding::{Finding, Schedule, ScheduledSwitch};
 use racehunter_launch::Processes;
+use racehunter_log::{Access, Entry};
 
 /// The schedule of a plan that leads to an event. What comes after that is not of interest.
 pub fn schedule(plan: &Plan, last: u64) -> Schedule {
@@ -25,48 +26,24 @@ pub fn run(processes: &mut Processes, finding: &Finding) -> Result<Option<Execut
 
 /// Whether an execution shows such a finding, whose sites have the numbers of their events.
 pub fn shows(execution: &Execution, finding: &Finding) -> bool {
-    let accesses: Option<Vec<&Record>> = finding
+    let accesses: Option<Vec<(Entry<'_>, Access)>> = finding
         .sites
         .iter()
         .map(|site| {
-            let is_it = |record: &&Record| record.index == site.event && record.kind.is_access();
-            execution.records.iter().find(is_it).filter(|record| is_write(&site.access) == record.kind.is_write())
+            let accesses = execution.entries().filter(|entry| entry.number().0 == site.event);
+            let access = accesses.filter_map(|entry| Some((entry, entry.access()?))).next();
+            access.filter(|(_, access)| is_write(&site.access) == access.mode.writes())
         })
         .collect();
-    let Some([first, other, second]) = accesses.as_deref() else { return false };
-    first.thread == second.thread
-        && first.thread != other.thread
-        && first.index < other.index
-        && other.index < second.index
-        && overlap(first, other)
-        && overlap(other, second)
+    let Some([(first, a), (other, b), (second, c)]) = accesses.as_deref() else { return false };
+    first.thread() == second.thread()
+        && first.thread() != other.thread()
+        && first.number() < other.number()
+        && other.number() < second.number()
+        && a.overlaps(b)
+        && b.overlaps(c)
 }
 
 fn is_write(access: &str) -> bool {
     matches!(access, "write" | "atomic-write" | "atomic-update")
-}
-
-fn overlap(one: &Record, other: &Record) -> bool {
-    let range = |record: &Record| {
-        let is_range = matches!(record.kind, Kind::ReadRange | Kind::WriteRange | Kind::Free);
-        let length = if is_range { record.extra } else { record.size.into() };
-        (record.object, record.object.saturating_add(length.max(1)))
-    };
-    let (one, other) = (range(one), range(other));
-    one.0 < other.1 && other.0 < one.1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::overlap;
-    use racehunter_explore::{Kind, Record};
-
-    #[test]
-    fn memory_in_common() {
-        let at = |object, size| Record { object, size, kind: Kind::Write, ..Record::default() };
-        assert!(overlap(&at(100, 4), &at(103, 1)) && overlap(&at(103, 1), &at(100, 4)));
-        assert!(!overlap(&at(100, 4), &at(104, 4)) && !overlap(&at(104, 4), &at(100, 4)));
-        let copy = Record { object: 90, extra: 11, kind: Kind::WriteRange, ..Record::default() };
-        assert!(overlap(&copy, &at(100, 4)) && !overlap(&copy, &at(101, 4)));
-    }
 }

@@ -90,8 +90,8 @@ pub fn unclear(summary: &Summary, limits: Limits, seen: usize) -> Vec<String> {
     if seen > 0 {
         reasons.push(format!("{} seen, and not confirmed by replay", were(seen as u64, "failure")));
     }
-    if summary.untold > 0 {
-        let what = were(summary.untold, "failure");
+    if summary.unreported > 0 {
+        let what = were(summary.unreported, "failure");
         reasons.push(format!("{what} seen, and there was no time to replay; --time raises the limit"));
     }
     reasons

@@ -12,7 +12,7 @@ use crate::store::{self, Stored};
 use crate::suppressions::Suppressions;
 use crate::target as targets;
 use anyhow::{Context as _, Result};
-use racehunter_analyses::{Options, Technique};
+use racehunter_analyses::{Claims, Options, Technique};
 use racehunter_explain::{Explainer, uncontrolled};
 use racehunter_explore::{
     Budget, Bug, Campaign, Endings, Execution, Executor, ExecutorError, Found, Objects, Outcome, Plan, Points,
@@ -209,7 +209,7 @@ fn refuse_to_let_go(arguments: &Hunt) -> Result<()> {
     if arguments.free_running && !arguments.analysis.runs_freely() {
         return Err(advise(
             format!("`--analysis {name}` needs control over the threads"),
-            "with --free-running there are watchpoint and sampling",
+            format!("with --free-running there are {}", free_names()),
         ));
     }
     if arguments.free_running && !arguments.partition.is_whole() {
@@ -218,20 +218,19 @@ fn refuse_to_let_go(arguments: &Hunt) -> Result<()> {
     Ok(())
 }
 
+/// The techniques that need no control, besides `auto`, which is one of them then.
+fn free_names() -> String {
+    let free = |technique: &Technique| technique.runs_freely() && *technique != Technique::Auto;
+    Technique::ALL.into_iter().filter(free).map(Technique::name).collect::<Vec<_>>().join(" and ")
+}
+
 /// Arguments as the system wants them.
 pub fn words(arguments: &[String]) -> Vec<OsString> {
     arguments.iter().map(OsString::from).collect()
 }
 
 fn budget(arguments: &Hunt) -> Budget {
-    let ends = matches!(
-        arguments.analysis,
-        Technique::ContextBound
-            | Technique::VariableBound
-            | Technique::ThreadBound
-            | Technique::Dfs
-            | Technique::WatchpointBound
-    );
+    let ends = arguments.analysis.row().claims == Claims::Coverage;
     let default_runs = (!ends && arguments.time.is_none()).then_some(DEFAULT_RUNS);
     Budget {
         runs: arguments.runs.or(default_runs),
@@ -407,9 +406,9 @@ impl Hunter<'_> {
         let finding = self.pace.explain(waiting, |patience| {
             let explainer = Explainer { symbols, load_address, patience, infers };
             let finding = explainer.look_into(executor, &found.bug, &found.repeat, found.execution)?;
-            Ok::<_, ExecutorError>(match (&finding, &found.glimpse) {
-                (None, Some(glimpse)) | (Some(Finding { confirmed: false, .. }), Some(glimpse)) => {
-                    Some(explainer.seen(glimpse, &found.bug, found.execution))
+            Ok::<_, ExecutorError>(match (&finding, &found.unreplayable) {
+                (None, Some(unreplayable)) | (Some(Finding { confirmed: false, .. }), Some(unreplayable)) => {
+                    Some(explainer.seen(unreplayable, &found.bug, found.execution))
                 }
                 _ => finding,
             })

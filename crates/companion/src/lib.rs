@@ -1,8 +1,8 @@
 //! For tests that RaceHunter hunts in. No test needs it: `cargo racehunter test` takes crates as they are.
 //!
-//! With [`check`] a short test runs many times in one process, which is faster than a process for each execution. With [`nondet`]
-//! it has both outcomes of a choice explored. In a program that RaceHunter has not built, or does not control, `check(f)` is `f()`
-//! and `nondet()` is `false`, so the same test is an ordinary one too.
+//! [`check`] runs a short test many times in one process, which is faster than one process per execution. [`nondet`]
+//! explores both outcomes of a choice. In a program that RaceHunter has not built, or does not control, `check(f)` is
+//! `f()` and `nondet()` is `false`, so the same test is also an ordinary one.
 //!
 //! ```no_run
 //! #[test]
@@ -44,8 +44,8 @@ pub fn is_hunting() -> bool {
 
 /// Runs `test` once for every execution that RaceHunter wants, in this process. Elsewhere it runs it once.
 ///
-/// When `test` returns, every thread that it made must have ended, and nothing outside of it may be changed: all that differs
-/// from one execution to the next is the schedule. A panic ends the loop, as it ends any test.
+/// When `test` returns, every thread that it created must have ended, and nothing outside the test may have changed:
+/// only the schedule differs from one execution to the next. A panic ends the loop, as it ends any test.
 pub fn check(mut test: impl FnMut()) {
     let (Some(start), Some(restart)) = (find(c"racehunter_on_start"), find(c"racehunter_on_restart")) else {
         return test();

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use crate::invocation::{Invocation, Output, Stage};
 use crate::{CompileError, Toolkit, response};
 
-/// The arguments for clang: ours, then the user's, then the runtime.
+/// The arguments for clang: RaceHunter's, then the user's, then the runtime.
 ///
 /// # Errors
 ///
@@ -24,7 +24,7 @@ pub fn command_line(arguments: Vec<OsString>, toolkit: &Toolkit) -> Result<Vec<O
     if links {
         ours.link(&invocation, toolkit);
     }
-    // Libraries belong at the end, but what follows `--` is taken for files.
+    // Libraries belong at the end, but clang treats what follows `--` as files.
     let comes_last = !expanded.iter().any(|argument| argument == "--");
     if !comes_last {
         line.0.append(&mut ours.0);
@@ -37,8 +37,8 @@ pub fn command_line(arguments: Vec<OsString>, toolkit: &Toolkit) -> Result<Vec<O
     Ok(line.0)
 }
 
-/// Whether the driver itself may be told `-fsanitize=thread`. When it also links it must not, unless nothing else needs
-/// the sanitizers' runtime, so that it can be turned off as a whole.
+/// Whether the driver itself may get `-fsanitize=thread`. If it also links it must not, unless nothing else needs the
+/// sanitizers' runtime, so that it can be turned off as a whole.
 fn keeps_sanitizer(invocation: &Invocation) -> bool {
     invocation.stage != Stage::Link || (invocation.has_code && !invocation.other_sanitizer)
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Everything that can go wrong before clang runs. The messages are one line each and say what to do.
+/// Everything that can go wrong before clang runs. Each message is one line and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CompileError {
     /// A statically linked program calls its own copy of the C library, which the runtime cannot take the place of.

@@ -18,7 +18,7 @@ pub enum Stage {
     Link,
 }
 
-/// What a link makes.
+/// What a link produces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// An executable.
@@ -29,12 +29,12 @@ pub enum Output {
     Relocatable,
 }
 
-/// What the wrapper must know about a command.
+/// What the wrapper needs to know about a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// How far it goes.
     pub stage: Stage,
-    /// What it makes if it links.
+    /// What it produces if it links.
     pub output: Output,
     /// Whether there is an input that goes through the optimiser.
     pub has_code: bool,
@@ -48,12 +48,12 @@ pub struct Invocation {
     pub thread_sanitizer_on: bool,
     /// Whether another sanitizer is on.
     pub other_sanitizer: bool,
-    /// Whether the linker was told to refuse undefined symbols.
+    /// Whether the linker was asked to refuse undefined symbols.
     pub forbids_undefined: bool,
 }
 
 impl Invocation {
-    /// Understands the arguments of a command, in which response files are expanded already.
+    /// Parses the arguments of a command, in which response files are already expanded.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ impl Parser {
 
     fn finish(self) -> Result<Invocation, CompileError> {
         let has_inputs = self.inputs || self.libraries;
-        // A header as the only input makes a precompiled header; it is compiled, and the link that follows is none.
+        // A header as the only input makes a precompiled header; it is compiled, and no link follows.
         let stage = match self.stage {
             Some(stage) if has_inputs || stage == Stage::Query => stage,
             None if has_inputs => Stage::Link,

@@ -1,19 +1,19 @@
 //! The compiler wrappers `racehunter cc` and `racehunter c++`.
 //!
-//! They behave like clang for every use that a build system makes of a compiler, and add what RaceHunter needs: our
-//! plugin to each compilation, the runtime to each executable. This crate knows command lines and nothing else; what
-//! the plugin and the runtime do is none of its business.
+//! They behave like clang for every use that a build system makes of a compiler, and add what RaceHunter needs: the
+//! plugin to each compilation, the runtime to each executable. This crate knows only command lines; it does not know
+//! what the plugin and the runtime do.
 //!
 //! * [`Toolkit`] says where the compiler, the plugin and the runtime are.
 //! * [`Invocation`] understands a command line as far as it matters here.
-//! * [`command_line`] turns one into the arguments for clang.
-//! * [`run`] does all of it and runs clang.
+//! * [`command_line`] turns a command into the arguments for clang.
+//! * [`run`] does all of this and runs clang.
 //!
 //! # What is added, and where
 //!
-//! Our flags come before the user's, so that the user's win where both speak about the same thing (`-g0`,
-//! `-fno-sanitize=thread`). Instrumented objects are never linked with `-fsanitize=thread`: the runtime takes the place
-//! of ThreadSanitizer's. Shared libraries get no runtime of their own, they use the one in the executable.
+//! RaceHunter's flags come before the user's, so that the user's win if both set the same thing (`-g0`,
+//! `-fno-sanitize=thread`). Instrumented objects are never linked with `-fsanitize=thread`: the runtime replaces
+//! ThreadSanitizer's. Shared libraries get no runtime; they use the one in the executable.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -43,7 +43,7 @@ pub enum Language {
     Cxx,
 }
 
-/// Runs clang with the user's arguments and ours, and waits for it.
+/// Runs clang with the user's arguments and RaceHunter's, and waits for it.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ fn under_way() -> MutexGuard<'static, Vec<u32>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all compilations that are under way, and what the compilers have started: there is no time left for them.
+/// Ends all running compilations and the processes that the compilers have started, because no time is left for them.
 pub fn stop_all() {
     for &compiler in under_way().iter() {
         let list = std::fs::read_to_string(format!("/proc/{compiler}/task/{compiler}/children")).unwrap_or_default();

@@ -80,7 +80,7 @@ pub fn takes_value(argument: &str) -> bool {
     SEPARATE.contains(&argument)
 }
 
-/// Whether the option asks the compiler about itself; it then compiles nothing, whatever else it is given.
+/// Whether the option asks the compiler about itself; it then compiles nothing, whatever the other arguments are.
 pub fn is_query(argument: &str) -> bool {
     matches!(
         argument,
@@ -93,7 +93,7 @@ pub fn is_query(argument: &str) -> bool {
 /// What clang does with an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// Source or LLVM code: goes through the optimiser, and so through our plugin.
+    /// Source or LLVM code: goes through the optimiser, and so through the plugin.
     Code,
     /// Assembler: becomes an object without it.
     Assembler,
@@ -101,7 +101,7 @@ pub enum Input {
     Object,
 }
 
-/// What a file is, by the language that `-x` gave, or else by its name.
+/// The type of a file, by the language that `-x` gave or by its name.
 pub fn input(file: &str, language: Option<&str>) -> Input {
     match language {
         Some("none") | None => by_name(file),

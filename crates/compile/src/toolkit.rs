@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{CompileError, Language};
 
-/// LLVM versions that there is a plugin for, the preferred one first.
+/// LLVM versions for which there is a plugin, the preferred one first.
 const VERSIONS: [u32; 2] = [22, 19];
 /// The runtime, as a static library.
 const RUNTIME: &str = "libracehunter_rt.a";
@@ -34,13 +34,13 @@ pub struct Toolkit {
     pub runtime: PathBuf,
     /// The list of the runtime's symbols to export.
     pub dynamic_list: PathBuf,
-    /// The directory with `racehunter.h`, if it is there.
+    /// The directory with `racehunter.h`, if it exists.
     pub include: Option<PathBuf>,
 }
 
 impl Toolkit {
-    /// Looks for everything: in the directory that `RACEHUNTER_LIB` names, else in `../lib/racehunter` beside the running
-    /// program; the newest clang that has a plugin there.
+    /// Looks for everything: in the directory that `RACEHUNTER_LIB` names, otherwise in `../lib/racehunter` beside
+    /// the running program; picks the newest clang that has a plugin there.
     ///
     /// # Errors
     ///
@@ -50,11 +50,11 @@ impl Toolkit {
         Self::choose(&search_path(), &compilers)
     }
 
-    /// Looks for everything that belongs to one LLVM version: another compiler has made the code already.
+    /// Looks for everything that belongs to one LLVM version, because another compiler has already made the code.
     ///
     /// # Errors
     ///
-    /// When there is no plugin for this version, or something else is missing.
+    /// If there is no plugin for this version, or something else is missing.
     pub fn for_llvm(version: u32) -> Result<Self, CompileError> {
         Self::of_version(&search_path(), version, find_compiler(version))
     }

@@ -197,6 +197,8 @@ pub struct Slot {
     pub changed_count: u32,
     /// See `changed_count`.
     pub changed: [u32; MOST_CHANGED],
+    /// Not used; zero. A plan has no padding, so that it can be compared byte by byte.
+    pub reserved: u32,
     /// Events in a row after which a thread must give way, 0 = never.
     pub fair_limit: u64,
     /// Events after which the execution is stopped, 0 = never.
@@ -279,6 +281,68 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 pub const PLAN_BYTES: usize = core::mem::offset_of!(Slot, state);
 
 impl Slot {
+    /// A slot without a plan and without a result: all zero.
+    #[must_use]
+    pub const fn empty() -> Self {
+        const NO_WISH: Wish =
+            Wish { reader: 0, read: [0; 2], object: 0, skip: 0, write: 0, rivals: [[0; 2]; MOST_RIVALS] };
+        Self {
+            switches: 0,
+            switch_count: 0,
+            tail_from: 0,
+            log_from: 0,
+            tail: TAIL_MIN_SWITCHES,
+            observe: OBSERVE_POINTS,
+            seed: 0,
+            length: 0,
+            depth: 0,
+            max_threads: 0,
+            tracked: [Tracked { object: 0, allocated_at: 0 }; MOST_TRACKED],
+            weights: [Weight { path: 0, accesses: 0 }; MOST_WEIGHTS],
+            wishes: [NO_WISH; MOST_WISHES],
+            selected: 0,
+            selected_count: 0,
+            changed_count: 0,
+            changed: [0; MOST_CHANGED],
+            reserved: 0,
+            fair_limit: 0,
+            max_events: 0,
+            watch: 0,
+            watch_size: 0,
+            snapshot_at: 0,
+            patience: 0,
+            sample: 0,
+            holds: [Hold::NONE; 2],
+            snapshot_slots: 0,
+            flags: 0,
+            nonce: 0,
+            state: STATE_EMPTY,
+            outcome: OUTCOME_UNKNOWN,
+            status: 0,
+            signal: 0,
+            fault: 0,
+            events: 0,
+            switch_total: 0,
+            log: 0,
+            log_count: 0,
+            threads: 0,
+            current: 0,
+            notes: 0,
+            line: 0,
+            diverged_at: 0,
+            races: 0,
+            elapsed: 0,
+            cpu_us: 0,
+            max_rss_kib: 0,
+            output: 0,
+            message: [0; MESSAGE],
+            file: [0; MESSAGE],
+            checksum: 0,
+            seal: 0,
+            end_seal: 0,
+        }
+    }
+
     /// A number that the result has when it is as the runtime wrote it. A program that writes where it must not would have
     /// to guess it.
     #[must_use]
@@ -415,6 +479,18 @@ pub const MOST_TRACKED: usize = 4;
 pub const MOST_CHANGED: usize = 6;
 
 const _: () = assert!(SLOTS * size_of::<Slot>() <= LIBRARIES_OFFSET - SLOTS_OFFSET);
+/// The words of a plan, added up: it has no padding.
+const _: () = assert!(
+    PLAN_BYTES
+        == 10 * size_of::<u32>()
+            + MOST_CHANGED * size_of::<u32>()
+            + 2 * size_of::<u32>()
+            + 12 * size_of::<u64>()
+            + MOST_TRACKED * size_of::<Tracked>()
+            + MOST_WEIGHTS * size_of::<Weight>()
+            + MOST_WISHES * size_of::<Wish>()
+            + 2 * size_of::<Hold>()
+);
 /// Threads are fibers on one kernel thread.
 pub const BACKEND_FIBERS: u32 = 0;
 /// Threads are kernel threads.

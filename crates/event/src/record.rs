@@ -64,6 +64,37 @@ impl Record {
     }
 }
 
+/// A record as it is in shared memory, before its kind is known to be one.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct RawRecord {
+    words: [u64; 4],
+    halves: [u32; 3],
+    bytes: [u8; 4],
+}
+
+const _: () = assert!(size_of::<RawRecord>() == size_of::<Record>());
+
+impl RawRecord {
+    /// Whether the target has written one here: what was never written is zero.
+    #[must_use]
+    pub const fn is_written(self) -> bool {
+        self.bytes[0] != Kind::None as u8
+    }
+
+    /// The record, if it can be one ([`Record::is_plausible`]).
+    #[must_use]
+    #[inline]
+    pub const fn checked(self) -> Option<Record> {
+        let [index, code, object, extra] = self.words;
+        let [thread, stack, site] = self.halves;
+        let [kind, size, detail, reserved] = self.bytes;
+        let Some(kind) = Kind::from_byte(kind) else { return None };
+        let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
+        if record.is_plausible() { Some(record) } else { None }
+    }
+}
+
 macro_rules! byte_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $value:literal,)* }) => {
         $(#[$doc])*
@@ -437,6 +468,10 @@ byte_enum! {
         ReadsAgain = 27,
         /// A thread waited on a futex with a deadline: it goes on when it is woken, or by that, and not without reason.
         FutexWait = 28,
+        /// A weak compare-exchange was made: here it fails only where the value is another one.
+        WeakExchange = 29,
+        /// A race was left out because of an annotation, or because it is on a standard stream of C++.
+        Excused = 30,
     }
 }
 
@@ -466,6 +501,8 @@ impl Escape {
                 | Self::Stays
                 | Self::ReadsAgain
                 | Self::FutexWait
+                | Self::WeakExchange
+                | Self::Excused
         )
     }
 }

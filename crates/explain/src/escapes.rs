@@ -1,10 +1,10 @@
 //! What was not under control, in the terms of the source.
 
-use racehunter_explore::{
-    Escape, Escaped, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, UNMODELLED,
-    UNMODELLED_FUNCTION,
-};
+use racehunter_explore::Escaped;
 use racehunter_finding::Uncontrolled;
+use racehunter_log::{
+    Escape, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_FUNCTION,
+};
 use racehunter_report::messages;
 use racehunter_sight::Effect;
 use racehunter_symbols::{Symbols, demangle, own_frame};
@@ -59,7 +59,9 @@ fn name(symbols: &Symbols, escaped: &Escaped) -> &'static str {
         | Escape::Descriptors
         | Escape::Stays
         | Escape::ReadsAgain
-        | Escape::FutexWait => "assumption",
+        | Escape::FutexWait
+        | Escape::WeakExchange
+        | Escape::Excused => "assumption",
         Escape::Fork => "fork",
         Escape::Spawn => "spawn",
         Escape::Exec => "exec",
@@ -89,6 +91,8 @@ pub(crate) fn may_synchronise(symbols: &Symbols, what: Escape, object: u64) -> b
         | Escape::Stays
         | Escape::ReadsAgain
         | Escape::FutexWait
+        | Escape::WeakExchange
+        | Escape::Excused
         | Escape::TimedWait
         | Escape::SmallStack
         | Escape::Returned

@@ -21,11 +21,12 @@ mod values;
 pub use escapes::uncontrolled;
 use place::Places;
 use racehunter_analyses::simplify;
-use racehunter_explore::{
-    Bug, Descriptor, Effort, Escape, Execution, Executor, ExecutorError, Kind, Outcome, Plan, Record, Switch,
-    TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS, TRACES_OF_PROCESSES, Wait,
-};
+use racehunter_explore::{Bug, Descriptor, Effort, Execution, Executor, ExecutorError, Outcome, Plan, Switch};
 use racehunter_finding::{Finding, Held, Object, Schedule, ScheduledSwitch, Site, fingerprint};
+use racehunter_log::{
+    AccessMode, Address, Blockage, Entry, Escape, Event, EventNumber, TRACES_OF_LINKS, TRACES_OF_NETWORK,
+    TRACES_OF_PORTS, TRACES_OF_PROCESSES, ThreadId, Wait, entries,
+};
 use racehunter_report::messages;
 use racehunter_symbols::Symbols;
 use std::cell::{Cell, RefCell};
@@ -173,8 +174,8 @@ impl Explainer<'_> {
 
     /// A bug of an execution that ran freely, and that no execution under control has shown: as it was seen.
     #[must_use]
-    pub fn seen(&self, glimpse: &Execution, bug: &Bug, execution: u64) -> Finding {
-        let mut finding = self.describe(glimpse, bug);
+    pub fn seen(&self, unreplayable: &Execution, bug: &Bug, execution: u64) -> Finding {
+        let mut finding = self.describe(unreplayable, bug);
         finding.execution = execution;
         finding.replayed = [0, REPLAYS];
         finding.notes.push(messages::seen_freely());
@@ -383,11 +384,11 @@ pub fn plan_of(schedule: &Schedule) -> Plan {
 #[derive(Clone, Copy)]
 pub(crate) struct Culprit {
     /// The number of its event.
-    index: u64,
+    number: EventNumber,
     shown: Shown,
 }
 
-/// What kind of record the step is.
+/// What kind of entry the step is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Access,
@@ -398,34 +399,37 @@ enum Shown {
 }
 
 impl Culprit {
-    fn state(index: u64) -> Option<Self> {
-        Some(Self { index, shown: Shown::State })
+    fn state(number: EventNumber) -> Option<Self> {
+        Some(Self { number, shown: Shown::State })
     }
 
-    pub(crate) fn is(self, record: &Record) -> bool {
-        let fits = match record.kind {
-            Kind::ThreadState | Kind::Panic => self.shown == Shown::State,
-            Kind::Misuse => self.shown == Shown::Misuse,
-            Kind::Free => self.shown == Shown::Free,
-            kind => kind.is_access() && self.shown == Shown::Access,
+    pub(crate) fn is(self, entry: Entry<'_>, event: &Event) -> bool {
+        let shown = match event {
+            Event::ThreadState { .. } | Event::Panic => Shown::State,
+            Event::Misuse { .. } => Shown::Misuse,
+            Event::Access(access) if access.mode == AccessMode::Free => Shown::Free,
+            Event::Access(_) => Shown::Access,
+            _ => return false,
         };
-        fits && record.index == self.index
+        shown == self.shown && entry.number() == self.number
     }
 }
 
-fn states<'e>(places: &Places<'e>) -> impl Iterator<Item = &'e Record> {
-    places.execution.records.iter().filter(|record| record.kind == Kind::ThreadState)
+/// A thread that waits at the end of an execution, and what for.
+struct Waiter<'e> {
+    entry: Entry<'e>,
+    on: Blockage,
 }
 
 fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Deadlock;
-    let waiting: Vec<&Record> = states(places).filter(|record| record.detail != 0).collect();
-    finding.message = messages::deadlock(waiting.len(), waiting.len() == states(places).count());
-    for record in &waiting {
-        let wait = Wait::from_byte(record.detail).unwrap_or_default();
-        let mut site = places.site(record, record.kind, 0);
-        let (operation, waiting) = places.waiting(wait, record);
-        site.access = operation.to_owned();
+    let execution = places.execution;
+    let waiter = |(entry, on): (_, Option<Blockage>)| on.map(|on| Waiter { entry, on });
+    let waiting: Vec<Waiter<'_>> = execution.thread_states().filter_map(waiter).collect();
+    finding.message = messages::deadlock(waiting.len(), waiting.len() == execution.thread_states().count());
+    for Waiter { entry, on } in &waiting {
+        let (operation, waiting) = places.waiting(on, *entry);
+        let mut site = places.site(*entry, operation, 0);
         site.waits_for = Some(waiting);
         finding.sites.push(site);
     }
@@ -434,40 +438,36 @@ fn describe_deadlock(places: &Places<'_>, finding: &mut Finding) -> Option<Culpr
         let names: Vec<String> = cycle.iter().map(|&thread| places.threads.label(thread)).collect();
         finding.notes.push(format!("the cycle: {} -> {}", names.join(" -> "), names[0]));
     }
-    finding.kind =
-        if waiting.iter().any(|record| Wait::from_byte(record.detail) == Some(Wait::Condition) && cycle.is_empty())
-            && missed_signal(places, &waiting)
-        {
-            racehunter_finding::Kind::LostWakeup
-        } else {
-            racehunter_finding::Kind::Deadlock
-        };
-    places.execution.records.last().and_then(|record| Culprit::state(record.index))
+    finding.kind = if cycle.is_empty() && missed_signal(places, &waiting) {
+        racehunter_finding::Kind::LostWakeup
+    } else {
+        racehunter_finding::Kind::Deadlock
+    };
+    execution.entries().next_back().and_then(|entry| Culprit::state(entry.number()))
 }
 
 /// A thread waits on a condition variable that was signalled before it began to wait, and never after.
-fn missed_signal(places: &Places<'_>, waiting: &[&Record]) -> bool {
-    waiting.iter().filter(|record| Wait::from_byte(record.detail) == Some(Wait::Condition)).any(|state| {
-        let records = &places.execution.records;
-        let Some(began) = records.iter().rposition(|record| {
-            record.kind == Kind::Wait && record.thread == state.thread && record.object == state.object
-        }) else {
-            return false;
+fn missed_signal(places: &Places<'_>, waiting: &[Waiter<'_>]) -> bool {
+    waiting.iter().filter(|waiter| waiter.on.wait == Wait::Condition).any(|waiter| {
+        let (awaited, thread) = (Address(waiter.on.object), waiter.entry.thread());
+        let begins = |entry: Entry<'_>| {
+            entry.thread() == thread && matches!(entry.event(), Event::Wait { condition, .. } if condition == awaited)
         };
-        let signals =
-            |record: &&Record| matches!(record.kind, Kind::Signal | Kind::Broadcast) && record.object == state.object;
-        records[..began].iter().any(|record| signals(&record) && record.thread != state.thread)
-            && !records[began..].iter().any(|record| signals(&record))
+        let Some(began) = places.execution.entries().rposition(begins) else { return false };
+        let signals = |entry: &Entry<'_>| match entry.event() {
+            Event::Signal { condition } | Event::Broadcast { condition } => condition == awaited,
+            _ => false,
+        };
+        let (before, after) = places.execution.records.split_at(began);
+        entries(before).any(|entry| entry.thread() != thread && signals(&entry))
+            && !entries(after).any(|entry| signals(&entry))
     })
 }
 
 /// Threads of which each waits for something that the next one owns.
-fn cycle(waiting: &[&Record]) -> Vec<u32> {
-    let owner_of = |thread: u32| {
-        let state = waiting.iter().find(|record| record.thread == thread)?;
-        u32::try_from(state.extra.checked_sub(1)?).ok()
-    };
-    for start in waiting.iter().map(|record| record.thread) {
+fn cycle(waiting: &[Waiter<'_>]) -> Vec<ThreadId> {
+    let owner_of = |thread: ThreadId| waiting.iter().find(|waiter| waiter.entry.thread() == thread)?.on.owner;
+    for start in waiting.iter().map(|waiter| waiter.entry.thread()) {
         let mut seen = vec![start];
         while let Some(next) = owner_of(seen[seen.len() - 1]) {
             if next == start {
@@ -491,14 +491,12 @@ fn describe_assertion(
 ) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Assertion;
     finding.message = messages::assertion(message);
-    let Some(record) = states(places).next() else {
+    let Some((entry, _)) = places.execution.thread_states().next() else {
         finding.sites.push(Site { file: file.to_owned(), line, ..places.bare(0) });
         return None;
     };
-    let mut site = places.site(record, record.kind, 0);
-    site.access = "assert".to_owned();
-    finding.sites.push(site);
-    Culprit::state(record.index)
+    finding.sites.push(places.site(entry, "assert", 0));
+    Culprit::state(entry.number())
 }
 
 fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Finding) -> Option<Culprit> {
@@ -516,14 +514,12 @@ fn describe_crash(places: &Places<'_>, signal: u32, code: u64, finding: &mut Fin
     if let Some(panic) = places.execution.panic() {
         finding.notes.push(format!("{} at {}:{}", messages::panic(&panic.message), panic.file, panic.line));
     }
-    let Some(record) = states(places).next() else {
+    let Some((entry, _)) = places.execution.thread_states().next() else {
         finding.sites.push(places.bare(code));
         return None;
     };
-    let mut site = places.site(record, record.kind, 0);
-    site.access = "crash".to_owned();
-    finding.sites.push(site);
-    Culprit::state(record.index)
+    finding.sites.push(places.site(entry, "crash", 0));
+    Culprit::state(entry.number())
 }
 
 /// The execution in which nothing is preempted.
@@ -538,11 +534,9 @@ fn describe_end(places: &Places<'_>, kind: racehunter_finding::Kind, finding: &m
         (racehunter_finding::Kind::ExitStatus, Outcome::Exited(status)) => messages::exit_status(*status, false),
         _ => messages::output(),
     };
-    let mut events = places.execution.records.iter().filter(|record| record.kind.is_event() && record.code != 0);
-    if let Some(last) = events.next_back() {
-        let mut site = places.site(last, last.kind, 0);
-        (site.access, site.value, site.size) = ("exit".to_owned(), None, 0);
-        finding.sites.push(site);
+    let mut operations = places.execution.entries().filter(|entry| entry.is_operation() && entry.code().is_known());
+    if let Some(last) = operations.next_back() {
+        finding.sites.push(Site { value: None, ..places.site(last, "exit", 0) });
     }
     None
 }

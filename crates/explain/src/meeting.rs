@@ -8,7 +8,7 @@
 use crate::escapes::may_synchronise;
 use crate::{REPLAYS, confirm, run_one};
 use racehunter_explore::{
-    Bug, Descriptor, Execution, Executor, ExecutorError, Kind, Outcome, Pair, Plan, Tail, conflicts, decisions,
+    Bug, Descriptor, Execution, Executor, ExecutorError, Outcome, Pair, Plan, Tail, conflicts, decisions,
 };
 use racehunter_symbols::Symbols;
 
@@ -39,7 +39,7 @@ pub(crate) fn is_needed(symbols: &Symbols, execution: &Execution, bug: &Bug, inf
     let used_after_free = execution
         .races()
         .iter()
-        .any(|race| race.first.kind == Kind::Free && sorted(race.first.code, race.second.code) == (first, second));
+        .any(|race| race.first.access.is_free() && sorted(race.first.code, race.second.code) == (first, second));
     (may_order || !infers) && !used_after_free
 }
 

@@ -1,9 +1,12 @@
 //! Bugs of two accesses: data races, uses of memory after its end, and memory that is freed twice.
 
-use crate::place::{Places, access_name};
+use crate::place::{DESTROY, Places, operation_name, race_access_name};
 use crate::{Culprit, Shown};
-use racehunter_explore::{Execution, Kind, Race, Record, descriptor_at};
+use racehunter_explore::{Execution, Race};
 use racehunter_finding::{Finding, Object, Site};
+use racehunter_log::{
+    AccessMode, Address, Entry, Event, RaceAccess, RaceSide, Record, ThreadId, descriptor_at, entries,
+};
 use racehunter_report::messages;
 use racehunter_symbols::source::Access;
 
@@ -15,77 +18,112 @@ pub(crate) fn find(execution: &Execution, first: u64, second: u64) -> Option<Rac
     })
 }
 
-/// Both records of the race between these two places, and what was logged before.
-fn pair<'e>(places: &Places<'e>, first: u64, second: u64) -> Option<(Record, Record, &'e [Record])> {
-    let records = &places.execution.records;
-    let at = records.windows(2).position(|pair| {
-        pair[0].kind == Kind::RaceFirst && pair[1].kind == Kind::RaceSecond && {
-            let (a, b) = (pair[0].code, pair[1].code);
-            (a.min(b), a.max(b)) == (first, second)
-        }
-    })?;
-    Some((records[at], records[at + 1], &records[..at]))
+/// One side of a race, where the log has it.
+#[derive(Clone, Copy)]
+struct Side<'l> {
+    entry: Entry<'l>,
+    seen: RaceSide,
 }
 
-fn kind_of(record: &Record) -> Kind {
-    Kind::from_byte(record.detail).unwrap_or_default()
-}
+impl Side<'_> {
+    fn address(&self) -> u64 {
+        self.seen.address.0
+    }
 
-/// The detector knows the earlier access by its place only; the log has it with its stack.
-fn first_site(places: &Places<'_>, earlier: &Record, before: &[Record]) -> Site {
-    let is_it = |record: &&Record| {
-        record.thread == earlier.thread
-            && record.stack != 0
-            && match kind_of(earlier) {
-                Kind::Free => {
-                    record.kind == Kind::Free && (record.object..record.object + record.extra).contains(&earlier.object)
-                }
-                _ => (record.kind.is_access() || is_use(record, earlier)) && record.code == earlier.code,
-            }
-    };
-    match before.iter().rev().find(is_it) {
-        Some(record) => places.site(record, record.kind, bytes(record)),
-        // Its number is not that of the access, but of the one that noticed.
-        None => {
-            let size = if kind_of(earlier) == Kind::Free { 0 } else { u32::from(earlier.size) };
-            Site { event: 0, value: None, ..places.site(earlier, kind_of(earlier), size) }
-        }
+    /// Bytes, as far as the detector knows.
+    fn bytes(&self) -> u64 {
+        self.seen.size.into()
+    }
+
+    fn is_free(&self) -> bool {
+        self.seen.access.is_free()
+    }
+
+    /// Whether an operation uses or destroys the synchronisation object that this side is about: for the detector that is
+    /// an access to the beginning of its memory.
+    fn is_about(&self, event: &Event) -> bool {
+        event.synchronisation().is_some_and(|object| object.0 & !3 == self.address() & !3)
     }
 }
 
-/// Whether the record uses or destroys the object of synchronisation that one side of a race is about: for the detector
-/// that is an access to the beginning of its memory.
-fn is_use(record: &Record, side: &Record) -> bool {
-    record.kind.is_synchronisation() && record.object & !3 == side.object & !3
+/// Both sides of the race between these two places, and what was logged before.
+fn pair<'e>(places: &Places<'e>, first: u64, second: u64) -> Option<(Side<'e>, Side<'e>, &'e [Record])> {
+    let records = &places.execution.records;
+    let sides = |pair: &'e [Record]| {
+        let [first, second] = [Entry::of(&pair[0]), Entry::of(&pair[1])];
+        match (first.race_side()?, second.race_side()?) {
+            (Event::RaceFirst(earlier), Event::RaceSecond(later)) => {
+                Some((Side { entry: first, seen: earlier }, Side { entry: second, seen: later }))
+            }
+            _ => None,
+        }
+    };
+    records.windows(2).enumerate().find_map(|(at, pair)| {
+        let (earlier, later) = sides(pair)?;
+        let (a, b) = (earlier.entry.code().0, later.entry.code().0);
+        ((a.min(b), a.max(b)) == (first, second)).then(|| (earlier, later, &records[..at]))
+    })
+}
+
+/// The detector knows the earlier access by its place only; the log has it with its stack.
+fn first_site(places: &Places<'_>, earlier: Side<'_>, before: &[Record]) -> Site {
+    let is_it = |entry: &Entry<'_>| {
+        let event = entry.event();
+        let fits = match (earlier.is_free(), event) {
+            (true, Event::Access(freed)) => {
+                let block = freed.address.0..freed.address.0 + freed.size;
+                freed.mode == AccessMode::Free && block.contains(&earlier.address())
+            }
+            (true, _) => false,
+            (false, _) => (entry.is_access() || earlier.is_about(&event)) && entry.code() == earlier.entry.code(),
+        };
+        entry.thread() == earlier.entry.thread() && entry.stack() != 0 && fits
+    };
+    match entries(before).rev().find(is_it) {
+        Some(entry) => {
+            let event = entry.event();
+            places.site(entry, operation_name(&event), bytes(&event))
+        }
+        // Its number is not that of the access, but of the one that noticed.
+        None => {
+            let size = if earlier.is_free() { 0 } else { u32::from(earlier.seen.size) };
+            let site = places.site(earlier.entry, race_access_name(earlier.seen.access), size);
+            Site { event: 0, value: None, ..site }
+        }
+    }
 }
 
 /// How many bytes an access in the log is about, 0 for the end of a block and for what is no access to the program. The
 /// detector knows those in one of its cells only.
-fn bytes(record: &Record) -> u32 {
-    match record.kind {
-        Kind::ReadRange | Kind::WriteRange => u32::try_from(record.extra).unwrap_or(u32::MAX),
-        Kind::Free => 0,
-        kind if kind.is_synchronisation() => 0,
-        _ => record.size.into(),
+fn bytes(event: &Event) -> u32 {
+    match event {
+        Event::Access(access) if access.mode != AccessMode::Free => u32::try_from(access.size).unwrap_or(u32::MAX),
+        _ => 0,
     }
 }
 
 /// The later access of a pair.
-fn second_site(places: &Places<'_>, later: &Record) -> Site {
-    let is_it = |record: &&Record| {
-        record.index == later.index
-            && (record.kind.is_access() || is_use(record, later) && record.thread == later.thread)
-            && record.code == later.code
+fn second_site(places: &Places<'_>, later: Side<'_>) -> Site {
+    let is_it = |entry: &Entry<'_>, event: &Event| {
+        entry.number() == later.entry.number()
+            && (entry.is_access() || later.is_about(event) && entry.thread() == later.entry.thread())
+            && entry.code() == later.entry.code()
     };
-    let logged = places.execution.records.iter().find(is_it);
-    let noticed = if kind_of(later) == Kind::Free { 0 } else { later.size.into() };
-    let kind = logged.map(|record| record.kind).filter(|kind| kind.is_synchronisation());
-    places.site(later, kind.unwrap_or_else(|| kind_of(later)), logged.map_or(noticed, bytes))
+    let logged = places.execution.entries().find_map(|entry| {
+        let event = entry.event();
+        is_it(&entry, &event).then_some(event)
+    });
+    let noticed = if later.is_free() { 0 } else { later.seen.size.into() };
+    let name = match &logged {
+        Some(event) if event.synchronisation().is_some() => operation_name(event),
+        _ => race_access_name(later.seen.access),
+    };
+    places.site(later.entry, name, logged.as_ref().map_or(noticed, bytes))
 }
 
-fn culprit(later: &Record) -> Option<Culprit> {
-    let shown = if kind_of(later) == Kind::Free { Shown::Free } else { Shown::Access };
-    Some(Culprit { index: later.index, shown })
+fn culprit(later: Side<'_>) -> Option<Culprit> {
+    let shown = if later.is_free() { Shown::Free } else { Shown::Access };
+    Some(Culprit { number: later.entry.number(), shown })
 }
 
 pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, finding: &mut Finding) -> Option<Culprit> {
@@ -95,51 +133,54 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
         finding.sites = vec![places.bare(first), places.bare(second)];
         return None;
     };
-    let first_site = first_site(places, &earlier, before);
-    if later.code == 0 {
-        // Somebody was there who is not in the log: only what it did shows.
-        let object = places.object(later.object, u64::from(later.size), &[&first_site]);
+    let first_site = first_site(places, earlier, before);
+    if !later.entry.code().is_known() {
+        // Another thread was there that is not in the log: only what it did shows.
+        let object = places.object(later.address(), later.bytes(), &[&first_site]);
         finding.message = messages::data_race(&object.name);
         finding.object = Some(object);
         finding.sites = vec![first_site];
         finding.notes.push(messages::changed_by_a_stranger());
         return None;
     }
-    let second_site = second_site(places, &later);
-    if let Some(descriptor) = descriptor_at(later.object) {
+    let second_site = second_site(places, later);
+    if let Some(descriptor) = descriptor_at(later.address()) {
         describe_descriptor(places, descriptor, [first_site, second_site], finding);
-        return culprit(&later);
+        return culprit(later);
     }
     // What is freed has no name at the place where it is; what is used has.
-    let named: &[&Site] = match (kind_of(&earlier), kind_of(&later)) {
-        (Kind::Free, _) => &[&second_site],
-        (_, Kind::Free) => &[&first_site],
+    let named: &[&Site] = match (earlier.is_free(), later.is_free()) {
+        (true, _) => &[&second_site],
+        (_, true) => &[&first_site],
         _ => &[&first_site, &second_site],
     };
     let size = named.iter().map(|site| site.size).min().unwrap_or_default();
-    let mut object = places.object(later.object, u64::from(later.size), named);
+    let mut object = places.object(later.address(), later.bytes(), named);
     object.size = u64::from(size);
     for site in named {
-        places.note_variable(&places.object(later.object, u64::from(later.size), &[site]));
+        places.note_variable(&places.object(later.address(), later.bytes(), &[site]));
     }
-    if let Some(used) = before.iter().rev().find(|record| is_use(record, &earlier)) {
-        object.name = places.lock_name(used.object);
+    let mut used = entries(before).rev().map(|entry| entry.event()).filter(|event| earlier.is_about(event));
+    if let Some(Address(used)) = used.next().and_then(|event| event.synchronisation()) {
+        object.name = places.lock_name(used);
     }
-    if [kind_of(&earlier), kind_of(&later)].contains(&Kind::Free) {
+    if earlier.is_free() || later.is_free() {
         // It may have been allocated before the log begins.
         "heap".clone_into(&mut object.region);
     }
-    if second_site.access == access_name(Kind::Lifetime) {
+    if second_site.access == DESTROY {
         finding.kind = racehunter_finding::Kind::Misuse;
         finding.message = messages::use_and_destroy(&object.name);
         finding.sites = vec![first_site, second_site];
-        return culprit(&later);
+        return culprit(later);
     }
-    let used_too_late = match (kind_of(&earlier), kind_of(&later)) {
-        (Kind::Free, _) => Some(messages::used_after_free(&object.name)),
-        (Kind::Exit, _) if earlier.thread == 0 => Some(messages::used_after_main(&object.name)),
-        (Kind::Exit, _) => Some(messages::used_after_thread(&object.name)),
-        (_, Kind::Free) => Some(messages::use_after_free(&object.name)),
+    let used_too_late = match earlier.seen.access {
+        RaceAccess::Access(AccessMode::Free) => Some(messages::used_after_free(&object.name)),
+        RaceAccess::ThreadEnd if earlier.entry.thread() == ThreadId::MAIN => {
+            Some(messages::used_after_main(&object.name))
+        }
+        RaceAccess::ThreadEnd => Some(messages::used_after_thread(&object.name)),
+        _ if later.is_free() => Some(messages::use_after_free(&object.name)),
         _ => None,
     };
     finding.message = match used_too_late {
@@ -151,7 +192,7 @@ pub(crate) fn describe_race(places: &Places<'_>, first: u64, second: u64, findin
     };
     finding.object = Some(object);
     finding.sites = vec![first_site, second_site];
-    culprit(&later)
+    culprit(later)
 }
 
 /// A file descriptor that one thread closes and another one uses.
@@ -159,7 +200,9 @@ fn describe_descriptor(places: &Places<'_>, descriptor: i32, mut sites: [Site; 2
     let spelled = sites.iter().find_map(|site| places.symbols.expression(site.stack.first()?, Access::Call));
     for site in &mut sites {
         let does = if site.access == "write" { "close" } else { "use" };
-        (site.access, site.size, site.value) = (does.to_owned(), 0, None);
+        site.access = does.to_owned();
+        site.size = 0;
+        site.value = None;
     }
     let name = spelled.unwrap_or_else(|| format!("fd {descriptor}"));
     finding.message = messages::descriptor_race(descriptor, &name);
@@ -180,9 +223,9 @@ pub(crate) fn describe_double_free(
         finding.sites = vec![places.bare(first), places.bare(second)];
         return None;
     };
-    let first_site = first_site(places, &earlier, before);
-    let second_site = places.site(&later, Kind::Free, 0);
-    let mut object = places.object(later.object, earlier.extra, &[]);
+    let first_site = first_site(places, earlier, before);
+    let second_site = places.site(later.entry, race_access_name(later.seen.access), 0);
+    let mut object = places.object(later.address(), earlier.seen.block_size, &[]);
     let spelled = [&second_site, &first_site].into_iter().find_map(|site| {
         let name = places.symbols.expression(site.stack.first()?, Access::Call)?;
         Some(name.trim_start_matches('&').to_owned())
@@ -193,5 +236,5 @@ pub(crate) fn describe_double_free(
     finding.message = messages::double_free(&object.name);
     finding.object = Some(object);
     finding.sites = vec![first_site, second_site];
-    culprit(&later)
+    culprit(later)
 }

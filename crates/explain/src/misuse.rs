@@ -1,99 +1,128 @@
 //! Locks and threads that are used as they must not be: what was done, and what makes it wrong.
 
-use crate::place::{Places, access_name};
+use crate::place::{Places, operation_name};
 use crate::{Culprit, Shown};
-use racehunter_explore::{Kind, Misuse, Record};
 use racehunter_finding::Finding;
+use racehunter_log::{Entry, Event, Misuse, Record, ThreadId, entries};
+
+/// An entry of the log that reports a misuse.
+struct Report<'l> {
+    entry: Entry<'l>,
+    what: Misuse,
+    object: u64,
+    other: Option<ThreadId>,
+}
+
+impl<'l> Report<'l> {
+    fn of(entry: Entry<'l>) -> Option<Self> {
+        match entry.event() {
+            Event::Misuse { what, object, other } => Some(Self { entry, what, object, other }),
+            _ => None,
+        }
+    }
+
+    /// How the source calls what is misused.
+    fn name(&self, places: &Places<'_>) -> String {
+        match self.what {
+            Misuse::JoinDetached | Misuse::JoinTwice | Misuse::DetachTwice => {
+                places.threads.label(ThreadId(self.object as u32))
+            }
+            _ => places.lock_name(self.object),
+        }
+    }
+
+    /// The thread that makes it a misuse.
+    fn other_name(&self, places: &Places<'_>) -> String {
+        let other = if self.what == Misuse::EndHolding { Some(self.entry.thread()) } else { self.other };
+        other.map_or_else(|| "another thread".to_owned(), |thread| places.threads.label(thread))
+    }
+}
 
 pub(crate) fn describe(places: &Places<'_>, what: Misuse, code: u64, finding: &mut Finding) -> Option<Culprit> {
     finding.kind = racehunter_finding::Kind::Misuse;
-    let records = &places.execution.records;
-    let is_it = |record: &Record| record.kind == Kind::Misuse && record.detail == what as u8 && record.code == code;
-    let Some(at) = records.iter().position(is_it) else {
+    let execution = places.execution;
+    let mut reports = execution.entries().enumerate().filter_map(|(at, entry)| Some((at, Report::of(entry)?)));
+    let found = reports.find(|(_, report)| report.what == what && report.entry.code().0 == code);
+    let Some((at, report)) = found else {
         finding.message = phrase(what, "an object", "another thread");
         finding.sites = vec![places.bare(code)];
         return None;
     };
-    let (record, before) = (&records[at], &records[..at]);
-    let other = record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok());
-    let name = name(places, what, record);
-    let reason = reason(what, record, other, before).map(|record| {
-        let mut site = places.site(record, record.kind, 0);
-        if matches!(record.kind, Kind::Blocked | Kind::Suspended) {
-            "wait".clone_into(&mut site.access);
-        }
+    let name = report.name(places);
+    let reason = reason(&report, &execution.records[..at]).map(|(entry, event)| {
+        let is_wait = matches!(event, Event::Blocked { .. } | Event::Suspended { .. });
+        let mut site = places.site(entry, if is_wait { "wait" } else { operation_name(&event) }, 0);
         // It is held from here on.
         site.locks.retain(|lock| *lock != name);
         site
     });
-    let by = match what {
-        Misuse::EndHolding => Some(record.thread),
-        _ => other,
-    };
-    let by = by.map_or_else(|| "another thread".to_owned(), |thread| places.threads.label(thread));
-    finding.message = phrase(what, &name, &by);
-    let mut site = places.site(record, record.kind, 0);
-    site.access = operation(record, records);
+    finding.message = phrase(what, &name, &report.other_name(places));
+    let site = places.site(report.entry, operation(report.entry, &execution.records), 0);
     finding.sites = match (what, reason) {
         // The end of a thread has no place; where the lock was taken has.
         (Misuse::EndHolding, Some(taken)) => vec![taken],
         (_, Some(reason)) => vec![site, reason],
         (_, None) => vec![site],
     };
-    Some(Culprit { index: record.index, shown: Shown::Misuse })
+    Some(Culprit { number: report.entry.number(), shown: Shown::Misuse })
 }
 
 /// The operation that was the misuse: it has the same number.
-fn operation(record: &Record, all: &[Record]) -> String {
-    let event = all.iter().find(|event| {
-        event.kind.is_event() && !event.kind.is_access() && (event.index, event.thread) == (record.index, record.thread)
-    });
-    event.map_or("", |event| access_name(event.kind)).to_owned()
+fn operation(report: Entry<'_>, all: &[Record]) -> &'static str {
+    let is_it = |entry: &Entry<'_>| {
+        entry.is_operation()
+            && !entry.is_access()
+            && (entry.number(), entry.thread()) == (report.number(), report.thread())
+    };
+    entries(all).find(is_it).map_or("", |entry| operation_name(&entry.event()))
 }
 
 /// What makes it a misuse: where the lock was taken, the object destroyed, the thread joined.
-fn reason<'r>(what: Misuse, record: &Record, other: Option<u32>, before: &'r [Record]) -> Option<&'r Record> {
-    let last = |fits: &dyn Fn(&Record) -> bool| before.iter().rev().find(|earlier| fits(earlier));
-    let about = |earlier: &Record| earlier.object == record.object;
+fn reason<'l>(report: &Report<'_>, before: &'l [Record]) -> Option<(Entry<'l>, Event)> {
+    let Report { entry: misuse, object, other, .. } = *report;
+    let last = |fits: &dyn Fn(Entry<'_>, &Event) -> bool| {
+        let mut all = entries(before).rev().map(|entry| (entry, entry.event()));
+        all.find(|(entry, event)| fits(*entry, event))
+    };
     // The operation itself is in the log too.
-    let is_earlier = |earlier: &Record| (earlier.index, earlier.thread) != (record.index, record.thread);
-    match what {
+    let is_earlier = |entry: Entry<'_>| (entry.number(), entry.thread()) != (misuse.number(), misuse.thread());
+    let takes = |event: &Event| event.acquired().is_some_and(|lock| lock.0 == object);
+    let is_thread = |thread: ThreadId| u64::from(thread.0) == object;
+    match report.what {
         Misuse::UnlockOther | Misuse::DestroyHeld => {
-            last(&|earlier| about(earlier) && takes(earlier) && other.is_none_or(|owner| earlier.thread == owner))
+            last(&|entry, event| takes(event) && other.is_none_or(|owner| entry.thread() == owner))
         }
-        Misuse::EndHolding => last(&|earlier| about(earlier) && takes(earlier) && earlier.thread == record.thread),
-        Misuse::DestroyAwaited | Misuse::TwoMutexes => last(&|earlier| {
-            about(earlier)
-                && is_earlier(earlier)
-                && other.is_none_or(|waiter| earlier.thread == waiter)
-                && matches!(earlier.kind, Kind::Wait | Kind::BarrierWait | Kind::Blocked | Kind::Suspended)
+        Misuse::EndHolding => last(&|entry, event| takes(event) && entry.thread() == misuse.thread()),
+        Misuse::DestroyAwaited | Misuse::TwoMutexes => last(&|entry, event| {
+            let awaited = match event {
+                Event::Wait { condition, .. } => condition.0,
+                Event::BarrierArrive { barrier } => barrier.0,
+                Event::Blocked { on, .. } | Event::Suspended { on } => on.object,
+                _ => return false,
+            };
+            awaited == object && is_earlier(entry) && other.is_none_or(|waiter| entry.thread() == waiter)
         }),
-        Misuse::Destroyed => last(&|earlier| about(earlier) && earlier.kind == Kind::Lifetime && earlier.detail == 1),
-        Misuse::JoinTwice => last(&|earlier| about(earlier) && is_earlier(earlier) && earlier.kind == Kind::Join),
-        Misuse::JoinDetached | Misuse::DetachTwice => last(&|earlier| {
-            about(earlier) && is_earlier(earlier) && matches!(earlier.kind, Kind::Detach | Kind::Join | Kind::Create)
+        Misuse::Destroyed => last(
+            &|_, event| matches!(event, Event::Lifetime { object: destroyed, is_destroyed: true } if destroyed.0 == object),
+        ),
+        Misuse::JoinTwice => {
+            last(&|entry, event| is_earlier(entry) && matches!(event, Event::Join { target, .. } if is_thread(*target)))
+        }
+        Misuse::JoinDetached | Misuse::DetachTwice => last(&|entry, event| {
+            let thread = match event {
+                Event::Detach { target } | Event::Join { target, .. } => target,
+                Event::Create { child, .. } => child,
+                _ => return false,
+            };
+            is_thread(*thread) && is_earlier(entry)
         }),
-        Misuse::UnlockFree => last(&|earlier| {
-            about(earlier) && is_earlier(earlier) && matches!(earlier.kind, Kind::Unlock | Kind::RwUnlock)
-        }),
-        Misuse::NotInitialised => last(&|earlier| about(earlier) && earlier.kind == Kind::Initialised),
+        Misuse::UnlockFree => {
+            last(&|entry, event| is_earlier(entry) && matches!(event, Event::Release { lock, .. } if lock.0 == object))
+        }
+        Misuse::NotInitialised => {
+            last(&|_, event| matches!(event, Event::Initialised { object: initialised } if initialised.0 == object))
+        }
         Misuse::WaitUnlocked | Misuse::NeverInitialised | Misuse::None => None,
-    }
-}
-
-fn takes(record: &Record) -> bool {
-    match record.kind {
-        Kind::Lock | Kind::ReadLock | Kind::WriteLock => true,
-        Kind::TryLock | Kind::TryReadLock | Kind::TryWriteLock => record.detail == 1,
-        _ => false,
-    }
-}
-
-/// How the source calls what is misused.
-fn name(places: &Places<'_>, what: Misuse, record: &Record) -> String {
-    match what {
-        Misuse::JoinDetached | Misuse::JoinTwice | Misuse::DetachTwice => places.threads.label(record.object as u32),
-        _ => places.lock_name(record.object),
     }
 }
 
@@ -120,10 +149,7 @@ fn phrase(what: Misuse, name: &str, other: &str) -> String {
 }
 
 /// The step in the interleaving.
-pub(crate) fn step(places: &Places<'_>, record: &Record) -> String {
-    let what = Misuse::from_byte(record.detail).unwrap_or_default();
-    let other = record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok());
-    let by = if what == Misuse::EndHolding { Some(record.thread) } else { other };
-    let by = by.map_or_else(|| "another thread".to_owned(), |thread| places.threads.label(thread));
-    phrase(what, &name(places, what, record), &by)
+pub(crate) fn step(places: &Places<'_>, entry: Entry<'_>) -> Option<String> {
+    let report = Report::of(entry)?;
+    Some(phrase(report.what, &report.name(places), &report.other_name(places)))
 }

@@ -3,9 +3,13 @@
 use crate::threads::Threads;
 use crate::unknown_object;
 use crate::values::{self, Numbers};
-use racehunter_explore::{ALLOCATED_STACK, Execution, File, FileKind, FileOperation, Kind, Record, Wait};
+use racehunter_explore::Execution;
 use racehunter_finding::{Frame, Object, Site, Value, Waiting};
-use racehunter_symbols::source::Access;
+use racehunter_log::{
+    Access, AccessMode, Address, Blockage, Entry, Event, File, FileKind, FileOperation, LockMode, RaceAccess, ThreadId,
+    Wait,
+};
+use racehunter_symbols::source::Access as Spelling;
 use racehunter_symbols::{Form, Symbols, is_own, is_rust_library, own_frame};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -15,9 +19,9 @@ use std::ops::Range;
 const TRIES: usize = 8;
 
 /// How values are read, by where, and by what kind of access.
-type Forms = HashMap<(u64, u64, u64, Kind), Option<Form>>;
+type Forms = HashMap<(u64, Access), Option<Form>>;
 
-/// Translates the records of one execution.
+/// Translates the log of one execution.
 pub(crate) struct Places<'a> {
     pub(crate) symbols: &'a Symbols,
     pub(crate) load_address: u64,
@@ -26,21 +30,21 @@ pub(crate) struct Places<'a> {
     pub(crate) numbers: Numbers,
     /// Blocks of the heap that the log knows, once they are asked for: there are few, and very many records.
     pub(crate) blocks: OnceCell<Vec<Range<u64>>>,
-    /// How values are read, by the code, the place and the size of the access, and its kind. Long executions do
-    /// the same over and over, and to find it out takes a walk through what the compiler says about types.
+    /// How values are read, by the code and the access. Long executions do the same over and over, and to find it out
+    /// takes a walk through what the compiler says about types.
     pub(crate) forms: RefCell<Forms>,
     /// Variables that are part of the identity of the finding.
     pub(crate) variables: RefCell<Vec<String>>,
 }
 
 impl Places<'_> {
-    /// Frames and locks of a record's stack; without a stack the place alone.
-    pub(crate) fn stack(&self, record: &Record) -> (Vec<Frame>, Vec<u64>) {
+    /// Frames and locks of an entry's stack; without a stack the place alone.
+    pub(crate) fn stack(&self, entry: Entry<'_>) -> (Vec<Frame>, Vec<u64>) {
         let stacks = &self.execution.stacks;
         let word = |at: usize| stacks.get(at).copied().unwrap_or(0) as usize;
-        let at = record.stack as usize;
+        let at = entry.stack();
         if at == 0 {
-            return (self.symbols.frames(record.code), Vec::new());
+            return (self.symbols.frames(entry.code().0), Vec::new());
         }
         let (frames, locks) = (word(at), word(at + 1));
         let slice = |from: usize, count: usize| stacks.get(from..from + count).unwrap_or(&[]);
@@ -62,30 +66,30 @@ impl Places<'_> {
         (frames, slice(at + 2 + word(at), locks).to_vec())
     }
 
-    /// The place of a record, with its stack and locks.
-    pub(crate) fn site(&self, record: &Record, kind: Kind, size: u32) -> Site {
-        let (frames, locks) = self.stack(record);
+    /// The place of an entry, with its stack and locks, and what is done there.
+    pub(crate) fn site(&self, entry: Entry<'_>, access: &str, size: u32) -> Site {
+        let (frames, locks) = self.stack(entry);
         let locks = locks.iter().map(|&lock| self.lock_name(lock)).collect();
         let mut site = self.site_of(frames);
-        site.thread = self.threads.path(record.thread);
-        site.entry = self.threads.entry(record.thread);
-        site.access = access_name(kind).to_owned();
+        site.thread = self.threads.path(entry.thread());
+        site.entry = self.threads.entry(entry.thread());
+        site.access = access.to_owned();
         site.size = size;
         site.locks = locks;
-        site.event = record.index;
-        site.value = self.value(record);
+        site.event = entry.number().0;
+        site.value = self.value(entry);
         site
     }
 
     /// What an access read or wrote.
-    pub(crate) fn value(&self, record: &Record) -> Option<Value> {
-        let records = &self.execution.records;
-        let is_it = |other: &Record| {
-            let same = (other.index, other.thread, other.code) == (record.index, record.thread, record.code);
-            other.kind.is_access() && same
+    pub(crate) fn value(&self, entry: Entry<'_>) -> Option<Value> {
+        let is_it = |other: Entry<'_>| {
+            let place = |of: Entry<'_>| (of.number(), of.thread(), of.code());
+            other.is_access() && place(other) == place(entry)
         };
-        let at = records.iter().position(is_it)?;
-        values::value(self, &records[at], &records[at + 1..])
+        let at = self.execution.entries().position(is_it)?;
+        let records = &self.execution.records;
+        values::value(self, Entry::of(&records[at]), &records[at + 1..])
     }
 
     /// Whether the address is of a global, or in a block that is known to be of the heap. What was on a stack before, from
@@ -97,9 +101,11 @@ impl Places<'_> {
     /// The last block of the heap that holds an address, if the log knows it.
     fn block(&self, address: u64) -> Option<&Range<u64>> {
         let blocks = self.blocks.get_or_init(|| {
-            let is_block = |record: &&Record| record.kind == Kind::Allocated && record.detail != ALLOCATED_STACK;
-            let blocks = self.execution.records.iter().filter(is_block);
-            blocks.map(|record| record.object..record.object.saturating_add(record.extra.max(1))).collect()
+            let block = |entry: Entry<'_>| match entry.event() {
+                Event::Allocated { block, size, is_stack: false } => Some(block.0..block.0.saturating_add(size.max(1))),
+                _ => None,
+            };
+            self.execution.entries().filter_map(block).collect()
         });
         blocks.iter().rfind(|block| block.contains(&address))
     }
@@ -112,39 +118,40 @@ impl Places<'_> {
     }
 
     /// How the value of an access is to be read.
-    pub(crate) fn form(&self, record: &Record) -> Option<Form> {
-        let key = (record.code, record.object, record.extra, record.kind);
+    pub(crate) fn form(&self, code: u64, access: Access) -> Option<Form> {
+        let key = (code, access);
         if let Some(known) = self.forms.borrow().get(&key) {
             return known.clone();
         }
-        let form = self.find_form(record);
+        let form = self.find_form(code, access);
         self.forms.borrow_mut().insert(key, form.clone());
         form
     }
 
-    fn find_form(&self, record: &Record) -> Option<Form> {
-        let size = record.extra;
-        if let Some(symbol) = self.symbols.data_symbol_of(record.object.wrapping_sub(self.load_address), size) {
+    fn find_form(&self, code: u64, access: Access) -> Option<Form> {
+        let (address, size) = (access.address.0, access.size);
+        if let Some(symbol) = self.symbols.data_symbol_of(address.wrapping_sub(self.load_address), size) {
             return symbol.form;
         }
-        let frames = self.symbols.frames(record.code);
+        let frames = self.symbols.frames(code);
         // In the code of a library the access is to a part of what the user's line names.
         let frame = frames.first().filter(|_| own_frame(&frames) == Some(0))?;
-        let Some(expression) = self.symbols.expression(frame, spelled_as(record.kind)) else {
-            return self.allocated_part(record.object, size)?.1;
+        let Some(expression) = self.symbols.expression(frame, spelled_as(Some(access.mode))) else {
+            return self.allocated_part(address, size)?.1;
         };
         let expression = expression.trim_start_matches('&');
-        match self.part(frame, expression, record.object, size) {
+        match self.part(frame, expression, address, size) {
             Some((_, form)) => form,
-            None => self.symbols.form_of(frame, expression, record.object, size),
+            None => self.symbols.form_of(frame, expression, address, size),
         }
     }
 
     /// The part of a block of the heap that an access is to, by the name that the block has where it is allocated.
     pub(crate) fn allocated_part(&self, address: u64, size: u64) -> Option<(String, Option<Form>)> {
         let block = self.block(address)?;
-        let mut records = self.execution.records.iter().rev();
-        let allocation = records.find(|record| record.kind == Kind::Allocated && record.object == block.start)?;
+        let (start, mut entries) = (block.start, self.execution.entries().rev());
+        let is_it = |event: Event| matches!(event, Event::Allocated { block, .. } if block.0 == start);
+        let allocation = entries.find(|entry| is_it(entry.event()))?;
         let (frames, _) = self.stack(allocation);
         let frame = frames.get(own_frame(&frames)?)?;
         self.part(frame, &self.symbols.allocated_for(frame)?, address, size)
@@ -190,7 +197,7 @@ impl Places<'_> {
         let relative = address.wrapping_sub(self.load_address);
         let spelled = || {
             sites.iter().find_map(|site| {
-                let access = if site.access.contains("read") { Access::Read } else { Access::Write };
+                let access = if site.access.contains("read") { Spelling::Read } else { Spelling::Write };
                 let frame = site.stack.first()?;
                 self.symbols.expression(frame, access).map(|name| (name, frame))
             })
@@ -204,23 +211,26 @@ impl Places<'_> {
                 element: None,
             };
         }
-        let allocation = self.execution.records.iter().rev().find(|record| {
-            record.kind == Kind::Allocated && (record.object..record.object + record.extra.max(1)).contains(&address)
+        let allocation = self.execution.entries().rev().find_map(|entry| match entry.event() {
+            Event::Allocated { block: Address(start), size, .. } => {
+                (start..start + size.max(1)).contains(&address).then_some((entry, start, size))
+            }
+            _ => None,
         });
-        if let Some(record) = allocation {
-            let (frames, _) = self.stack(record);
+        if let Some((entry, start, block_size)) = allocation {
+            let (frames, _) = self.stack(entry);
             let own = own_frame(&frames).unwrap_or(0);
             let allocated = frames.into_iter().skip(own).collect();
-            let at = address - record.object;
+            let at = address - start;
             let (name, element) = match spelled() {
                 Some((name, frame)) => {
-                    let each = self.symbols.element_size(frame, &name).filter(|each| 2 * each <= record.extra);
+                    let each = self.symbols.element_size(frame, &name).filter(|each| 2 * each <= block_size);
                     let part = self.part(frame, &name, address, size).map(|(part, _)| part);
                     (part.unwrap_or(name), each.map(|each| at / each))
                 }
                 None => {
                     let part = self.allocated_part(address, size).map(|(part, _)| part);
-                    (part.unwrap_or_else(|| format!("byte {at} of a block of {}", record.extra)), None)
+                    (part.unwrap_or_else(|| format!("byte {at} of a block of {block_size}")), None)
                 }
             };
             return Object { name, size, region: "heap".to_owned(), allocated, element };
@@ -238,55 +248,52 @@ impl Places<'_> {
             // The first field of a mutex is the C library's business.
             return symbol.name.split(".__").next().unwrap_or(&symbol.name).trim_end_matches("._M_mutex").to_owned();
         }
-        let used = self
-            .execution
-            .records
-            .iter()
-            .filter(|record| record.object == address && record.kind.is_synchronisation() && record.code != 0);
-        let named = used.take(TRIES).find_map(|record| self.spelled(record));
+        let is_use =
+            |entry: &Entry<'_>| entry.code().is_known() && entry.event().synchronisation() == Some(Address(address));
+        let used = self.execution.entries().filter(|entry| entry.is_operation() && is_use(entry));
+        let named = used.take(TRIES).find_map(|entry| self.spelled(entry));
         named.map_or_else(|| format!("lock {address:#x}"), |name| name.trim_start_matches('&').to_owned())
     }
 
     /// What a thread waits for by a futex: the call of the user's code that does it, where a library is in between.
-    fn futex(&self, record: &Record) -> String {
-        let (frames, _) = self.stack(record);
+    fn futex(&self, entry: Entry<'_>) -> String {
+        let (frames, _) = self.stack(entry);
         let own = own_frame(&frames).filter(|&own| frames.first().is_some_and(is_rust_library) && own > 0);
         let frame = own.and_then(|own| frames.get(own)).filter(|frame| is_in_program(frame));
-        let called = frame.and_then(|frame| self.symbols.expression(frame, Access::Call));
+        let called = frame.and_then(|frame| self.symbols.expression(frame, Spelling::Call));
         called.map_or_else(|| "a futex".to_owned(), |name| name.trim_start_matches('&').to_owned())
     }
 
-    /// How the user's code spells what a record is about: at the place itself or, where a library does it, at the call.
-    pub(crate) fn spelled(&self, record: &Record) -> Option<String> {
-        let (frames, _) = self.stack(record);
+    /// How the user's code spells what an entry is about: at the place itself or, where a library does it, at the call.
+    pub(crate) fn spelled(&self, entry: Entry<'_>) -> Option<String> {
+        let (frames, _) = self.stack(entry);
         let own = own_frame(&frames)?;
         let frame = frames.get(own).filter(|frame| is_in_program(frame))?;
         if own != 0 {
-            return self.symbols.expression(frame, Access::Call);
+            return self.symbols.expression(frame, Spelling::Call);
         }
-        let name = self.symbols.expression(frame, spelled_as(record.kind))?;
-        let is_access = record.kind.is_access();
-        let part = is_access.then(|| self.part(frame, &name, record.object, record.extra)).flatten();
+        let access = entry.access();
+        let name = self.symbols.expression(frame, spelled_as(access.map(|access| access.mode)))?;
+        let part = access.and_then(|access| self.part(frame, &name, access.address.0, access.size));
         Some(part.map_or(name, |(part, _)| part))
     }
 
     /// What a thread waits for, for its site in a deadlock: the operation, the object, and who would have to act.
-    pub(crate) fn waiting(&self, wait: Wait, record: &Record) -> (&'static str, Waiting) {
-        let owner = record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok());
-        let owner = owner.map(|number| self.threads.path(number));
-        let name = || self.lock_name(record.object);
-        let (operation, object) = match wait {
+    pub(crate) fn waiting(&self, on: &Blockage, entry: Entry<'_>) -> (&'static str, Waiting) {
+        let owner = on.owner.map(|thread| self.threads.path(thread));
+        let name = || self.lock_name(on.object);
+        let (operation, object) = match on.wait {
             Wait::Mutex => ("lock", name()),
             Wait::ReadLock => ("read-lock", name()),
             Wait::WriteLock => ("write-lock", name()),
             Wait::Condition => ("wait", name()),
             Wait::Semaphore => ("sem-wait", name()),
             Wait::Barrier => ("barrier-wait", name()),
-            Wait::Join => ("join", self.threads.label(record.object as u32)),
+            Wait::Join => ("join", self.threads.label(on.target())),
             Wait::Once => ("once", "an initialisation".to_owned()),
-            Wait::Futex => ("futex-wait", self.futex(record)),
+            Wait::Futex => ("futex-wait", self.futex(entry)),
             Wait::Sleep => ("sleep", "time".to_owned()),
-            Wait::File => ("io", File::unpack(record.object).map_or_else(String::new, descriptor)),
+            Wait::File => ("io", on.file().map_or_else(String::new, descriptor)),
             Wait::Signal => ("signal-wait", "a signal".to_owned()),
             Wait::Child => ("child-wait", "a child process".to_owned()),
             Wait::Timer => ("timer", "a timer".to_owned()),
@@ -299,24 +306,22 @@ impl Places<'_> {
     }
 
     /// What a thread waits for, in the words of a step.
-    pub(crate) fn awaited(&self, wait: Wait, record: &Record) -> String {
-        let owner = || match record.extra.checked_sub(1).and_then(|number| u32::try_from(number).ok()) {
-            Some(number) => format!(", held by {}", Threads::short(number)),
-            None => String::new(),
-        };
-        let name = || self.lock_name(record.object);
-        match wait {
+    pub(crate) fn awaited(&self, on: &Blockage, entry: Entry<'_>) -> String {
+        let held_by = |thread: ThreadId| format!(", held by {}", Threads::short(thread));
+        let owner = || on.owner.map_or_else(String::new, held_by);
+        let name = || self.lock_name(on.object);
+        match on.wait {
             Wait::Mutex => format!("mutex `{}`{}", name(), owner()),
             Wait::ReadLock => format!("read lock `{}`{}", name(), owner()),
             Wait::WriteLock => format!("write lock `{}`{}", name(), owner()),
             Wait::Condition => format!("condition variable `{}`", name()),
             Wait::Semaphore => format!("semaphore `{}`", name()),
             Wait::Barrier => format!("barrier `{}`", name()),
-            Wait::Join => format!("the end of {}", Threads::short(record.object as u32)),
+            Wait::Join => format!("the end of {}", Threads::short(on.target())),
             Wait::Once => format!("an initialisation that {} runs", owner().trim_start_matches(", held by ")),
-            Wait::Futex => self.futex(record),
+            Wait::Futex => self.futex(entry),
             Wait::Sleep => "time to pass".to_owned(),
-            Wait::File => File::unpack(record.object).map_or_else(|| "input or output".to_owned(), awaited_file),
+            Wait::File => on.file().map_or_else(|| "input or output".to_owned(), awaited_file),
             Wait::Signal => "a signal".to_owned(),
             Wait::Child => "the end of a child process".to_owned(),
             Wait::Timer => "a timer to be set".to_owned(),
@@ -383,38 +388,55 @@ pub(crate) fn is_in_program(frame: &Frame) -> bool {
     !frame.file.is_empty() && !frame.file.starts_with("/usr/") && !is_rust_library(frame)
 }
 
-/// What the source does with the memory of an access, for finding out how it spells it.
-pub(crate) fn spelled_as(kind: Kind) -> Access {
-    match kind {
-        Kind::Read | Kind::ReadRange => Access::Read,
-        Kind::Write | Kind::WriteRange => Access::Write,
-        _ => Access::Call,
+/// What the source does at an access, or at something else, for finding out how it spells it.
+fn spelled_as(mode: Option<AccessMode>) -> Spelling {
+    match mode {
+        Some(AccessMode::Read | AccessMode::ReadRange) => Spelling::Read,
+        Some(AccessMode::Write | AccessMode::WriteRange) => Spelling::Write,
+        _ => Spelling::Call,
     }
 }
 
-/// The name of an access in JSON and reports.
-pub(crate) fn access_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Read | Kind::ReadRange => "read",
-        Kind::Write | Kind::WriteRange => "write",
-        Kind::AtomicRead => "atomic-read",
-        Kind::AtomicWrite => "atomic-write",
-        Kind::AtomicUpdate => "atomic-update",
-        Kind::Free => "free",
-        Kind::Lock | Kind::TryLock | Kind::WriteLock | Kind::TryWriteLock => "lock",
-        Kind::ReadLock | Kind::TryReadLock => "read-lock",
-        Kind::Unlock | Kind::RwUnlock => "unlock",
-        Kind::Wait => "wait",
-        Kind::Signal | Kind::Broadcast => "signal",
-        Kind::SemWait | Kind::SemTryWait => "decrement",
-        Kind::SemPost => "increment",
-        Kind::BarrierWait => "arrive",
-        Kind::Lifetime => "destroy",
-        Kind::Initialised => "initialise",
-        Kind::Join => "join",
-        Kind::Detach => "detach",
-        Kind::Create => "create",
+/// What destroys a synchronisation object, in JSON and reports.
+pub(crate) const DESTROY: &str = "destroy";
+
+/// The name of an operation in JSON and reports.
+pub(crate) fn operation_name(event: &Event) -> &'static str {
+    match event {
+        Event::Access(access) => mode_name(access.mode),
+        Event::Acquire { mode: LockMode::Mutex | LockMode::Write, .. } => "lock",
+        Event::Acquire { mode: LockMode::Read, .. } => "read-lock",
+        Event::Release { .. } => "unlock",
+        Event::Wait { .. } => "wait",
+        Event::Signal { .. } | Event::Broadcast { .. } => "signal",
+        Event::SemaphoreWait { .. } => "decrement",
+        Event::SemaphorePost { .. } => "increment",
+        Event::BarrierArrive { .. } => "arrive",
+        Event::Lifetime { .. } => DESTROY,
+        Event::Initialised { .. } => "initialise",
+        Event::Join { .. } => "join",
+        Event::Detach { .. } => "detach",
+        Event::Create { .. } => "create",
         _ => "",
+    }
+}
+
+/// The name of what one side of a race did.
+pub(crate) fn race_access_name(access: RaceAccess) -> &'static str {
+    match access {
+        RaceAccess::Access(mode) => mode_name(mode),
+        RaceAccess::ThreadEnd | RaceAccess::Unknown => "",
+    }
+}
+
+fn mode_name(mode: AccessMode) -> &'static str {
+    match mode {
+        AccessMode::Read | AccessMode::ReadRange => "read",
+        AccessMode::Write | AccessMode::WriteRange => "write",
+        AccessMode::AtomicRead => "atomic-read",
+        AccessMode::AtomicWrite => "atomic-write",
+        AccessMode::AtomicUpdate => "atomic-update",
+        AccessMode::Free => "free",
     }
 }
 

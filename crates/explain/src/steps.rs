@@ -3,8 +3,12 @@
 use crate::place::{Places, file_step};
 use crate::threads::Threads;
 use crate::{Culprit, misuse, values};
-use racehunter_explore::{Cause, File, Kind, Outcome, Record, descriptor_at};
+use racehunter_explore::Outcome;
 use racehunter_finding::Step;
+use racehunter_log::{
+    Access, AccessMode, Cause, Entry, Event, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadId,
+    WaitEndReason, descriptor_at, entries,
+};
 use racehunter_report::messages;
 use racehunter_symbols::{is_rust_library, own_frame};
 use std::collections::BTreeMap;
@@ -19,27 +23,27 @@ const PANIC: &str = "panic";
 pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut preempted = false;
-    let mut running = 0;
+    let mut running = ThreadId::MAIN;
     // Threads whose last step is a wait, and which step that is.
-    let mut waits: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut waits: BTreeMap<ThreadId, usize> = BTreeMap::new();
     let records = &places.execution.records;
-    for (at, record) in records.iter().enumerate() {
-        let is_culprit = culprit.is_some_and(|culprit| culprit.is(record));
-        let is_wait = match record.kind {
-            Kind::Switch => {
-                let cause = Cause::from_byte(record.detail).unwrap_or_default();
+    for (at, entry) in entries(records).enumerate() {
+        let (thread, event) = (entry.thread(), entry.event());
+        let is_culprit = culprit.is_some_and(|culprit| culprit.is(entry, &event));
+        let is_wait = match event {
+            Event::Switch { to, cause, .. } => {
                 let forced = matches!(cause, Cause::Plan | Cause::Strategy);
-                preempted = forced && could_go_on(places, record);
-                running = record.object as u32;
+                preempted = forced && could_go_on(places, at);
+                running = to;
                 continue;
             }
             // The running thread is about to take what this one wants to take too: a note, not a step of this one.
-            Kind::Blocked | Kind::Suspended if record.thread != running => continue,
-            Kind::Blocked | Kind::Suspended => true,
+            Event::Blocked { .. } | Event::Suspended { .. } if thread != running => continue,
+            Event::Blocked { .. } | Event::Suspended { .. } => true,
             // Where a waiting thread stands matters in a deadlock only.
-            Kind::ThreadState if record.detail != 0 && places.execution.outcome != Outcome::Deadlock => continue,
-            Kind::ThreadState if record.detail != 0 => {
-                if let Some(&last) = waits.get(&record.thread) {
+            Event::ThreadState { on: Some(_) } if places.execution.outcome != Outcome::Deadlock => continue,
+            Event::ThreadState { on: Some(_) } => {
+                if let Some(&last) = waits.get(&thread) {
                     steps[last].culprit |= is_culprit;
                     continue;
                 }
@@ -47,31 +51,31 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
             }
             _ => false,
         };
-        if !is_culprit && is_of_library(places, record) {
+        if !is_culprit && is_of_library(places, entry, &event) {
             continue;
         }
-        let Some(what) = describe(places, record) else { continue };
+        let Some(what) = describe(places, entry, &event) else { continue };
         if is_wait {
-            waits.insert(record.thread, steps.len());
+            waits.insert(thread, steps.len());
         } else {
-            waits.remove(&record.thread);
+            waits.remove(&thread);
         }
-        let (frames, _) = places.stack(record);
-        let frame = if record.code == 0 && record.kind != Kind::Panic {
+        let (frames, _) = places.stack(entry);
+        let frame = if !entry.code().is_known() && event != Event::Panic {
             None
         } else {
             own_frame(&frames).and_then(|own| frames.get(own))
         };
         steps.push(Step {
-            thread: record.thread,
-            path: places.threads.path(record.thread),
+            thread: thread.0,
+            path: places.threads.path(thread),
             what,
             file: frame.map_or_else(String::new, |frame| frame.file.clone()),
             line: frame.map_or(0, |frame| frame.line),
             preempted: std::mem::take(&mut preempted),
             culprit: is_culprit,
-            event: record.index,
-            value: values::value(places, record, &records[at + 1..]),
+            event: entry.number().0,
+            value: values::value(places, entry, &records[at + 1..]),
         });
     }
     // The steps after a panic only print its message and unwind.
@@ -85,18 +89,22 @@ pub(crate) fn steps(places: &Places<'_>, culprit: Option<Culprit>) -> Vec<Step> 
 
 /// Whether it is a step inside of Rust's standard library that no code of the program asked for, or that is about what the library
 /// keeps for itself.
-fn is_of_library(places: &Places<'_>, record: &Record) -> bool {
-    if !record.kind.is_access()
-        && !matches!(record.kind, Kind::Io | Kind::State | Kind::Once | Kind::Found | Kind::Fence | Kind::SignalSetup)
-    {
-        return false;
-    }
-    let (frames, _) = places.stack(record);
+fn is_of_library(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> bool {
+    // What it is about: the address, if it is about one.
+    let object = match *event {
+        Event::Access(access) => access.address.0,
+        Event::Io { file, .. } => file,
+        Event::State { cell, .. } => cell.into(),
+        Event::Once { object, .. } | Event::Found { object } | Event::Fence { annotation: object } => object.0,
+        Event::SignalSetup { signal } => signal,
+        _ => return false,
+    };
+    let (frames, _) = places.stack(entry);
     let Some(innermost) = frames.first().filter(|frame| is_rust_library(frame)) else { return false };
     if own_frame(&frames).and_then(|own| frames.get(own)).is_none_or(|own| own.line == 0 || is_rust_library(own)) {
         return true;
     }
-    let symbol = places.symbols.data_symbol(record.object.wrapping_sub(places.load_address));
+    let symbol = places.symbols.data_symbol(object.wrapping_sub(places.load_address));
     let is_its_own = |name: &str| {
         ["std::", "core::", "alloc::", "test::"].iter().any(|of| name.trim_start_matches('<').starts_with(of))
     };
@@ -104,114 +112,130 @@ fn is_of_library(places: &Places<'_>, record: &Record) -> bool {
 }
 
 /// Whether the thread that a switch leaves could have gone on: it was not blocked, over, or yielding just before.
-fn could_go_on(places: &Places<'_>, switch: &Record) -> bool {
-    let records = &places.execution.records;
-    let at = records.partition_point(|record| std::ptr::from_ref(record) < std::ptr::from_ref(switch));
-    let last = records[..at].iter().rev().find(|record| record.thread == switch.thread);
-    !last.is_some_and(|record| {
-        matches!(record.kind, Kind::Blocked | Kind::Suspended | Kind::Exit | Kind::Yield | Kind::Sleep | Kind::End)
+fn could_go_on(places: &Places<'_>, switch: usize) -> bool {
+    let (before, rest) = places.execution.records.split_at(switch);
+    let Some(switch) = entries(rest).next() else { return true };
+    let last = entries(before).rev().find(|entry| entry.thread() == switch.thread());
+    !last.is_some_and(|entry| {
+        matches!(
+            entry.event(),
+            Event::Blocked { .. }
+                | Event::Suspended { .. }
+                | Event::Exit
+                | Event::Yield
+                | Event::Sleep
+                | Event::End { .. }
+        )
     })
 }
 
-fn describe(places: &Places<'_>, record: &Record) -> Option<String> {
-    let lock = || places.lock_name(record.object);
-    let failed = |done: &str, not: &str| if record.detail == 1 { done.to_owned() } else { not.to_owned() };
-    Some(match record.kind {
-        Kind::Read | Kind::Write if let Some(descriptor) = descriptor_at(record.object) => {
-            let does = if record.kind == Kind::Write { "close" } else { "use" };
-            format!("{does} fd {descriptor}")
+fn describe(places: &Places<'_>, entry: Entry<'_>, event: &Event) -> Option<String> {
+    let object = event.synchronisation().unwrap_or_default();
+    let name = || places.lock_name(object.0);
+    let either = |done: bool, yes: &str, no: &str| if done { yes.to_owned() } else { no.to_owned() };
+    Some(match *event {
+        Event::Access(access) => describe_access(places, entry, access),
+        Event::Fence { .. } => "fence".to_owned(),
+        Event::Create { child, .. } => format!("create {}", places.threads.label(child)),
+        Event::Join { target, .. } => format!("join {}", Threads::short(target)),
+        Event::Exit => "end".to_owned(),
+        Event::End { is_final } => either(is_final, "end of the process", "exit"),
+        Event::Acquire { mode, attempt, .. } => {
+            let operation = if mode == LockMode::Read { "read-lock" } else { "lock" };
+            let failed = if attempt.succeeds() { "" } else { "fail to " };
+            format!("{failed}{operation} {}", name())
         }
-        Kind::Read | Kind::ReadRange => format!("read {}", memory(places, record)),
-        Kind::Write | Kind::WriteRange => format!("write {}", memory(places, record)),
-        Kind::AtomicRead => format!("atomic read {}", memory(places, record)),
-        Kind::AtomicWrite => format!("atomic write {}", memory(places, record)),
-        Kind::AtomicUpdate => format!("atomic update {}", memory(places, record)),
-        Kind::Fence => "fence".to_owned(),
-        Kind::Free => "free".to_owned(),
-        Kind::Create => format!("create {}", places.threads.label(record.object as u32)),
-        Kind::Join => format!("join {}", Threads::short(record.object as u32)),
-        Kind::Exit => "end".to_owned(),
-        Kind::End => failed("end of the process", "exit"),
-        Kind::Lock | Kind::WriteLock => format!("lock {}", lock()),
-        Kind::Unlock | Kind::RwUnlock => format!("unlock {}", lock()),
-        Kind::TryLock | Kind::TryWriteLock => format!("{} {}", failed("lock", "fail to lock"), lock()),
-        Kind::ReadLock => format!("read-lock {}", lock()),
-        Kind::TryReadLock => format!("{} {}", failed("read-lock", "fail to read-lock"), lock()),
-        Kind::Wait => format!("wait on {}", lock()),
-        Kind::WaitEnd => match record.detail {
-            0 => format!("woken from wait on {}", lock()),
-            2 => format!("spurious wake-up of wait on {}", lock()),
-            3 => format!("cancelled in wait on {}", lock()),
-            _ => format!("time-out of wait on {}", lock()),
+        Event::Release { .. } => format!("unlock {}", name()),
+        Event::Wait { .. } => format!("wait on {}", name()),
+        Event::WaitEnd { reason, .. } => match reason {
+            WaitEndReason::Signalled => format!("woken from wait on {}", name()),
+            WaitEndReason::Spurious => format!("spurious wake-up of wait on {}", name()),
+            WaitEndReason::Cancelled => format!("cancelled in wait on {}", name()),
+            WaitEndReason::TimedOut => format!("time-out of wait on {}", name()),
         },
-        Kind::Signal => format!("signal {}", lock()),
-        Kind::Broadcast => format!("broadcast {}", lock()),
-        Kind::SemWait => format!("decrement {}", lock()),
-        Kind::SemPost => format!("increment {}", lock()),
-        Kind::SemTryWait if record.detail == 2 => format!("look at the value of {}", lock()),
-        Kind::SemTryWait => format!("{} {}", failed("decrement", "fail to decrement"), lock()),
-        Kind::BarrierWait => format!("arrive at {}", lock()),
-        Kind::Once => match record.detail {
-            1 => "begin one-time initialisation".to_owned(),
-            2 => "end one-time initialisation".to_owned(),
-            _ => "find it initialised".to_owned(),
+        Event::Signal { .. } => format!("signal {}", name()),
+        Event::Broadcast { .. } => format!("broadcast {}", name()),
+        Event::SemaphoreWait { attempt, .. } => match attempt {
+            SemaphoreAttempt::Inspected => format!("look at the value of {}", name()),
+            SemaphoreAttempt::Failed => format!("fail to decrement {}", name()),
+            SemaphoreAttempt::Blocking | SemaphoreAttempt::Succeeded => format!("decrement {}", name()),
         },
-        Kind::FutexWait => "wait on a futex".to_owned(),
-        Kind::FutexWake => "wake a futex".to_owned(),
-        Kind::Yield => "yield".to_owned(),
-        Kind::Io => File::unpack(record.object)
-            .map_or_else(|| "input or output".to_owned(), |file| file_step(file, record.detail == 1)),
-        Kind::State if record.detail == 1 => "change files".to_owned(),
-        Kind::State => "look at files".to_owned(),
-        Kind::Kill => format!("send {}", signal(record)),
-        Kind::Handler if record.detail != 0 => return None,
-        Kind::Handler => format!("handle {}", signal(record)),
-        Kind::SignalWait => match record.detail {
-            0 => "wait for a signal".to_owned(),
-            1 => format!("take {}", signal(record)),
-            _ => "stop waiting for a signal".to_owned(),
+        Event::SemaphorePost { .. } => format!("increment {}", name()),
+        Event::BarrierArrive { .. } => format!("arrive at {}", name()),
+        Event::Once { phase, .. } => match phase {
+            OncePhase::Begins => "begin one-time initialisation".to_owned(),
+            OncePhase::Done => "end one-time initialisation".to_owned(),
+            OncePhase::Found => "find it initialised".to_owned(),
         },
-        Kind::SignalSetup if record.object != 0 => {
-            format!("set what {} does", signal(record))
+        Event::FutexWait { .. } => "wait on a futex".to_owned(),
+        Event::FutexWake { .. } => "wake a futex".to_owned(),
+        Event::Yield => "yield".to_owned(),
+        Event::Io { is_done, .. } => {
+            event.file().map_or_else(|| "input or output".to_owned(), |file| file_step(file, is_done))
         }
-        Kind::SignalSetup => "set the signal mask".to_owned(),
-        Kind::Cancel if record.detail == 1 => "look whether it is cancelled".to_owned(),
-        Kind::Cancelled => "act on the cancellation".to_owned(),
-        Kind::Timer if record.detail == 1 => "expire".to_owned(),
-        Kind::Timer if record.extra == 0 => "stop a timer".to_owned(),
-        Kind::Timer => "set a timer".to_owned(),
-        Kind::Cancel => format!("cancel {}", places.threads.label(record.object as u32)),
-        Kind::Sleep => "sleep".to_owned(),
-        Kind::Panic => PANIC.to_owned(),
-        Kind::Misuse => misuse::step(places, record),
-        Kind::ThreadState if record.detail == 0 && record.thread == current(places) => "fails here".to_owned(),
-        Kind::ThreadState if record.detail == 0 => return None,
-        Kind::Blocked | Kind::Suspended | Kind::ThreadState => {
-            let wait = racehunter_explore::Wait::from_byte(record.detail).unwrap_or_default();
-            format!("waits for {}", places.awaited(wait, record))
+        Event::State { is_change, .. } => either(is_change, "change files", "look at files"),
+        Event::Kill { signal, .. } => format!("send {}", signal_name(signal)),
+        Event::Handler { is_entry: false, .. } => return None,
+        Event::Handler { signal, .. } => format!("handle {}", signal_name(signal)),
+        Event::SignalWait { signal, phase } => match phase {
+            SignalWaitPhase::Begins => "wait for a signal".to_owned(),
+            SignalWaitPhase::Taken => format!("take {}", signal_name(signal)),
+            SignalWaitPhase::Ended => "stop waiting for a signal".to_owned(),
+        },
+        Event::SignalSetup { signal: 0 } => "set the signal mask".to_owned(),
+        Event::SignalSetup { signal } => format!("set what {} does", signal_name(signal)),
+        Event::Cancel { is_test: true, .. } => "look whether it is cancelled".to_owned(),
+        Event::Cancel { target, .. } => format!("cancel {}", places.threads.label(target)),
+        Event::Cancelled => "act on the cancellation".to_owned(),
+        Event::Timer { is_expired: true, .. } => "expire".to_owned(),
+        Event::Timer { nanoseconds, .. } => either(nanoseconds == 0, "stop a timer", "set a timer"),
+        Event::Sleep => "sleep".to_owned(),
+        Event::Panic => PANIC.to_owned(),
+        Event::Misuse { .. } => return misuse::step(places, entry),
+        Event::ThreadState { on: None } if entry.thread() == current(places) => "fails here".to_owned(),
+        Event::ThreadState { on: None } => return None,
+        Event::Blocked { on, .. } | Event::Suspended { on } | Event::ThreadState { on: Some(on) } => {
+            format!("waits for {}", places.awaited(&on, entry))
         }
         _ => return None,
     })
 }
 
-/// The signal of a record, as users know it.
-fn signal(record: &Record) -> String {
-    let number = record.object as u32;
+fn describe_access(places: &Places<'_>, entry: Entry<'_>, access: Access) -> String {
+    let does = match access.mode {
+        AccessMode::Read | AccessMode::Write if let Some(descriptor) = descriptor_at(access.address.0) => {
+            let does = if access.mode == AccessMode::Write { "close" } else { "use" };
+            return format!("{does} fd {descriptor}");
+        }
+        AccessMode::Read | AccessMode::ReadRange => "read",
+        AccessMode::Write | AccessMode::WriteRange => "write",
+        AccessMode::AtomicRead => "atomic read",
+        AccessMode::AtomicWrite => "atomic write",
+        AccessMode::AtomicUpdate => "atomic update",
+        AccessMode::Free => return "free".to_owned(),
+    };
+    format!("{does} {}", memory(places, entry, access))
+}
+
+/// A signal, as users know it.
+fn signal_name(signal: u64) -> String {
+    let number = signal as u32;
     messages::signal_name(number).map_or_else(|| format!("signal {number}"), str::to_owned)
 }
 
-fn current(places: &Places<'_>) -> u32 {
-    places.execution.records.iter().find(|record| record.kind == Kind::ThreadState).map_or(0, |record| record.thread)
+fn current(places: &Places<'_>) -> ThreadId {
+    places.execution.thread_states().next().map_or(ThreadId::MAIN, |(entry, _)| entry.thread())
 }
 
 /// What an access touches: a variable of the program, or how the source spells it.
-fn memory(places: &Places<'_>, record: &Record) -> String {
-    let relative = record.object.wrapping_sub(places.load_address);
-    if let Some(symbol) = places.symbols.data_symbol_of(relative, record.extra.max(1)) {
+fn memory(places: &Places<'_>, entry: Entry<'_>, access: Access) -> String {
+    let (address, size) = (access.address.0, access.size);
+    let relative = address.wrapping_sub(places.load_address);
+    if let Some(symbol) = places.symbols.data_symbol_of(relative, size.max(1)) {
         return symbol.name;
     }
-    let allocated = || places.allocated_part(record.object, record.extra).map(|(part, _)| part);
-    places.spelled(record).or_else(allocated).unwrap_or_else(|| match record.extra {
+    let allocated = || places.allocated_part(address, size).map(|(part, _)| part);
+    places.spelled(entry).or_else(allocated).unwrap_or_else(|| match size {
         1 => "1 byte".to_owned(),
         size => format!("{size} bytes"),
     })

@@ -1,8 +1,8 @@
 //! What accesses read and wrote, as one would write it in the source.
 
 use crate::place::Places;
-use racehunter_explore::{Kind, Record, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_finding::Value;
+use racehunter_log::{AccessMode, Entry, Event, Record, entries};
 use racehunter_symbols::{Form, Part};
 use std::cell::RefCell;
 
@@ -26,28 +26,42 @@ impl Numbers {
     }
 }
 
-/// What an access read or wrote, by the records after it in the log.
-pub(crate) fn value(places: &Places<'_>, access: &Record, after: &[Record]) -> Option<Value> {
-    let is_its =
-        |record: &&Record| record.kind == Kind::Value && (record.index, record.thread) == (access.index, access.thread);
-    let noted: Vec<&Record> = after.iter().take_while(is_its).collect();
-    let bytes = |known: u8, bits: fn(&Record) -> u64| {
+/// Up to eight bytes of an access.
+struct Noted {
+    before: Option<u64>,
+    after: Option<u64>,
+    size: usize,
+}
+
+impl Noted {
+    fn of(event: &Event) -> Option<Self> {
+        match *event {
+            Event::Value { before, after, size } => Some(Self { before, after, size: size.into() }),
+            _ => None,
+        }
+    }
+}
+
+/// What an access read or wrote, by the entries after it in the log.
+pub(crate) fn value(places: &Places<'_>, entry: Entry<'_>, after: &[Record]) -> Option<Value> {
+    let access = entry.access()?;
+    let is_its = |other: &Entry<'_>| (other.number(), other.thread()) == (entry.number(), entry.thread());
+    let noted = || entries(after).take_while(is_its).map_while(|other| Noted::of(&other.event()));
+    let bytes = |bits: fn(&Noted) -> Option<u64>| {
         let mut bytes = Vec::new();
-        for record in &noted {
-            if record.detail & known == 0 {
-                return None;
-            }
-            bytes.extend_from_slice(&bits(record).to_le_bytes()[..usize::from(record.size.min(8))]);
+        for noted in noted() {
+            bytes.extend_from_slice(&bits(&noted)?.to_le_bytes()[..noted.size]);
         }
         (!bytes.is_empty()).then_some(bytes)
     };
-    let form = places.form(access);
-    let show = |bytes: Vec<u8>| shown(places, &bytes, access.extra, form.as_ref());
-    let is_known = !access.kind.is_write() || access.kind == Kind::AtomicUpdate || places.is_lasting(access.object);
-    let before = bytes(VALUE_BEFORE, |record| record.object).filter(|_| is_known).and_then(show);
-    let after = bytes(VALUE_AFTER, |record| record.extra).and_then(show);
+    let form = places.form(entry.code().0, access);
+    let show = |bytes: Vec<u8>| shown(places, &bytes, access.size, form.as_ref());
+    let writes = access.mode.writes();
+    let is_known = !writes || access.mode == AccessMode::AtomicUpdate || places.is_lasting(access.address.0);
+    let before = bytes(|noted| noted.before).filter(|_| is_known).and_then(show);
+    let after = bytes(|noted| noted.after).and_then(show);
     // What a write left is what matters of it.
-    if after.is_none() && (access.kind.is_write() || before.is_none()) { None } else { Some(Value { before, after }) }
+    if after.is_none() && (writes || before.is_none()) { None } else { Some(Value { before, after }) }
 }
 
 /// The first bytes of an access to `size` of them, if there is a way to write them.

@@ -7,9 +7,8 @@
 //! one for each pair: of two places in the code, the first access of one is described with the first of the other, the second with
 //! the second, and so on.
 
-use crate::points::{Families, bytes};
-use crate::{Execution, Kind, Record};
-use racehunter_event::{MAIN_PATH, path_of};
+use crate::Execution;
+use racehunter_log::{Access, AccessMode, Entry, Event, FamilyTree, ForkJoin, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One access of an execution, described by as little as tells it from all others.
@@ -77,7 +76,7 @@ const MOST_FURTHER: usize = 1 << 17;
 /// Accesses at one place of the code with one call stack by one thread: what they touch differs, what they are not.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Class {
-    thread: u32,
+    thread: ThreadId,
     code: u64,
     /// Index into the distinct stacks.
     stack: u32,
@@ -125,15 +124,16 @@ pub fn conflicts(execution: &Execution) -> Vec<Pair> {
 #[must_use]
 pub fn all_conflicts(execution: &Execution) -> Conflicts {
     let mut scan = Scan::default();
-    for (position, record) in execution.records.iter().enumerate() {
-        scan.families.note(record);
-        scan.locks.note(record);
-        if record.kind == Kind::Create {
-            scan.create(record);
-        } else if record.kind == Kind::Numbered {
-            scan.number(record);
-        } else if record.kind.is_access() && record.kind != Kind::Free && record.code != 0 {
-            scan.access(execution, position, record);
+    for (position, entry) in execution.entries().enumerate() {
+        match entry.event() {
+            Event::Access(access) if access.mode != AccessMode::Free && entry.code().is_known() => {
+                scan.access(execution, position, entry, access);
+            }
+            event => {
+                scan.order.note(entry.thread(), &event);
+                scan.locks.note(entry.thread(), &event);
+                scan.family.note_event(entry.thread(), &event);
+            }
         }
     }
     scan.pair_the_rest();
@@ -153,31 +153,27 @@ pub fn all_conflicts(execution: &Execution) -> Conflicts {
 /// The locks that threads hold.
 #[derive(Default)]
 struct Locks {
-    held: FxHashMap<u32, Vec<u64>>,
+    held: FxHashMap<ThreadId, Vec<u64>>,
     sets: Vec<Vec<u64>>,
     numbers: FxHashMap<Vec<u64>, u32>,
 }
 
 impl Locks {
-    fn note(&mut self, record: &Record) {
-        match record.kind {
-            Kind::Lock | Kind::ReadLock | Kind::WriteLock => self.take(record.thread, record.object),
-            Kind::TryLock | Kind::TryReadLock | Kind::TryWriteLock if record.detail == 1 => {
-                self.take(record.thread, record.object);
-            }
-            Kind::Unlock | Kind::RwUnlock => self.give_back(record.thread, record.object),
-            Kind::Wait => self.give_back(record.thread, record.extra),
-            _ => {}
+    fn note(&mut self, thread: ThreadId, event: &Event) {
+        if let Some(lock) = event.acquired() {
+            self.take(thread, lock.0);
+        } else if let Some(lock) = event.released() {
+            self.give_back(thread, lock.0);
         }
     }
 
-    fn take(&mut self, thread: u32, lock: u64) {
+    fn take(&mut self, thread: ThreadId, lock: u64) {
         let held = self.held.entry(thread).or_default();
         held.push(lock);
         held.sort_unstable();
     }
 
-    fn give_back(&mut self, thread: u32, lock: u64) {
+    fn give_back(&mut self, thread: ThreadId, lock: u64) {
         let held = self.held.entry(thread).or_default();
         if let Some(at) = held.iter().position(|&held| held == lock) {
             held.remove(at);
@@ -185,7 +181,7 @@ impl Locks {
     }
 
     /// The number of the set of locks that a thread holds; 0 for none.
-    fn of(&mut self, thread: u32) -> u32 {
+    fn of(&mut self, thread: ThreadId) -> u32 {
         let Some(held) = self.held.get(&thread).filter(|held| !held.is_empty()) else { return 0 };
         if let Some(&number) = self.numbers.get(held) {
             return number;
@@ -204,10 +200,9 @@ impl Locks {
 
 #[derive(Default)]
 struct Scan {
-    families: Families,
+    order: ForkJoin,
+    family: FamilyTree,
     locks: Locks,
-    paths: Vec<u64>,
-    children: Vec<u32>,
     stacks: Vec<Vec<u64>>,
     stack_numbers: FxHashMap<Vec<u64>, u32>,
     classes: Vec<Class>,
@@ -225,32 +220,8 @@ struct Scan {
 }
 
 impl Scan {
-    fn path(&self, thread: u32) -> u64 {
-        self.paths.get(thread as usize).copied().unwrap_or(if thread == 0 { MAIN_PATH } else { 0 })
-    }
-
-    fn make_room(&mut self, threads: usize) {
-        if self.paths.len() < threads {
-            self.paths.resize(threads, MAIN_PATH);
-            self.children.resize(threads, 0);
-        }
-    }
-
-    fn create(&mut self, record: &Record) {
-        let (parent, child) = (record.thread as usize, record.object as usize);
-        self.make_room(parent.max(child) + 1);
-        self.children[parent] += 1;
-        self.paths[child] = path_of(self.paths[parent], self.children[parent]);
-    }
-
-    /// The program has given a thread a number of its own.
-    fn number(&mut self, record: &Record) {
-        self.make_room(record.thread as usize + 1);
-        self.paths[record.thread as usize] = record.object;
-    }
-
-    fn class(&mut self, execution: &Execution, record: &Record) -> usize {
-        let callers = execution.callers(record);
+    fn class(&mut self, execution: &Execution, entry: Entry<'_>, mode: AccessMode) -> usize {
+        let callers = execution.callers(entry);
         let next = self.stacks.len() as u32;
         let stack = match self.stack_numbers.get(callers) {
             Some(&stack) => stack,
@@ -261,11 +232,11 @@ impl Scan {
             }
         };
         let class = Class {
-            thread: record.thread,
-            code: record.code,
+            thread: entry.thread(),
+            code: entry.code().0,
             stack,
-            writes: record.kind.is_write(),
-            atomic: record.kind.is_atomic(),
+            writes: mode.writes(),
+            atomic: mode.is_atomic(),
         };
         let next = self.classes.len();
         let number = *self.class_numbers.entry(class).or_insert(next);
@@ -275,15 +246,15 @@ impl Scan {
         number
     }
 
-    fn access(&mut self, execution: &Execution, position: usize, record: &Record) {
-        let class = self.class(execution, record);
-        let locks = self.locks.of(record.thread);
+    fn access(&mut self, execution: &Execution, position: usize, entry: Entry<'_>, access: Access) {
+        let class = self.class(execution, entry, access.mode);
+        let locks = self.locks.of(entry.thread());
         self.accesses.push((position, class, locks));
         let own = self.classes[class];
-        let epoch = self.families.entry(own.thread, own.thread).max(1);
+        let epoch = self.order.epoch(own.thread);
         // Classes that this access has a target with.
         let mut partners: Vec<usize> = Vec::new();
-        for (nth, (granule, mask)) in bytes(record).enumerate() {
+        for (nth, (granule, mask)) in access.granules().enumerate() {
             let touches = self.memory.entry(granule).or_default();
             let mut known = None;
             for (index, touch) in touches.iter_mut().enumerate() {
@@ -300,7 +271,7 @@ impl Scan {
                 }
                 // Each pair counts where the memory begins that both have in common.
                 self.pairs += if nth == 0 { touch.records.len() as u64 } else { touch.begin };
-                let is_apart = touch.epoch <= self.families.entry(own.thread, other.thread);
+                let is_apart = touch.epoch <= self.order.known(own.thread, other.thread);
                 if is_apart {
                     continue;
                 }
@@ -365,9 +336,9 @@ struct Describe<'s> {
     /// Class, set of locks, and number among those that fit its description, by record.
     wanted: FxHashMap<usize, (usize, u32, u64)>,
     /// Threads that execute an instruction.
-    threads: FxHashMap<u64, FxHashSet<u32>>,
+    threads: FxHashMap<u64, FxHashSet<ThreadId>>,
     /// Callers in the description of an access, by thread, instruction and stack.
-    depths: FxHashMap<(u32, u64, u32), usize>,
+    depths: FxHashMap<(ThreadId, u64, u32), usize>,
 }
 
 impl<'s> Describe<'s> {
@@ -376,8 +347,8 @@ impl<'s> Describe<'s> {
         let is_wanted = |&&(record, ..): &&(usize, usize, u32)| wanted.contains(&record);
         let codes: FxHashSet<u64> =
             scan.accesses.iter().filter(is_wanted).map(|&(_, class, _)| scan.classes[class].code).collect();
-        let mut threads: FxHashMap<u64, FxHashSet<u32>> = FxHashMap::default();
-        let mut stacks: FxHashMap<(u32, u64), Vec<u32>> = FxHashMap::default();
+        let mut threads: FxHashMap<u64, FxHashSet<ThreadId>> = FxHashMap::default();
+        let mut stacks: FxHashMap<(ThreadId, u64), Vec<u32>> = FxHashMap::default();
         for class in scan.classes.iter().filter(|class| codes.contains(&class.code)) {
             threads.entry(class.code).or_default().insert(class.thread);
             let stacks = stacks.entry((class.thread, class.code)).or_default();
@@ -397,11 +368,11 @@ impl<'s> Describe<'s> {
     }
 
     /// Numbers the accesses that are wanted among those of the same thread that fit their descriptions.
-    fn count(&mut self, wanted: &FxHashSet<usize>, stacks: &FxHashMap<(u32, u64), Vec<u32>>) {
+    fn count(&mut self, wanted: &FxHashSet<usize>, stacks: &FxHashMap<(ThreadId, u64), Vec<u32>>) {
         // How many there were so far, for the description of an access by thread, instruction and stack; and which
         // descriptions such an access fits.
-        let mut counts: FxHashMap<(u32, u64, u32), u64> = FxHashMap::default();
-        let mut fitting: FxHashMap<(u32, u64, u32), Vec<u32>> = FxHashMap::default();
+        let mut counts: FxHashMap<(ThreadId, u64, u32), u64> = FxHashMap::default();
+        let mut fitting: FxHashMap<(ThreadId, u64, u32), Vec<u32>> = FxHashMap::default();
         for &(record, number, locks) in &self.scan.accesses {
             let class = self.scan.classes[number];
             let Some(stacks) = stacks.get(&(class.thread, class.code)) else { continue };
@@ -429,7 +400,7 @@ impl<'s> Describe<'s> {
         let depth = self.depths[&(class.thread, class.code, class.stack)];
         Descriptor {
             code: class.code,
-            path: (self.threads[&class.code].len() > 1).then(|| self.scan.path(class.thread)),
+            path: (self.threads[&class.code].len() > 1).then(|| self.scan.family.path(class.thread).0),
             callers: self.scan.stacks[class.stack as usize][..depth].to_vec(),
             nth,
         }

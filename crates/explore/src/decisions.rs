@@ -1,6 +1,7 @@
 //! Reading an execution's log as the decisions that were made.
 
-use crate::{Execution, Kind, Record};
+use crate::Execution;
+use racehunter_log::{Entry, Event, Record, ThreadSet};
 
 /// One decision of an execution: who performed event `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,28 +181,39 @@ impl<'a> Decisions<'a> {
         }
     }
 
-    /// Applies what a record says about threads.
-    fn apply(&mut self, record: &Record) {
-        match record.kind {
-            Kind::Create => self.threads.set(record.object as u32, Status::Ready),
-            Kind::Exit => self.threads.set(record.thread, Status::Over),
-            Kind::Blocked if record.size != 0 => self.threads.set(record.thread, Status::Waiting),
-            Kind::Blocked => self.threads.set(record.thread, Status::Blocked),
-            Kind::Deadline => self.threads.set_deadline(record.thread, record.object),
-            Kind::Suspended => self.threads.set(record.thread, Status::Suspended),
-            Kind::Woken => self.threads.set(record.thread, Status::Ready),
-            Kind::BlockedSet => self.threads.set_all(record, Status::Blocked),
-            Kind::WokenSet => self.threads.set_all(record, Status::Ready),
-            Kind::Yield => self.yielded = Some((record.thread, record.index + 1)),
-            Kind::End if record.detail == 0 => self.yielded = Some((record.thread, record.index + 1)),
+    /// Applies what an entry says about threads.
+    fn apply(&mut self, entry: Entry<'_>) {
+        if entry.is_access() {
+            return;
+        }
+        let thread = entry.thread().0;
+        match entry.event() {
+            Event::Create { child, .. } => self.threads.set(child.0, Status::Ready),
+            Event::Exit => self.threads.set(thread, Status::Over),
+            Event::Blocked { may_wake: true, .. } => self.threads.set(thread, Status::Waiting),
+            Event::Blocked { .. } => self.threads.set(thread, Status::Blocked),
+            Event::Deadline { time } => self.threads.set_deadline(thread, time),
+            Event::Suspended { .. } => self.threads.set(thread, Status::Suspended),
+            Event::Woken => self.threads.set(thread, Status::Ready),
+            Event::BlockedSet(set) => self.threads.set_all(set, Status::Blocked),
+            Event::WokenSet(set) => self.threads.set_all(set, Status::Ready),
+            Event::Yield | Event::End { is_final: false } => self.yielded = Some((thread, entry.number().0 + 1)),
             _ => {}
+        }
+    }
+
+    /// The decision at a position of the log: who gives way to whom, and whether it had to.
+    fn switch(&self, position: usize) -> Option<(Entry<'a>, u32, bool)> {
+        let entry = Entry::of(self.records.get(position)?);
+        match entry.event() {
+            Event::Switch { to, is_exhausted, .. } => Some((entry, to.0, is_exhausted)),
+            _ => None,
         }
     }
 
     fn apply_up_to(&mut self, end: usize) {
         for at in self.next..end {
-            let record = self.records[at];
-            self.apply(&record);
+            self.apply(Entry::of(&self.records[at]));
         }
         self.next = end;
     }
@@ -222,32 +234,32 @@ impl<'a> Decisions<'a> {
     /// switch of the group was known when it was made; what comes after it is a consequence.
     fn decide(&mut self, group_end: usize) -> Option<Decision> {
         let group = &self.records[self.next..group_end];
-        let at = group.first()?.index;
-        let is_switch = |record: &Record| record.kind == Kind::Switch;
+        let at = group.first().map(Entry::of)?.number().0;
+        let is_switch = |record: &Record| Entry::of(record).is_switch();
         let (going, code, to, logged);
         if let Some(first) = group.iter().position(is_switch) {
             let last = group.iter().rposition(is_switch).unwrap_or(first);
             let start = self.next;
             self.apply_up_to(start + first);
-            let record = self.records[start + first];
-            self.current = record.thread;
-            going = self.going(at, record.size != 0);
-            code = record.code;
+            let (entry, _, gives_way) = self.switch(start + first)?;
+            self.current = entry.thread().0;
+            going = self.going(at, gives_way);
+            code = entry.code().0;
             logged = true;
             // A thread that was chosen may turn out to be blocked, and another one is chosen for the same number:
             // all of that is one decision, since nothing happened in between.
             self.apply_up_to(start + last + 1);
-            to = self.records[start + last].object as u32;
+            to = self.switch(start + last)?.1;
         } else {
-            let event = group.iter().find(|record| record.kind.is_event())?;
+            let event = group.iter().map(Entry::of).find(|entry| entry.is_operation())?;
             // Threads that were made before the first event did not make a decision.
             if at == 0 {
                 return None;
             }
-            self.current = event.thread;
+            self.current = event.thread().0;
             going = self.going(at, false);
-            code = if going == Going::Ready { event.code } else { 0 };
-            to = event.thread;
+            code = if going == Going::Ready { event.code().0 } else { 0 };
+            to = event.thread().0;
             logged = false;
         }
         let from = self.current;
@@ -273,13 +285,15 @@ impl Iterator for Decisions<'_> {
             self.apply_up_to(self.consequences_end);
         }
         while let Some(first) = self.records.get(self.next) {
-            let tells = |record: &Record| record.kind.is_event() || is_scheduling(record.kind);
-            if !tells(first) {
+            let is_in_order = |entry: Entry<'_>| entry.is_operation() || entry.is_scheduling();
+            let first = Entry::of(first);
+            if !is_in_order(first) {
                 self.next += 1;
                 continue;
             }
             let rest = &self.records[self.next + 1..];
-            let more = rest.iter().position(|record| record.index != first.index && tells(record));
+            let is_next = |entry: Entry<'_>| entry.number() != first.number() && is_in_order(entry);
+            let more = rest.iter().position(|record| is_next(Entry::of(record)));
             let end = self.next + 1 + more.unwrap_or(rest.len());
             if let Some(decision) = self.decide(end) {
                 self.consequences_end = end;
@@ -290,20 +304,6 @@ impl Iterator for Decisions<'_> {
         }
         None
     }
-}
-
-/// Records about threads; the rest are observations, whose numbers may lie in the past.
-const fn is_scheduling(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Blocked
-            | Kind::Deadline
-            | Kind::Suspended
-            | Kind::Woken
-            | Kind::BlockedSet
-            | Kind::WokenSet
-            | Kind::Switch
-    )
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -365,12 +365,9 @@ impl Threads {
         self.ready_count > usize::from(self.is_ready(thread))
     }
 
-    /// The threads of a record that is about many.
-    fn set_all(&mut self, record: &Record, status: Status) {
-        let mut left = record.extra;
-        while left != 0 {
-            self.set((record.object as u32).saturating_add(left.trailing_zeros()), status);
-            left &= left - 1;
+    fn set_all(&mut self, threads: ThreadSet, status: Status) {
+        for thread in threads.iter() {
+            self.set(thread.0, status);
         }
     }
 
@@ -422,6 +419,7 @@ impl Threads {
 mod tests {
     use super::*;
     use crate::{Cause, Outcome};
+    use racehunter_event::Kind;
 
     fn record(index: u64, thread: u32, kind: Kind, object: u64, detail: u8) -> Record {
         Record { index, thread, kind, object, detail, code: 100 + index, ..Record::default() }

@@ -1,6 +1,9 @@
 //! What happened.
 
-use crate::{Escape, Kind, Misuse, Plan, Record, Switch, Wait};
+use crate::{Plan, Switch};
+use racehunter_log::{
+    Blockage, CodeAddress, Entry, Escape, Event, Misuse, RaceAccess, RaceSide, Record, Wait, entries,
+};
 
 /// One execution: its log and how it ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +31,7 @@ pub struct Execution {
 pub enum Outcome {
     /// The program ended with this status.
     Exited(i32),
-    /// No thread could run. The log ends with one [`Kind::ThreadState`] per thread.
+    /// No thread could run. The log ends with one [`Event::ThreadState`] per thread.
     Deadlock,
     /// A fatal signal.
     Crashed {
@@ -78,8 +81,8 @@ pub struct RacingAccess {
     pub thread: u32,
     /// Code address.
     pub code: u64,
-    /// Kind of access.
-    pub kind: Kind,
+    /// What it did.
+    pub access: RaceAccess,
     /// Bytes.
     pub size: u8,
 }
@@ -109,6 +112,17 @@ pub enum Bug {
 }
 
 impl Execution {
+    /// The log, read in place.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator + Clone {
+        entries(&self.records)
+    }
+
+    /// The first entry, besides accesses, that is this one.
+    fn find(&self, is_it: impl Fn(Entry<'_>, &Event) -> bool) -> Option<Entry<'_>> {
+        // Most of a log are accesses.
+        self.entries().filter(|entry| !entry.is_access()).find(|&entry| is_it(entry, &entry.event()))
+    }
+
     /// One that nothing is known about.
     #[must_use]
     pub fn lost(why: String) -> Self {
@@ -133,10 +147,14 @@ impl Execution {
     /// The switches that were made: the schedule of the execution.
     #[must_use]
     pub fn switches(&self) -> Vec<Switch> {
-        self.records
-            .iter()
-            .filter(|record| record.kind == Kind::Switch)
-            .map(|record| Switch { at: record.index, to: record.object as u32, from: record.thread, code: record.code })
+        self.entries()
+            .filter(|entry| entry.is_switch())
+            .filter_map(|entry| match entry.event() {
+                Event::Switch { to, .. } => {
+                    Some(Switch { at: entry.number().0, to: to.0, from: entry.thread().0, code: entry.code().0 })
+                }
+                _ => None,
+            })
             .collect()
     }
 
@@ -162,18 +180,18 @@ impl Execution {
     /// The event at which a bug shows that is not how the execution ended.
     fn last_event_of(&self, bug: &Bug) -> Option<u64> {
         let pair = |first: u64, second: u64| {
-            let is_it = |race: &[Record]| {
-                race[0].kind == Kind::RaceFirst
-                    && race[1].kind == Kind::RaceSecond
-                    && (race[0].code.min(race[1].code), race[0].code.max(race[1].code)) == (first, second)
+            let is_it = |[(a, _), (b, _)]: &[(Entry<'_>, RaceSide); 2]| {
+                let (a, b) = (a.code().0, b.code().0);
+                (a.min(b), a.max(b)) == (first, second)
             };
-            self.records.windows(2).find(|race| is_it(race)).map(|race| race[1].index)
+            self.race_entries().find(is_it).map(|[_, (later, _)]| later.number().0)
         };
         match *bug {
             Bug::Race(first, second) | Bug::DoubleFree(first, second) => pair(first, second),
             Bug::Misuse(_, code) => {
-                let is_it = |record: &&Record| record.kind == Kind::Misuse && record.code == code;
-                self.records.iter().find(is_it).map(|record| record.index)
+                let is_it =
+                    |entry: Entry<'_>, event: &Event| entry.code().0 == code && matches!(event, Event::Misuse { .. });
+                self.find(is_it).map(|entry| entry.number().0)
             }
             Bug::Deadlock(_)
             | Bug::Assertion(..)
@@ -184,37 +202,38 @@ impl Execution {
         }
     }
 
-    /// Whether threads did things to each other that are not in the log, see [`Kind::Annotated`].
+    /// Whether threads did things to each other that are not in the log, see [`Event::Annotated`].
     #[must_use]
     pub fn is_annotated(&self) -> bool {
-        self.records.iter().any(|record| record.kind == Kind::Annotated)
+        self.find(|_, event| *event == Event::Annotated).is_some()
     }
 
     /// The event with which a thread waits again, after a spurious wake-up, as if it had not been woken up: whatever can be
     /// done from there on can be done without the wake-up, and costs no more.
     #[must_use]
     pub fn waits_again(&self) -> Option<u64> {
-        let again = |record: &&Record| matches!(record.kind, Kind::Wait | Kind::FutexWait) && record.detail == 1;
-        self.records.iter().find(again).map(|record| record.index)
+        let is_repeated = |event: &Event| {
+            matches!(event, Event::Wait { is_repeated: true, .. } | Event::FutexWait { is_repeated: true, .. })
+        };
+        self.find(|_, event| is_repeated(event)).map(|entry| entry.number().0)
     }
 
     /// Whether a loop was seen to wait for another thread.
     #[must_use]
     pub fn has_waiting_loop(&self) -> bool {
-        let waits = |record: &Record| record.kind == Kind::Blocked && record.detail == Wait::Change as u8;
-        self.records.iter().any(waits)
+        self.find(|_, event| matches!(event, Event::Blocked { on, .. } if on.wait == Wait::Change)).is_some()
     }
 
     /// Whether some wake-up was a choice. If none was, it does not matter whether they could have been.
     #[must_use]
     pub fn chose_wakeups(&self) -> bool {
-        self.records.iter().any(|record| record.kind == Kind::Blocked && record.size != 0)
+        self.find(|_, event| matches!(event, Event::Blocked { may_wake: true, .. })).is_some()
     }
 
-    /// The callers of the function that a record's event is in, innermost first; none where no stack was taken.
+    /// The callers of the function that an entry's event is in, innermost first; none where no stack was taken.
     #[must_use]
-    pub fn callers(&self, record: &Record) -> &[u64] {
-        let at = record.stack as usize;
+    pub fn callers(&self, entry: Entry<'_>) -> &[u64] {
+        let at = entry.stack();
         if at == 0 {
             return &[];
         }
@@ -226,30 +245,38 @@ impl Execution {
     /// The data races that the detector saw.
     #[must_use]
     pub fn races(&self) -> Vec<Race> {
-        self.records
-            .windows(2)
-            .filter(|pair| pair[0].kind == Kind::RaceFirst && pair[1].kind == Kind::RaceSecond)
-            .map(|pair| {
-                let access = |record: &Record| RacingAccess {
-                    thread: record.thread,
-                    code: record.code,
-                    kind: Kind::from_byte(record.detail).unwrap_or_default(),
-                    size: record.size,
-                };
-                Race { address: pair[1].object, first: access(&pair[0]), second: access(&pair[1]) }
-            })
+        let access = |(entry, side): (Entry<'_>, RaceSide)| RacingAccess {
+            thread: entry.thread().0,
+            code: entry.code().0,
+            access: side.access,
+            size: side.size,
+        };
+        self.race_entries()
+            .map(|[first, second]| Race { address: second.1.address.0, first: access(first), second: access(second) })
             .collect()
     }
 
-    /// What was not under control: what it was, where, and the object of the record. Each once.
+    /// The pairs of entries by which the detector reports races: the earlier access, then the later one.
+    pub fn race_entries(&self) -> impl Iterator<Item = [(Entry<'_>, RaceSide); 2]> {
+        self.records.windows(2).filter_map(|pair| {
+            let [first, second] = [Entry::of(&pair[0]), Entry::of(&pair[1])];
+            match (first.race_side(), second.race_side()) {
+                (Some(Event::RaceFirst(earlier)), Some(Event::RaceSecond(later))) => {
+                    Some([(first, earlier), (second, later)])
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// What was not under control: what it was, where, and its object. Each once.
     #[must_use]
     pub fn escapes(&self) -> Vec<(Escape, u64, u64)> {
-        let mut escapes: Vec<_> = self
-            .records
-            .iter()
-            .filter(|record| record.kind == Kind::Escape)
-            .map(|record| (Escape::from_byte(record.detail).unwrap_or_default(), record.code, record.object))
-            .collect();
+        let escape = |entry: Entry<'_>| match entry.event() {
+            Event::Escape { what, object } => Some((what, entry.code().0, object)),
+            _ => None,
+        };
+        let mut escapes: Vec<_> = self.entries().filter_map(escape).collect();
         escapes.sort_unstable();
         escapes.dedup();
         escapes
@@ -292,6 +319,14 @@ impl Execution {
         }
     }
 
+    /// The threads at the end of an execution that failed, and what each waits for.
+    pub fn thread_states(&self) -> impl Iterator<Item = (Entry<'_>, Option<Blockage>)> {
+        self.entries().filter_map(|entry| match entry.event() {
+            Event::ThreadState { on } => Some((entry, on)),
+            _ => None,
+        })
+    }
+
     /// The bugs that the execution shows by itself, each once.
     #[must_use]
     pub fn bugs(&self) -> Vec<Bug> {
@@ -300,25 +335,25 @@ impl Execution {
             .iter()
             .map(|race| {
                 let (a, b) = (race.first.code, race.second.code);
-                let freed_twice = (race.first.kind, race.second.kind) == (Kind::Free, Kind::Free);
+                let freed_twice = race.first.access.is_free() && race.second.access.is_free();
                 let bug = if freed_twice { Bug::DoubleFree } else { Bug::Race };
                 bug(a.min(b), a.max(b))
             })
             .collect();
-        bugs.extend(self.records.iter().filter(|record| record.kind == Kind::Misuse).map(|record| {
-            let what = Misuse::from_byte(record.detail).unwrap_or_default();
-            Bug::Misuse(what, record.code)
+        bugs.extend(self.entries().filter_map(|entry| match entry.event() {
+            Event::Misuse { what, .. } => Some(Bug::Misuse(what, entry.code().0)),
+            _ => None,
         }));
-        let states = || self.records.iter().filter(|record| record.kind == Kind::ThreadState);
         match &self.outcome {
             Outcome::Deadlock => {
-                let mut places: Vec<u64> =
-                    states().filter(|record| record.detail != 0).map(|record| record.code).collect();
+                let waiting = self.thread_states().filter(|(_, on)| on.is_some());
+                let mut places: Vec<u64> = waiting.map(|(entry, _)| entry.code().0).collect();
                 places.sort_unstable();
                 bugs.push(Bug::Deadlock(places));
             }
             Outcome::Crashed { signal, .. } => {
-                bugs.push(Bug::Crash(*signal, states().next().map_or(0, |record| record.code)));
+                let place = self.thread_states().next().map_or(CodeAddress::default(), |(entry, _)| entry.code());
+                bugs.push(Bug::Crash(*signal, place.0));
             }
             Outcome::Asserted { message, file, line } => {
                 bugs.push(Bug::Assertion(message.clone(), file.clone(), *line));

@@ -1,15 +1,17 @@
 //! The figures of a monitored execution.
 
-use crate::{Execution, Kind, all_conflicts};
+use crate::{Execution, all_conflicts};
 use racehunter_finding::Figures;
+use racehunter_log::Event;
 
 /// What an execution was like whose every access, and whose way through the code, was logged ([`crate::Observe::Code`]), with
 /// call stacks. How long things took is left open.
 #[must_use]
 pub fn figures(execution: &Execution) -> Figures {
     let Execution { records, stacks, .. } = execution;
-    let count = |is: &dyn Fn(Kind) -> bool| records.iter().filter(|record| is(record.kind)).count() as u64;
-    let (accesses, calls) = (count(&Kind::is_access), count(&|kind| kind == Kind::Entered));
+    let accesses = execution.entries().filter(|entry| entry.is_access()).count() as u64;
+    let is_call = |event: Event| matches!(event, Event::Enter { .. });
+    let calls = execution.entries().filter(|entry| is_call(entry.event())).count() as u64;
     let threads = u64::from(execution.threads);
     let conflicts = all_conflicts(execution);
     Figures {

@@ -10,7 +10,6 @@
 
 mod analysis;
 mod campaign;
-mod causes;
 mod conflicts;
 mod decisions;
 mod endings;
@@ -31,7 +30,6 @@ mod variables;
 
 pub use analysis::{Analysis, Rank};
 pub use campaign::{Budget, Campaign, Claim, Counts, Escaped, Found, Progress, Stop, Summary};
-pub use causes::Causes;
 pub use conflicts::{Conflict, Conflicts, Descriptor, Pair, all_conflicts, conflicts};
 pub use decisions::{Decision, Decisions, Going, Step, decisions};
 pub use endings::{Allowed, Endings};
@@ -46,13 +44,9 @@ pub use patience::THREADS;
 pub use plan::{Observe, PATIENCE, Plan, Sample, Tail};
 pub use points::{Points, reported_sites, shared_sites};
 pub use portfolio::Portfolio;
-pub use racehunter_event::control::{
-    ALLOCATED_STACK, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, TURN, VALUE_AFTER, VALUE_BEFORE,
-};
-pub use racehunter_event::{
-    Cause, Escape, File, FileKind, FileOperation, Kind, Misuse, Record, Switch, TRACES_OF_LINKS, TRACES_OF_NETWORK,
-    TRACES_OF_PORTS, TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at, state_object,
-};
+pub use racehunter_event::Switch;
+pub use racehunter_event::control::{MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, TURN};
+pub use racehunter_log::{Cause, Escape, Misuse, Record, Wait};
 pub use racehunter_walk::{MOST_RIVALS, MOST_WISHES, Place, Style, Wish};
 pub use racehunter_walk::{PATIENCE_WITH_YIELDS, part_priority, path_priority};
 pub use saved::{Loader, Saver, Unusable};

@@ -1,6 +1,7 @@
 //! Which accesses are worth a decision.
 
-use crate::{Execution, Kind, Record};
+use crate::Execution;
+use racehunter_log::{Access, AccessMode, Entry, Event, ForkJoin, SiteId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Which accesses are points, besides synchronisation and atomics.
@@ -23,32 +24,40 @@ pub enum Points {
 #[must_use]
 pub fn shared_sites(execution: &Execution) -> Vec<u32> {
     let mut granules: FxHashMap<u64, Granule> = FxHashMap::default();
-    let mut families = Families::default();
+    let mut order = ForkJoin::default();
     let mut handlers = Handlers::default();
     // Buffers are written and printed again and again: the second time changes nothing unless threads began or ended.
-    let mut ranges: FxHashSet<(u32, u64, u64, Kind)> = FxHashSet::default();
-    let is_range = |record: &Record| matches!(record.kind, Kind::ReadRange | Kind::WriteRange);
-    for record in &execution.records {
-        families.note(record);
-        handlers.note(record);
-        if matches!(record.kind, Kind::Create | Kind::Join | Kind::Handler) {
-            ranges.clear();
-        }
-        let again = is_range(record) && !ranges.insert((record.thread, record.object, record.extra, record.kind));
-        if record.kind.is_access() && !again {
-            for (granule, mask) in bytes(record) {
-                granules.entry(granule).or_default().touch(record, mask, &families, handlers.of(record.thread));
+    let mut ranges: FxHashSet<(u32, Access)> = FxHashSet::default();
+    for entry in execution.entries() {
+        let thread = entry.thread();
+        let event = entry.event();
+        if let Event::Access(access) = event {
+            let is_repeated = access.mode.is_range() && !ranges.insert((thread.0, access));
+            if !is_repeated {
+                let by = Accessor { thread, handler: handlers.of(thread) };
+                for (granule, mask) in access.granules() {
+                    granules.entry(granule).or_default().touch(by, access.mode, mask, &order);
+                }
             }
+            continue;
+        }
+        order.note(thread, &event);
+        handlers.note(thread, &event);
+        if matches!(event, Event::Create { .. } | Event::Join { .. } | Event::Handler { .. }) {
+            ranges.clear();
         }
     }
     let mut sites: FxHashSet<u32> = FxHashSet::default();
-    let plain = |record: &&Record| record.kind.is_access() && record.site != 0 && !record.kind.is_atomic();
     ranges.clear();
-    for record in execution.records.iter().filter(plain) {
+    for entry in execution.entries() {
+        let Some((access, site)) = entry.access().zip(entry.site().map(SiteId::logged)) else { continue };
+        if access.mode.is_atomic() {
+            continue;
+        }
         let shared = |(granule, mask)| granules.get(&granule).is_some_and(|granule| granule.shared & mask != 0);
-        let again = is_range(record) && !ranges.insert((record.site, record.object, record.extra, record.kind));
-        if !again && !sites.contains(&record.site) && bytes(record).any(shared) {
-            sites.insert(record.site);
+        let is_repeated = access.mode.is_range() && !ranges.insert((site, access));
+        if !is_repeated && !sites.contains(&site) && access.granules().any(shared) {
+            sites.insert(site);
         }
     }
     sorted(sites)
@@ -56,14 +65,14 @@ pub fn shared_sites(execution: &Execution) -> Vec<u32> {
 
 /// The signal handlers that threads run.
 #[derive(Default)]
-struct Handlers(FxHashMap<u32, Vec<u64>>);
+struct Handlers(FxHashMap<ThreadId, Vec<u64>>);
 
 impl Handlers {
-    fn note(&mut self, record: &Record) {
-        if record.kind == Kind::Handler {
-            let running = self.0.entry(record.thread).or_default();
-            if record.detail == 0 {
-                running.push(record.object);
+    fn note(&mut self, thread: ThreadId, event: &Event) {
+        if let Event::Handler { signal, is_entry } = *event {
+            let running = self.0.entry(thread).or_default();
+            if is_entry {
+                running.push(signal);
             } else {
                 running.pop();
             }
@@ -71,73 +80,19 @@ impl Handlers {
     }
 
     /// The signal whose handler a thread runs, 0 when it runs none.
-    fn of(&self, thread: u32) -> u64 {
+    fn of(&self, thread: ThreadId) -> u64 {
         if self.0.is_empty() { 0 } else { self.0.get(&thread).and_then(|running| running.last()).copied().unwrap_or(0) }
-    }
-}
-
-/// Vector clocks that know creation and joining of threads only. A thread's own entry counts the threads it created.
-#[derive(Default)]
-pub(crate) struct Families {
-    clocks: Vec<Vec<u32>>,
-    /// Threads that were created and not joined, besides the first.
-    running: Vec<u32>,
-}
-
-impl Families {
-    pub(crate) fn entry(&self, of: u32, about: u32) -> u32 {
-        self.clocks.get(of as usize).and_then(|clock| clock.get(about as usize)).copied().unwrap_or(0)
-    }
-
-    /// Whether whatever happens from now on comes after what a thread did in an epoch.
-    fn is_past(&self, thread: u32, epoch: u32) -> bool {
-        let knows = |of: u32| of != thread && self.entry(of, thread) >= epoch;
-        knows(0) && self.running.iter().all(|&of| knows(of))
-    }
-
-    fn clock(&mut self, of: u32) -> &mut Vec<u32> {
-        let index = of as usize;
-        if self.clocks.len() <= index {
-            self.clocks.resize(index + 1, Vec::new());
-        }
-        let clock = &mut self.clocks[index];
-        if clock.len() <= index {
-            clock.resize(index + 1, 0);
-        }
-        // An entry of 0 about another thread means that nothing of it is known, so its own count starts at 1.
-        clock[index] = clock[index].max(1);
-        clock
-    }
-
-    pub(crate) fn note(&mut self, record: &Record) {
-        let other = record.object as u32;
-        match record.kind {
-            Kind::Create => {
-                let known = self.clock(record.thread).clone();
-                self.clocks.resize(self.clocks.len().max(other as usize + 1), Vec::new());
-                self.clocks[other as usize] = known;
-                self.running.push(other);
-                self.clock(record.thread)[record.thread as usize] += 1;
-            }
-            Kind::Join => {
-                self.running.retain(|&thread| thread != other);
-                let known = self.clock(other).clone();
-                let clock = self.clock(record.thread);
-                clock.resize(clock.len().max(known.len()), 0);
-                for (mine, theirs) in clock.iter_mut().zip(known) {
-                    *mine = (*mine).max(theirs);
-                }
-            }
-            _ => {}
-        }
     }
 }
 
 /// The sites that the runtime itself reported as touching shared memory without being points; sorted.
 #[must_use]
 pub fn reported_sites(execution: &Execution) -> Vec<u32> {
-    let reports = execution.records.iter().filter(|record| record.kind == Kind::Shared && record.site != 0);
-    sorted(reports.map(|record| record.site).collect())
+    let shared = |entry: Entry<'_>| match entry.event() {
+        Event::Shared => entry.site().map(SiteId::logged),
+        _ => None,
+    };
+    sorted(execution.entries().filter_map(shared).collect())
 }
 
 fn sorted(sites: FxHashSet<u32>) -> Vec<u32> {
@@ -157,39 +112,46 @@ struct Granule {
 
 /// What a thread did with the bytes between two creations of threads.
 struct Touch {
-    thread: u32,
-    /// The signal whose handler it ran, 0 for none: a handler can come between any two steps of what it interrupts.
-    handler: u64,
+    by: Accessor,
     epoch: u32,
     touched: u8,
     written: u8,
 }
 
+/// Who makes an access.
+#[derive(Clone, Copy)]
+struct Accessor {
+    thread: ThreadId,
+    /// The signal whose handler it runs, 0 for none: a handler can come between any two steps of what it interrupts.
+    handler: u64,
+}
+
 impl Granule {
-    fn touch(&mut self, record: &Record, mask: u8, families: &Families, handler: u64) {
-        let (thread, is_write) = (record.thread, record.kind.is_write());
-        let epoch = families.entry(thread, thread).max(1);
+    fn touch(&mut self, by: Accessor, mode: AccessMode, mask: u8, order: &ForkJoin) {
+        let Accessor { thread, handler } = by;
+        let is_write = mode.writes();
+        let epoch = order.epoch(thread);
         let written = if is_write { mask } else { 0 };
         let mut own = false;
         for touch in &mut self.touches {
-            if touch.thread == thread && touch.handler != handler {
+            if touch.by.thread == thread && touch.by.handler != handler {
                 self.shared |= mask & if is_write { touch.touched } else { touch.written };
-            } else if touch.thread == thread {
+            } else if touch.by.thread == thread {
                 if touch.epoch == epoch {
                     touch.touched |= mask;
                     touch.written |= written;
                     own = true;
                 }
-            } else if touch.epoch > families.entry(thread, touch.thread) {
+            } else if touch.epoch > order.known(thread, touch.by.thread) {
                 self.shared |= mask & if is_write { touch.touched } else { touch.written };
             }
         }
         if !own {
             // Programs can have any number of threads one after the other.
             if self.touches.len() >= MANY_TOUCHES {
-                self.touches.retain(|touch| !families.is_past(touch.thread, touch.epoch));
+                self.touches.retain(|touch| !order.is_past(touch.by.thread, touch.epoch));
             }
-            self.touches.push(Touch { thread, handler, epoch, touched: mask, written });
+            self.touches.push(Touch { by, epoch, touched: mask, written });
         }
     }
 }
@@ -197,33 +159,11 @@ impl Granule {
 /// Touches of a granule from which on those are forgotten that no later access can be concurrent with.
 const MANY_TOUCHES: usize = 8;
 
-/// Granules of one access that are looked at: a program that writes over its log can make them as many as it likes. What
-/// threads share beyond them, the runtime reports.
-const MOST_GRANULES: u64 = 1 << 20;
-
-/// The bytes of an access, as granule numbers and masks.
-pub(crate) fn bytes(record: &Record) -> impl Iterator<Item = (u64, u8)> + use<> {
-    let length = match record.kind {
-        Kind::ReadRange | Kind::WriteRange | Kind::Free => record.extra,
-        _ => u64::from(record.size),
-    };
-    let (start, end) = (record.object, record.object.saturating_add(length));
-    let first = start / 8;
-    let granules =
-        if end <= start { 0..0 } else { first..((end - 1) / 8 + 1).min(first.saturating_add(MOST_GRANULES)) };
-    granules.map(move |granule| {
-        let first = start.max(granule * 8) - granule * 8;
-        let last = end.min((granule * 8).saturating_add(8)) - granule * 8;
-        // Bits `first` to `last - 1`; computed in 16 bits because `last` can be 8.
-        let mask = ((1_u16 << last) - (1_u16 << first)) as u8;
-        (granule, mask)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Outcome;
+    use racehunter_event::{Kind, Record};
 
     fn access(thread: u32, kind: Kind, object: u64, size: u8, site: u32) -> Record {
         Record { thread, kind, object, size, site, ..Record::default() }
@@ -269,12 +209,13 @@ mod tests {
             records.extend([thread(Kind::Create, u64::from(number)), touch, thread(Kind::Join, u64::from(number))]);
         }
         assert_eq!(sites(records.clone()), []);
-        let mut families = Families::default();
+        let mut order = ForkJoin::default();
         let mut granule = Granule::default();
-        for record in &records {
-            families.note(record);
-            if record.kind.is_access() {
-                granule.touch(record, 255, &families, 0);
+        for entry in racehunter_log::entries(&records) {
+            order.note(entry.thread(), &entry.event());
+            if let Some(access) = entry.access() {
+                let by = Accessor { thread: entry.thread(), handler: 0 };
+                granule.touch(by, access.mode, 255, &order);
             }
         }
         assert!(granule.touches.len() <= MANY_TOUCHES, "{}", granule.touches.len());
@@ -310,8 +251,9 @@ mod tests {
     #[test]
     fn no_access_is_too_long() {
         let endless = Record { extra: u64::MAX, ..access(0, Kind::WriteRange, 61, 0, 1) };
-        assert_eq!(bytes(&endless).count() as u64, MOST_GRANULES);
+        let granules = |record: &Record| Entry::of(record).access().map(|access| access.granules().count());
+        assert_eq!(granules(&endless), Some(1 << 20));
         let last = Record { extra: 0, ..access(0, Kind::Read, u64::MAX, 8, 1) };
-        assert_eq!(bytes(&last).count(), 0);
+        assert_eq!(granules(&last), Some(0));
     }
 }

@@ -5,9 +5,8 @@
 //! how often that had happened before. Addresses of the heap and of stacks depend on the schedule; these names do not, as
 //! long as each thread does the same.
 
-use crate::{Execution, Kind, Objects, Record};
-use racehunter_event::control::ALLOCATED_STACK;
-use racehunter_event::{MAIN_PATH, path_of};
+use crate::{Execution, Objects};
+use racehunter_log::{Address, Entry, Event, FamilyTree, ThreadId};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -42,7 +41,7 @@ pub enum Variable {
 /// A variable as it can be recognised while a program runs: all blocks that are allocated by the same call are one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tracked {
-    /// What [`Record::variable`] is.
+    /// What [`Event::variable`] is.
     At(u64),
     /// Blocks of the heap, by the call that allocates them.
     AllocatedAt(u64),
@@ -55,22 +54,26 @@ pub struct Variables {
     blocks: BTreeMap<u64, (u64, Variable)>,
     /// How often a thread has called the allocator from a place.
     calls: FxHashMap<u64, u32>,
-    paths: Vec<u64>,
-    children: Vec<u32>,
+    family: FamilyTree,
 }
 
 impl Variables {
-    /// What a record is about, if it is an event that is about a variable. To be called with every record, in order.
-    /// Threads, time and signals are not variables.
-    pub fn note(&mut self, execution: &Execution, record: &Record) -> Option<Variable> {
-        match record.kind {
-            Kind::Create => self.create(record),
-            Kind::Numbered => self.number(record),
-            Kind::Allocated => self.allocate(execution, record),
-            Kind::Io | Kind::State => return record.variable().map(Variable::File),
-            _ => return record.variable().map(|address| self.at(address)),
+    /// What an entry is about, if it is an operation on a variable. To be called with every entry, in order. Threads, time
+    /// and signals are not variables.
+    pub fn note(&mut self, execution: &Execution, entry: Entry<'_>) -> Option<Variable> {
+        if let Some(access) = entry.access() {
+            return Some(self.at(access.address.0));
         }
-        None
+        let event = entry.event();
+        self.family.note_event(entry.thread(), &event);
+        match event {
+            Event::Allocated { block, size, is_stack } => {
+                self.allocate(execution, entry, block, size, is_stack);
+                None
+            }
+            Event::Io { .. } | Event::State { .. } => event.variable().map(|channel| Variable::File(channel.0)),
+            _ => event.variable().map(|object| self.at(object.0)),
+        }
     }
 
     fn at(&self, address: u64) -> Variable {
@@ -90,44 +93,26 @@ impl Variables {
     /// Identity of a thread that does not depend on the schedule.
     #[must_use]
     pub fn path(&self, thread: u32) -> u64 {
-        self.paths.get(thread as usize).copied().unwrap_or(if thread == 0 { MAIN_PATH } else { 0 })
+        self.family.path(ThreadId(thread)).0
     }
 
-    /// The program has given a thread a number of its own.
-    fn number(&mut self, record: &Record) {
-        self.make_room(record.thread as usize + 1);
-        self.paths[record.thread as usize] = record.object;
-    }
-
-    fn make_room(&mut self, threads: usize) {
-        if self.paths.len() < threads {
-            self.paths.resize(threads, MAIN_PATH);
-            self.children.resize(threads, 0);
-        }
-    }
-
-    fn create(&mut self, record: &Record) {
-        let (parent, child) = (record.thread as usize, record.object as usize);
-        self.make_room(parent.max(child) + 1);
-        self.children[parent] += 1;
-        self.paths[child] = path_of(self.paths[parent], self.children[parent]);
-    }
-
-    fn allocate(&mut self, execution: &Execution, record: &Record) {
-        let (start, size) = (record.object, record.extra.max(1));
-        let path = self.path(record.thread);
-        let beginning = if record.detail == ALLOCATED_STACK {
+    fn allocate(&mut self, execution: &Execution, entry: Entry<'_>, block: Address, size: u64, is_stack: bool) {
+        let start = block.0;
+        let size = size.max(1);
+        let path = self.path(entry.thread().0);
+        let code = entry.code().0;
+        let beginning = if is_stack {
             Variable::Stack { path, offset: 0 }
         } else {
             let mut hasher = FxHasher::default();
-            (path, record.code, execution.callers(record)).hash(&mut hasher);
+            (path, code, execution.callers(entry)).hash(&mut hasher);
             let caller = hasher.finish();
             let calls = self.calls.entry(caller).or_default();
             let iteration = *calls;
             *calls += 1;
-            Variable::Heap { code: record.code, caller, iteration, offset: 0 }
+            Variable::Heap { code, caller, iteration, offset: 0 }
         };
-        // Whatever was there before is over.
+        // This block replaces all that it overlaps.
         let overlapping: Vec<u64> = self
             .blocks
             .range(..start + size)
@@ -176,14 +161,14 @@ impl<'e> LastVariables<'e> {
     /// The variable of the last point of a thread before event `at`: what a preemption there is counted against. `None`
     /// when the thread has only just begun, or its last point was about threads or time.
     pub fn before(&mut self, at: u64, thread: u32) -> Option<Variable> {
-        while let Some(record) = self.execution.records.get(self.next) {
-            if record.kind.is_event() && record.index >= at {
+        while let Some(entry) = self.execution.records.get(self.next).map(Entry::of) {
+            if entry.is_operation() && entry.number().0 >= at {
                 break;
             }
             self.next += 1;
-            let variable = self.variables.note(self.execution, record);
-            if record.kind.is_event() && record.index != 0 {
-                let index = record.thread as usize;
+            let variable = self.variables.note(self.execution, entry);
+            if entry.is_operation() && entry.number().0 != 0 {
+                let index = entry.thread().index();
                 if self.last.len() <= index {
                     self.last.resize(index + 1, None);
                 }
@@ -199,6 +184,8 @@ impl<'e> LastVariables<'e> {
 mod tests {
     use super::*;
     use crate::Outcome;
+    use racehunter_event::control::ALLOCATED_STACK;
+    use racehunter_event::{Kind, MAIN_PATH, Record, path_of};
 
     fn execution(records: Vec<Record>, stacks: Vec<u64>) -> Execution {
         let outcome = Outcome::Exited(0);
@@ -216,7 +203,7 @@ mod tests {
     fn all(records: Vec<Record>, stacks: Vec<u64>) -> Vec<Option<Variable>> {
         let execution = execution(records, stacks);
         let mut variables = Variables::default();
-        execution.records.iter().map(|record| variables.note(&execution, record)).collect()
+        execution.entries().map(|entry| variables.note(&execution, entry)).collect()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The code of a program, with what is looked up in it again and again.
+//! The code of a program, with what is looked up in it repeatedly.
 
 use crate::routine::Routine;
 use racehunter_ir::{
@@ -28,11 +28,11 @@ pub(crate) struct Code {
 /// What matters about a function besides its instructions.
 #[derive(Clone, Default)]
 pub(crate) struct Known {
-    /// It can go on again from where it was, as with `setjmp`: it is not followed.
+    /// It can resume where it was, as with `setjmp`: it is not followed.
     pub(crate) opaque: bool,
-    /// It reads memory of its own, without an event, that is written in ways that are not followed.
+    /// It reads its own memory, without an event, that is written in ways that are not followed.
     leaks: bool,
-    /// It calls nobody and touches no memory that others see: it has no frame on the shadow call stack.
+    /// It calls nothing and touches no memory that others see: it has no frame on the shadow call stack.
     quiet: bool,
     /// Locals that are only written and read, and only here, by instruction.
     simple: Vec<u32>,
@@ -42,13 +42,13 @@ pub(crate) struct Known {
 pub(crate) enum Callee {
     /// One of these functions of the program, all of which are announced.
     Own(Vec<Place>),
-    /// Nobody: it only tells the compiler something.
+    /// No function: it only informs the compiler.
     Compiler,
-    /// Somebody who only computes something from the arguments.
+    /// A function that only computes something from the arguments.
     Computes,
-    /// Somebody who copies memory.
+    /// A function that copies memory.
     Copies,
-    /// Somebody else, who is not of the program, not announced or not known.
+    /// Any other function, which is not part of the program, not announced or not known.
     Other,
 }
 
@@ -132,7 +132,7 @@ impl Code {
 }
 
 impl Callee {
-    /// Somebody who is not of the program, or not announced.
+    /// A function that is not part of the program, or not announced.
     fn named(name: &str) -> Self {
         if tells_the_compiler(name) {
             Self::Compiler
@@ -163,7 +163,7 @@ impl Known {
                 let harmless = match instruction.operation {
                     Operation::Load { .. } | Operation::Compare(_) => true,
                     Operation::Store { .. } => at == 1,
-                    // Whatever is done with the new address is looked at where it is done.
+                    // Uses of the new address are handled where they happen.
                     Operation::Offset { .. } | Operation::Cast(_) => at == 0,
                     Operation::Call => tells_the_compiler(called(module, instruction)),
                     _ => false,
@@ -214,7 +214,7 @@ impl Known {
     }
 }
 
-/// The name of the function that is called, if it has one.
+/// The name of the called function, if it has one.
 fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
     match call.operands.first() {
         Some(&Operand::Symbol(symbol, 0)) => module.symbol(symbol).map_or("", |symbol| &symbol.name),
@@ -222,7 +222,7 @@ fn called<'a>(module: &'a Module, call: &Instruction) -> &'a str {
     }
 }
 
-/// Whether calling a function of this name only tells the compiler something.
+/// Whether calling a function of this name only informs the compiler.
 fn tells_the_compiler(name: &str) -> bool {
     const PREFIXES: [&str; 6] = [
         "llvm.lifetime.",
@@ -273,7 +273,7 @@ fn computes(name: &str) -> bool {
     name.strip_prefix("llvm.").and_then(|name| name.split('.').next()).is_some_and(|name| NAMES.contains(&name))
 }
 
-/// Whether an instruction is an event, or calls somebody.
+/// Whether an instruction is an event, or calls a function.
 fn has_to_tell(module: &Module, instruction: &Instruction) -> bool {
     match instruction.operation {
         Operation::Call | Operation::Invoke { .. } => {

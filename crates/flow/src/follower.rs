@@ -13,10 +13,10 @@ use std::rc::Rc;
 pub struct Follower {
     code: Code,
     threads: Vec<Thread>,
-    /// Where each thread is, by its number, and the one that was last asked for: mostly it is asked for again.
+    /// Where each thread is, by its number, and the thread that was asked for last: usually it is asked for again.
     places: FxHashMap<u32, usize>,
     last: Option<(u32, usize)>,
-    /// Something may run anywhere that the code does not tell.
+    /// Code that the program's code does not show may run anywhere.
     opaque: bool,
 }
 
@@ -26,12 +26,13 @@ const MOST_EVENTS: u8 = 16;
 #[derive(Default)]
 struct Thread {
     frames: Vec<Frame>,
-    /// Values of frames that are gone, by routine, for the next ones of the same thread; as many as there were at once. Values
-    /// are made before they are used, so what is in them matters only when the thread is lost: then they decide like all others.
+    /// Values of frames that have ended, by routine, for the next ones of the same thread; as many as there were at
+    /// once. Values are made before they are used, so their content matters only if the thread is lost: then they
+    /// decide like all others.
     spare: Vec<Vec<Vec<Set>>>,
     /// Reads that have decided, and which of them since the last event.
     decided: Decided,
-    /// It has chosen where to go on since then.
+    /// It has chosen a branch since then.
     chose: bool,
     /// It was lost, and has frames that are not there: they can read memory without an event.
     lost: bool,
@@ -79,7 +80,7 @@ impl Thread {
                         let argument = caller.held(argument);
                         match parameters.get_mut(number) {
                             Some(parameter) => *parameter = argument.clone(),
-                            // What does not have a name there is taken from memory.
+                            // What has no name there is taken from memory.
                             None => argument.decide(&mut self.decided),
                         }
                     }
@@ -129,7 +130,7 @@ impl Thread {
                 let routine = Rc::clone(&caller.routine);
                 caller.go_past_call(&routine, result)
             }
-            // An exception goes on until somebody receives it; whoever does not is gone without a word.
+            // An exception propagates until a frame receives it; frames that do not receive it end without a record.
             Some(caller) => caller.unwind(code).and_then(|received| if received { Ok(()) } else { Err(Lost) }),
             None if is_return => Ok(()),
             None => Err(Lost),
@@ -164,7 +165,7 @@ impl Thread {
         Ok(())
     }
 
-    /// What the instruction that an access came from does with values.
+    /// What the instruction of an access does with values.
     fn access(&mut self, code: &Code, step: Step, needs: &mut Needs) -> Result<(), Lost> {
         let Some(site) = step.site else { return Ok(()) };
         let hides = self.lost || self.leaking > 0;
@@ -195,7 +196,7 @@ impl Thread {
         Ok(())
     }
 
-    /// It has read something, in so many events.
+    /// It has read something, in this many events.
     fn read(&mut self, code: &Code, step: Step, first: u32, count: u32) {
         let Self { frames, decided, .. } = self;
         let small = u8::try_from(count).ok().filter(|count| (1..=MOST_EVENTS).contains(count));

@@ -6,17 +6,18 @@ use crate::set::{Decided, Set};
 use racehunter_ir::{BlockId, Function, InstructionId, Operand, Operation, Type};
 use std::rc::Rc;
 
-/// An activation that has come to an instruction, which is not done yet.
+/// An activation that has reached an instruction, which is not done yet.
 pub(crate) struct Frame {
     pub(crate) place: Place,
     pub(crate) routine: Rc<Routine>,
     /// The instruction.
     pub(crate) at: u32,
-    /// What the values of all instructions are made of, for a local what its content is made of; and then the parameters.
+    /// What the values of all instructions are made of, and for a local what its content is made of; then the
+    /// parameters.
     pub(crate) values: Vec<Set>,
     /// What the instruction has read so far.
     pub(crate) read: Set,
-    /// It was called by the instruction that the frame below has come to.
+    /// It was called by the instruction that the frame below has reached.
     pub(crate) has_caller: bool,
     /// Its instructions are followed.
     pub(crate) followed: bool,
@@ -29,7 +30,7 @@ pub(crate) struct Lost;
 const FURTHEST: u32 = 1_000_000;
 
 impl Frame {
-    /// The instruction. (The routine is that of the frame; who goes on for a while has it at hand.)
+    /// The instruction. (The routine is that of the frame; code that continues for a while has it at hand.)
     fn now<'r>(&self, routine: &'r Routine) -> Result<&'r Step, Lost> {
         routine.steps.get(self.at as usize).ok_or(Lost)
     }
@@ -56,7 +57,7 @@ impl Frame {
         self.routine.sources(sources).iter().fold(Set::Empty, |set, &source| set.and(self.held(source), decided))
     }
 
-    /// The arguments of the call of a function of the program that it has come to.
+    /// The arguments of the call that it has reached, of a function of the program.
     pub(crate) fn arguments(&self) -> &[Source] {
         match self.action() {
             Ok(Action::Call { operands, .. }) => self.routine.sources(operands),
@@ -76,8 +77,8 @@ impl Frame {
         Err(Lost)
     }
 
-    /// Goes on to the call of a function of the program that is entered now. Says no when it is called by somebody else,
-    /// whom this activation has called.
+    /// Continues to the call of a function of the program that is entered now. Returns false if another function,
+    /// which this activation has called, calls it.
     pub(crate) fn go_to_call(
         &mut self,
         place: Place,
@@ -87,7 +88,7 @@ impl Frame {
     ) -> Result<bool, Lost> {
         let routine = &*Rc::clone(&self.routine);
         if !self.leads_to_call(routine, place) {
-            // Only who was called can call back.
+            // Only a called function can call back.
             let calls = matches!(self.now(routine)?.action, Action::Call { .. });
             return if calls { Ok(false) } else { Err(Lost) };
         }
@@ -187,7 +188,7 @@ impl Frame {
         self.at += 1;
     }
 
-    /// The call is over and has this result.
+    /// The call has ended with this result.
     pub(crate) fn go_past_call(&mut self, routine: &Routine, result: Set) -> Result<(), Lost> {
         let then = match self.now(routine)?.action {
             Action::Call { then, .. } => then,
@@ -202,7 +203,7 @@ impl Frame {
         }
     }
 
-    /// Chooses where to go on, by the value that the choice depends on.
+    /// Chooses a branch, by the value on which the choice depends.
     pub(crate) fn branch(&mut self, code: &Code, value: u64, decided: &mut Decided) -> Result<(), Lost> {
         let block = match self.action()? {
             Action::Branch { condition, yes, no } => {
@@ -220,7 +221,7 @@ impl Frame {
         self.enter(&routine, block)
     }
 
-    /// Goes on at the beginning of a block.
+    /// Continues at the start of a block.
     fn enter(&mut self, routine: &Routine, block: u32) -> Result<(), Lost> {
         let first = routine.first(block).ok_or(Lost)?;
         let (moves, twisted) = routine.moves(block, self.at).ok_or(Lost)?;
@@ -253,7 +254,7 @@ impl Frame {
     }
 }
 
-/// Where a switch goes on with a value.
+/// Where a switch continues with a value.
 fn case(function: &Function, at: u32, value: u64) -> Result<BlockId, Lost> {
     let instruction = function.instructions.get(at as usize).ok_or(Lost)?;
     let (Operation::Switch, [of, Operand::Block(default), cases @ ..]) =

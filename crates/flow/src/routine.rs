@@ -1,8 +1,8 @@
-//! A function in the form in which it is followed: for each instruction what it does with the reads that values are made
-//! of, and nothing else.
+//! A function in the form in which it is followed: for each instruction, only what it does with the reads that values
+//! are made of.
 //!
-//! Instructions of the IR say all that anybody wants to know about them, and have their operands elsewhere in memory.
-//! Millions of them are gone through, so what matters here is looked up once for each, when its function is entered for
+//! Instructions of the IR carry all information, and have their operands elsewhere in memory. Following visits
+//! millions of them, so what matters here is looked up once for each instruction, when its function is entered for
 //! the first time.
 
 use crate::code::{Callee, Code, Place, local_of};
@@ -74,15 +74,15 @@ pub(crate) enum Action {
     Decide(Sources),
     /// Its value was given to it when its block was entered.
     Phi,
-    /// An event that reads so many bytes.
+    /// An event that reads this many bytes.
     Read { address: Source, bytes: u32 },
     /// An event that writes.
     Write { value: Source, address: Source },
-    /// An event that reads and writes so many bytes.
+    /// An event that reads and writes this many bytes.
     Update { address: Source, value: Source, bytes: u32 },
     /// An event that may write.
     CompareExchange { address: Source, expected: Source, new: Source },
-    /// Reads memory without an event: of this local if it is one that only this activation writes.
+    /// Reads memory without an event: from this local, if only this activation writes it.
     Load { address: Source, local: Option<u32> },
     /// Writes memory without an event: of this local, of which it may be all.
     Store { value: Source, address: Source, local: u32, whole: bool },
@@ -90,14 +90,14 @@ pub(crate) enum Action {
     Leak { value: Source, address: Source },
     /// Goes on at a block.
     Jump(u32),
-    /// Goes on at one of two blocks.
+    /// Continues at one of two blocks.
     Branch { condition: Source, yes: u32, no: u32 },
     /// Returns.
     Return(Source),
     /// Goes on elsewhere in another way, or ends.
     End(Sources),
-    /// Calls somebody: of functions of the program each argument is a source, whatever it is. Goes on at a block, or with
-    /// the [`NEXT`] instruction.
+    /// Calls a function: for functions of the program each argument is a source. Continues at a block, or with the
+    /// [`NEXT`] instruction.
     Call { callee: Called, operands: Sources, then: u32 },
 }
 
@@ -107,7 +107,7 @@ pub(crate) const NEXT: u32 = u32::MAX;
 /// Who is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Called {
-    /// One of so many functions of the program, from a position in `callees` on.
+    /// One of several functions of the program, from a position in `callees` on.
     Own {
         first: u32,
         count: u16,
@@ -147,7 +147,7 @@ pub(crate) struct Move {
 }
 
 impl Action {
-    /// The operands of what may be an event without being one of the accesses above.
+    /// The operands of an instruction that may be an event without being one of the accesses above.
     pub(crate) fn operands(self) -> Option<Sources> {
         match self {
             Self::Unite(operands) | Self::Decide(operands) | Self::Call { operands, .. } => Some(operands),
@@ -157,7 +157,7 @@ impl Action {
 }
 
 impl Routine {
-    /// Looks at a function of a program.
+    /// Analyses a function of a program.
     pub(crate) fn new(code: &Code, place: Place, number: usize) -> Self {
         let function = code.function(place);
         let mut routine = Self {
@@ -297,7 +297,7 @@ impl Routine {
     fn call(&mut self, code: &Code, place: Place, call: &Instruction, operands: &[Operand]) -> Action {
         let function = code.function(place);
         let callee = match code.callee(place, call) {
-            // More of one name than a program has: somebody else is meant.
+            // No program has this many functions of one name: some other function is meant.
             Callee::Own(places) if places.len() > usize::from(u16::MAX) => Called::Other,
             Callee::Own(places) => {
                 let first = self.callees.len() as u32;
@@ -322,7 +322,7 @@ impl Routine {
         Action::Call { callee, operands, then }
     }
 
-    /// Looks at the phis of a block.
+    /// Analyses the phis of a block.
     fn add_block(&mut self, function: &Function, first: u32) {
         let phis = || {
             let all = (first..).zip(function.instructions.iter().skip(first as usize));
@@ -360,8 +360,8 @@ impl Routine {
         self.blocks.get(block as usize).map(|block| block.first)
     }
 
-    /// What the phis of a block take when it is entered from where an instruction is, and whether all must be looked at
-    /// before any of them changes. Nothing when it cannot be entered from there.
+    /// What the phis of a block take when it is entered from where an instruction is, and whether all must be read
+    /// before any of them changes. `None` if it cannot be entered from there.
     pub(crate) fn moves(&self, block: u32, from: u32) -> Option<(&[Move], bool)> {
         let block = self.blocks.get(block as usize)?;
         if !block.has_phis {
@@ -373,7 +373,7 @@ impl Routine {
     }
 }
 
-/// Whether so many bytes are all of a local.
+/// Whether this many bytes are all of a local.
 fn is_whole(local: &Instruction, bytes: u64) -> bool {
     let one = [Operand::Integer(1)];
     matches!(local.operation, Operation::Local { bytes: all } if all == bytes) && local.operands[..] == one

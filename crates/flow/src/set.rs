@@ -8,7 +8,7 @@ use std::rc::Rc;
 /// Reads in one set, at most.
 const MOST: usize = 24;
 
-/// One execution of a load: so many events of its thread, from the first one on.
+/// One execution of a load: a number of events of its thread, starting with the first one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) first: u32,

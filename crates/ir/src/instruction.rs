@@ -32,13 +32,13 @@ pub struct Instruction {
 pub enum Type {
     /// No value.
     Void,
-    /// Integer of so many bits.
+    /// Integer with this number of bits.
     Integer(u32),
-    /// Floating-point number of so many bits.
+    /// Floating-point number with this number of bits.
     Float(u32),
     /// Pointer.
     Pointer,
-    /// Vector, structure or array of so many bytes.
+    /// Vector, structure or array with this number of bytes.
     Aggregate(u64),
     /// Anything else.
     Other,
@@ -144,9 +144,9 @@ pub enum Operation {
     Call,
     /// Calls a function that may throw. Operands: callee, arguments.
     Invoke {
-        /// Where it goes on.
+        /// Where it continues.
         normal: BlockId,
-        /// Where it goes on after an exception.
+        /// Where it continues after an exception.
         unwind: BlockId,
     },
     /// Chooses by where control came from. Operands: value, block, value, block, ...

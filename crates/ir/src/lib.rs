@@ -40,3 +40,9 @@ pub const FORMAT_VERSION: u32 = 3;
 
 /// Name of the section that modules travel in.
 pub const SECTION: &str = ".rh_ir";
+
+/// Name of a symbol that represents assembler outside functions.
+pub const MODULE_ASSEMBLER: &str = "llvm.module.asm";
+
+/// Name of a symbol that says that the module puts something into a section whose content the loader runs, such as `.init_array`.
+pub const ENTRY_SECTION: &str = "racehunter.entry.section";

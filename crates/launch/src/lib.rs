@@ -18,6 +18,7 @@ mod region;
 mod results;
 mod stop;
 mod stopwatch;
+mod wire;
 mod worker;
 
 pub use debug::debug;

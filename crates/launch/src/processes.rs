@@ -255,7 +255,9 @@ impl Processes {
             }
             // Those before the last one had ended, and the server has noted how.
             let was_running = slot.state == STATE_RUNNING && index + 1 == ran;
-            if was_running && answer == Answer::Interrupted {
+            // The server is ended with all that it has started, one process after the other: several executions may have been
+            // under way, and noted the end of each other.
+            if slot.state == STATE_RUNNING && answer == Answer::Interrupted {
                 continue;
             }
             let limit = stopped.iter().find(|(at, _)| *at as usize == index).map(|(_, limit)| *limit);

@@ -3,9 +3,9 @@
 use crate::processes::{Processes, Request};
 use crate::worker::{Answer, LaunchError, Stopped, Worker};
 use crate::{orphans, results};
-use racehunter_event::Record;
 use racehunter_event::control::STATE_RUNNING;
 use racehunter_explore::{Execution, Outcome, Plan};
+use racehunter_log::{Entry, Record};
 
 /// The log of an execution, still where the program wrote it.
 pub struct Log<'a> {
@@ -99,8 +99,9 @@ impl Processes {
         if is_cut {
             // Nobody was left to say it.
             for record in log.pieces().flatten() {
-                execution.events = execution.events.max(record.index);
-                execution.threads = execution.threads.max(record.thread + 1);
+                let entry = Entry::of(&record);
+                execution.events = execution.events.max(entry.number().0);
+                execution.threads = execution.threads.max(entry.thread().0 + 1);
             }
         }
         Ok((execution, log))

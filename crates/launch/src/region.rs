@@ -1,17 +1,14 @@
 //! The controller's view of the memory that it shares with a fork server.
 
 use crate::processes::{Backend, Settings};
+use crate::wire;
 use racehunter_event::control::{
-    BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE,
-    FLAG_INFER_NOTHING, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES, Header, Hold, LIBRARIES,
-    LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, MOST_CHANGED, MOST_TRACKED, MOST_WEIGHTS, MOST_WISHES,
-    OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS, PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET,
-    SLOTS, SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, STATE_EMPTY, SWITCHES, SWITCHES_OFFSET, Slot, TAIL_GUIDED,
-    TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, Tracked, Trouble,
-    Weight, Wish,
+    BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_DEBUG, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
+    LOG_RECORDS, Library, MAGIC, PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS,
+    SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, SWITCHES, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_event::{FORMAT_VERSION, Kind, Record, Switch, callers_hash};
-use racehunter_explore::{self as explore, Descriptor, Observe, Plan, Style, Tail};
+use racehunter_event::{FORMAT_VERSION, RawRecord, Record, Switch};
+use racehunter_explore::{Observe, Plan};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -36,28 +33,6 @@ pub(crate) struct Region {
 
 // SAFETY: the mapping belongs to the region and can be used from any one thread at a time.
 unsafe impl Send for Region {}
-
-/// A record as it is in shared memory, before its kind is known to be one.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct RawRecord {
-    words: [u64; 4],
-    halves: [u32; 3],
-    bytes: [u8; 4],
-}
-
-const _: () = assert!(size_of::<RawRecord>() == size_of::<Record>());
-
-impl RawRecord {
-    fn checked(self) -> Option<Record> {
-        let [index, code, object, extra] = self.words;
-        let [thread, stack, site] = self.halves;
-        let [kind, size, detail, reserved] = self.bytes;
-        let kind = Kind::from_byte(kind)?;
-        let record = Record { index, code, object, extra, thread, stack, site, kind, size, detail, reserved };
-        record.is_plausible().then_some(record)
-    }
-}
 
 /// What the controller has written into a region.
 #[derive(Default)]
@@ -263,110 +238,23 @@ impl Region {
 
     /// Writes a plan into a slot, the next one of the request. There must be room for its switches.
     pub(crate) fn write_plan(&mut self, index: usize, plan: &Plan, snapshot: Option<(u64, u32)>) {
-        let count = plan.switches.len();
         let first = self.written.switches.len();
-        assert!(self.has_room(count));
-        let (tail, seed) = match plan.tail {
-            Tail::MinSwitches => (TAIL_MIN_SWITCHES, 0),
-            Tail::Walk { style: Style::Even, seed } => (TAIL_RANDOM, seed),
-            Tail::Walk { style: Style::Pct { .. }, seed } => (TAIL_PCT, seed),
-            Tail::Walk { style: Style::PctVariables { .. }, seed } => (TAIL_PCT_VARIABLES, seed),
-            Tail::Walk { style: Style::Order { .. }, seed } => (TAIL_ORDER, seed),
-            Tail::Walk { style: Style::Pos, seed } => (TAIL_POS, seed),
-            Tail::Walk { style: Style::Uniform, seed } => (TAIL_UNIFORM, seed),
-            Tail::Walk { style: Style::Guided, seed } => (TAIL_GUIDED, seed),
+        assert!(self.has_room(plan.switches.len()));
+        let context = wire::Context {
+            first_switch: first as u32,
+            selected: self.write_selected(plan),
+            snapshot: snapshot.unwrap_or_default(),
+            free_patience: self.patience,
+            nonce: self.written.next_nonce(),
         };
-        let (depth, length) = match plan.tail {
-            Tail::Walk { style: Style::Pct { depth, length } | Style::PctVariables { depth, length }, .. } => {
-                (depth, length)
-            }
-            Tail::Walk { .. } | Tail::MinSwitches => (0, 0),
-        };
-        let (changed, changed_count) = match plan.tail {
-            Tail::Walk { style: Style::Order { changed, count }, .. } => (changed, count),
-            Tail::Walk { .. } | Tail::MinSwitches => ([0; MOST_CHANGED], 0),
-        };
-        let mut tracked = [Tracked::default(); MOST_TRACKED];
-        for (to, from) in tracked.iter_mut().zip(&plan.track) {
-            *to = match *from {
-                explore::Tracked::At(object) => Tracked { object, allocated_at: 0 },
-                explore::Tracked::AllocatedAt(code) => Tracked { object: 0, allocated_at: code },
-            };
-        }
-        let mut weights = [Weight::default(); MOST_WEIGHTS];
-        for (to, &(path, accesses)) in weights.iter_mut().zip(&plan.weights) {
-            *to = Weight { path, accesses };
-        }
-        let mut wishes = [Wish::default(); MOST_WISHES];
-        for (to, from) in wishes.iter_mut().zip(&plan.wishes) {
-            *to = wish(from);
-        }
-        let selected = self.write_selected(plan);
-        let mut flags = match selected {
-            Some(_) => FLAG_SELECTIVE,
-            None if plan.detect_races && plan.select.is_none() && !plan.infer_races => FLAG_DETECT | FLAG_INFER_NOTHING,
-            None if plan.detect_races && plan.select.is_none() => FLAG_DETECT,
-            None => 0,
-        };
-        let (selected, selected_count) = selected.unwrap_or_default();
-        if plan.allocations {
-            flags |= FLAG_ALLOCATIONS;
-        }
-        if plan.spurious {
-            flags |= FLAG_SPURIOUS;
-        }
-        if plan.free {
-            flags |= FLAG_FREE;
-        }
-        let (seed, sample) = plan.sample.map_or((seed, 0), |sample| (sample.seed, sample.every));
-        let (watch, watch_size) = plan.explain.unwrap_or_default();
-        if plan.explain.is_some() || plan.stacks {
-            flags |= FLAG_STACKS;
-        }
-        if plan.explain.is_some() {
-            flags |= FLAG_VALUES;
-        }
-        let holds = plan.provoke.as_deref().map(|pair| pair.each_ref().map(hold)).unwrap_or_default();
-        let (snapshot_at, snapshot_slots) = snapshot.unwrap_or_default();
-        // SAFETY: the switch area has room for the switches, the slot is in bounds; a zeroed slot is valid.
+        let filled = wire::encode(plan, &context);
+        // SAFETY: the switch area has room for the switches, and the slot is in bounds. A plan has no padding, so all of its
+        // bytes are initialised.
         unsafe {
             let area = self.at(SWITCHES_OFFSET).cast::<Switch>();
-            ptr::copy_nonoverlapping(plan.switches.as_ptr(), area.add(first), count);
+            ptr::copy_nonoverlapping(plan.switches.as_ptr(), area.add(first), plan.switches.len());
             let slot = self.slot(index);
-            ptr::write_bytes(slot, 0, 1);
-            (*slot).switches = first as u32;
-            (*slot).switch_count = count as u32;
-            (*slot).tail_from = plan.tail_from;
-            (*slot).log_from = plan.log_from;
-            (*slot).tail = tail;
-            (*slot).observe = match plan.observe {
-                Observe::Points => OBSERVE_POINTS,
-                Observe::Everything => OBSERVE_ALL,
-                Observe::Code => OBSERVE_CODE,
-            };
-            (*slot).seed = seed;
-            (*slot).depth = depth;
-            (*slot).length = length;
-            (*slot).tracked = tracked;
-            (*slot).weights = weights;
-            (*slot).wishes = wishes;
-            (*slot).selected = selected;
-            (*slot).selected_count = selected_count;
-            (*slot).changed = changed;
-            (*slot).changed_count = changed_count;
-            (*slot).fair_limit = plan.fair_limit.unwrap_or(0);
-            (*slot).max_events = plan.max_events;
-            (*slot).max_threads = plan.max_threads;
-            (*slot).watch = watch;
-            (*slot).watch_size = watch_size;
-            (*slot).snapshot_at = snapshot_at;
-            (*slot).snapshot_slots = snapshot_slots;
-            (*slot).flags = flags;
-            (*slot).holds = holds;
-            (*slot).sample = sample;
-            (*slot).patience = if plan.free { self.patience } else { plan.patience };
-            (*slot).nonce = self.written.next_nonce();
-            (*slot).state = STATE_EMPTY;
+            ptr::write(slot, filled);
             let plan_bytes = std::slice::from_raw_parts(slot.cast::<u8>().cast_const(), PLAN_BYTES);
             self.written.plans.truncate(index);
             self.written.plans.push(plan_bytes.into());
@@ -406,7 +294,7 @@ impl Region {
         let area = self.at(LOG_OFFSET).cast::<RawRecord>();
         let is_there = |i: usize| {
             // SAFETY: `i` is within the log area.
-            i < LOG_RECORDS && unsafe { ptr::read_volatile(area.add(i)) }.bytes[0] != 0
+            i < LOG_RECORDS && unsafe { ptr::read_volatile(area.add(i)) }.is_written()
         };
         let first = (first as usize).min(LOG_RECORDS);
         let mut step = 1;
@@ -508,30 +396,6 @@ fn nameless_file(directory: &Path) -> io::Result<File> {
         return Err(io::ErrorKind::StorageFull.into());
     }
     Ok(file)
-}
-
-/// A descriptor as the runtime reads it.
-fn hold(descriptor: &Descriptor) -> Hold {
-    Hold {
-        code: descriptor.code,
-        path: descriptor.path.unwrap_or(0),
-        depth: descriptor.callers.len() as u64,
-        callers: callers_hash(descriptor.callers.iter().copied()),
-        nth: descriptor.nth,
-    }
-}
-
-/// A wish as the runtime reads it.
-fn wish(wish: &explore::Wish) -> Wish {
-    let place = |explore::Place { code, gate }: explore::Place| [code, gate];
-    Wish {
-        reader: wish.reader,
-        read: place(wish.read),
-        object: wish.object,
-        skip: u64::from(wish.skip),
-        write: wish.write,
-        rivals: wish.rivals.map(place),
-    }
 }
 
 impl Drop for Region {

@@ -6,8 +6,8 @@ use racehunter_event::control::{
     OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_NOT_FREE, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, STATE_RUNNING,
     Slot,
 };
-use racehunter_event::{Kind, Record};
 use racehunter_explore::{Execution, Outcome, THREADS};
+use racehunter_log::{Event, Record};
 use std::collections::HashMap;
 
 /// What an execution that has overwritten the region is said to have done.
@@ -127,7 +127,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-/// True for executions whose log tells that the program uses more threads than the pool has.
+/// The threads that the program has created, as the log has it.
 pub(crate) fn threads_created(execution: &Execution) -> u32 {
-    execution.records.iter().filter(|record| record.kind == Kind::Create).count() as u32
+    execution.entries().filter(|entry| matches!(entry.event(), Event::Create { .. })).count() as u32
 }

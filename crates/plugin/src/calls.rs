@@ -1,4 +1,4 @@
-//! Calls of functions of the C library that have a model: what they do to memory is told to the runtime by it.
+//! Calls of C library functions that have a model: hooks tell the runtime what they do to memory.
 
 use std::ffi::CString;
 
@@ -20,7 +20,7 @@ pub struct ModelledCall {
     pub model: &'static str,
 }
 
-/// Whose memory an argument leads to.
+/// To whose memory an argument points.
 pub trait Sight {
     /// Whether another thread may see what happens at this address.
     fn is_visible(&mut self, address: Value) -> bool;
@@ -28,8 +28,8 @@ pub trait Sight {
     fn is_readable(&mut self, address: Value) -> bool;
 }
 
-/// What of a function's model can matter for a call of it.
-/// Where something else announces what it does to memory of the program, only the rest does.
+/// The part of a function's model that can matter for a call of it. If something else already announces what the call
+/// does to the program's memory, only the rest matters.
 pub fn modelled(call: Value, name: &str, is_announced: bool, sight: &mut impl Sight) -> Option<ModelledCall> {
     let model = models::of(name)?;
     let is_left = |text: &str| !is_announced || is_about_streams(text);
@@ -80,7 +80,7 @@ impl ModelledCall {
         })
     }
 
-    /// Where it has returned, if there is one place for that.
+    /// Where the call has returned, if there is a single such place.
     pub fn end(&self) -> Option<Value> {
         match self.call.opcode() {
             Some(Opcode::LLVMCall) if !self.call.is_must_tail() => self.call.next(),
@@ -95,7 +95,7 @@ impl ModelledCall {
     }
 }
 
-/// Whether all that a call of the function does is covered by its model.
+/// Whether the model covers everything that a call of the function does.
 pub fn is_covered(call: Value, name: &str) -> bool {
     let Some(model) = models::of(name).filter(|_| racehunter_sight::is_modelled(name)) else { return false };
     let whole = ModelledCall { call, model };
@@ -110,7 +110,7 @@ pub fn is_covered(call: Value, name: &str) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Tells the runtime of a call that is next.
+    /// Announces a call to the runtime before it is made.
     pub fn begins(&mut self, site: Value, modelled: &ModelledCall) {
         let call = modelled.call;
         let function = Value(llvm!(LLVMGetBasicBlockParent(call.block().0)));
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         self.arguments.insert(call, arguments);
     }
 
-    /// Tells the runtime of a call that has returned.
+    /// Announces a call to the runtime after it has returned.
     pub fn ends(&mut self, site: Value, modelled: &ModelledCall) {
         let (Some(end), Some(&arguments)) = (modelled.end(), self.arguments.get(&modelled.call)) else { return };
         self.before(end);
@@ -138,7 +138,7 @@ impl Emitter<'_> {
         self.call(c"__rh_lib_after", &[model, arguments, site, result]);
     }
 
-    /// A value as a number; zero for what is none.
+    /// A value as a number; zero for values that have none.
     fn number(&self, value: Value, is_signed: bool) -> Value {
         let ty = value.ty();
         if ty.is_ordinary_pointer() {

@@ -1,10 +1,10 @@
-//! Loops that are there three times.
+//! Loops that are compiled in three versions.
 //!
-//! Executions that care for few accesses spend most of their time in loops that they do not care for, or where one access in
-//! a thousand is of interest. An innermost loop without calls gets two copies beside it that announce nothing and keep the
-//! count of events in a register: a *blind* one, for when none of its sites is selected, and a *watchful* one, which
-//! compares each address with the memory that the plan is about. Where an access is to that memory, the watchful copy goes
-//! on in the middle of the loop itself, with its hooks, until the round is over.
+//! Executions that track few accesses spend most of their time in loops where nothing is tracked, or where one access
+//! in a thousand is. An innermost loop without calls gets two copies that announce nothing and count events in a
+//! register: a *blind* copy, used when none of its sites is selected, and a *watchful* copy, which compares each
+//! address with the memory that the plan tracks. At an access to that memory, the watchful copy continues in the
+//! middle of the original loop, with its hooks, until the iteration ends.
 //!
 //! ```text
 //!  header:  nothing selected in this process?  or budget <= events of a round?  -- yes -->  the loop, with its hooks
@@ -38,9 +38,10 @@ pub struct CopiedLoop {
     blocks: Vec<(Block, Vec<Event>)>,
     /// Its announcements, in order.
     announcements: Vec<usize>,
-    /// Sites such that each of its sites comes behind one of them, with none of another loop or region between them.
+    /// Sites such that each of the loop's sites comes after one of them, with no site of another loop or region in
+    /// between.
     pub heads: Vec<u32>,
-    /// Events of one round, at most.
+    /// Events of one iteration, at most.
     most: u64,
 }
 
@@ -48,7 +49,7 @@ pub struct CopiedLoop {
 enum Event {
     /// An announcement, by its number.
     Announced(usize),
-    /// The end of a round in which nothing may have been announced.
+    /// The end of an iteration in which nothing may have been announced.
     Round,
 }
 
@@ -127,7 +128,7 @@ fn consider(
     (copied.most > 0).then_some(copied)
 }
 
-/// Whether there is no cycle in the loop but through its header.
+/// Whether every cycle in the loop passes through its header.
 fn passes_each_block_once(blocks: &[Block]) -> bool {
     let mut waiting_for: FxHashMap<Block, usize> = blocks.iter().map(|&block| (block, 0)).collect();
     let inner = |block: Block| successors(block).into_iter().filter(|&next| next != blocks[0]);
@@ -151,12 +152,12 @@ fn passes_each_block_once(blocks: &[Block]) -> bool {
     passed == blocks.len()
 }
 
-/// The copies of one loop, before anything leads to them.
+/// The copies of one loop, before any branch leads to them.
 pub struct Copies<'a> {
     of: &'a CopiedLoop,
     header: Block,
     copies: Vec<Made>,
-    /// The events until the next one that the runtime wants to see, as long as control is in a copy.
+    /// The events until the next one that the runtime has to see, while control is in a copy.
     left: Value,
     /// What each access comes behind, in its block.
     befores: FxHashMap<usize, Option<Value>>,
@@ -187,7 +188,7 @@ impl Emitter<'_> {
         Copies { of, header: blocks[0], copies, left, befores }
     }
 
-    /// Lets a copy count, and, if it is watchful, look where accesses go.
+    /// Makes a copy count events and, if it is watchful, compare the addresses of accesses.
     fn count_in(
         &mut self,
         copy: LoopCopy,
@@ -242,7 +243,7 @@ impl Emitter<'_> {
         Made { copy, enter, leave, near }
     }
 
-    /// Goes to a new block when one of the addresses is near, and on to `access` otherwise. What is emitted next goes
+    /// Branches to a new block if one of the addresses is near, and otherwise to `access`. The next code is emitted
     /// into the new block.
     fn unless_near(&mut self, access: Value, addresses: &[Value], [from, bytes]: [Value; 2]) -> Block {
         self.before(access);
@@ -261,7 +262,7 @@ impl Emitter<'_> {
         near
     }
 
-    /// Lets control go between loops, which have their hooks now, and their copies.
+    /// Connects loops, which have their hooks by now, with their copies.
     pub fn join_copies(&mut self, of_loops: Vec<Copies<'_>>, announcements: &[Announcement]) {
         for copies in &of_loops {
             self.connect(copies, announcements);
@@ -300,7 +301,7 @@ impl Emitter<'_> {
         self.choose(*header, whole, of, *left, copies);
     }
 
-    /// Decides at the header which copy makes the next rounds.
+    /// Decides at the header which copy runs the next iterations.
     fn choose(&mut self, header: Block, whole: Block, of: &CopiedLoop, left: Value, copies: &[Made]) {
         self.at_end(header);
         if !of.heads.is_empty() {

@@ -18,11 +18,11 @@ use crate::sys::{LLVMIntPredicate, LLVMTypeKind};
 
 /// LLVM's number of the calling convention that leaves nearly all registers alone.
 const PRESERVE_MOST: u32 = 14;
-/// What is not traced is this many times likelier than what is.
+/// Code that is not traced is this many times as likely as traced code.
 const LIKELY: u64 = (1 << 20) - 1;
 pub(crate) const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
 
-/// Types that are used again and again.
+/// Types that are used repeatedly.
 pub struct Types {
     /// `void`.
     pub void: Type,
@@ -46,9 +46,9 @@ pub struct Emitter<'a> {
     pub(crate) builder: LLVMBuilderRef,
     hooks: FxHashMap<&'static CStr, (Value, Type)>,
     tracing: Value,
-    /// Events until the next one that the runtime wants to see.
+    /// Events until the next one that the runtime has to see.
     pub(crate) budget: Value,
-    /// The memory that an execution is about which cares for few variables only.
+    /// The memory that an execution tracks, if it tracks few variables only.
     pub(crate) look_from: Value,
     /// Its size; the largest number in all other executions.
     pub(crate) look_bytes: Value,
@@ -134,7 +134,7 @@ impl<'a> Emitter<'a> {
         let befores: Vec<Option<Value>> =
             plan.regions.iter().map(|region| plan.announcements[region.start].instruction.previous()).collect();
         for announcement in &plan.announcements {
-            // Nothing may come between a call that must be a tail call and its return.
+            // No code may come between a call that must be a tail call and its return.
             let at = frame::before_tail_call(announcement.instruction);
             self.locate(plan.function, announcement.instruction);
             let site = self.site(announcement.site);
@@ -175,8 +175,8 @@ impl<'a> Emitter<'a> {
         self.location = instruction.location().or_else(|| self.function_location(function));
     }
 
-    /// Gives a region, with its hooks, a copy without them, taken when nobody cares for its events: they are only counted.
-    /// `before` is the instruction in front of it, in its block.
+    /// Adds a copy without hooks to a region that has its hooks. The copy runs when no event of the region is
+    /// tracked: they are only counted. `before` is the instruction before the region in its block.
     fn offer_shortcut(&mut self, region: &[Announcement], before: Option<Value>) {
         let (first, last) = (region[0].instruction, region[region.len() - 1].instruction);
         let events = region.iter().map(|announcement| announcement.operations.len() as u64).sum();
@@ -282,8 +282,8 @@ impl<'a> Emitter<'a> {
         self.call(c"__rh_lib_string", &[string.first, second, length, site, which]);
     }
 
-    /// Announces each lane whose bit is set. A loop over the set bits: the number of lanes in use is often small, and
-    /// the code stays short however many lanes there are.
+    /// Announces each lane whose bit is set. This is a loop over the set bits: few lanes are usually in use, and the
+    /// code stays short for any number of lanes.
     fn masked(&mut self, at: Value, site: Value, access: Access, bits: Value, lanes: Lanes, bytes: u64) {
         if let Lanes::Compressed(address) = lanes {
             let count = self.intrinsic(c"llvm.ctpop", &[bits]);
@@ -379,7 +379,7 @@ impl<'a> Emitter<'a> {
         self.go_to(tail);
     }
 
-    /// Counts an event that nobody else can notice.
+    /// Counts an event that no other thread can notice.
     fn count_round(&mut self, at: Value) {
         self.before(at);
         let budget = self.load_number(self.budget);
@@ -445,7 +445,7 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildCondBr(self.builder, condition.0, yes.0, no.0)))
     }
 
-    /// A branch whose second way is hardly ever taken.
+    /// A branch whose second target is hardly ever taken.
     pub(crate) fn likely_branch(&self, condition: Value, yes: Block, no: Block) {
         let branch = self.branch(condition, yes, no);
         llvm!(LLVMSetMetadata(branch.0, self.kinds.profile, self.weights));
@@ -468,7 +468,7 @@ impl<'a> Emitter<'a> {
         Value(llvm!(LLVMBuildSub(self.builder, from.0, self.i64(number).0, UNNAMED)))
     }
 
-    /// Whether nobody cares for what begins at any of these sites.
+    /// Whether nothing that begins at any of these sites is tracked.
     pub(crate) fn are_clear(&self, heads: &[u32]) -> Value {
         let flags =
             |&site: &u32| Value(llvm!(LLVMBuildLoad2(self.builder, self.types.i8.0, self.site(site).0, UNNAMED)));
@@ -602,7 +602,7 @@ impl<'a> Emitter<'a> {
             false => declared,
         });
         llvm!(LLVMSetFunctionCallConv(hook.0, PRESERVE_MOST));
-        // Calls that differ in their site only must stay apart: each has a line of its own.
+        // Calls that differ only in their site must stay separate: each has its own line.
         for attribute in [self.kinds.no_unwind, self.kinds.no_lazy_bind, self.kinds.no_merge] {
             hook.add_attribute(self.module.context(), attribute);
         }
@@ -641,7 +641,7 @@ fn range_hook(access: Access) -> &'static CStr {
     }
 }
 
-/// Metadata for a branch whose second way is hardly ever taken.
+/// Metadata for a branch whose second target is hardly ever taken.
 fn branch_weights(context: LLVMContextRef, types: &Types) -> LLVMValueRef {
     let name = "branch_weights";
     let weight = |value: u64| llvm!(LLVMValueAsMetadata(LLVMConstInt(types.i32.0, value, 0)));

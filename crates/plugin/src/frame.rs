@@ -1,8 +1,8 @@
 //! The shadow call stack: each function leaves its return address and where that is stored, without any call.
 //!
-//! A frame is two words. `__rh_stack` points to the next free frame; a function puts its frame there, moves the pointer
-//! up, and sets it back to its own frame when it returns. Whoever catches an exception or comes back from `longjmp` sets
-//! the pointer to just above its own frame, which drops the frames that were left without returning.
+//! A frame is two words. `__rh_stack` points to the next free frame. A function puts its frame there, moves the
+//! pointer up, and sets it back to its own frame when it returns. Code that catches an exception or comes back from
+//! `longjmp` sets the pointer to just above its own frame, which drops the frames that were left without returning.
 
 use crate::emit::Emitter;
 use crate::kinds::Kinds;
@@ -29,7 +29,7 @@ pub struct Frame {
 pub struct Exits {
     /// Before these the frame ends.
     leaving: Vec<Value>,
-    /// Before these the frame is the topmost one again.
+    /// Before these instructions, the frame becomes the topmost one again.
     healing: Vec<Value>,
 }
 
@@ -65,7 +65,7 @@ pub fn enter(emitter: &mut Emitter, function: Value) -> Frame {
     Frame { own, next, end }
 }
 
-/// Emits what makes the frame the topmost one again. Comes before other hooks are emitted, and so runs before them.
+/// Emits code that makes the frame the topmost one again. It is emitted before other hooks, and so runs before them.
 pub fn heal(emitter: &Emitter, frame: Frame, exits: &Exits) {
     for &at in &exits.healing {
         emitter.before(at);

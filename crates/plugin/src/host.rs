@@ -11,7 +11,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
 }
 
-/// The beginning of LLVM's `PassPluginLibraryInfo`, which all versions have in common.
+/// The start of LLVM's `PassPluginLibraryInfo`, which is the same in all versions.
 #[repr(C)]
 pub struct PluginInfo {
     api_version: u32,
@@ -24,7 +24,8 @@ pub struct PluginInfo {
 const HAS_CODEGEN_CALLBACK: bool = BUILT_FOR >= 22;
 
 /// The symbol that LLVM looks for in a plugin. It returns a structure in memory, whose address is a hidden first
-/// argument in the calling convention: taken as such here, because hosts of different versions reserve different sizes.
+/// argument in the calling convention. The argument is explicit here, because hosts of different versions reserve
+/// different sizes.
 ///
 /// # Safety
 ///

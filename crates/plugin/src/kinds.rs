@@ -11,7 +11,7 @@ pub struct Kinds {
     pub disable_instrumentation: u32,
     /// `naked`: the function has no prologue; nothing may be added.
     pub naked: u32,
-    /// `returns_twice`: `setjmp` and its kin.
+    /// `returns_twice`: `setjmp` and similar functions.
     pub returns_twice: u32,
     /// `byval`: the callee gets a copy.
     pub by_value: u32,
@@ -85,8 +85,8 @@ impl Kinds {
         if cfg!(feature = "llvm19") {
             return true;
         }
-        // Four bits for the return value, four for everything else; the upper two of each are about provenance. A callee
-        // that only looks at the address itself cannot pass the memory on.
+        // Four bits for the return value, four for everything else; the upper two of each concern provenance. A
+        // callee that only uses the address itself cannot pass the memory on.
         const PROVENANCE: u64 = 0xcc;
         llvm!(LLVMGetEnumAttributeValue(attribute)) & PROVENANCE == 0
     }

@@ -1,9 +1,9 @@
 //! The pass that RaceHunter adds to clang (and rustc).
 //!
-//! It numbers the instructions whose effect other threads can see, calls a hook of the in-target runtime before each of
-//! them, keeps a shadow call stack, and puts the code that it instrumented, as [`racehunter_ir`], into a section of the
-//! object file. It is the only part of the project that uses LLVM, and it knows nothing about what the runtime does
-//! with the hooks.
+//! It numbers the instructions whose effect other threads can see, calls a hook of the in-target runtime before each
+//! of them, keeps a shadow call stack, and puts the instrumented code, as [`racehunter_ir`], into a section of the
+//! object file. It is the only part of the project that uses LLVM, and it does not know what the runtime does with
+//! the hooks.
 //!
 //! The pass runs at the end of the optimiser, just before ThreadSanitizer's own, and then marks every function so that
 //! ThreadSanitizer leaves it alone: a program compiled this way sees the same `__has_feature`, attributes and optimiser
@@ -19,19 +19,21 @@
 //! rustc has no stable switch for `sanitize_thread`. With `RACEHUNTER_RUST=1` in its environment the plugin gives
 //! the attribute to every function itself.
 //!
-//! With `RACEHUNTER_QUIET=1` the module is marked as code that is taken as a whole, as Rust's standard library is: what it does to
-//! memory is announced like everything else, and no thread is preempted there. Numbers that it draws for itself (the keys of its
-//! hash maps, the thread in the message of a panic) are no gap.
+//! With `RACEHUNTER_QUIET=1` the plugin marks the module as code that is trusted as a whole, as Rust's standard
+//! library is: its memory accesses are announced like all others, but no thread is preempted there. Random values
+//! that it draws for itself (the keys of its hash maps, the thread number in a panic message) do not count as gaps.
 //!
 //! # Atomic sections
 //!
-//! With `RACEHUNTER_ATOMIC_SECTIONS=1` in its environment the plugin makes a section between `__VERIFIER_atomic_begin`
-//! and `__VERIFIER_atomic_end` of each function whose name begins with `__VERIFIER_atomic_`, as verification tasks mean it.
+//! With `RACEHUNTER_ATOMIC_SECTIONS=1` in its environment, the plugin turns each function whose name begins with
+//! `__VERIFIER_atomic_` into a section between `__VERIFIER_atomic_begin` and `__VERIFIER_atomic_end`, as verification
+//! tasks define it.
 //!
 //! # Code that no machine can run
 //!
-//! With `RACEHUNTER_EXPORT=FILE` in its environment the plugin also writes the code to that file, for those who look at it
-//! even if the compiler cannot make an object of it: assembler that only an optimiser would get right, for example.
+//! With `RACEHUNTER_EXPORT=FILE` in its environment, the plugin also writes the code to that file. An analysis can
+//! then read it even if the compiler cannot make an object of it, for example because of assembler that only an
+//! optimiser gets right.
 //!
 //! Start reading at [`plan`], then [`emit`].
 
@@ -130,7 +132,7 @@ fn instrument(module: Module) -> bool {
     }
     let exported = racehunter_ir::encode(&export::export(module, &kinds, &plan));
     if let Some(file) = std::env::var_os("RACEHUNTER_EXPORT") {
-        // Whoever asked sees that it is not there.
+        // The caller sees that it is missing.
         let _ = std::fs::write(file, &exported.bytes);
     }
     let mut emitter = Emitter::new(module, &kinds, &plan);

@@ -13,7 +13,7 @@ pub struct StringCall {
     pub first: Value,
     /// Second string.
     pub second: Option<Value>,
-    /// Greatest number of bytes looked at.
+    /// Greatest number of bytes that are read.
     pub length: Option<Value>,
     /// The character that is looked for.
     pub character: Option<Value>,
@@ -59,10 +59,10 @@ pub fn string_call(call: Value, function: &str) -> Option<StringCall> {
         // The optimiser's names for uses of the same memory.
         "bcmp" => "memcmp",
         "stpcpy" => "strcpy",
-        // They read the string to its end, whatever they do with it.
+        // They read the string to its end, whatever their result.
         "puts" | "fputs" | "fputs_unlocked" | "perror" => "strlen",
         "atol" | "atoll" => "atoi",
-        // What the optimiser makes of `atoi`.
+        // What the optimiser turns `atoi` into.
         "strtol" | "strtoll" | "isoc23_strtol" | "isoc23_strtoll" if is_decimal(call) => "atoi",
         "rindex" => "strrchr",
         "index" => "strchr",

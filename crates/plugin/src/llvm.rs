@@ -1,12 +1,13 @@
 //! A thin layer over LLVM's C API: copyable handles with methods instead of functions with raw pointers.
 //!
-//! Why these methods are safe to call although they are not marked so: the handles are created from the module that the
-//! host compiler passes to the plugin, are used only while its pass runs, on one thread, and the plugin deletes nothing
-//! but branches that it made itself, and whose handles it does not keep. LLVM's C API casts without
-//! checking in release builds, so each method is called for the kind of value that its documentation names.
+//! Why these methods are safe to call although they are not marked unsafe: the handles come from the module that the
+//! host compiler passes to the plugin and are used only while its pass runs, on one thread. The plugin deletes only
+//! branches that it made itself, and does not keep their handles. LLVM's C API casts without checking in release
+//! builds, so each method is called only for the kind of value that its documentation names.
 //!
-//! Rust binds functions when the plugin is loaded, before the host's version is checked. So only functions that exist in
-//! all versions are called from here; for the others there is the shim, whose functions are bound when they are called.
+//! Rust binds functions when the plugin is loaded, before the host's version is checked. This module therefore calls
+//! only functions that exist in all versions; the others go through the shim, whose functions are bound when they are
+//! called.
 
 use std::ffi::{CStr, c_char, c_uint, c_void};
 
@@ -44,10 +45,10 @@ impl Text {
     }
 }
 
-/// What the shim calls for each variable of a function.
+/// The shim calls this for each variable of a function.
 pub type VariableVisitor = extern "C" fn(*mut c_void, LLVMValueRef, LLVMValueRef, LLVMMetadataRef, bool);
 
-/// What the shim calls for each loop of a function.
+/// The shim calls this for each loop of a function.
 type LoopVisitor = extern "C" fn(*mut c_void, *const LLVMBasicBlockRef, usize);
 
 unsafe extern "C" {
@@ -140,7 +141,7 @@ impl Module {
     pub fn add_global(self, ty: Type, name: &CStr) -> Value {
         Value(llvm!(LLVMAddGlobal(self.0, ty.0, name.as_ptr())))
     }
-    /// Whether there is assembler outside of functions.
+    /// Whether the module has assembler outside functions.
     pub fn has_assembler(self) -> bool {
         let mut length = 0;
         llvm!(LLVMGetModuleInlineAsm(self.0, &mut length));
@@ -154,7 +155,7 @@ impl Module {
     pub fn add_constructor(self, function: Value, priority: i32) {
         llvm!(rh_append_constructor(self.0, function.0, priority));
     }
-    /// Whether the code can only become part of an executable, where the runtime is, too.
+    /// Whether the code can only become part of an executable, which also contains the runtime.
     pub fn is_for_executable(self) -> bool {
         llvm!(rh_is_for_executable(self.0))
     }
@@ -243,6 +244,15 @@ impl Value {
         let mut length = 0;
         let data = llvm!(LLVMGetValueName2(self.0, &mut length));
         Text { data: data.cast(), length }.to_owned()
+    }
+    /// Section that the source asks for, of a function or variable; empty when it asks for none.
+    pub fn section(self) -> String {
+        let data = llvm!(LLVMGetSection(self.0));
+        if data.is_null() {
+            return String::new();
+        }
+        // SAFETY: LLVM returns a string that ends with a zero byte and lives as long as the module.
+        unsafe { CStr::from_ptr(data) }.to_string_lossy().into_owned()
     }
     /// Opcode, if it is an instruction.
     pub fn opcode(self) -> Option<LLVMOpcode> {
@@ -429,7 +439,7 @@ impl Value {
     pub fn is_single_thread(self) -> bool {
         llvm!(LLVMIsAtomicSingleThread(self.0)) != 0
     }
-    /// The value that leads to a successor of a switch, other than the first, which is the default.
+    /// The value that selects a successor of a switch, other than the first, which is the default.
     pub fn case_value(self, successor: u32) -> Value {
         Value(llvm!(rh_case_value(self.0, successor)))
     }
@@ -503,7 +513,7 @@ impl Metadata {
 /// Index of the attributes of a function itself.
 pub const FUNCTION: c_uint = crate::sys::LLVMAttributeFunctionIndex;
 
-/// The number of an attribute in this version of LLVM; 0 when it has none of that name.
+/// The number of an attribute in this version of LLVM; 0 if it has none of that name.
 pub fn attribute_kind(name: &str) -> u32 {
     llvm!(LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()))
 }
@@ -541,17 +551,18 @@ pub fn innermost_loops(function: Value) -> Vec<Vec<Block>> {
 pub struct LoopCopy(*mut c_void);
 
 impl LoopCopy {
-    /// Copies a loop, of which all blocks are given, the header first. The copy leads where the loop does; nothing leads to it.
+    /// Copies a loop, given all its blocks, the header first. The copy branches to the same places as the loop; no
+    /// branch leads to it.
     pub fn of(blocks: &[Block]) -> Self {
         Self(llvm!(rh_copy_loop(blocks.as_ptr().cast(), blocks.len())))
     }
 
-    /// What a value of the loop is in the copy. Others are themselves.
+    /// The counterpart in the copy of a value of the loop. Other values map to themselves.
     pub fn counterpart(&self, value: Value) -> Value {
         Value(llvm!(rh_counterpart(self.0, value.0)))
     }
 
-    /// What a block of the loop is in the copy.
+    /// The counterpart in the copy of a block of the loop.
     pub fn block(&self, block: Block) -> Block {
         let copied = self.counterpart(Value(llvm!(LLVMBasicBlockAsValue(block.0))));
         Block(llvm!(LLVMValueAsBasicBlock(copied.0)))
@@ -567,7 +578,7 @@ impl LoopCopy {
         llvm!(rh_leave_copy(self.0, from.0));
     }
 
-    /// Lets values come from where control came from. These are all copies of one loop.
+    /// Adds phis, so that each value comes from the copy that control came from. These are all copies of one loop.
     pub fn join(copies: Vec<Self>) {
         let copies: Vec<*mut c_void> = copies.into_iter().map(|copy| copy.0).collect();
         llvm!(rh_join_copies(copies.as_ptr(), copies.len()));

@@ -1,15 +1,15 @@
-//! Loops in which nothing is announced.
+//! Loops without announcements.
 //!
-//! A thread in such a loop cannot be told from one that is stuck, and if it waits there for another thread, by a variable
-//! that the compiler took for one that nobody changes, it waits for ever. So these loops count their rounds: a round is an
-//! event like any other, at which the turn of a thread can end.
+//! A thread in such a loop cannot be distinguished from one that is stuck. If it waits there for another thread,
+//! through a variable that the compiler assumes never changes, it waits for ever. These loops therefore count their
+//! iterations: an iteration is an event like any other, at which the turn of a thread can end.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::llvm::{Block, Value, llvm};
 use crate::sys::core::*;
 
-/// Ends of blocks such that every way round a loop passes one of them, or a block that is not quiet.
+/// Ends of blocks such that every cycle of a loop passes one of them, or a block that is not quiet.
 pub fn rounds(function: Value, announced: &FxHashSet<Block>) -> Vec<Value> {
     let mut states: FxHashMap<Block, State> = FxHashMap::default();
     let mut ends = Vec::new();

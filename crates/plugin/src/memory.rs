@@ -47,7 +47,7 @@ impl<'a> Memory<'a> {
     pub fn is_constant(&self, address: Value) -> bool {
         let base = base_of(address);
         match base.kind() {
-            // What is constant to this module only, another one may change.
+            // Another module may change what is constant only in this one.
             Kind::LLVMGlobalVariableValueKind => llvm!(LLVMIsGlobalConstant(base.0)) != 0 && !base.is_declaration(),
             // Virtual tables are constant.
             Kind::LLVMInstructionValueKind => {
@@ -72,7 +72,7 @@ impl<'a> Memory<'a> {
         captured
     }
 
-    /// Follows all uses of a local's address; anything but an access through it may tell it to someone else.
+    /// Follows all uses of a local's address; anything but an access through it may pass the address on.
     fn find_capture(&self, local: Value) -> bool {
         let mut seen = FxHashSet::from_iter([local]);
         let mut pending = vec![local];
@@ -88,7 +88,7 @@ impl<'a> Memory<'a> {
                         true
                     }
                     Some(Opcode::LLVMCall | Opcode::LLVMInvoke) if self.keeps_secret(user, operand) => false,
-                    // What it returns may be the same pointer, or lead into the same memory.
+                    // The result may be the same pointer, or point into the same memory.
                     Some(Opcode::LLVMCall | Opcode::LLVMInvoke) if self.is_trusting && forgets(user, operand) => {
                         user.ty().is_ordinary_pointer()
                     }
@@ -118,7 +118,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Whether a call is one of a known function that does not keep the argument.
+/// Whether a call goes to a known function that does not keep the argument.
 fn forgets(call: Value, operand: u32) -> bool {
     use racehunter_sight::Effect;
     if operand >= call.argument_count() {

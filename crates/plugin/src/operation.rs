@@ -126,7 +126,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is announced only while tracing, and not an event of its own.
+    /// Whether it is announced only while tracing, and is not an event.
     pub fn is_trace(&self) -> bool {
         matches!(self, Self::Branch(_) | Self::Call(_) | Self::Leave)
     }
@@ -171,7 +171,8 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Whether all that a call of a known function does to memory is announced, in a function that asks for it.
+    /// Whether everything that a call of a known function does to memory is announced, in a function that asks for
+    /// it.
     pub fn understands(&self, call: Value) -> bool {
         let Some(name) = call.is_call().then(|| call.callee_function()).flatten().map(Value::name) else {
             return call.is_call() && !llvm!(LLVMIsAInlineAsm(call.callee().0)).is_null();
@@ -184,7 +185,7 @@ impl<'a> Scanner<'a> {
             || calls::is_covered(call, &name) && !printing::lacks_buffer(call, &name)
     }
 
-    /// Whether an instruction of a function that asks for no announcements of plain accesses has one.
+    /// Whether an instruction is announced in a function that asks for no announcements of plain accesses.
     pub fn is_overlooked(&mut self, instruction: Value) -> bool {
         let announced = self.operations(instruction, false).len();
         let all = self.operations(instruction, true);
@@ -247,7 +248,8 @@ impl<'a> Scanner<'a> {
         }
         let success = order(llvm!(LLVMGetCmpXchgSuccessOrdering(exchange.0)));
         let failure = order(llvm!(LLVMGetCmpXchgFailureOrdering(exchange.0)));
-        let info = info(self.module.store_size(expected.ty()), success, failure);
+        let weak = if llvm!(LLVMGetWeak(exchange.0)) != 0 { WEAK_EXCHANGE } else { 0 };
+        let info = info(self.module.store_size(expected.ty()), success, failure) | weak;
         found.push(Operation::CompareExchange(address, info, expected));
     }
 
@@ -280,8 +282,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What inline assembler does to its operands. The processor orders single loads and stores as acquire and release do; what
-    /// has no lock and both reads and writes is an ordinary access, whose halves others can come between.
+    /// What inline assembler does to its operands. The processor orders single loads and stores like acquire and
+    /// release. An instruction that reads and writes without a lock is an ordinary access: other accesses can come
+    /// between its halves.
     fn assembler(&mut self, call: Value, found: &mut Vec<Operation>) {
         let (text, constraints) = call.callee().assembler();
         let mut uses = Vec::new();
@@ -440,6 +443,9 @@ pub fn order(ordering: Ordering) -> u32 {
         Ordering::LLVMAtomicOrderingSequentiallyConsistent => 5,
     }
 }
+
+/// In the description of a compare-exchange: it may fail although the value is the expected one.
+const WEAK_EXCHANGE: u32 = 1 << 24;
 
 fn info(bytes: u64, success: u32, failure: u32) -> u32 {
     (bytes as u32 & 0xff) | success << 8 | failure << 16

@@ -5,11 +5,11 @@ use std::ffi::CStr;
 use crate::llvm::{Module, Value, llvm};
 use crate::sys::core::*;
 
-/// What the library that unwinds is called by.
+/// The name of the library function that unwinds.
 const RAISE: &CStr = c"_Unwind_RaiseException";
 const HOOK: &CStr = c"__rh_panics";
 
-/// Calls the hook before every call that unwinds; whether there is any.
+/// Calls the hook before every call that unwinds; returns whether there is any.
 pub fn announce(module: Module) -> bool {
     let raise = llvm!(LLVMGetNamedFunction(module.0, RAISE.as_ptr()));
     let Some(raise) = Value::new(raise) else { return false };

@@ -19,7 +19,7 @@ use crate::regions;
 use crate::sys::LLVMLinkage;
 use crate::sys::core::*;
 
-/// What is to be announced before one instruction.
+/// What has to be announced before one instruction.
 pub struct Announcement {
     /// The instruction that has the number.
     pub instruction: Value,
@@ -39,17 +39,17 @@ pub struct FunctionPlan {
     pub has_frame: bool,
     /// Its instructions that are announced.
     pub announcements: Vec<Announcement>,
-    /// Runs of announcements that are skipped together where nobody cares for them.
+    /// Runs of announcements that are skipped together if none of them is tracked.
     pub regions: Vec<Range<usize>>,
-    /// Loops that are copied for executions that do not care for most of their accesses.
+    /// Loops that are copied for executions that do not track most of their accesses.
     pub copied: Vec<CopiedLoop>,
-    /// Where the rounds of loops are counted in which nothing is announced.
+    /// Where the iterations of loops without announcements are counted.
     pub rounds: Vec<Value>,
-    /// What it reaches that nobody sees.
+    /// What it reaches that is not seen.
     pub reached: Vec<Reached>,
-    /// Calls whose result says how much they have written.
+    /// Calls whose result gives the amount that they have written.
     pub written: Vec<Written>,
-    /// Calls that are looked at again when they have returned, with their numbers.
+    /// Calls that are announced again when they have returned, with their numbers.
     pub returning: Vec<(ModelledCall, u32)>,
 }
 
@@ -67,7 +67,7 @@ pub struct Plan {
 const SUPPORT: &CStr = c"__racehunter_support";
 
 impl Plan {
-    /// Looks at every function. `shortcuts`: also at what executions can skip that care for few accesses.
+    /// Examines every function. `shortcuts`: also finds what executions that track few accesses can skip.
     pub fn new(module: Module, kinds: &Kinds, shortcuts: bool) -> Self {
         let mut scanner = Scanner::new(module, kinds);
         let mut lookout = Lookout::new(kinds, module.global(SUPPORT).is_some());
@@ -112,7 +112,7 @@ impl Plan {
             |(_, operations): &&(Value, Vec<Operation>)| operations.iter().any(|operation| !operation.is_trace());
         let announced = found.iter().filter(tells).map(|(instruction, _)| instruction.block()).collect();
         let rounds = if sanitized { loops::rounds(function, &announced) } else { Vec::new() };
-        // A function that only returns has nothing to tell.
+        // A function that only returns has nothing to announce.
         let has_branches = found.iter().any(|(_, operations)| matches!(operations[..], [Operation::Branch(_)]));
         if !has_frame && !has_branches && rounds.is_empty() && reached.is_empty() {
             return;

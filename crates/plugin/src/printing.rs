@@ -1,4 +1,4 @@
-//! What the printing functions of the C library read and write on behalf of the program.
+//! What the printing functions of the C library read and write for the program.
 
 use crate::library::StringCall;
 use crate::llvm::{Value, llvm};
@@ -51,7 +51,7 @@ pub fn hides(call: Value, function: &str, mut is_quiet: impl FnMut(Value) -> boo
     Some(others.any(|(_, at)| at < call.argument_count() && !is_quiet(call.operand(at))))
 }
 
-/// Whether a call writes a string that [`written`] does not tell.
+/// Whether a call writes a string that [`written`] does not describe.
 pub fn lacks_buffer(call: Value, function: &str) -> bool {
     is_buffer_first(function) && written(call).is_none()
 }
@@ -63,11 +63,11 @@ pub struct Written {
     pub call: Value,
     /// Where the string is.
     pub buffer: Value,
-    /// Bytes that there was room for, if it was told.
+    /// Size of the buffer, if the call says it.
     pub room: Option<Value>,
 }
 
-/// What a call of `sprintf` or one of its kin writes.
+/// What a call of `sprintf` or a similar function writes.
 pub fn written(call: Value) -> Option<Written> {
     // What follows an `invoke` can be reached in other ways.
     if call.opcode() != Some(Opcode::LLVMCall) || call.is_must_tail() {
@@ -202,7 +202,7 @@ fn directives(format: &[u8]) -> (Vec<Use>, bool) {
                 }
                 // The end of the format, behind a percent sign.
                 None => return (uses, true),
-                // `%1$s` and whatever else there is.
+                // `%1$s` and other forms.
                 Some(_) => return (uses, false),
             }
         }

@@ -1,8 +1,8 @@
 //! Code that the program reaches and that is not seen: functions without instrumentation, and assembler.
 //!
-//! Each call of such code is told to the runtime the first time that an execution comes to it. Which functions hide nothing is
-//! in [`racehunter_sight`]. A function of another module may be instrumented or not, which shows only when the program runs:
-//! every instrumented function begins with [`MARK`], and who calls another looks for that.
+//! The first time an execution reaches a call of such code, the runtime is notified. [`racehunter_sight`] lists the
+//! functions that hide nothing. Whether a function of another module is instrumented shows only when the program
+//! runs: every instrumented function begins with [`MARK`], and a caller looks for that mark.
 
 use std::ffi::CStr;
 
@@ -19,14 +19,14 @@ use crate::printing::{self, Written};
 use crate::sys::core::*;
 use crate::sys::{LLVMIntPredicate, LLVMLinkage, LLVMOpcode as Opcode, LLVMValueKind as Kind};
 
-/// Bytes that the runtime looks at in what `read`, `write` and their kin transfer.
+/// Number of bytes that the runtime checks of what `read`, `write` and similar functions transfer.
 const SEEN_OF_TRANSFER: i64 = 4096;
 
-/// What Rust's standard library draws for itself: the keys of its hash maps, of which the runtime tells, and the number of a
-/// thread in the message of a panic.
+/// The random values that Rust's standard library draws for itself: the keys of its hash maps, which the runtime
+/// reports, and the thread number in a panic message.
 const OWN_NUMBERS: [&str; 2] = ["getrandom", "gettid"];
 
-/// Something that is told before an instruction.
+/// Something that is reported before an instruction.
 #[derive(Clone)]
 pub struct Reached {
     /// The instruction.
@@ -40,12 +40,12 @@ pub struct Reached {
 pub enum What {
     /// A function, assembler or builtin: its effect, its name, its address where it has one, and two of its arguments.
     Named(Effect, String, Option<Value>, [Option<Value>; 2]),
-    /// Whatever function a pointer leads to.
+    /// Any function that a pointer may point to.
     Through(Value),
 }
 
-/// Whether an instruction uses memory by a pointer into another address space, such as those of the segment registers. Which
-/// address that is, nothing tells.
+/// Whether an instruction uses memory through a pointer into another address space, such as those of the segment
+/// registers. Nothing says which address that is.
 fn is_elsewhere_in_memory(instruction: Value) -> bool {
     let uses_memory = matches!(
         instruction.opcode(),
@@ -63,7 +63,7 @@ fn is_elsewhere_in_memory(instruction: Value) -> bool {
 
 /// Finds what is not seen.
 pub struct Lookout<'a> {
-    /// The module is one of RaceHunter's own.
+    /// The module belongs to RaceHunter itself.
     pub is_support: bool,
     /// The module is taken as a whole.
     in_whole: bool,
@@ -77,7 +77,7 @@ impl<'a> Lookout<'a> {
         Self { is_support, in_whole: crate::asked(crate::QUIET), kinds, memory: Memory::trusting(kinds) }
     }
 
-    /// What one instruction hides. `understood`: what it does to memory is announced.
+    /// What one instruction hides. `understood`: its effects on memory are announced.
     pub fn look(&mut self, instruction: Value, understood: bool) -> Vec<Reached> {
         let mut found = Vec::new();
         if self.is_support {
@@ -124,7 +124,8 @@ impl<'a> Lookout<'a> {
             Effect::Random if is_only_signalled(call) || self.is_own_number(&name) => return found,
             // A thread of Rust maps a stack for its handlers, and protects it; that is its own.
             Effect::Setting if self.in_whole => return found,
-            // Of two keys that threads make at the same time for the same purpose, one is deleted before anything is kept under it.
+            // If two threads make a key for the same purpose at the same time, one of the keys is deleted before
+            // anything is kept under it.
             Effect::KernelState if self.in_whole && name == "pthread_key_delete" => return found,
             effect if effect.is_about_files() => [argument(known.file), argument(known.mode)],
             effect if effect.is_about_descriptors() => [argument(0), None],
@@ -151,7 +152,7 @@ impl<'a> Lookout<'a> {
         (0..call.argument_count()).any(|at| touches.contains(at) && !self.is_quiet(call.operand(at)))
     }
 
-    /// Whether the runtime sees all that such a call transfers, or nobody else can.
+    /// Whether the runtime sees everything that such a call transfers, or no other thread can.
     fn is_small_transfer(&mut self, call: Value) -> bool {
         is_short_transfer(call) || self.is_quiet(call.operand(1))
     }
@@ -165,7 +166,8 @@ impl<'a> Lookout<'a> {
             || self.memory.is_constant(value)
     }
 
-    /// Functions whose address the instruction uses, other than to call them: whoever gets it may.
+    /// Functions whose address the instruction uses other than to call them: the receiver of the address may call
+    /// them.
     fn taken(&mut self, instruction: Value, found: &mut Vec<Reached>) {
         let is_call = instruction.is_call();
         let last = instruction.operand_count().saturating_sub(1);
@@ -244,7 +246,8 @@ fn assembled(assembler_value: Value, understood: bool) -> Option<What> {
     let (text, constraints) = assembler_value.assembler();
     let mut accesses = 0;
     let is_known = assembler::uses(&text, &constraints, |_, _| accesses += 1);
-    // Nothing comes between the instructions of one piece of assembler here, and other threads could.
+    // In an execution, nothing comes between the instructions of one piece of assembler; on the processor, other
+    // threads could.
     if assembler::is_harmless(&text, &constraints) || understood && is_known && accesses <= 1 {
         return None;
     }
@@ -257,12 +260,13 @@ fn is_seen(function: Value, kinds: &Kinds) -> bool {
     !function.is_declaration() && !is_elsewhere(function) && is_instrumentable(function, kinds)
 }
 
-/// Functions whose data the runtime looks at itself, up to a limit: the second argument is the memory, the third its length.
+/// Functions whose data the runtime checks itself, up to a limit: the second argument is the memory, the third its
+/// length.
 pub fn is_transfer(name: &str) -> bool {
     matches!(name, "read" | "write" | "recv" | "send" | "recvfrom" | "sendto")
 }
 
-/// Whether the runtime looks at all that such a call transfers.
+/// Whether the runtime checks everything that such a call transfers.
 pub fn is_short_transfer(call: Value) -> bool {
     let is_short = |length: Value| length.constant_integer().is_some_and(|length| length <= SEEN_OF_TRANSFER);
     call.argument_count() < 3 || is_short(call.operand(2))
@@ -293,7 +297,7 @@ pub fn mark(module: Module, kinds: &Kinds) {
     }
 }
 
-/// Tells the runtime that the program cancels threads: then more of its calls are scheduling points.
+/// Notifies the runtime that the program cancels threads: more of its calls are then scheduling points.
 pub fn note_cancellation(module: Module) {
     const NAME: &CStr = c"__rh_cancels";
     if llvm!(LLVMGetNamedFunction(module.0, c"pthread_cancel".as_ptr())).is_null() {
@@ -309,7 +313,7 @@ pub fn note_cancellation(module: Module) {
 /// What the hooks of a module refer to.
 #[derive(Default)]
 pub struct Told {
-    /// A byte for each place, which is not zero once it is told.
+    /// One byte per place, which is nonzero once the place has been reported.
     gates: Option<Value>,
     used: u64,
     descriptions: FxHashMap<(u8, String), Value>,
@@ -332,7 +336,7 @@ impl Told {
 }
 
 impl Emitter<'_> {
-    /// Tells what a function reaches.
+    /// Reports what a function reaches.
     pub fn reach(&mut self, plan: &FunctionPlan) {
         for reached in &plan.reached {
             self.locate(plan.function, reached.at);
@@ -352,7 +356,7 @@ impl Emitter<'_> {
         self.before(at);
         let nothing = Value(llvm!(LLVMConstNull(self.types.ptr.0)));
         if at.callee_intrinsic() {
-            // It may be in the middle of a region, which must stay one block.
+            // The instruction may be in the middle of a region, which must stay one block.
             let zero = self.i64(0);
             self.call(c"__rh_reached", &[description, gate, nothing, zero, zero]);
             return;
@@ -376,7 +380,7 @@ impl Emitter<'_> {
         self.rarely(at, is_marked, |emitter| emitter.call(c"__rh_reached_through", &[pointer]));
     }
 
-    /// Tells how much a call has written.
+    /// Reports how much a call has written.
     pub fn wrote(&mut self, written: &Written) {
         let Some(next) = written.call.next() else { return };
         self.before(next);
@@ -393,7 +397,7 @@ impl Emitter<'_> {
         self.call(c"__rh_wrote", &[written.buffer, bytes]);
     }
 
-    /// The effect and the name, as bytes of a section of their own.
+    /// The effect and the name, as bytes in a separate section.
     fn description(&mut self, effect: Effect, name: &str) -> Value {
         let key = (effect as u8, name.to_owned());
         if let Some(&known) = self.told.descriptions.get(&key) {

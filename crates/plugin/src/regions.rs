@@ -1,9 +1,9 @@
-//! Regions: accesses of one block that come one after the other, with nothing between them that another thread, or the
-//! runtime, could notice.
+//! Regions: consecutive accesses of one block, with nothing between them that another thread or the runtime could
+//! notice.
 //!
-//! Executions that care for few accesses go through most regions as the program was written: one subtraction counts all
-//! the events of a region, and none of them is announced. Whether they may is in the flag byte of the region's first site.
-//! Every other execution, and this one as soon as an event of the region needs attention, takes the announced copy.
+//! Executions that track few accesses run most regions as the program was written: one subtraction counts all events
+//! of a region, and none is announced. The flag byte of the region's first site says whether they may. Every other
+//! execution takes the announced copy, and so does this one as soon as an event of the region needs attention.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use crate::plan::Announcement;
 use crate::sys::core::*;
 use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind};
 
-/// The regions of a function, as runs of its announcements. An access that may not be in any has none, nor has one of a loop
-/// that is copied whole.
+/// The regions of a function, as runs of its announcements. An access that no region may contain is in none, and
+/// neither is an access of a loop that is copied whole.
 pub fn find(announcements: &[Announcement], copied: &[CopiedLoop], kinds: &Kinds) -> Vec<Range<usize>> {
     let mut regions: Vec<Range<usize>> = Vec::new();
     for (index, announcement) in announcements.iter().enumerate() {
@@ -38,7 +38,7 @@ pub fn find(announcements: &[Announcement], copied: &[CopiedLoop], kinds: &Kinds
     regions
 }
 
-/// Whether the operation is exactly one event, whatever values the program computes.
+/// Whether the operation is exactly one event, for all values that the program computes.
 pub fn is_one_event(operation: &Operation) -> bool {
     match *operation {
         Operation::Plain(..) | Operation::VirtualTableRead(_) | Operation::VirtualTableUpdate(..) => true,
@@ -65,7 +65,7 @@ fn reaches(from: Value, to: Value, kinds: &Kinds) -> bool {
     }
 }
 
-/// Whether there can be a second one of the instruction, which is executed instead of it.
+/// Whether the instruction can have a copy that is executed instead of it.
 pub fn is_repeatable(instruction: Value, kinds: &Kinds) -> bool {
     if instruction.ty().kind() == LLVMTypeKind::LLVMTokenTypeKind {
         return false;

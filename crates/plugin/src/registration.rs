@@ -72,7 +72,7 @@ pub fn register(module: Module, kinds: &Kinds, types: &Types, sites: Value, site
     module.add_constructor(constructor, PRIORITY);
 }
 
-/// Puts the module's exported code into a section of its own, and keeps it there through the linker.
+/// Puts the module's exported code into a separate section, and makes the linker keep it.
 pub fn embed(module: Module, blob: &[u8]) {
     let context = module.context();
     let value = Value(llvm!(LLVMConstStringInContext2(context, blob.as_ptr().cast(), blob.len(), 1)));

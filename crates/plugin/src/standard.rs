@@ -1,21 +1,22 @@
-//! Places in the C++ library that the letter of the memory model calls races, and that are none of the user's.
+//! Places in the C++ library that are races by the letter of the memory model, but are not the user's bugs.
 //!
 //! They are in headers, so they are compiled with the user's code. They are known by the functions that debug
 //! information names; the wrappers always ask for it.
 
 use crate::llvm::Value;
 
-/// `std::ctype<char>::narrow(char, char)` keeps what it has found out in a table of bytes, whoever finds it out first.
-/// All of them write the same.
+/// `std::ctype<char>::narrow(char, char)` caches its results in a table of bytes. Several threads may fill it in, and
+/// all of them write the same values.
 const NARROW: &str = "_ZNKSt5ctypeIcE6narrowEcc";
 
-/// Whether this access of one byte belongs to a table that several threads fill in alike.
+/// Whether this access of one byte belongs to a table that several threads fill in with the same values.
 pub fn is_shared_table(access: Value) -> bool {
     access.location().is_some_and(|location| location.scope().scope_function(true) == NARROW)
 }
 
-/// Whether this relaxed update gives back the lock bit of an `std::atomic<std::shared_ptr>`. Up to version 13 the library
-/// does that without release order after a load: the processor keeps the order, the memory model does not know.
+/// Whether this relaxed update releases the lock bit of an `std::atomic<std::shared_ptr>`. Up to version 13 the
+/// library does this without release order after a load: the processor keeps the order, but the memory model does not
+/// guarantee it.
 pub fn gives_back_lock_bit(update: Value) -> bool {
     let mut location = update.location();
     while let Some(inner) = location {

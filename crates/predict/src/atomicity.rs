@@ -1,11 +1,11 @@
 //! Blocks that are meant to be atomic, and accesses of others that come between.
 //!
-//! Two accesses of a block to one location, with none of the block between them, and an access of another thread between
-//! the two cannot be put into an order of whole blocks when
+//! Two accesses of a block to one location, with no other access of the block between them, and an access of another
+//! thread in between cannot be serialised if
 //!
-//! * the other one writes what the second reads (the block sees two states, or not its own write),
-//! * the other one writes between a read and a write (its write is lost, or the read is out of date), or
-//! * the other one reads between two writes (it sees what was never meant to be seen).
+//! * the other access writes what the second one reads (the block sees two states, or not its own write),
+//! * the other access writes between a read and a write (its write is lost, or the read is out of date), or
+//! * the other access reads between two writes (it sees an intermediate state).
 //!
 //! Blocks are what the trace says with [`Op::Begin`] and [`Op::End`]; where it says nothing, nothing is predicted.
 
@@ -72,7 +72,7 @@ pub(crate) fn cases(index: &Index<'_>, checker: &Checker<'_, '_>, attempts: usiz
     cases.into_values().filter(|case| !case.tries.is_empty()).collect()
 }
 
-/// True unless an event that is to happen needs one that is only about to.
+/// True unless an event that must happen needs one that is only about to happen.
 fn needs_not(index: &Index<'_>, checker: &Checker<'_, '_>, done: EventId, next: EventId) -> bool {
     let ((thread, position), (other, end)) = (index.place(done), index.place(next));
     checker.cones.of(thread, position)[other] <= end

@@ -1,10 +1,10 @@
 //! Which pairs of accesses are worth a question.
 //!
-//! A location that many threads access often has far too many pairs. So accesses are grouped by all that matters before
-//! the order does: location, thread, site, kind, and the locks that are held. Two groups conflict or not as wholes. For
-//! the rest, the cones of an access leave an interval of the other group in which partners can lie, since cones grow
-//! along a thread; within it, near partners come first. Pairs of groups with the same two sites are one case, because to
-//! the reader of a report they are one race.
+//! A location that many threads access often has far too many pairs. Accesses are therefore grouped by everything
+//! that matters before the order does: location, thread, site, kind, and the locks held. Two groups conflict or not
+//! as wholes. For the rest, the cones of an access leave an interval of the other group in which partners can lie,
+//! since cones grow along a thread; within it, near partners come first. Pairs of groups with the same two sites are
+//! one case, because to the reader of a report they are one race.
 
 use crate::cones::Cones;
 use crate::index::{Index, NONE};
@@ -56,7 +56,7 @@ pub(crate) struct LockSets {
     /// Lock and whether it is shared, sorted.
     sets: Vec<Vec<(u32, bool)>>,
     numbers: FxHashMap<Vec<(u32, bool)>, u32>,
-    /// The set that comes of one by an acquisition or release: threads go the same few ways all the time.
+    /// The set that results from an acquisition or release: threads repeat the same few transitions all the time.
     steps: FxHashMap<(u32, u32, Op), u32>,
 }
 
@@ -167,7 +167,7 @@ impl Candidates {
         &self.events[group.begin as usize..group.end as usize]
     }
 
-    /// The pairs of a case that the cones allow, near ones first, at most so many. Says whether that is all.
+    /// The pairs of a case that the cones allow, near ones first, up to a limit. Returns whether these are all.
     pub(crate) fn pairs(
         &self,
         index: &Index<'_>,
@@ -246,8 +246,8 @@ struct Cursor<'a> {
     after: &'a [EventId],
 }
 
-/// Where the possible partners of an access are in another group: both bounds grow along the access's thread, and are at
-/// least these. The end can be before the beginning, when there are none.
+/// Where the possible partners of an access are in another group: both bounds grow along the access's thread, and are
+/// at least these. The end can be before the start if there are none.
 fn partners(
     index: &Index<'_>,
     cones: &Cones,
@@ -264,7 +264,7 @@ fn partners(
     begin..first_without(others, before.end, has_no_need)
 }
 
-/// As `partition_point`, for one that is known to be at or after a place, and mostly near it.
+/// Like `partition_point`, for a result that is known to be at or after a position, and usually near it.
 pub(crate) fn first_without<T>(all: &[T], from: usize, is_before: impl Fn(&T) -> bool) -> usize {
     let (mut low, mut step) = (from, 1);
     while all.get(low + step - 1).is_some_and(&is_before) {

@@ -1,4 +1,4 @@
-//! The answer to one question: stages from cheap to thorough, and a validator that has the last word.
+//! The answer to one question: stages from cheap to thorough, and a validator that decides.
 
 use crate::cones::Cones;
 use crate::cut::{Closing, cut, necessary};
@@ -37,8 +37,8 @@ impl Stage {
 pub struct Effort {
     /// Whether the cheap stage comes first. Without it only fewer predictions are cheap.
     pub sync_preserving: bool,
-    /// Numbers of events before the later event of a question that may be put into another order, ascending. Larger ones
-    /// than the trace mean all of it.
+    /// Numbers of events before the later event of a question that may be reordered, ascending. A number larger than
+    /// the trace means all of it.
     pub windows: Vec<u32>,
     /// How often the search goes back.
     pub retries: usize,
@@ -71,7 +71,7 @@ pub enum Answer {
     Unknown,
 }
 
-/// What a question has no answer with.
+/// Why a question has no answer.
 #[derive(Clone, Copy)]
 enum Failed {
     /// This choice of critical sections that are gone through.
@@ -221,8 +221,8 @@ mod tests {
     use racehunter_trace::{EventId, Trace, text};
     use std::fmt::Write as _;
 
-    /// Accesses, each of a thread of its own, in the order of the trace. A read of something sees its first letter's write:
-    /// `u`, `s`, `c`, `h` and `k` are seen by `v`, `t`, `d`, `r` and `l`.
+    /// Accesses, each in its own thread, in the order of the trace. A read sees the write with its first letter: `u`,
+    /// `s`, `c`, `h` and `k` are seen by `v`, `t`, `d`, `r` and `l`.
     const ACCESSES: [(&str, &str); 16] = [
         ("s", "w(y)"),
         ("p", "w(x)"),
@@ -245,14 +245,14 @@ mod tests {
     /// What comes before what in any order.
     const ORDER: &str = "uq uo sp qd ot pr pl hf kg gv fv";
 
-    /// A question whose order has no cycle, and that has no answer all the same.
+    /// A question whose order has no cycle, but that still has no answer.
     ///
-    /// Each write that nobody sees (`p`, `q`, `o`, `g`, `f`) comes before another write to the same location, or after the
-    /// read that sees that one. If `p` comes before `u`, then `q` comes after `t` (otherwise `p u q s p` is a cycle), so `o`
-    /// before `c` (`t q d o t`), and then `c p u o c` is a cycle, because `c` is in a critical section that is to be over
-    /// before that of `p` begins. If `p` comes after `v`, then `g` comes before `h` (`p r g v p`), so `f` after `l`
-    /// (`h f k g h`), and then `p l f v p` is a cycle. No two of these orders contradict each other by themselves, so neither
-    /// is known.
+    /// Each write that no read sees (`p`, `q`, `o`, `g`, `f`) comes before another write to the same location, or
+    /// after the read that sees that one. If `p` comes before `u`, then `q` comes after `t` (otherwise `p u q s p` is
+    /// a cycle), so `o` before `c` (`t q d o t`), and then `c p u o c` is a cycle, because `c` is in a critical
+    /// section that must end before that of `p` begins. If `p` comes after `v`, then `g` comes before `h` (`p r g v
+    /// p`), so `f` after `l` (`h f k g h`), and then `p l f v p` is a cycle. No two of these orders contradict each
+    /// other directly, so neither is known.
     fn gadget(locked: bool) -> Trace {
         let ends = ["v", "t", "d", "r", "l"];
         let pairs = ORDER.split(' ').map(|pair| pair.split_at(1)).chain(ends.map(|end| (end, "end")));

@@ -46,8 +46,8 @@ impl Cones {
         pass.cones
     }
 
-    /// How far each thread must have come for the event at a position of a thread to be about to happen. What is said
-    /// about the thread itself is not to be used: it is the position.
+    /// How far each thread must have come for the event at a position of a thread to be about to happen. The entry of
+    /// the thread itself must not be used: it is the position.
     pub(crate) fn of(&self, thread: usize, position: u32) -> &[u32] {
         self.row(self.row_of(thread, position))
     }
@@ -132,7 +132,8 @@ impl Pass<'_, '_> {
             if write.done > 0 {
                 let threads = index.threads();
                 let now = &mut self.now[thread * threads..][..threads];
-                // Who needs the write, or a later event of its thread, needs all that it needs.
+                // An event that needs the write, or a later event of its thread, needs everything that the write
+                // needs.
                 if !write.plain || write.done > now[write.thread as usize] {
                     changed |= join(now, self.cones.row(write.row), write.thread as usize, write.done);
                 }

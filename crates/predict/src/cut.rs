@@ -12,14 +12,14 @@ use racehunter_trace::EventId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Which critical sections are gone through to their ends although nobody asked for it.
+/// Which critical sections are completed although the question does not ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// All that can be.
     All,
-    /// Of two that cannot both stay open the one that began first in the trace.
+    /// Of two sections that cannot both stay open, the one that began first in the trace.
     Earlier,
-    /// Of two that cannot both stay open the one that began last in the trace.
+    /// Of two sections that cannot both stay open, the one that began last in the trace.
     Later,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Cut {
     marked: Vec<Vec<u64>>,
     /// Acquisitions whose locks each thread holds at its end.
     pub(crate) open: Vec<Vec<EventId>>,
-    /// Whether critical sections were gone through to their ends although nobody asked for it.
+    /// Whether critical sections were completed although the question did not ask for it.
     pub(crate) closed: bool,
 }
 
@@ -96,10 +96,11 @@ pub(crate) fn cut(
     }
 }
 
-/// The necessary reads of a question, whatever else they contradict, and without the ends of critical sections.
+/// The necessary reads of a question, even if they contradict something else, and without the ends of critical
+/// sections.
 pub(crate) fn necessary(index: &Index<'_>, demands: &Demands, question: &Question) -> Vec<EventId> {
     let mut closure = Closure::new(index, demands, 0, usize::MAX);
-    // Nothing is beyond the last event of a thread, so this comes to its end.
+    // Nothing lies beyond the last event of a thread, so this terminates.
     let _ = closure.ask(question).and_then(|()| closure.settle());
     closure.cut.necessary
 }
@@ -111,13 +112,13 @@ struct Closure<'a, 't> {
     last: Vec<u32>,
     /// How far each thread comes with what is about to happen.
     reach: Vec<u32>,
-    /// How far each thread was looked at.
+    /// How far each thread has been processed.
     scanned: Vec<u32>,
     /// Up to where all reads of a thread are necessary because their values flow on.
     passed_on: Vec<u32>,
     /// Reads that become necessary when their thread reaches a position.
     pending: Vec<BinaryHeap<Reverse<(u32, EventId)>>>,
-    /// Threads to look at.
+    /// Threads to process.
     work: Vec<usize>,
     /// Reads to be made necessary.
     reads: Vec<EventId>,
@@ -155,7 +156,7 @@ impl<'a, 't> Closure<'a, 't> {
         }
     }
 
-    /// What to say when there is no cut.
+    /// The result if there is no cut.
     fn none(&self, at_all: bool) -> NoCut {
         NoCut { at_all, too_large: self.size > self.limit }
     }
@@ -203,7 +204,7 @@ impl<'a, 't> Closure<'a, 't> {
         if before == 0 { self.start(thread) } else { Some(()) }
     }
 
-    /// Looks at all that is new, until nothing is.
+    /// Processes everything new, until nothing new is left.
     fn settle(&mut self) -> Option<()> {
         loop {
             while let Some(read) = self.reads.pop() {
@@ -249,7 +250,7 @@ impl<'a, 't> Closure<'a, 't> {
 
     fn necessary(&mut self, read: EventId) -> Option<()> {
         let (thread, position) = self.index.place(read);
-        // What is frozen sees what it saw.
+        // Frozen reads see what they saw.
         let Some(at) = position.checked_sub(self.cut.low[thread]) else { return Some(()) };
         let words = &mut self.cut.marked[thread];
         let (word, bit) = (at as usize / 64, 1 << (at % 64));
@@ -260,7 +261,7 @@ impl<'a, 't> Closure<'a, 't> {
             return Some(());
         }
         words[word] |= bit;
-        // What only one thread touches is seen as it was in any order.
+        // A location that only one thread touches has the same values in any order.
         if self.index.is_shared(self.index.trace.object(read)) {
             self.cut.necessary.push(read);
         }
@@ -292,8 +293,8 @@ impl<'a, 't> Closure<'a, 't> {
         }
     }
 
-    /// Goes on to the ends of critical sections. Says whether there was anything to do; `None` when two of one lock must
-    /// both stay open.
+    /// Extends the cut to the ends of critical sections. Returns whether there was anything to do; `None` if two
+    /// sections of one lock must both stay open.
     fn close_sections(&mut self, question: &Question, closing: Closing) -> Option<bool> {
         let index = self.index;
         let mut open: Vec<EventId> = self.cut.open.iter().flatten().copied().collect();

@@ -1,14 +1,15 @@
-//! Cycles of locks: threads that hold what the next one wants.
+//! Lock cycles: threads that hold what the next one wants.
 //!
-//! Each acquisition while other locks are held is a wish. So is the wait for the end of a thread, which is as if that thread
-//! held something until then; acquisitions of a thread that somebody waits for count even if it holds nothing else. Wishes are grouped by thread, the locks that are held, the lock
-//! that is wanted and the site. A cycle of groups of different threads, each wanting what the next one holds, is a case,
-//! unless two of them hold a lock in common: then they cannot be there together.
+//! Each acquisition while other locks are held is a request. So is the wait for the end of a thread, as if that
+//! thread held something until then; acquisitions of a thread that another thread joins count even if it holds
+//! nothing else. Requests are grouped by thread, the locks held, the lock requested and the site. A cycle of groups
+//! of different threads, each requesting what the next one holds, is a case, unless two of them hold a lock in
+//! common: then they cannot be there together.
 //!
-//! Most programs take nested locks in some order. So first the locks alone are looked at: only where a lock can be
-//! reached from itself, by going from what is held to what is wanted, there is anything to combine. Then a path of groups
-//! is made longer only by such from which it can come back to its beginning soon enough. What remains can still be a
-//! great many paths; after so many steps the search ends, and says that it is not complete.
+//! Most programs take nested locks in some order. The search therefore first considers the locks alone: only if a
+//! lock can be reached from itself, by going from held to requested locks, is there anything to combine. Then a path
+//! of groups is extended only by groups from which it can return to its start soon enough. There can still be very
+//! many paths; after a fixed number of steps the search ends and reports that it is incomplete.
 
 use crate::Question;
 use crate::candidates::LockSets;
@@ -35,7 +36,7 @@ struct Group {
     wishes: Vec<EventId>,
 }
 
-/// What a thread can want, and another one have.
+/// What one thread can request and another one hold.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Thing {
     Lock(u32),
@@ -101,17 +102,17 @@ pub(crate) fn cases(index: &Index<'_>, attempts: usize) -> Vec<Case> {
     }
     let mut cases: Vec<Case> = finder.cycles.iter().map(|cycle| case(&groups, cycle, attempts)).collect();
     if finder.steps == 0 {
-        // Whatever else there is was not looked at.
+        // Everything else was not examined.
         cases.push(Case { kind: Kind::Deadlock, tries: Vec::new(), complete: false });
     }
     cases
 }
 
-/// Threads for whose end somebody waits who holds a lock, or for whom somebody waits himself.
+/// Threads that are joined by a thread that holds a lock or is itself joined.
 fn awaited(index: &Index<'_>) -> Vec<bool> {
     let trace = index.trace;
     let mut awaited = vec![false; index.threads()];
-    // Who is joined has done all that it did before: from the last join to the first.
+    // A joined thread has done everything before its end: from the last join to the first.
     for event in (0..trace.len() as EventId).rev().filter(|&event| trace.op(event) == Op::Join) {
         if awaited[usize::from(trace.thread(event))] || index.locks_at(event).next().is_some() {
             awaited[trace.object(event) as usize] = true;
@@ -120,8 +121,8 @@ fn awaited(index: &Index<'_>) -> Vec<bool> {
     awaited
 }
 
-/// Leaves out wishes that are part of no cycle: as long as there are any, those for a lock from which nothing is wanted, and
-/// those of threads that have only what nobody wants.
+/// Removes requests that are part of no cycle. Repeatedly removes those for a lock whose holders request nothing, and
+/// those of threads that hold only what no thread requests.
 fn drop_ordered(groups: &mut Vec<Group>, locks: &LockSets) {
     loop {
         let before = groups.len();
@@ -148,7 +149,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// True when a thread of the second group has what one of the first wants.
+    /// True if a thread of the second group holds what one of the first requests.
     fn waits(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.groups[first], &self.groups[second]);
         match first.wanted {
@@ -160,8 +161,8 @@ impl Finder<'_> {
         }
     }
 
-    /// How many groups after each one, itself included, it takes to wait for the first again, if only groups with larger
-    /// numbers than that are used; 0 when there is no such way.
+    /// For each group, how many groups including itself a path needs to return to the first one, using only groups
+    /// with larger numbers than that; 0 if there is no such path.
     fn ways_back(&self, first: usize) -> Vec<usize> {
         let mut wanting: FxHashMap<Thing, Vec<usize>> = FxHashMap::default();
         for (number, group) in self.groups.iter().enumerate().skip(first + 1) {
@@ -223,7 +224,7 @@ impl Finder<'_> {
     }
 }
 
-/// The questions of a cycle: all combinations of wishes if they are few, otherwise those that lie near each other.
+/// The questions of a cycle: all combinations of requests if they are few, otherwise those that lie near each other.
 fn case(groups: &[Group], cycle: &[usize], attempts: usize) -> Case {
     let wishes: Vec<&[EventId]> = cycle.iter().map(|&group| &groups[group].wishes[..]).collect();
     let all = wishes.iter().map(|wishes| wishes.len()).try_fold(1, usize::checked_mul);

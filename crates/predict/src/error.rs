@@ -2,7 +2,7 @@
 
 use racehunter_trace::EventId;
 
-/// The trace is not one of an execution.
+/// The trace does not come from an execution.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("event {event} of the trace cannot have happened: {reason}")]
 pub struct Error {

@@ -6,9 +6,9 @@
 //! a reordering are missed.
 
 //!
-//! The pass is as fast as memory is, so it asks for little of it. Most accesses are to locations that no race can be on: one
-//! bit tells. Of the others most come after all that was done to their location, as under a lock, and then one clock is to be
-//! compared, that of the last access; what all threads did is noted, but not looked at.
+//! The pass is limited by memory, so it uses little of it. Most accesses are to locations that cannot race: one bit
+//! shows this. Of the others, most come after everything that was done to their location, as under a lock; then it
+//! compares one clock, that of the last access. It records what all threads did, but does not examine it.
 
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Op, Subject};
@@ -32,14 +32,15 @@ const LAST_WRITE: usize = 2;
 const ATOMIC_READ: usize = 3;
 const ATOMIC_WRITE: usize = 4;
 
-/// Rows of each object of synchronisation: what it passes on from those who changed it for themselves, from everybody, and
-/// from those who took it.
+/// Rows of each synchronisation object: what it passes on from threads that changed it exclusively, from all threads,
+/// and from threads that took it.
 const PASSED: usize = 3;
 const EXCLUSIVE: usize = 0;
 const ALL: usize = 1;
 const TAKEN: usize = 2;
 
-/// An event of a thread, as one more than its position. Who knows it knows all that happened before it.
+/// An event of a thread, as one more than its position. A thread that knows it knows everything that happened before
+/// it.
 #[derive(Clone, Copy)]
 struct Epoch {
     thread: u32,
@@ -47,9 +48,9 @@ struct Epoch {
 }
 
 impl Epoch {
-    /// What nobody can know.
+    /// What no thread can know.
     const NEVER: Self = Self { thread: 0, time: NONE };
-    /// What everybody knows.
+    /// What every thread knows.
     const START: Self = Self { thread: 0, time: 0 };
 
     fn is_known(self, clock: &[u32]) -> bool {
@@ -144,7 +145,7 @@ impl<'a, 't> Pass<'a, 't> {
         match op {
             Op::Acquire | Op::TryAcquire => {
                 join(clock, all);
-                // All who took it before have given it back, and that is known now.
+                // All threads that took it before have released it, and that is known now.
                 taken.copy_from_slice(clock);
             }
             Op::AcquireShared | Op::TryAcquireShared => {
@@ -152,7 +153,7 @@ impl<'a, 't> Pass<'a, 't> {
                 join(taken, clock);
             }
             Op::Release => {
-                // Nobody has passed anything on since this thread took it.
+                // No thread has passed anything on since this thread took it.
                 all.copy_from_slice(clock);
                 exclusive.copy_from_slice(clock);
             }

@@ -17,7 +17,7 @@ pub struct Index<'t> {
     pub(crate) position: Vec<u32>,
     /// The events of each thread.
     pub(crate) events: Vec<Vec<EventId>>,
-    /// One event that each event goes with. What it is depends on the operation; see [`Index::required`] and
+    /// One event that each event depends on. Its meaning depends on the operation; see [`Index::required`] and
     /// [`Index::read_from`].
     link: Vec<u32>,
     /// The fork of each thread, or [`NONE`].
@@ -31,7 +31,7 @@ pub struct Index<'t> {
     /// For each thread, ascending: from which position on it holds which locks.
     held: Vec<Vec<(u32, u32)>>,
     nodes: Vec<Node>,
-    /// For each object whether it is a location that several threads touch and somebody writes.
+    /// For each object, whether it is a location that several threads touch and at least one writes.
     shared: Vec<bool>,
 }
 
@@ -61,11 +61,11 @@ struct Lock {
 }
 
 impl<'t> Index<'t> {
-    /// Looks at the whole trace once.
+    /// Reads the whole trace once.
     ///
     /// # Errors
-    /// When the trace cannot be one of an execution: a lock that is held is acquired by another thread, a thread acts
-    /// before it was forked.
+    /// If the trace cannot come from an execution: another thread acquires a lock that is held, a thread acts before
+    /// it was forked.
     pub fn new(trace: &'t Trace) -> Result<Self, Error> {
         let threads = trace.threads().len();
         let mut pass = Pass {
@@ -130,7 +130,7 @@ impl<'t> Index<'t> {
         self.link[event as usize]
     }
 
-    /// True for acquisitions and releases that change who has a lock.
+    /// True for acquisitions and releases that change the owner of a lock.
     pub(crate) fn is_outermost(&self, event: EventId) -> bool {
         self.link[event as usize] != event
     }
@@ -150,7 +150,7 @@ impl<'t> Index<'t> {
         self.forker[thread]
     }
 
-    /// True for locations that several threads touch and somebody writes.
+    /// True for locations that several threads touch and at least one writes.
     pub(crate) fn is_shared(&self, object: u32) -> bool {
         self.shared[object as usize]
     }
@@ -171,7 +171,7 @@ impl<'t> Index<'t> {
         &all[all.partition_point(|section| section.acquire < acquire)..]
     }
 
-    /// The outermost acquisitions whose locks a thread holds when it has done so many events; the latest first.
+    /// The outermost acquisitions whose locks a thread holds after the given number of events; the latest first.
     pub(crate) fn held_at(&self, thread: usize, position: u32) -> impl Iterator<Item = EventId> + '_ {
         let marks = &self.held[thread];
         let at = marks.partition_point(|&(from, _)| from <= position);
@@ -306,7 +306,7 @@ impl Pass<'_> {
         }
         let (.., acquire) = lock.holders.swap_remove(at);
         self.index.link[acquire as usize] = event;
-        // Locks are mostly released in the reverse order; whatever lies above is put back.
+        // Locks are usually released in the reverse order; everything above is put back.
         let own = usize::from(thread);
         let mut above = Vec::new();
         let mut node = self.index.held[own].last().map_or(NONE, |&(_, node)| node);
@@ -340,7 +340,7 @@ impl Pass<'_> {
     }
 }
 
-/// For each object whether it is a location that several threads touch and somebody writes.
+/// For each object, whether it is a location that several threads touch and at least one writes.
 fn shared_locations(trace: &Trace) -> Vec<bool> {
     const SEVERAL: u32 = NONE - 1;
     let mut users = vec![(NONE, false); trace.objects().len()];

@@ -18,8 +18,8 @@
 //! | `search` | a sequence for that order |
 //! | [`validate`](validate()) | an independent judge of witnesses: nothing is reported that it does not accept |
 //!
-//! The crate reads no clock and does no input or output; the same trace gives the same predictions, whatever the number
-//! of workers. It knows nothing of programs: whether a witness is carried out by the real one is for others to try.
+//! The crate reads no clock and does no input or output; the same trace gives the same predictions, for any number of
+//! workers. It knows nothing of programs: whether the real program can carry out a witness is for others to try.
 //!
 //! Start reading at [`Policy`], then [`predict()`].
 #![forbid(unsafe_code)]

@@ -1,8 +1,8 @@
 //! The accesses of one location: which groups of them can come together at all.
 //!
-//! Where a program has many sites, most groups are small, and most pairs of them lie so far from each other that the one
-//! needs the other. So pairs are not enumerated: for each group, along its accesses, the intervals that cones leave in
-//! other threads are gone through, each part of them once.
+//! If a program has many sites, most groups are small, and most pairs of them lie so far apart that one needs the
+//! other. Pairs are therefore not enumerated: for each group, along its accesses, the code goes through the intervals
+//! that cones leave in other threads, each part once.
 
 use crate::candidates::{Key, first_without};
 use crate::cones::Cones;

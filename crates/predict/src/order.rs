@@ -48,7 +48,7 @@ impl Order {
         (at.checked_sub(1).map(|at| stair[at].0), stair.get(at).map_or(NEVER, |&(_, to)| to))
     }
 
-    /// Puts an event before another one. Says whether that is new.
+    /// Puts an event before another one. Returns whether that is new.
     pub(crate) fn add(&mut self, first: (usize, u32), second: (usize, u32)) -> Result<bool, Cycle> {
         if first.0 == second.0 {
             return if first.1 < second.1 { Ok(false) } else { Err(Cycle) };
@@ -81,7 +81,7 @@ impl Order {
         if stair.get(at).is_some_and(|&(_, position)| position <= to) {
             return;
         }
-        // Steps that say less than the new one.
+        // Steps that imply less than the new one.
         let end = if stair.get(at).is_some_and(|&(position, _)| position == from) { at + 1 } else { at };
         let begin = stair.partition_point(|&(_, position)| position < to).min(end);
         stair.splice(begin..end, [(from, to)]);

@@ -1,8 +1,8 @@
 //! What a reordering must keep: the one thing in which M2, SeqCheck and ReConP differ.
 //!
-//! A read must see its old write once its thread goes on to the read's *boundary*, the first place where another value
-//! could make a difference to what the thread does; and it must when its value *flows* into a write that another such
-//! read sees.
+//! A read must see its old write once its thread continues to the read's *boundary*, the first place where another
+//! value could make a difference to what the thread does; and it must if its value *flows* into a write that another
+//! such read sees.
 //!
 //! | policy | boundary of a read | values that flow into a write |
 //! |---|---|---|
@@ -10,13 +10,13 @@
 //! | SeqCheck | the next place where the thread decides something, if any | all earlier reads of the thread |
 //! | NRE (ReConP) | the first decision that this read takes part in, if any | the reads that the write depends on |
 //!
-//! A decision is what [`Via::Decision`] says: branches, but also addresses of reads and of writes, locks that are taken,
-//! and so on. The published definition of necessary reads leaves out the addresses of reads; then a thread may fault in
-//! the reordering before it comes to the predicted race. Published SeqCheck looks at branches only and is wrong where
-//! addresses depend on reads; ours also stops at every other decision that the trace knows.
+//! A decision is what [`Via::Decision`] describes: branches, but also addresses of reads and of writes, locks that
+//! are taken, and so on. The published definition of necessary reads leaves out the addresses of reads; a thread may
+//! then fault in the reordering before it reaches the predicted race. Published SeqCheck considers only branches, and
+//! is wrong if addresses depend on reads; this one also stops at every other decision that the trace has.
 //!
-//! What the trace does not know is taken to be there: without branches SeqCheck is M2, without dependences NRE is
-//! SeqCheck. So each policy permits whatever the one above it does, on every trace.
+//! Whatever the trace does not contain is assumed to exist: without branches SeqCheck is M2, without dependences NRE
+//! is SeqCheck. On every trace, each policy therefore permits everything that the one above it does.
 
 use crate::index::{Index, NONE};
 use racehunter_trace::{EventId, Via};

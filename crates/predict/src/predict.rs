@@ -64,7 +64,7 @@ pub struct Prediction {
 pub struct Report {
     /// The predictions: races, deadlocks, atomicity violations, each in the order of their sites.
     pub predictions: Vec<Prediction>,
-    /// Pairs of sites, cycles of locks and patterns that were looked at: those that neither locks nor what events need
+    /// Pairs of sites, lock cycles and patterns that were examined: those that neither locks nor what events need
     /// exclude.
     pub cases: usize,
     /// Questions that were asked.
@@ -103,7 +103,7 @@ pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + 
         answer(&checker, &Case { kind: Kind::Race, tries, complete }, options)
     };
 
-    // Cases are independent, so who takes which does not change what comes out.
+    // Cases are independent, so the assignment of cases to workers does not affect the result.
     let next = AtomicUsize::new(0);
     let report = Mutex::new((Vec::new(), Report { cases, ..Report::default() }));
     std::thread::scope(|scope| {
@@ -133,7 +133,7 @@ pub fn predict(index: &Index<'_>, options: &Options, stop: &(dyn Fn() -> bool + 
     Report { predictions: predictions.into_iter().map(|(_, prediction)| prediction).collect(), ..report }
 }
 
-/// What came out of one case.
+/// The result of one case.
 struct Told {
     predictions: Vec<Prediction>,
     questions: usize,

@@ -28,16 +28,16 @@ impl Question {
     }
 }
 
-/// A reordering: the beginning of the trace as it was, then these events.
+/// A reordering: a prefix of the trace as it was, then these events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    /// How many events at the beginning of the trace happen as they did.
+    /// How many events at the start of the trace happen as they did.
     pub frozen: u32,
     /// What happens then.
     pub tail: Tail,
 }
 
-/// A sequence of events, as runs of such that follow each other in the trace: mostly long ones.
+/// A sequence of events, as runs of events that follow each other in the trace: usually long ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
     /// First event and length of each run.

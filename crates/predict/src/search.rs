@@ -1,5 +1,5 @@
-//! From an order to a sequence: the events of a cut, one after the other, so that locks exclude and necessary reads see
-//! their old writes.
+//! From an order to a sequence: the events of a cut, one after the other, such that locks exclude and necessary reads
+//! see their old writes.
 //!
 //! The next event is the first in the order of the trace that may happen. Mostly that goes through; where it does not,
 //! the search goes back to the last choice. States that were left without success are not entered again, so with enough
@@ -27,7 +27,7 @@ pub(crate) fn linearise(index: &Index<'_>, cut: &Cut, order: &Order, retries: us
     let size = cut.size();
     let mut failed: FxHashSet<u64> = FxHashSet::default();
     let mut left = retries;
-    // The event that was tried last at each step: what comes before it in the trace has been tried, too.
+    // The event that was tried last at each step: everything before it in the trace has been tried too.
     let mut tried: Vec<Option<EventId>> = vec![None];
     while search.path.len() < size {
         let last = tried.last_mut().and_then(|tried| {
@@ -151,7 +151,7 @@ impl<'a, 't> Search<'a, 't> {
             && self.cut.is_necessary(thread, position)
     }
 
-    /// The thread that can go on with the first event of the trace after one.
+    /// The thread that can continue with the first event of the trace after a given one.
     fn enabled_after(&mut self, tried: Option<EventId>) -> Option<usize> {
         let mut from = tried.map_or(0, |tried| tried + 1);
         loop {
@@ -172,7 +172,7 @@ impl<'a, 't> Search<'a, 't> {
         }
     }
 
-    /// Whether all that the order wants before the next event of a thread has happened.
+    /// Whether everything that the order wants before the next event of a thread has happened.
     fn is_ordered(&mut self, thread: usize) -> bool {
         let position = self.at[thread];
         if position < self.ordered[thread] {
@@ -204,7 +204,7 @@ impl<'a, 't> Search<'a, 't> {
             let current = self.current(object);
             let necessary = self.is_necessary(event);
             let sees = !necessary || current == self.source(event);
-            // Others that must see what is there now come first.
+            // Other reads that must see the current value come first.
             let others = || self.waiting.get(&current).copied().unwrap_or(0) - u32::from(necessary);
             sees && (!op.writes() || others() == 0)
         } else if op.acquires() && self.index.is_outermost(event) {

@@ -1,25 +1,25 @@
 //! The cheap way to say yes: reorderings that keep the order of the trace among critical sections of each lock.
 //!
-//! Then the events of a cut, in the order of the trace, are a correct reordering as soon as every critical section that
-//! begins in the cut, and is not the last of its lock there, also ends there. The least such cut is found by jumping from
-//! cone to cone, without looking at the events between.
+//! Then the events of a cut, in the order of the trace, are a correct reordering as soon as every critical section
+//! that begins in the cut, and is not the last of its lock there, also ends there. The least such cut is found by
+//! jumping from cone to cone, without examining the events in between.
 
 use crate::cones::Cones;
 use crate::index::{Index, NONE};
 use crate::{Question, Witness};
 use racehunter_trace::EventId;
 
-/// One of so many events, at least, makes it cheaper to look at all of them than to sort those that happen.
+/// From this share of events on, it is cheaper to go through all of them than to sort those that happen.
 const DENSE: usize = 16;
 
-/// A witness that keeps the order of critical sections, if there is one with at most so many events after what it has in
-/// common with the trace.
+/// A witness that keeps the order of critical sections, if there is one with at most this many events after the part
+/// it has in common with the trace.
 pub(crate) fn witness(index: &Index<'_>, cones: &Cones, question: &Question, limit: usize) -> Option<Witness> {
     // Anything that is to be put into another order than in the trace is beyond this stage.
     if question.before.iter().any(|(first, second)| first > second) {
         return None;
     }
-    // Where all that came before the question's first event may happen, the witness is short: threads that have no part in
+    // If everything before the question's first event may happen, the witness is short: threads that take no part in
     // it need not stop where they were last needed.
     let first = question.events().min()?;
     witness_from(index, cones, question, first, limit).or_else(|| witness_from(index, cones, question, 0, limit))
@@ -79,8 +79,8 @@ impl Ideal<'_, '_> {
         self.high[thread] = self.high[thread].max(position + 1);
     }
 
-    /// Takes in the ends of critical sections after which others of the same lock begin. Says whether there were any;
-    /// `None` when one has no end.
+    /// Adds the ends of critical sections after which others of the same lock begin. Returns whether there were any;
+    /// `None` if one has no end.
     fn end_sections(&mut self) -> Option<bool> {
         let index = self.index;
         let mut ends = Vec::new();

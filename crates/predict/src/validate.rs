@@ -12,9 +12,9 @@
 //!   its way in the trace (of several readers the last) is within the same critical section;
 //! * events on one condition variable, semaphore or other ordered object happen in the order of the trace, without
 //!   gaps; so do arrivals at a barrier, and a departure happens after all arrivals that were before it in the trace;
-//! * each *necessary* read takes its value from the same write as in the trace. These are, by the policy, the reads
-//!   whose thread has gone on to their boundary (events that are about to happen count), and the reads that flow into
-//!   the write that a necessary read sees.
+//! * each *necessary* read takes its value from the same write as in the trace. By the policy, these are the reads
+//!   whose thread has continued to their boundary (events that are about to happen count), and the reads that flow
+//!   into the write that a necessary read sees.
 //!
 //! The frozen part of a witness is how the trace itself begins, which did happen: every read in it sees what it saw, and
 //! so does every read that flows into what these see. So the run starts after it, with the state of each object looked
@@ -26,7 +26,7 @@ use crate::{Question, Witness};
 use racehunter_trace::{EventId, Op, Subject, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Why a witness is none.
+/// Why a witness is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
     /// There is no such event.
@@ -41,7 +41,7 @@ pub enum Invalid {
     /// A join of a thread that is not over.
     #[error("event {0} joins a thread that has not done all it did")]
     NotOver(EventId),
-    /// Somebody else has the lock, or nobody has what is released, or an attempt could not have failed.
+    /// Another thread holds the lock, no thread holds what is released, or an attempt could not have failed.
     #[error("event {0} does not fit to who holds its lock")]
     Lock(EventId),
     /// An event on an ordered object before its turn.
@@ -87,7 +87,7 @@ fn has_turn(op: Op) -> bool {
 }
 
 impl<'i, 't> Validator<'i, 't> {
-    /// Looks at the trace once.
+    /// Reads the trace once.
     #[must_use]
     pub fn new(index: &'i Index<'t>) -> Self {
         let trace = index.trace;
@@ -166,8 +166,8 @@ impl<'i, 't> Validator<'i, 't> {
     fn holders_at(&self, lock: u32, before: EventId) -> Vec<EventId> {
         let mut holders: Vec<EventId> = Vec::new();
         let mut gone: Vec<u16> = Vec::new();
-        // Back to the last moment at which one thread had it for itself, or gave it back: before that nobody can have
-        // kept it.
+        // Back to the last moment at which one thread had it exclusively, or released it: no thread can have kept it
+        // since before then.
         for &id in self.history_at(lock, before).iter().rev() {
             let thread = self.trace.thread(id);
             match self.trace.op(id) {
@@ -325,8 +325,8 @@ impl Run<'_, '_, '_> {
         if op.reads() {
             let same = match (self.written.get(&object), original.saw(id)) {
                 (Some(&sees), saw) => saw == Some(sees),
-                // It sees the last write of the frozen part. If the one that it saw is in there, it is that: nobody wrote
-                // between that one and the read.
+                // It sees the last write of the frozen part. If the write that it saw is in there, it is that one: no
+                // thread wrote between that write and the read.
                 (None, saw) => saw.is_none_or(|write| write < self.frozen),
             };
             if !same {

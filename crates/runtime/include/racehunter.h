@@ -1,12 +1,12 @@
 /*
  * racehunter.h: many executions of one test in one process, and blocks that are meant to be atomic.
  *
- * RaceHunter runs unmodified programs; each execution is then a process of its own. A test that is short can be run
- * far more often when the program calls it in a loop, and this header is how the loop talks to RaceHunter. There are
- * two forms, which do the same. Either hand over the test:
+ * RaceHunter runs unmodified programs, with one process per execution. A short test can run far more often if the
+ * program calls it in a loop; this header is the loop's interface to RaceHunter. There are two equivalent forms.
+ * Either pass the test:
  *
  *     static void reset(void) { n = 0; }           // what the last execution left behind
- *     static void test(void) { ... }               // makes threads, waits for them, returns
+ *     static void test(void) { ... }               // creates threads, waits for them, returns
  *
  *     int main(void) { return racehunter_loop(test, reset); }
  *
@@ -18,11 +18,11 @@
  *         test();
  *     } while (OnRestart());
  *
- * What a test must keep to: when it returns, every thread that it made has ended and every lock is free; `reset` (or
- * whatever stands before OnStart) brings back every variable that the test changes; and nothing but the schedule
- * differs from one turn to the next. `reset` itself is not explored.
+ * A test must follow three rules. When it returns, every thread that it created has ended and every lock is free.
+ * `reset` (or the code before OnStart) restores every variable that the test changes. Only the schedule differs from
+ * one iteration to the next. `reset` itself is not explored.
  *
- * A program built with an ordinary compiler, without RaceHunter's runtime, runs the body of the loop exactly once. So
+ * A program built with an ordinary compiler, without RaceHunter's runtime, runs the body of the loop exactly once, so
  * the same source is an ordinary test too.
  *
  * A block of statements that other threads should see as a whole, although it consists of several critical sections or
@@ -34,16 +34,16 @@
  *     racehunter_end_block();
  *
  * `racehunter record` keeps the marks, and `racehunter predict` says whether an access of another thread can come between two
- * of the block in such a way that no order of whole blocks explains it. Marks are per thread, may be nested (the outermost
- * counts), and cost nothing to speak of. They change nothing about what is explored.
+ * accesses of the block in a way that no order of whole blocks explains. Marks are per thread, may be nested (the outermost
+ * counts), and cost almost nothing. They do not affect what is explored.
  *
- * RaceHunter has to recognise a thread in another execution. By default it goes by who created it, and as which of its
- * children: that is the same in every execution, unless threads are created in an order that varies, or a thread of a pool does
- * whatever work comes next. A thread of such a program can say which one it is, before it touches anything that others do:
+ * RaceHunter has to recognise a thread in another execution. By default it identifies a thread by its creator and its number
+ * among the creator's children. That is the same in every execution, unless threads are created in a varying order, or a pool
+ * thread takes whatever work comes next. Such a thread can announce its identity, before it touches anything that others use:
  *
- *     racehunter_number_thread(work->id);          // the same for the same work, in every execution; no two threads at a time
+ *     racehunter_number_thread(work->id);          // the same for the same work in every execution; unique among running threads
  *
- * Threads that it creates from then on are known as its children. See docs/watchpoints.md.
+ * Threads that it creates from then on are identified as its children. See docs/watchpoints.md.
  *
  * The header is for C99 and C++11 or later, with GCC or Clang. Define RACEHUNTER_NO_SHORT_NAMES before including it
  * if OnStart and OnRestart mean something else in your program.
@@ -62,7 +62,7 @@ extern "C" {
 void racehunter_on_start(void) __attribute__((weak));
 
 /*
- * An execution is over. Returns non-zero if there shall be another one. Provided by the runtime; weak like
+ * An execution has ended. Returns non-zero if another one follows. Provided by the runtime; weak like
  * racehunter_on_start. Call it through OnRestart or racehunter_loop.
  */
 int racehunter_on_restart(void) __attribute__((weak));
@@ -75,7 +75,7 @@ void racehunter_atomic_begin(void) __attribute__((weak));
 void racehunter_atomic_end(void) __attribute__((weak));
 
 /*
- * The calling thread has this number in any execution. Provided by the runtime; weak like the others. Call it through
+ * The calling thread has this number in every execution. Provided by the runtime; weak like the others. Call it through
  * racehunter_number_thread.
  */
 void racehunter_thread_id(unsigned long long id) __attribute__((weak));
@@ -111,7 +111,7 @@ static inline void racehunter_end_block(void) {
         racehunter_atomic_end();
 }
 
-/* The calling thread is the one with this number, in this and in any other execution. */
+/* The calling thread has this number, in this and in every other execution. */
 static inline void racehunter_number_thread(unsigned long long id) {
     if (racehunter_thread_id)
         racehunter_thread_id(id);
@@ -119,13 +119,13 @@ static inline void racehunter_number_thread(unsigned long long id) {
 
 #ifndef RACEHUNTER_NO_SHORT_NAMES
 
-/* Marks the start of one execution in a loop of your own. */
+/* Marks the start of one execution in your own loop. */
 static inline void OnStart(void) {
     if (racehunter_on_start)
         racehunter_on_start();
 }
 
-/* Ends one execution in a loop of your own. Non-zero: go round again. */
+/* Ends one execution in your own loop. Non-zero: another iteration follows. */
 static inline int OnRestart(void) {
     return racehunter_on_restart ? racehunter_on_restart() : 0;
 }

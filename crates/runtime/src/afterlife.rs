@@ -1,9 +1,9 @@
-//! Memory that must not be used any more: freed blocks, and the stacks of threads that are over.
+//! Memory that must not be used any more: freed blocks, and the stacks of ended threads.
 //!
-//! Its shadow is marked ([`shadow::end`]), so that every access to it comes here, whoever makes it and however it is
-//! ordered. Freed blocks stay in a *quarantine* before the allocator gets them back, oldest first, so that what is used
-//! too late is not yet something else. When they leave it the mark goes too: what becomes of the memory then (it may be
-//! given back to the system, and mapped again for anything) is not known here.
+//! Its shadow is marked ([`shadow::end`]), so that every access to it comes here, by any thread and in any order.
+//! Freed blocks stay in a *quarantine* before the allocator gets them back, oldest first, so that memory that is used
+//! too late is not yet something else. The mark disappears when they leave the quarantine: the further fate of the
+//! memory (it may be returned to the system, and mapped again for anything) is not known here.
 
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
@@ -15,7 +15,7 @@ unsafe extern "C" {
     fn __libc_free(block: *mut u8);
 }
 
-/// A freed block, and who freed it.
+/// A freed block, and the thread that freed it.
 #[derive(Clone, Copy)]
 struct Freed {
     block: usize,
@@ -26,12 +26,12 @@ struct Freed {
 
 /// Blocks in quarantine, at most.
 const BLOCKS: usize = 1024;
-/// Bytes in quarantine, at most. The last block is there whatever its size.
+/// Bytes in quarantine, at most. The last block stays whatever its size.
 const BYTES: usize = 1 << 20;
 /// Blocks from this size on keep their place only: the system gets their pages back at once. They count as this much.
 const LARGE: usize = 256 << 10;
 
-/// A ring; how the life of a block ended is its place in it.
+/// A ring; the position of a block in it identifies how its life ended.
 static QUARANTINE: Global<[Freed; BLOCKS]> = Global::new([Freed { block: 0, size: 0, code: 0, thread: 0 }; BLOCKS]);
 #[unsafe(link_section = ".data.racehunter")]
 static OLDEST: Global<usize> = Global::new(0);
@@ -43,7 +43,7 @@ static WEIGHT: Global<usize> = Global::new(0);
 /// Bit of how memory ended: it was a thread's own, and the rest is the number of the thread.
 const OF_THREAD: u64 = 1 << 32;
 
-/// The block that was freed here, if the memory at this address is the beginning of one in quarantine.
+/// The block that was freed here, if this address is the start of a block in quarantine.
 unsafe fn freed(block: usize) -> Option<*const Freed> {
     if COUNT.get() == 0 {
         return None;
@@ -94,14 +94,14 @@ unsafe fn let_go() {
     __libc_free(block as *mut u8);
 }
 
-/// Gives all blocks back to the allocator: an iteration of an in-process loop is over.
+/// Returns all blocks to the allocator at the end of an iteration of an in-process loop.
 pub(crate) unsafe fn empty_quarantine() {
     while COUNT.get() > 0 {
         let_go();
     }
 }
 
-/// Memory whose life is over was accessed. `last` is the last access of the thread whose memory it was, if there is one.
+/// Ended memory was accessed. `last` is the last access of the thread whose memory it was, if there is one.
 #[cold]
 pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access: &Access) {
     let first = if how & OF_THREAD == 0 {
@@ -132,7 +132,7 @@ pub(crate) unsafe fn object_used(at: usize, kind: Kind, code: usize) -> bool {
     true
 }
 
-/// How much of a stack is looked at in any case, and how much of it may be untouched before the rest is taken to be.
+/// How much of a stack is always checked, and how large an untouched gap ends the check.
 const MOST: usize = 64 << 10;
 const GAP: usize = 1 << 10;
 
@@ -151,8 +151,9 @@ pub(crate) fn stack_of_main() -> core::ops::Range<usize> {
     MAIN_TOP.get().saturating_sub(LARGEST)..MAIN_TOP.get()
 }
 
-/// A thread is over, and so is the life of its stack and its thread-local variables. The `last` one of the process goes on with
-/// what `exit` calls, below where it is now, and has its thread-local variables as long.
+/// A thread has ended, and with it the life of its stack and its thread-local variables. The `last` thread of the
+/// process continues with what `exit` calls, below its current position, and keeps its thread-local variables until
+/// then.
 pub(crate) unsafe fn end_thread(t: *mut Thread, last: bool) {
     if !DETECTS.get() || (*t).foreign_stack {
         return;
@@ -201,7 +202,7 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
         known.then(|| there[..count].iter().position(|&there| there & 1 != 0).map(|first| start + first * PAGE))
     };
     if (*t).number != 0 {
-        // The block of a stack has the thread's own data above `top`, and a page that nobody may touch at its end.
+        // The block of a stack has the thread's own data above `top`, and a guard page at its end.
         let end = (top.saturating_sub((*t).stack_size) + 3 * PAGE) & !(PAGE - 1);
         if end >= from {
             return top - MOST.min((*t).stack_size);
@@ -209,7 +210,7 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
         let start = end.max(from - PAGES * PAGE);
         return first_of(start, (from - start) / PAGE).flatten().unwrap_or(top - MOST);
     }
-    // That of `main` is as long as was needed so far, without gaps.
+    // The stack of `main` is as long as it was needed so far, without gaps.
     let (mut page, mut count) = (from, PAGES);
     while count > 0 {
         match first_of(page - count * PAGE, count) {
@@ -221,8 +222,8 @@ unsafe fn deepest(t: *const Thread, top: usize) -> usize {
     if page == from { top - MOST } else { page }
 }
 
-/// `main` has returned while there are other threads: they may not use its variables any more. Until [`leave_main`], nothing
-/// else may use the memory. Returns where the stack can go on, below it.
+/// `main` has returned while there are other threads: they must not use its variables any more. Until [`leave_main`],
+/// nothing else may use the memory. Returns where the stack can continue, below it.
 pub(crate) unsafe fn end_main() -> usize {
     /// Of the stack that the system gives.
     const HALF: usize = 4 << 20;
@@ -242,8 +243,8 @@ pub(crate) unsafe fn leave_main() {
     begin_thread(thread(0));
 }
 
-/// The lowest frame of an instrumented function that the thread ever had, as far as the shadow call stack tells: what is
-/// beyond its end are the calls that have returned.
+/// The lowest frame of an instrumented function that the thread ever had, according to the shadow call stack: beyond
+/// its end are the calls that have returned.
 unsafe fn lowest_frame(t: *mut Thread, from: usize, to: usize) -> usize {
     let mut lowest = to;
     let mut frame = (*t).stack;

@@ -1,14 +1,14 @@
-//! What programs tell race detectors: ThreadSanitizer's interface for custom synchronisation, and the older dynamic
-//! annotations. Programs and libraries that know ThreadSanitizer use it in every build that says it is one, which ours
-//! do.
+//! Annotations for race detectors: ThreadSanitizer's interface for custom synchronisation, and the older dynamic
+//! annotations. Programs and libraries that support ThreadSanitizer use it in every build that declares itself as
+//! one, and RaceHunter's builds do.
 //!
-//! Only what bears on happens-before has an effect: edges, and accesses that are not to be looked at. The waiting itself
+//! Only what concerns happens-before has an effect: edges, and accesses that must not be checked. The waiting itself
 //! is done by the program's own code, which is under control like any other.
 
 use crate::clock::{self, acquire, release};
 use crate::sync::objects::{self, Object};
 use crate::thread::{CURRENT, Thread, current};
-use crate::{Global, arena, free, log, schedule, server};
+use crate::{Global, arena, escapes, free, log, schedule, server};
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use racehunter_event::control::{EXCUSED, NOTE_ANNOTATED};
 use racehunter_event::{Kind, Record, Wait};
@@ -18,7 +18,7 @@ unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::Mutex, at)
 }
 
-/// Says that not everything is in the log that threads do to each other: annotations are no events.
+/// Records that the log does not contain everything that threads do to each other: annotations are not events.
 pub(crate) unsafe fn tell() {
     let slot = server::slot();
     if (*slot).notes & NOTE_ANNOTATED == 0 {
@@ -28,23 +28,31 @@ pub(crate) unsafe fn tell() {
     }
 }
 
-/// Whether the accesses of a thread are to be looked at.
+/// Whether the accesses of a thread are checked.
 pub(crate) unsafe fn looks_at(t: *const Thread) -> bool {
     (*t).ignores == 0
 }
 
-/// What the log says of an access to a byte: whether the program wants it to be looked at.
+/// What the log says about an access to a byte: whether the program wants it to be checked.
 pub(crate) unsafe fn mark(byte: usize) -> u8 {
-    if looks_at(current()) && !is_benign(byte) { 0 } else { EXCUSED }
+    if is_excused(byte) { EXCUSED } else { 0 }
+}
+
+/// Whether an access of the running thread to a byte is no race, whatever others do.
+pub(crate) unsafe fn is_excused(byte: usize) -> bool {
+    !looks_at(current()) || is_benign(byte)
 }
 
 unsafe fn ignore(more: i32) {
+    if more > 0 {
+        escapes::excused();
+    }
     let t = current();
     (*t).ignores = (*t).ignores.saturating_add_signed(more);
     clock::load_epoch();
 }
 
-/// What the running thread synchronises from now on does not count, or counts again.
+/// The synchronisation of the running thread stops counting, or counts again.
 unsafe fn ignore_order(more: i32) {
     tell();
     let t = current();
@@ -87,7 +95,7 @@ unsafe fn add_benign(from: usize, size: usize) {
 /// Streams that the C++ standard lets threads share without order, as the C library does its own. Their code is compiled
 /// with the program, where it looks like any other.
 pub(crate) unsafe fn excuse_standard_streams() {
-    /// The largest of them has so many bytes.
+    /// Size of the largest of them in bytes.
     const SIZE: usize = 280;
     let streams = &raw const rh_standard_streams;
     for stream in (0..8).map(|index| *streams.add(index)).filter(|&stream| stream != 0) {
@@ -198,7 +206,7 @@ annotation! {
 const READ_LOCK: c_uint = 1 << 3;
 const TRY_LOCK_FAILED: c_uint = 1 << 5;
 
-/// The program unlocks a mutex of its own; returns how often it was held, which only matters with a flag that says so.
+/// The program unlocks its own mutex; returns how often it was held, which matters only with the corresponding flag.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_mutex_pre_unlock(at: usize, flags: c_uint) -> c_int {
     given(at, flags & READ_LOCK == 0);
@@ -211,7 +219,7 @@ unsafe fn forget(at: usize) {
     objects::forget(at);
 }
 
-/// What is passed on by an annotation depends on when it comes: it is an event.
+/// The effect of an annotation depends on when it comes: it is an event.
 unsafe fn happens(at: usize) -> *mut Object {
     let n = schedule::point(0);
     log::event(Kind::Fence, n, at, 0, 0);
@@ -226,7 +234,7 @@ pub(crate) unsafe fn released(at: usize) {
     release(&mut (*happens(at)).clock);
 }
 
-/// Something is counted down: both at once, so that the last one knows of all others.
+/// A counter is decremented: acquire and release at once, so that the last thread is ordered after all others.
 pub(crate) unsafe fn counted(at: usize) {
     let o = happens(at);
     acquire(&(*o).clock);
@@ -246,8 +254,8 @@ pub(crate) unsafe fn given(at: usize, writes: bool) {
     release(if writes { &mut (*o).clock } else { &mut (*o).shared_clock });
 }
 
-/// Contexts that the program itself switches between are no threads here: what a thread does is in order, whichever of
-/// them does it.
+/// Contexts that the program itself switches between are not threads here: everything a thread does is in order, in
+/// whichever context.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __tsan_get_current_fiber() -> *mut c_void {
     current().cast()

@@ -7,7 +7,7 @@ use crate::schedule::{RH_BUDGET, access_point, attention, idle_point, now, spin}
 use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::current;
-use crate::{free, log, rust, server};
+use crate::{escapes, free, log, rust, server};
 use racehunter_event::Kind;
 
 const fn acquires(order: u32) -> bool {
@@ -41,9 +41,9 @@ unsafe fn atomic_access(
     }
 }
 
-/// The number of an atomic access that is about to happen, and whether it is a point. In code that is taken as a whole, a read is
-/// one only where the thread comes from other code: what it reads there may be changed just before. All others are like accesses
-/// that are not points: counted, and not decided about.
+/// The number of an atomic access that is about to happen, and whether it is a point. In trusted code, a read is a
+/// point only if the thread comes from other code: the value may change just before. All others are like accesses
+/// that are not points: counted, without a decision.
 unsafe fn turn(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) -> (u64, bool) {
     let is_quiet = is_quiet(site);
     let is_point = !is_quiet || kind != Kind::AtomicRead || !(*current()).in_whole;
@@ -92,8 +92,8 @@ pub(crate) unsafe extern "C" fn atomic_store(address: usize, site: *mut u8, info
     atomic_access(turn, address, (info & 0xff) as usize, site, Kind::AtomicWrite, info >> 8 & 0xff, code);
 }
 
-/// What a store, or the write half of an update, passes on to those who read it. An update continues the release
-/// sequence of what it replaces.
+/// What a store, or the write half of an update, passes on to its readers. An update continues the release sequence
+/// of what it replaces.
 unsafe fn pass_on(address: usize, order: u32, update: bool) {
     if RH_DETECT.get() == 0 {
         return;
@@ -181,9 +181,14 @@ pub(crate) unsafe fn compare_exchange_if(
     code: usize,
     frame: usize,
 ) {
+    /// As the compiler plugin marks them.
+    const WEAK: u32 = 1 << 24;
     let size = (info & 0xff) as usize;
     if free::is_on() {
         return free::access(address, size, Kind::AtomicUpdate, site, code, frame);
+    }
+    if info & WEAK != 0 {
+        escapes::weak_exchange();
     }
     // Decide first: what the memory holds when the operation happens is what counts.
     let turn = turn(address, size, site, Kind::AtomicUpdate, code);

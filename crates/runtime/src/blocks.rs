@@ -1,5 +1,5 @@
-//! Blocks that the program says are meant to be atomic (`racehunter.h`). They are no events and nobody waits for them: the
-//! log has them for those who predict what could come between.
+//! Blocks that the program declares to be atomic (`racehunter.h`). They are not events and no thread waits for them:
+//! the log has them for the predictor.
 
 use crate::thread::CURRENT;
 use crate::{log, schedule};

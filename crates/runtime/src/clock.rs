@@ -3,8 +3,8 @@
 //! A thread's clock has an entry for every thread. Clocks of synchronisation objects are only as long as the number
 //! of threads that existed when they were last written.
 //!
-//! A thread also has a *family clock*, which knows only what creation and joining of threads tell. What is ordered by
-//! it is so in every schedule, and not worth a scheduling point.
+//! A thread also has a *family clock*, which records only the creation and joining of threads. What it orders has the
+//! same order in every schedule, and is not worth a scheduling point.
 
 use crate::thread::{COUNT, CURRENT, Thread, current, thread};
 use crate::{Global, annotations, arena, shadow};
@@ -20,7 +20,7 @@ pub(crate) const STEP: u32 = 2;
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static DETECTS: Global<bool> = Global::new(false);
 
-/// Whether it looks at the accesses of the running thread.
+/// Whether it checks the accesses of the running thread.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_DETECT: Global<u8> = Global::new(0);
@@ -67,12 +67,12 @@ const fn advanced(clock: u32) -> u32 {
     if clock + STEP <= shadow::LAST_CLOCK { clock + STEP } else { clock }
 }
 
-/// The running thread begins to run a signal handler: what it does there can come between any two of its own steps, so
+/// The running thread starts a signal handler. What it does there can come between any two of its own steps, so
 /// memory that both use is shared. Its clock is odd until [`leave_handler`].
 pub(crate) unsafe fn enter_handler() {
     let number = CURRENT.get() as usize;
     let t = current();
-    // From now on the thread's own past is looked at closely.
+    // From now on the thread's own past is checked too.
     *(*t).family.add(number) = 0;
     move_to(advanced(*(*t).clock.add(number)) | 1);
 }
@@ -119,7 +119,8 @@ pub(crate) unsafe fn own() -> u32 {
     *(*current()).clock.add(CURRENT.get() as usize)
 }
 
-/// Whether the running thread knows what another one, or it itself, did when its own entry was this.
+/// Whether the running thread is ordered after what another thread, or it itself, did when that thread's own entry
+/// had this value.
 pub(crate) unsafe fn knows(number: u32, entry: u32) -> bool {
     number == CURRENT.get() || *(*current()).clock.add(number as usize) >= entry
 }
@@ -204,10 +205,10 @@ pub(crate) unsafe fn inherit(child: *mut Thread) {
     // All entries, not only those of the threads that exist: an earlier iteration may have had more.
     let entries = (*child).clock_entries as usize;
     core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, entries);
-    // Clocks of an earlier iteration of an in-process loop stay behind: go on from where this entry was.
+    // Clocks of an earlier iteration of an in-process loop stay behind: continue from where this entry was.
     *(*child).clock.add(number) = advanced(own & !1);
-    // Also where the detector does not run yet: a static constructor may create a thread, and what the creator does from
-    // now on is no part of what the thread knows.
+    // Also if the detector does not run yet: a static constructor may create a thread, and what the creator does from
+    // now on is not ordered before the thread.
     let creator = CURRENT.get() as usize;
     core::ptr::copy_nonoverlapping((*current()).family, (*child).family, entries);
     *(*child).family.add(creator) = *(*current()).clock.add(creator);
@@ -225,7 +226,7 @@ pub(crate) unsafe fn join_thread(t: *mut Thread) {
     }
 }
 
-/// Everything so far is over: whatever comes is ordered after it. Between iterations of an in-process loop.
+/// Everything so far happened before everything that follows. Between iterations of an in-process loop.
 pub(crate) unsafe fn settle(threads: u32) {
     let (clock, family) = ((*thread(0)).clock, (*thread(0)).family);
     for n in 0..threads as usize {

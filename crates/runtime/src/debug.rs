@@ -1,8 +1,8 @@
-//! What a debugger holds on to.
+//! What a debugger uses.
 //!
-//! Under `FLAG_DEBUG` every event comes by here, just before it happens. The debugger has a breakpoint in each of the
-//! two functions below, and writes the number of the event that it wants to see to `RH_STOP_AT`: so nothing has to be
-//! compared by the debugger itself, which would take a million times as long.
+//! Under `FLAG_DEBUG` every event passes here, just before it happens. The debugger has a breakpoint in each of the
+//! two functions below, and writes the number of the wanted event to `RH_STOP_AT`. The debugger itself then compares
+//! nothing, which would take a million times as long.
 
 use crate::Global;
 use crate::thread::CURRENT;
@@ -22,7 +22,7 @@ pub(crate) unsafe fn reached(n: u64) -> u64 {
     n
 }
 
-/// The execution is about to end in another way than by itself.
+/// The execution is about to end other than by itself.
 pub(crate) unsafe fn ends(outcome: u32) {
     if crate::schedule::flags() & racehunter_event::control::FLAG_DEBUG != 0 {
         rh_debug_end(outcome, CURRENT.get());

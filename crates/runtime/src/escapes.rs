@@ -1,121 +1,111 @@
-//! What is not under control and shows only when one looks: kernel threads of others, and code without instrumentation.
+//! What is not under control and has to be looked for: foreign kernel threads, and uninstrumented code.
 //!
-//! What the runtime is called for (`fork`, input from outside) is logged where that happens, code without instrumentation
-//! that the program calls in [`crate::reach`].
+//! What calls the runtime (`fork`, input from outside) is logged where it happens; [`crate::reach`] handles
+//! uninstrumented code that the program calls.
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, server, sys};
 use racehunter_event::Escape;
 
+/// Bit per [`Escape`] that was logged already: each is logged once in an execution.
 #[unsafe(link_section = ".data.racehunter")]
-static HAS_FREED: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_LOOKED: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_REUSED: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_TIMED: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_SMALL_STACK: Global<bool> = Global::new(false);
-
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_STAYED: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_WAITED: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_READ_AGAIN: Global<bool> = Global::new(false);
-#[unsafe(link_section = ".data.racehunter")]
-static HAS_RENUMBERED: Global<bool> = Global::new(false);
+static LOGGED: Global<u64> = Global::new(0);
 /// The thread + 1 that was the first to open or close a descriptor beside others.
 #[unsafe(link_section = ".data.racehunter")]
 static OPENS_FILES: Global<u32> = Global::new(0);
+
+/// The execution did something whose result here is one of several permitted ones: a claim assumes that result.
+unsafe fn assume(what: Escape) {
+    let bit = 1 << what as u64;
+    if LOGGED.get() & bit == 0 {
+        LOGGED.set(LOGGED.get() | bit);
+        log::escape(what, 0, 0, 0);
+    }
+}
+
+/// A weak compare-exchange is about to be made. The language allows it to fail spuriously; here it does not.
+pub(crate) unsafe fn weak_exchange() {
+    if LIVE.get() > 1 {
+        assume(Escape::WeakExchange);
+    }
+}
+
+/// A race was left out, or accesses are not checked: an annotation of the program asks for that, or they are on one of the
+/// standard streams of C++.
+pub(crate) unsafe fn excused() {
+    if LIVE.get() > 1 {
+        assume(Escape::Excused);
+    }
+}
 
 /// Memory is given back to the allocator. Where it would come back at once without the quarantine, others might meet it
 /// again at the same address; a claim rests on that.
 #[inline]
 pub(crate) unsafe fn freed() {
-    if LIVE.get() > 1 && !HAS_FREED.get() {
-        HAS_FREED.set(true);
-        log::escape(Escape::Freed, 0, 0, 0);
+    if LIVE.get() > 1 {
+        assume(Escape::Freed);
     }
 }
 
 /// A wait on a condition variable has a deadline. POSIX lets it end without reason too, before that.
 pub(crate) unsafe fn timed_wait() {
-    if !HAS_TIMED.get() {
-        HAS_TIMED.set(true);
-        log::escape(Escape::TimedWait, 0, 0, 0);
-    }
+    assume(Escape::TimedWait);
 }
 
 /// A thread has a smaller stack than others, which here it has not.
 pub(crate) unsafe fn small_stack() {
-    if !HAS_SMALL_STACK.get() {
-        HAS_SMALL_STACK.set(true);
-        log::escape(Escape::SmallStack, 0, 0, 0);
-    }
+    assume(Escape::SmallStack);
 }
 
 /// A large block may have been resized where it is.
 pub(crate) unsafe fn stays() {
-    if LIVE.get() > 1 && !HAS_STAYED.get() {
-        HAS_STAYED.set(true);
-        log::escape(Escape::Stays, 0, 0, 0);
+    if LIVE.get() > 1 {
+        assume(Escape::Stays);
     }
 }
 
 /// A thread takes a reader-writer lock for reading that it has for reading already. POSIX lets it wait for a writer that waits
 /// for it.
 pub(crate) unsafe fn reads_again() {
-    if !HAS_READ_AGAIN.get() {
-        HAS_READ_AGAIN.set(true);
-        log::escape(Escape::ReadsAgain, 0, 0, 0);
-    }
+    assume(Escape::ReadsAgain);
 }
 
 /// A thread waits on a futex in such a way that the schedule does not let it go for no reason, as the kernel may.
 pub(crate) unsafe fn futex_wait() {
-    if !HAS_WAITED.get() {
-        HAS_WAITED.set(true);
-        log::escape(Escape::FutexWait, 0, 0, 0);
-    }
+    assume(Escape::FutexWait);
 }
 
 /// A descriptor was made or closed. Which numbers are free then depends on what other threads have open, and their calls are not
 /// ordered by the schedule for the sake of that.
 pub(crate) unsafe fn renumbered() {
-    if COUNT.get() <= 1 || HAS_RENUMBERED.get() {
+    if COUNT.get() <= 1 {
         return;
     }
     let running = CURRENT.get() + 1;
     match OPENS_FILES.get() {
         0 => OPENS_FILES.set(running),
-        only if only != running => {
-            HAS_RENUMBERED.set(true);
-            log::escape(Escape::Descriptors, 0, 0, 0);
-        }
+        only if only != running => assume(Escape::Descriptors),
         _ => {}
     }
 }
 
-/// A thread is created. The C library would give it the handle, the stack and the thread-local variables of one that is over;
-/// here each thread has its own.
+/// A thread is created. The C library would give it the handle, the stack and the thread-local variables of an ended
+/// one; here each thread has its own.
 pub(crate) unsafe fn created() {
     let is_over = |number: u32| {
         let t = thread(number);
         (*t).state == State::Done && !(*t).internal && ((*t).joined || (*t).detached)
     };
-    if !HAS_REUSED.get() && (1..COUNT.get()).any(is_over) {
-        HAS_REUSED.set(true);
-        log::escape(Escape::Reused, 0, 0, 0);
+    if (1..COUNT.get()).any(is_over) {
+        assume(Escape::Reused);
     }
 }
 
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_RETURNED: Global<bool> = Global::new(false);
 
-/// The running thread is about to access memory. On the stack of another thread, what is below where that one has left the
-/// program is a variable of a function that has returned.
+/// The running thread is about to access memory. On the stack of another thread, everything below where that thread
+/// has left the program belongs to functions that have returned.
 pub(crate) unsafe fn touches(address: usize, code: usize) {
     if COUNT.get() < 2 || HAS_RETURNED.get() || kernel::in_use() {
         return;
@@ -138,12 +128,9 @@ pub(crate) unsafe fn touches(address: usize, code: usize) {
     }
 }
 
-/// The program looks at a clock.
+/// The program reads a clock.
 pub(crate) unsafe fn looked_at_clock() {
-    if !HAS_LOOKED.get() {
-        HAS_LOOKED.set(true);
-        log::escape(Escape::Clock, 0, 0, 0);
-    }
+    assume(Escape::Clock);
 }
 
 /// The execution is about to end.
@@ -158,11 +145,11 @@ pub(crate) unsafe fn look() {
     }
 }
 
-/// A thread that has run is about to end, or will not go on: did it run nothing but code that is not instrumented?
+/// A thread that has run is about to end, or will not continue: did it run only uninstrumented code?
 ///
 /// An instrumented function that accesses memory or calls another one leaves a frame. A thread without any has run
-/// functions of other code, or of ours that do nothing. Libraries' code does something, or nobody would start a thread
-/// for it. For code of the executable itself a call of the runtime tells.
+/// functions of other code, or instrumented ones that do nothing. Code of libraries does something, because otherwise
+/// no thread would be started for it. For code of the executable itself, a call of the runtime decides.
 pub(crate) unsafe fn look_at(t: *mut Thread) {
     let did_something = (*t).code != 0 || !outcome::in_executable((*t).start);
     if did_something && (*(*t).stack).code == 0 {
@@ -176,7 +163,7 @@ unsafe fn kernel_threads_of_others() -> bool {
     const NANOSLEEP: usize = 35;
     /// The directory itself and its parent count too.
     const LINKS: u64 = 2;
-    // What a thread leaves when it becomes a fiber takes the kernel a moment to clean up.
+    // The kernel takes a moment to clean up the kernel thread that a new fiber leaves.
     const TRIES: u32 = 20;
     const MOMENT: [u64; 2] = [0, 500_000];
     for _ in 0..TRIES {

@@ -12,8 +12,8 @@ use core::arch::global_asm;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// What is needed to use a fiber again in an in-process loop: the stack below the trampoline's frame, as it was when
-/// the fiber was parked.
+/// What is needed to reuse a fiber in an in-process loop: the stack below the trampoline's frame, as it was when the
+/// fiber was parked.
 #[repr(C)]
 pub(crate) struct Parked {
     rsp: usize,
@@ -218,7 +218,7 @@ pub(crate) unsafe fn harvest(t: *mut Thread, attributes: *const u8) -> i32 {
     0
 }
 
-/// A thread begins with the floating-point environment of the one that creates it.
+/// A thread starts with the floating-point environment of its creator.
 pub(crate) unsafe fn inherit(t: *mut Thread) {
     if !kernel::in_use() {
         // Where `rh_park` has saved them.
@@ -242,7 +242,7 @@ unsafe fn stack_size(attributes: *const u8) -> usize {
     if limits[0] > 1 << 40 { USUAL as usize } else { limits[0] as usize }
 }
 
-/// Puts a fiber whose thread is over back to where it was when it was harvested.
+/// Resets a fiber whose thread has ended to the state in which it was harvested.
 pub(crate) unsafe fn rewind(t: *mut Thread) {
     let parked = &raw const (*t).fiber;
     if (*t).rsp == (*parked).rsp {
@@ -259,7 +259,7 @@ pub(crate) unsafe fn was_left(t: *const Thread) -> bool {
     (*t).rsp != (*t).fiber.rsp
 }
 
-/// To make a thread is to run code of the program, which has an allocator of its own.
+/// Creating a thread runs code of the program, which has its own allocator.
 #[unsafe(link_section = ".data.racehunter")]
 static RUNS_PROGRAM: Global<bool> = Global::new(false);
 

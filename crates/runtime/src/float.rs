@@ -1,7 +1,7 @@
 //! The floating-point environment, which every thread has to itself.
 //!
-//! Rounding modes and masks, and what SSE has raised, are saved and restored by the switch itself. The exceptions that x87
-//! instructions have raised are only looked at there: few programs use them, and to set them is slow.
+//! The switch itself saves and restores rounding modes and masks, and the exceptions that SSE has raised. It only
+//! reads the exceptions that x87 instructions have raised: few programs use them, and setting them is slow.
 
 use core::arch::asm;
 
@@ -17,7 +17,7 @@ pub(crate) fn exceptions() -> u16 {
     status & RAISED
 }
 
-/// Has these raised, and no others.
+/// Raises these exceptions, and no others.
 #[inline]
 pub(crate) fn set_exceptions(raised: u16) {
     if exceptions() != raised {

@@ -1,14 +1,15 @@
 //! Watchpoints: a thread is held just before an access until another one is about to make a conflicting one.
 //!
-//! The plan describes up to two accesses ([`Hold`]), or has some drawn at random. Whoever comes to one of them first waits there, and others run. When
-//! some thread is about to touch the same memory, and it matters, both stand before their accesses: that is a race,
-//! whatever the program does to synchronise. A thread that waits in vain goes on when no other thread can run, or when the others
-//! have had as many events as the plan says: they may go on for ever, waiting for it.
+//! The plan describes up to two accesses ([`Hold`]), or has some drawn at random. The first thread that reaches one
+//! of them waits there, and others run. When another thread is about to make a conflicting access to the same memory,
+//! both stand before their accesses: that is a race, whatever the program does to synchronise. A thread that waits in
+//! vain continues when no other thread can run, or when the others have had as many events as the plan says: they may
+//! wait for it for ever.
 
 use crate::hooks::SITE_WATCHED;
 use crate::schedule::{self, decide_and_switch, now};
 use crate::thread::{__rh_stack, COUNT, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread};
-use crate::{Global, log, modules, reports, server};
+use crate::{Global, annotations, escapes, log, modules, reports, server};
 use racehunter_event::control::Hold;
 use racehunter_event::{Cause, Kind, Record, Wait, callers_hash};
 use racehunter_walk::Sampler;
@@ -34,7 +35,7 @@ struct Watch {
     since: u64,
 }
 
-/// Whether accesses must be looked at.
+/// Whether accesses must be checked.
 #[unsafe(link_section = ".data.racehunter")]
 static ACTIVE: Global<bool> = Global::new(false);
 static WATCH: Global<Watch> =
@@ -64,6 +65,9 @@ pub(crate) fn is_active() -> bool {
 /// The running thread is about to make an access; only those at points are drawn.
 #[cold]
 pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, code: usize, is_point: bool) {
+    if annotations::is_excused(address) {
+        return escapes::excused();
+    }
     let watch = WATCH.ptr();
     let access = Access { thread: CURRENT.get(), code, address, size, kind, site };
     if let Some(held) = (*watch).held
@@ -71,8 +75,8 @@ pub(crate) unsafe fn before(address: usize, size: usize, kind: Kind, site: u32, 
     {
         tell(&held, &access);
         release();
-        // The two accesses come one after the other, with nothing between them that could hide the first: whoever repeats
-        // the switches sees the race too.
+        // The two accesses come one after the other, with nothing between them that could hide the first: an
+        // execution that repeats the switches shows the race too.
         schedule::goes_after_next(held.thread);
         // The pair has met: nothing more is to be provoked, unless further accesses are drawn.
         ACTIVE.set((*watch).sampler.is_active());
@@ -102,8 +106,8 @@ unsafe fn hold(t: *mut Thread, address: usize) {
     }
 }
 
-/// Nobody else can run, or only by letting time pass: the thread that is held goes on, if there is one. It waits through
-/// sleeps and time-outs, but not for ever.
+/// No other thread can run, or only by letting time pass: the held thread continues, if there is one. It waits
+/// through sleeps and time-outs, but not for ever.
 pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
     let watch = WATCH.ptr();
     let held = (*watch).held.filter(|_| !time_can_pass || now() >= until())?;
@@ -111,21 +115,21 @@ pub(crate) unsafe fn give_up(time_can_pass: bool) -> Option<u32> {
     Some(held.thread)
 }
 
-/// The event before which the thread that is held goes on, if there is one.
+/// The event before which the held thread continues, if there is one.
 pub(crate) unsafe fn until() -> u64 {
     let watch = WATCH.ptr();
     if !is_holding() { u64::MAX } else { (*watch).since.saturating_add((*watch).patience).saturating_add(1) }
 }
 
-/// The others have had the events that they are given: the thread that is held goes on before event `n`.
+/// The others have used up their events: the held thread continues before event `n`.
 pub(crate) unsafe fn expires(n: u64) -> Option<u32> {
     let held = (*WATCH.ptr()).held.filter(|_| is_active() && n >= until())?;
     release();
     Some(held.thread)
 }
 
-/// The running thread is blocked or busy where nothing is counted, perhaps because of what the held thread has: that one
-/// goes on. Returns whether there was one.
+/// The running thread is blocked or busy where nothing is counted, perhaps because of something that the held thread
+/// has: the held thread continues. Returns whether there was one.
 pub(crate) unsafe fn abandon() -> bool {
     let is_holding = is_holding();
     if is_holding {
@@ -139,7 +143,7 @@ pub(crate) unsafe fn is_holding() -> bool {
     is_active() && (*WATCH.ptr()).held.is_some()
 }
 
-/// The plan chooses this thread. If it is held here, it waited in vain in the execution that the plan repeats, too.
+/// The plan chooses this thread. If it is held here, it also waited in vain in the execution that the plan repeats.
 pub(crate) unsafe fn let_go(number: u32) -> bool {
     let is_held = is_active() && (*WATCH.ptr()).held.is_some_and(|held| held.thread == number);
     if is_held {
@@ -183,7 +187,7 @@ unsafe fn tell(first: &Access, second: &Access) {
             ..Record::default()
         });
     }
-    // Not before both are there: they are read as a pair.
+    // Only when both are there: they are read as a pair.
     for access in [first, second].into_iter().filter(|access| access.site != 0) {
         reports::shared(access.address, access.site as usize - 1);
     }

@@ -3,7 +3,7 @@
 //! Hooks are called before the access or operation that they announce, with LLVM's `preserve_most` convention: the
 //! caller expects every general register but r11 to survive, so a hook costs it no spills. The fast paths of plain
 //! accesses are therefore assembly: count the event, and note it in the shadow if only the running thread has touched
-//! the memory so far. Everything else saves the registers and goes on in Rust.
+//! the memory so far. Everything else saves the registers and continues in Rust.
 
 use crate::clock::{RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::modules::{self, RH_SITES, site_number};
@@ -16,8 +16,7 @@ use core::arch::global_asm;
 use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
-/// Bit of a site's flag byte, in this process only: every access is looked at, for watched memory and for what
-/// threads are held at.
+/// Bit of a site's flag byte, in this process only: every access is checked, for watched memory and for held threads.
 pub(crate) const SITE_WATCHED: u8 = 2;
 
 /// Bits of a site's flag byte that ask for a closer look: the fast paths do not apply.
@@ -28,10 +27,10 @@ pub(crate) const SITE_LOOK: u8 = 0x1f;
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_tracing: Global<u8> = Global::new(0);
 
-// Saves what `preserve_most` callers keep in registers, and calls a Rust function with the caller's code address.
-// `register` is the one for it. r11 may carry a value in. A seventh argument, on the stack, is the caller's frame pointer.
-// All registers are on the stack then, just below the frame of the caller: together they are what the thread knows by
-// itself, see `schedule::spin`.
+// Saves what `preserve_most` callers keep in registers, and calls a Rust function with the caller's code address in
+// `register`. r11 may carry a value in. A seventh argument, on the stack, is the caller's frame pointer. All
+// registers are then on the stack, just below the frame of the caller: together they are the thread's own state, see
+// `schedule::spin`.
 macro_rules! save_and_call {
     ($name:literal, $register:literal, $prepare:literal, $target:path) => {
         global_asm!(
@@ -95,8 +94,8 @@ save_and_call!("__rh_reached_through", "rsi", "", crate::reach::reached_through)
 
 // rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
 //
-// The cell is at ((address << 20) >> 18 & -16) + base; rax is the slot for this access. The fast path applies when the
-// cell knows nothing of other threads, and this access covers what it knows of this one.
+// The cell is at ((address << 20) >> 18 & -16) + base; rax is the slot for this access. The fast path applies if the
+// cell has no access of another thread, and this access covers those of this thread.
 macro_rules! plain_hook {
     ($name:literal, $size:literal, $kind:literal, $slot:expr, $body:expr) => {
         global_asm!(
@@ -287,8 +286,8 @@ macro_rules! write_whole {
     };
 }
 
-// Two cells that are accessed whole. Memory that is only ever accessed in this way has the same in both, and one look
-// is enough.
+// Two cells that are accessed whole. Memory that is only ever accessed in this way has the same content in both, and
+// one comparison is enough.
 macro_rules! read_two {
     () => {
         concat!(
@@ -445,7 +444,7 @@ pub(crate) unsafe fn access(address: usize, size: usize, site: *mut u8, kind: Ki
     shadow::check(address, size, Access { kind, code, site });
 }
 
-/// The same without the check: what the running thread is about to do to the memory is known only afterwards.
+/// The same without the check: only afterwards is it known what the running thread does to the memory.
 pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: Kind, code: usize) {
     values::settle();
     let flags = if site.is_null() { SITE_POINT } else { *site };
@@ -468,7 +467,7 @@ pub(crate) unsafe fn approach(address: usize, size: usize, site: *mut u8, kind: 
     }
 }
 
-/// An access that is no point, and is counted already, has used up the budget.
+/// An access that is not a point, and is already counted, has used up the budget.
 unsafe fn pause(address: usize, size: usize, site: *const u8, kind: Kind, code: usize) {
     let was_hushed = server::is_hushed();
     spin::looks(address, size, code);
@@ -513,8 +512,8 @@ pub(crate) unsafe fn log_access(
     }
 }
 
-/// A function with a model has just written to memory of its caller, at `code`. The detector learns of it; it is part of the
-/// event that the function is, and none of its own.
+/// A function with a model has just written to its caller's memory, at `code`. The detector records it; it is part of
+/// the function's event, not a separate one.
 pub(crate) unsafe fn wrote(address: usize, size: usize, code: usize) {
     // Libraries order their accesses in ways that are not seen.
     if memory::in_program(code) || modules::has_code(code) {
@@ -557,7 +556,7 @@ unsafe extern "C" fn vptr_update(address: usize, site: *mut u8, new: usize, code
     announced(address, 8, site, kind, code, frame);
 }
 
-/// The rounds of a loop without accesses have used up the budget.
+/// The iterations of a loop without accesses have used up the budget.
 unsafe extern "C" fn round(code: usize) {
     schedule::passed_round();
     spin::goes_round();
@@ -586,7 +585,7 @@ unsafe extern "C" fn left(site: *mut u8, _code: usize) {
     passed(Kind::Left, site, 0, 0);
 }
 
-/// The running thread has come to a place in the code that is no event.
+/// The running thread has reached a place in the code that is not an event.
 unsafe fn passed(kind: Kind, site: *mut u8, object: u64, detail: u8) {
     let (index, thread) = (schedule::now(), CURRENT.get());
     log::put(Record { index, object, thread, site: site_number(site), kind, detail, ..Record::default() });

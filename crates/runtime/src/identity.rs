@@ -1,7 +1,8 @@
 //! Numbers that the program gives its threads (`racehunter.h`).
 //!
-//! By default a thread is known by its place in the family tree, which no schedule changes, as long as every thread creates its
-//! children in the same order. A program that hands work to whichever thread of a pool is free knows better.
+//! By default a thread is identified by its place in the family tree, which no schedule changes as long as every
+//! thread creates its children in the same order. A program that hands work to any free thread of a pool knows
+//! better.
 
 use crate::thread::{CURRENT, current};
 use crate::{log, schedule};

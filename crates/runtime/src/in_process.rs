@@ -1,8 +1,8 @@
 //! In-process loops: `racehunter.h`.
 //!
-//! A program that can reset itself runs many executions in one process, without a fork for each. The loop's body is
-//! the execution; what the program does around it is not. The first iterations are preparatory: they run without a
-//! plan and absorb what the program initialises lazily.
+//! A program that can reset itself runs many executions in one process, without a fork for each. The body of the loop
+//! is the execution; what the program does around it is not. The first iterations are preparatory: they run without a
+//! plan and absorb lazy initialisation.
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
 use crate::{
@@ -56,8 +56,8 @@ unsafe extern "C" fn racehunter_on_start() {
         (*server::header()).loops = 1;
         schedule::end();
         STAGE.set(Stage::Preparing((*server::header()).preparatory));
-        // What the program synchronised on before the loop stays as it is: objects are made afresh in every
-        // iteration, and nothing can be held here.
+        // What the program synchronised on before the loop stays as it is: objects are recreated in every iteration,
+        // and nothing can be held here.
         sync::objects::reset();
     }
     reset();
@@ -94,9 +94,10 @@ unsafe extern "C" fn racehunter_on_restart() -> i32 {
     }
 }
 
-/// Threads that nobody has joined run to their end.
+/// Threads that were not joined run to their end.
 unsafe fn drain() {
-    // A plan that has more to say about this execution, which is over, does not fit it: no thread would ever be chosen.
+    // A plan that has more switches for this execution, which has ended, does not fit it: no thread would ever be
+    // chosen.
     const MOST: u32 = 10_000;
     let (mut left, mut seen) = (MOST, schedule::switches());
     while READY_COUNT.get() > 1 {

@@ -1,14 +1,14 @@
-//! Threads as kernel threads: each thread of the program has one of its own, and all but one of them wait.
+//! Threads as kernel threads: each thread of the program has its own, and all but one of them wait.
 //!
-//! A thread is still made as a fiber ([`crate::fiber`]): a context that can be gone on with. When it gets its first
-//! turn, a kernel thread is made that goes on with that context, with the thread's own stack and fs base. From then on
-//! a switch is a *hand-over*: save the own context, wake the next kernel thread, wait until the turn comes back.
+//! A thread still starts as a fiber ([`crate::fiber`]): a context that can be resumed. At its first turn a kernel
+//! thread is made that resumes that context, with the thread's own stack and fs base. From then on a switch is a
+//! *hand-over*: save the own context, wake the next kernel thread, wait until the turn comes back.
 //!
 //! A kernel thread that waits uses registers alone. Its stack belongs to the saved context, which
 //! [`crate::fiber::rewind`] may replace meanwhile.
 //!
-//! A process that is forked has but one kernel thread. The others' contexts are in its memory all the same, so they get
-//! new kernel threads when their turn comes: pools, snapshots and threads of static constructors work as with fibers.
+//! A forked process has only one kernel thread. It has the contexts of the others in its memory, so they get new
+//! kernel threads when their turn comes: pools, snapshots and threads of static constructors work as with fibers.
 
 use crate::thread::{Thread, current};
 use crate::{Global, fiber, outcome, sys};
@@ -21,7 +21,7 @@ use racehunter_event::control::OUTCOME_TOO_MANY_THREADS;
 pub(crate) struct Beneath {
     /// A futex: 1 when it is this thread's turn.
     turn: u32,
-    /// Number by which the kernel knows it.
+    /// Its number in the kernel.
     tid: u32,
     /// The process in which it was made, as a number of [`PROCESS`].
     process: u32,
@@ -29,8 +29,8 @@ pub(crate) struct Beneath {
     alternate: [usize; 3],
 }
 
-/// 0 while threads are fibers. Otherwise counts the processes that forks have led to: kernel threads of an earlier one
-/// do not exist in this one.
+/// 0 while threads are fibers. Otherwise counts the processes along the chain of forks: kernel threads of an earlier
+/// one do not exist in this one.
 #[unsafe(link_section = ".data.racehunter")]
 static PROCESS: Global<u32> = Global::new(0);
 /// Kernel threads of this process.
@@ -134,7 +134,7 @@ unsafe extern "C" {
     fn rh_adopt(t: *mut Thread, flags: usize, library_tid: usize) -> i32;
 }
 
-/// Whether every thread has a kernel thread of its own.
+/// Whether every thread has its own kernel thread.
 #[inline(always)]
 pub(crate) fn in_use() -> bool {
     PROCESS.get() != 0
@@ -151,7 +151,7 @@ pub(crate) unsafe fn begin() {
     settle();
 }
 
-/// This process was just forked: no kernel thread but the running one is there.
+/// This process was just forked: the running kernel thread is its only one.
 pub(crate) unsafe fn forked() {
     if in_use() {
         PROCESS.set(PROCESS.get() + 1);
@@ -193,7 +193,7 @@ pub(crate) unsafe fn hand_over(from: *mut Thread, next: *mut Thread) {
     rh_hand_over(from, next);
 }
 
-/// Makes a kernel thread that goes on with the saved context of `t` when it gets the turn.
+/// Makes a kernel thread that resumes the saved context of `t` when it gets the turn.
 unsafe fn adopt(t: *mut Thread) {
     const THREAD: usize = 0x100 | 0x200 | 0x400 | 0x800 | 0x1_0000 | 0x4_0000;
     const SET_TLS_AND_TID: usize = 0x8_0000 | 0x10_0000;

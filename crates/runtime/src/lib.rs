@@ -1,8 +1,9 @@
 //! The part of RaceHunter that lives inside the program under test.
 //!
 //! It is linked into the executable, in front of the C library, and carries out plans: it counts events, knows which
-//! threads can run, switches between them, logs what it was asked for, runs the happens-before detector, and says how
-//! the execution ended. It decides nothing that the plan does not say, and formats nothing: the controller does.
+//! threads can run, switches between them, logs what the plan asks for, runs the happens-before detector, and reports
+//! how the execution ended. It decides nothing that the plan does not prescribe, and formats nothing: the controller
+//! does.
 //!
 //! Where to start reading: [`server`] (how an execution begins), [`schedule`] (events and decisions), [`hooks`] (the
 //! way in from instrumented code), [`sync`] (the model of each primitive), [`shadow`] (the detector).
@@ -15,7 +16,7 @@
 //! [`schedule::decide_and_switch`], and no reference into runtime state is held across it: raw pointers are used
 //! throughout, and read again after every switch.
 //!
-//! The exception is a process that runs freely ([`free`]): several threads enter the runtime there at once, but only that
+//! The exception is a free-running process ([`free`]): several threads enter the runtime there at once, but only that
 //! module, whose state is atomic or belongs to one thread.
 //!
 //! # Rules
@@ -80,8 +81,8 @@ use core::cell::UnsafeCell;
 
 /// A global of the runtime.
 ///
-/// The small ones are put side by side (`.data.racehunter`): a child of the fork server copies every page that it writes
-/// to, so the fewer the better.
+/// The small globals are placed together (`.data.racehunter`): a child of the fork server copies every page that it
+/// writes to, so fewer pages are better.
 #[repr(transparent)]
 pub(crate) struct Global<T>(UnsafeCell<T>);
 

@@ -1,8 +1,8 @@
 //! Atomic operations on objects that no instruction is wide enough for: what a compiler calls libatomic for.
 //!
-//! libatomic keeps such an object consistent by a lock of its own, which the detector knows nothing about. Only one
-//! thread of the program runs at a time here, so the operations need no lock: they are announced with their memory
-//! orders, and then carried out.
+//! libatomic keeps such an object consistent by its own lock, which the detector does not know. Only one thread of
+//! the program runs at a time here, so the operations need no lock: they are announced with their memory orders, and
+//! then carried out.
 
 use crate::atomics::{atomic_load, atomic_store, atomic_update, compare_exchange_if};
 use crate::hooks::announced;

@@ -23,8 +23,8 @@ const MEMCHR: u32 = 10;
 const ATOI: u32 = 11;
 const STRNCAT: u32 = 12;
 
-/// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length. Where a character is looked
-/// for, `b` is that.
+/// A call of one of them is about to happen: `a` and `b` are its pointers, `n` its length. For a search, `b` is the
+/// character.
 pub(crate) unsafe extern "C" fn string_call(
     a: *const u8,
     b: *const u8,

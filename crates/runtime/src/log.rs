@@ -13,11 +13,11 @@ const MAX_FRAMES: usize = 64;
 /// Where the next record goes, null when nothing is logged.
 #[unsafe(link_section = ".data.racehunter")]
 static NEXT: Global<*mut Record> = Global::new(core::ptr::null_mut());
-/// Where the log of this execution begins, as an index. What is in the region the program can overwrite; this it would have
-/// to find.
+/// Where the log of this execution begins, as an index. The program can overwrite what is in the region; it would
+/// have to find this copy.
 #[unsafe(link_section = ".data.racehunter")]
 static FROM: Global<u64> = Global::new(0);
-/// The checksum of what was logged, by which the controller knows whether that is still there.
+/// The checksum of the log, by which the controller checks that it is intact.
 #[unsafe(link_section = ".data.racehunter")]
 static CHECKSUM: Global<Checksum> = Global::new(Checksum(0));
 /// Bits of `NOTE_` that the end of the execution must not miss.
@@ -154,8 +154,8 @@ unsafe fn append(record: Record) -> bool {
     true
 }
 
-/// Whether nobody wants to know of an operation: where the plan cares for few variables, those on other locks and atomics are
-/// like accesses of other variables. They are counted, and not logged; what they do to other threads is.
+/// Whether an operation need not be logged: if the plan tracks few variables, operations on other locks and atomics
+/// are like accesses of other variables. They are counted, but not logged; their effects on other threads are.
 #[inline]
 pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
     schedule::flags() & FLAG_SELECTIVE != 0
@@ -166,8 +166,8 @@ pub(crate) unsafe fn leaves_out(kind: Kind, object: usize) -> bool {
         && !track::has(object)
 }
 
-/// The log has got to [`END`]. Each page that it comes to would be a fault, most of which is the way into the kernel and back:
-/// long logs have the kernel prepare many at once, as many again as half of what is there.
+/// The log has reached [`END`]. Each new page would cost a fault, most of which is the way into the kernel and back:
+/// for long logs the kernel prepares many pages at once, half as many as there already are.
 #[cold]
 unsafe fn make_room(next: *mut Record) -> bool {
     let last = server::log_area().add(LOG_RECORDS);
@@ -226,7 +226,7 @@ pub(crate) fn relative(code: usize) -> u64 {
     if (start..end).contains(&code) { (code - start) as u64 } else { code as u64 }
 }
 
-/// Stores the call stack and the held locks of a thread; 0 when there is no room.
+/// Stores the call stack and the held locks of a thread; 0 if there is no room.
 pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     let header = server::header();
     if header.is_null() || NEXT.get().is_null() {

@@ -1,4 +1,4 @@
-//! `mmap` and its like: memory that is mapped has no past, and what is unmapped is used for the last time.
+//! `mmap` and similar functions: newly mapped memory has no access history, and unmapping is the last use.
 //!
 //! The C library's own calls (for blocks, and for the stacks of threads) do not come here.
 
@@ -14,7 +14,7 @@ use racehunter_event::{Escape, Kind, Record};
 
 pub(crate) const MREMAP: usize = 25;
 pub(crate) const MPROTECT: usize = 10;
-/// What is larger ends without being looked at: its shadow is larger still.
+/// A larger area ends without a check: its shadow is larger still.
 const CHECKED: usize = 1 << 20;
 
 interpose! {
@@ -47,7 +47,7 @@ pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], c
         return fail(-mapped as i32) as usize;
     }
     if flags & FIXED != 0 {
-        // What was there before is gone.
+        // What was mapped there before has ended.
         ends(mapped as usize, len, sys::MMAP, code);
     }
     begins(mapped as usize, len);
@@ -68,7 +68,8 @@ const FIXED: usize = 0x10;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
 
-/// Memory that processes share with those that they fork: start and end. When there is more of it, all memory is taken for such.
+/// Memory that processes share with those that they fork: start and end. If there is more of it, all memory counts as
+/// shared.
 const RANGES: usize = 32;
 static SHARED_MEMORY: Global<[(usize, usize); RANGES]> = Global::new([(0, 0); RANGES]);
 
@@ -89,8 +90,8 @@ pub(crate) unsafe fn is_shared_memory(address: usize) -> bool {
 const FILES: usize = 64;
 static MAPPED: Global<[u64; FILES]> = Global::new([0; FILES]);
 
-/// A file is mapped so that writing to the memory changes it. The detector knows memory by its address, and executions begin
-/// with what is in files: neither must a file be mapped twice, nor must it outlive the execution.
+/// A file is mapped so that writing to the memory changes it. The detector identifies memory by its address, and
+/// executions begin with the contents of files: a file must neither be mapped twice nor outlive the execution.
 unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
     const FSTAT: usize = 5;
     let mut status = [0_u64; 18];
@@ -148,9 +149,10 @@ unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
     clear(at, len);
 }
 
-/// Whether memory is whole pages, as the kernel maps it.
+const PAGE: usize = 4096;
+
+/// Whether a range consists of whole pages, as the kernel maps them.
 fn are_pages(at: usize, len: usize) -> bool {
-    const PAGE: usize = 4096;
     at.is_multiple_of(PAGE) && len.is_multiple_of(PAGE)
 }
 
@@ -158,14 +160,15 @@ unsafe fn clear(at: usize, len: usize) {
     if are_pages(at, len) { shadow::clear_pages(at, len) } else { shadow::clear(at, len) }
 }
 
-/// What a system call does to memory that others may use is not looked at.
+/// The effects of a system call on memory that others may use are not checked.
 unsafe fn is_not_seen(call: usize, code: usize) {
     if schedule::running() && reach::others_are_there() {
         log::escape(Escape::SystemCall, code, call, 0);
     }
 }
 
-/// What moves is new where it comes to, and its old place is used for the last time; what stays keeps the past that it has.
+/// Moved memory is new at its destination, and its old place is used for the last time; memory that stays keeps its
+/// history.
 pub(crate) unsafe extern "C" fn remap(
     at: usize,
     old_len: usize,
@@ -188,8 +191,10 @@ pub(crate) unsafe extern "C" fn remap(
 /// From here on another access to the memory may be the end of the program, which no detector knows.
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
-    // Memory that no thread has used can be protected: a guard page, before anything is put beside it.
-    if !detects() || len > CHECKED || !are_pages(at, len) || !shadow::is_untouched(at, len) {
+    // Memory that no thread has used can be protected: a guard page, before anything is put next to it. The kernel protects whole
+    // pages.
+    let whole = len.next_multiple_of(PAGE);
+    if !detects() || len > CHECKED || !are_pages(at, whole) || !shadow::is_untouched(at, whole) {
         is_not_seen(MPROTECT, code);
     }
     let result = sys::call(MPROTECT, at, len, protection, 0);

@@ -1,5 +1,5 @@
-//! The allocator's functions: memory that begins a new life has no past, and memory that ends one is written, for the
-//! last time ([`afterlife`]).
+//! The allocator's functions: memory that starts a new life has no history, and memory that ends its life is written
+//! for the last time ([`afterlife`]).
 
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
@@ -126,8 +126,8 @@ pub(crate) fn in_program(code: usize) -> bool {
     (start..end).contains(&code)
 }
 
-/// The end of a block, as an access. A library that frees on its own account (the count of an exception, say) orders that
-/// in ways that are not seen, so it does not count; nor does one that the program says not to look at.
+/// The end of a block, as an access. A library that frees on its own behalf (the count of an exception, say) orders
+/// that in ways that are not seen, so it does not count; nor does one that the program asks not to check.
 pub(crate) unsafe fn last_access(code: usize) -> Option<Access> {
     let counts = in_program(code) && annotations::looks_at(current());
     counts.then_some(Access { kind: Kind::Free, code, site: core::ptr::null_mut() })
@@ -146,7 +146,8 @@ unsafe extern "C" fn allocate_zeroed(count: usize, size: usize, code: usize) -> 
     begins(__libc_calloc(count, size), count.wrapping_mul(size), code)
 }
 
-/// A block that moves is a new one, and the old one ends. So is, for the detector, one that stays where it is.
+/// A block that moves is a new one, and the old one ends. To the detector, a block that stays in place is a new one
+/// too.
 unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mut u8 {
     if block.is_null() {
         return allocate(size, code);
@@ -161,7 +162,7 @@ unsafe extern "C" fn reallocate(block: *mut u8, size: usize, code: usize) -> *mu
     }
     // Larger blocks are moved by the allocator, if they must: it can do that without copying them.
     const MOVED_HERE: usize = 64 << 10;
-    /// Moved even if they fit: a pointer to where the block was before is no good any more.
+    /// Moved even if they fit: a pointer to the old place is invalid.
     const ALWAYS_MOVED: usize = 4 << 10;
     let old = malloc_usable_size(block);
     let moves = old <= ALWAYS_MOVED || size > old || size < old / 2;
@@ -216,7 +217,7 @@ unsafe extern "C" fn release(block: *mut u8, code: usize) {
         log_free(block as usize, 1, code);
         return;
     }
-    // What was never allocated is the C library's to complain about.
+    // The C library complains about what was never allocated.
     let size = if (block as usize).is_multiple_of(16) { malloc_usable_size(block) } else { 0 };
     objects::forget_range(block as usize, size);
     track::ends(block as usize, size);

@@ -1,6 +1,6 @@
 //! The instrumented parts of the program: the executable, and shared libraries that are linked to it or loaded later.
 //!
-//! Every instrumented instruction has a *site*: a flag byte in its module. Sites are numbered over all modules, the
+//! Every instrumented instruction has a *site*: a flag byte in its module. Sites are numbered across all modules, the
 //! executable's first, then those of the libraries in the order in which they were loaded.
 
 use crate::sites::NOTED;
@@ -189,7 +189,7 @@ pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
     0
 }
 
-/// The flag byte of a site, by its number without the + 1; null when there is none.
+/// The flag byte of a site, by its number without the + 1; null if there is none.
 pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
     let mut first = 0;
     for sites in modules() {
@@ -227,7 +227,7 @@ unsafe fn set_flags(sites: Sites, from: *const u8) {
     }
 }
 
-/// From now on only the sites that the plan has selected are looked at. Concerns this process for good.
+/// From now on only the sites that the plan has selected are tracked. This is permanent for this process.
 pub(crate) unsafe fn select_sites() {
     let mut first = 0;
     for sites in modules() {
@@ -249,7 +249,7 @@ unsafe fn select(sites: Sites, first: usize) {
         let site = (number as usize).wrapping_sub(first + 1);
         if site < sites.count {
             *sites.start.add(site) |= SITE_POINT;
-            // Whatever else is in its region is announced with it.
+            // Everything else in its region is announced with it.
             if let Some(head) = (0..=site).rev().find(|&at| *sites.start.add(at) & SITE_HEAD != 0) {
                 *sites.start.add(head) &= !SITE_CLEAR;
             }
@@ -291,8 +291,8 @@ const MOST_HUSHED: usize = 2048;
 
 static HUSHED: Global<Hushed> = Global::new(Hushed { sites: [(core::ptr::null_mut(), 0); MOST_HUSHED], count: 0 });
 
-/// Has no plain access of this process looked at for the time being. Pages without a point stay untouched: most of the sites
-/// are in such, and a process that was forked would have to copy them.
+/// Temporarily turns off the tracking of plain accesses in this process. Pages without a point stay untouched: most sites are
+/// in such pages, and a forked process would have to copy them.
 pub(crate) unsafe fn hush() {
     /// The same flags in eight sites.
     const WORD: u64 = u64::from_ne_bytes([SITE_POINT | SITE_LOUD; 8]);
@@ -306,7 +306,7 @@ pub(crate) unsafe fn hush() {
                 i += 8;
                 continue;
             }
-            // Of atomic accesses in code that is taken as a whole it goes on to matter whether they are loud.
+            // For atomic accesses in trusted code it still matters whether they are loud.
             let loud = if *flags & SITE_QUIET == 0 { SITE_LOUD } else { 0 };
             if *flags & (SITE_POINT | loud) != 0 {
                 if let Some(site) = (*hushed).sites.get_mut((*hushed).count) {

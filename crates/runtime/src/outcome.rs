@@ -11,7 +11,7 @@ use racehunter_event::control::{
 };
 use racehunter_event::{Cause, Kind, Record, Wait};
 
-/// Exit status of a process that the runtime ended itself; the controller looks at the slot instead.
+/// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
 
 /// Writes the result of the execution into its slot.
@@ -22,7 +22,7 @@ pub(crate) unsafe fn publish(outcome: u32) {
     }
 }
 
-/// The program is about to replace itself by another one: as far as this one goes, it has ended.
+/// The program is about to replace itself by another one: for the execution, it has ended.
 pub(crate) unsafe fn before_exec() {
     if schedule::running() {
         write(OUTCOME_EXITED);
@@ -64,7 +64,8 @@ unsafe fn write(outcome: u32) {
     (*slot).state = STATE_DONE;
 }
 
-/// The state of every thread, the running one first. In a deadlock only those that wait for ever are said to wait.
+/// The state of every thread, the running one first. In a deadlock only threads that wait for ever are reported as
+/// waiting.
 unsafe fn thread_states(outcome: u32) {
     let running = CURRENT.get();
     let others = (0..COUNT.get()).filter(|&n| n != running);
@@ -114,7 +115,7 @@ unsafe extern "C" {
     fn fflush(stream: *mut u8) -> i32;
 }
 
-/// Whether the end of the program cuts off threads that could go on, or timers that could expire before.
+/// Whether the end of the program cuts off threads that could continue, or timers that could expire before.
 pub(crate) unsafe fn cuts_off() -> bool {
     schedule::running() && (LIVE.get() > INTERNAL.get() + 1 || timers::is_any_set())
 }
@@ -123,8 +124,8 @@ pub(crate) unsafe fn cuts_off() -> bool {
 #[unsafe(link_section = ".data.racehunter")]
 static ENDING: Global<u32> = Global::new(0);
 
-/// `main` has returned or `exit` was called. The others go first: what they still do may matter, and once the process
-/// has ended nobody will know.
+/// `main` has returned or `exit` was called. The others go first: what they still do may matter, and after the end of
+/// the process it would be unknown.
 pub(crate) unsafe fn before_end(code: usize) {
     if !cuts_off() {
         return;
@@ -157,7 +158,7 @@ unsafe extern "C" fn at_end() {
     }
     last_moment(0);
     publish(OUTCOME_EXITED);
-    // What is left are destructors of libraries. Unless some are the program's own, nobody would notice them.
+    // Only destructors of libraries are left. Unless some belong to the program, they have no visible effect.
     if !crate::modules::has_libraries() {
         fflush(core::ptr::null_mut());
         sys::exit_group(STATUS.get());
@@ -171,7 +172,7 @@ interpose! {
     _Exit => end_process, "rsi";
 }
 
-/// A handler of `abort` that ends the process with success would hide that it was called. Any other status tells.
+/// A handler of `abort` that ends the process with success would hide the call. Any other status shows it.
 unsafe fn tell_abort(status: i32) {
     if status == 0 && signals::is_aborting() {
         die(signals::SIGABRT, 0);
@@ -274,7 +275,7 @@ unsafe extern "C" {
 
 const FATAL_SIGNALS: [usize; 6] = [4, 5, 6, 7, 8, 11];
 
-/// Installs the handler for fatal signals, start, on a stack of its own.
+/// Installs the handler for fatal signals, on a separate stack.
 pub(crate) unsafe fn init() {
     for signal in FATAL_SIGNALS {
         catch(signal);
@@ -291,7 +292,7 @@ pub(crate) unsafe fn leave_signals() {
 /// Whether there is a stack for signal handlers.
 static HAS_STACK: Global<bool> = Global::new(false);
 
-/// Has a fatal signal come here first.
+/// Makes a fatal signal come here first.
 pub(crate) unsafe fn catch(signal: usize) {
     const ALTERNATE_STACK: usize = 256 << 10;
     const SIGINFO_ONSTACK: usize = 4 | 0x0800_0000;
@@ -303,7 +304,7 @@ pub(crate) unsafe fn catch(signal: usize) {
     set_action(signal, on_signal as *const () as usize, SIGINFO_ONSTACK);
 }
 
-/// Tells the kernel what to do about a signal.
+/// Sets the kernel's action for a signal.
 pub(crate) unsafe fn set_action(signal: usize, handler: usize, flags: usize) {
     const RESTORER: usize = 0x0400_0000;
     let action = SignalAction { handler, flags: flags | RESTORER, restorer: rh_restore as *const () as usize, mask: 0 };
@@ -316,8 +317,8 @@ pub(crate) fn in_executable(address: usize) -> bool {
 }
 
 /// The program crashed inside a library (`abort`, `strlen` of a bad pointer): the place in the program that called
-/// it. The shadow stack knows the function, but not where in it: the first return address below its frame that
-/// follows a call instruction tells.
+/// it. The shadow stack has the function, but not the place in it: the first return address below its frame that
+/// follows a call instruction gives it.
 pub(crate) unsafe fn innermost_call(rsp: usize) -> usize {
     const SEARCHED: usize = 64 << 10;
     let t = current();
@@ -342,13 +343,13 @@ pub(crate) unsafe fn left_program_at(t: *const crate::thread::Thread) -> Option<
     const SEARCHED: usize = 64 << 10;
     let top = (*t).stack_top;
     let end = if top > (*t).stack { (*top.sub(1)).slot as usize & !7 } else { return None };
-    // What is left of earlier calls, further down, may look the same.
+    // Remains of earlier calls, further down, may look the same.
     let from = (*t).rsp.max(end.saturating_sub(SEARCHED)) & !7;
     (from..end).step_by(8).rev().find(|&at| *(at as *const usize) == (*t).code)
 }
 
-/// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the interrupted
-/// instruction reads as one.
+/// The place in the program at which a signal has interrupted it. Stacks hold return addresses; one past the
+/// interrupted instruction serves as one.
 pub(crate) unsafe fn place(rip: usize, rsp: usize) -> usize {
     if in_executable(rip) { rip + 1 } else { innermost_call(rsp) }
 }
@@ -356,7 +357,7 @@ pub(crate) unsafe fn place(rip: usize, rsp: usize) -> usize {
 /// Where the program called `abort`: its return address is there.
 static ABORTED: Global<usize> = Global::new(0);
 
-/// The program calls `abort`. What is below on the stack is not its own.
+/// The program calls `abort`. What is below on the stack does not belong to it.
 pub(crate) fn aborts_at(stack_pointer: usize) {
     ABORTED.set(stack_pointer);
 }
@@ -377,7 +378,7 @@ unsafe extern "C" fn on_signal(signal: i32, info: *const usize, context: *mut us
     die(signal as u32, if signal == 6 { 0 } else { *info.add(FAULT) as u64 })
 }
 
-/// A signal ends the execution, and the process by the same signal, so that whoever waits sees it.
+/// A signal ends the execution, and the process by the same signal, so that the waiting process sees it.
 pub(crate) unsafe fn die(signal: u32, fault: u64) -> ! {
     if schedule::running() {
         let slot = server::slot();

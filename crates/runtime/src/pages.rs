@@ -13,7 +13,7 @@ const PAGE: usize = 4096;
 const SMALLEST: usize = 16 << 20;
 const LARGEST: usize = 1 << 36;
 
-/// Has the kernel use large pages wherever three quarters of one are in memory already.
+/// Asks the kernel to use large pages wherever three quarters of one are already in memory.
 pub(crate) unsafe fn gather() {
     const OPEN: usize = 2;
     let maps = sys::call(OPEN, c"/proc/self/maps".as_ptr() as usize, 0, 0, 0);
@@ -76,7 +76,7 @@ unsafe fn gather_mapping(start: usize, len: usize) {
     }
 }
 
-/// Whether most of the pages that would be one are in memory.
+/// Whether most of the pages that would form a large one are in memory.
 unsafe fn is_dense(at: usize) -> bool {
     const MINCORE: usize = 27;
     let mut present = [0_u8; LARGE_PAGE / PAGE];
@@ -84,9 +84,9 @@ unsafe fn is_dense(at: usize) -> bool {
         && present.iter().filter(|&&page| page & 1 != 0).count() * 4 >= present.len() * 3
 }
 
-/// Has copies of this process find the code and constants that are in its memory: a fork leaves out what can be had from a file
-/// again, unless something in the same mapping cannot. So one byte of each mapping is written, as it is, by a way that
-/// ignores that it is read-only.
+/// Makes copies of this process inherit the page tables of code and constants. A fork leaves them out for mappings that can be
+/// read from their file again, so one byte of each such mapping is overwritten with itself, through a file that ignores write
+/// protection.
 pub(crate) unsafe fn keep_files() {
     const PREAD64: usize = 17;
     const PWRITE64: usize = 18;

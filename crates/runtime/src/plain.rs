@@ -1,9 +1,9 @@
 //! Calls of the C library that libraries without instrumentation make.
 //!
-//! What such a library does to memory by itself is not seen. What it lets `memcpy` and its kin do can be: the pointers through
-//! which a library calls them are turned to stubs of ours, which announce the call by its model, then make it. Nothing is paid
-//! for by code that does not go through these pointers: neither the program's own calls, nor what the C library calls inside of
-//! itself. The place is the last call that instrumented code has made.
+//! What such a library does to memory by itself is not seen. But its calls of `memcpy` and similar functions can be:
+//! the pointers through which a library calls them are redirected to stubs, which announce the call by its model and
+//! then make it. Code that does not go through these pointers pays nothing: neither the program's own calls, nor
+//! calls inside the C library. The reported place is the last call that instrumented code has made.
 //!
 //! It happens once, before the first execution, to the libraries that are loaded then.
 
@@ -137,7 +137,7 @@ unsafe fn place(returns_to: *const usize) -> Option<usize> {
         return None;
     }
     let runtime = &raw const rh_text_begin as usize..&raw const rh_text_end as usize;
-    // Any number can be on the stack: one must be known to have code before it to be looked at.
+    // The stack can contain any number: it must be known to have code before it can be used.
     const LONGEST_CALL: usize = 7;
     let (begin, end) = CODE.get();
     let code = begin + LONGEST_CALL..end;
@@ -244,7 +244,7 @@ unsafe fn turn(base: usize, mut entry: *const [usize; 2]) {
         }
         entry = entry.add(1);
     }
-    // Without relocated addresses this is no library of the usual kind.
+    // Without relocated addresses this is not an ordinary library.
     if strings < base || symbols < base {
         return;
     }
@@ -261,7 +261,7 @@ unsafe fn turn(base: usize, mut entry: *const [usize; 2]) {
     }
 }
 
-/// Lets the pointer lead to the stub of a function, if it has one.
+/// Redirects the pointer to the stub of a function, if it has one.
 unsafe fn point(slot: usize, name: &CStr) {
     const MPROTECT: usize = 10;
     const READ_WRITE: usize = 3;

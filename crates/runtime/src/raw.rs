@@ -1,7 +1,7 @@
-//! What the program asks the kernel for itself, by `syscall`, and functions of the C library that there is no model of.
+//! System calls that the program makes itself, by `syscall`, and C library functions without a model.
 //!
-//! What has a model goes there. What could block, order threads, or make some, and has none, is noted: no claim is made
-//! about such a program.
+//! Calls with a model go there. Calls without one that could block, order threads, or create threads are noted:
+//! nothing is claimed about such a program.
 
 use crate::io::{descriptors, transfer};
 use crate::signals::{cancel, send};
@@ -103,7 +103,7 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
     }
 }
 
-// Functions that are noted, and go on as they are. Their number is their place in `UNMODELLED`.
+// Functions that are noted, and otherwise unchanged. Their number is their position in `UNMODELLED`.
 core::arch::global_asm!(
     r#"
     .macro rh_noted number, name

@@ -1,8 +1,8 @@
-//! Code that the program comes to and that is not seen.
+//! Code that the program reaches and that is not seen.
 //!
-//! The compiler plugin has a hook before each call that could be one, which comes here the first time; where such a call
-//! takes nothing away from what is claimed, it comes again. What only threads can do to each other does not count while
-//! there is one thread: it is ordered with whatever the others did before, or will do.
+//! The compiler plugin inserts a hook before each call that could be such code, which comes here the first time; if
+//! the call does not affect the claim, it comes again. What only threads can do to each other does not count while
+//! there is one thread: it is ordered with everything that other threads did before, or will do.
 
 use crate::schedule;
 use crate::thread::{LIVE, current};
@@ -30,7 +30,7 @@ pub(crate) const VARIES: usize = 1 << 62;
 const REMEMBERED: usize = 64;
 #[unsafe(link_section = ".data.racehunter")]
 static HARMLESS: Global<[usize; REMEMBERED]> = Global::new([0; REMEMBERED]);
-/// Those that were told about, in this execution.
+/// Those that were reported in this execution.
 #[unsafe(link_section = ".data.racehunter")]
 static TOLD: Global<[(usize, usize); REMEMBERED]> = Global::new([(0, 0); REMEMBERED]);
 
@@ -50,7 +50,7 @@ unsafe fn place_of(description: *const u8) -> usize {
     if (start..end).contains(&address) { address - start } else { address }
 }
 
-/// A call, or assembler, that a description is about is next. The arguments that matter come with it.
+/// A call, or assembler, with a description is next. The arguments that matter come with it.
 pub(crate) unsafe extern "C" fn reached(
     description: *const u8,
     gate: *mut u8,
@@ -111,7 +111,7 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
     log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
 }
 
-/// Whether the function is one that was reviewed, by the name that the dynamic linker knows.
+/// Whether the function was reviewed, by the name that the dynamic linker knows.
 unsafe fn hides_nothing(function: usize) -> bool {
     let Some(origin) = modules::origin(function) else { return false };
     if origin.symbol.is_null() || origin.address != function {

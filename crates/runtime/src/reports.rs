@@ -1,8 +1,8 @@
-//! What the detector tells: pairs of accesses that are a bug, and memory that threads share.
+//! What the detector reports: pairs of accesses that are a bug, and memory that threads share.
 
 use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of};
 use crate::thread::{CURRENT, current};
-use crate::{Global, annotations, log, modules, outcome, schedule, server};
+use crate::{Global, annotations, escapes, log, modules, outcome, schedule, server};
 use racehunter_event::control::{FLAG_INFER_NOTHING, FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
 use racehunter_event::{Kind, Record};
 
@@ -48,8 +48,11 @@ pub(crate) unsafe fn race(address: usize, slot: Slot, was_write: bool, me: Slot,
 /// Logs a pair of accesses, once for each pair of places.
 #[cold]
 pub(crate) unsafe fn pair(first: &First, byte: u64, size: u8, access: &Access) {
-    if !schedule::running() || annotations::is_benign(byte as usize) {
+    if !schedule::running() {
         return;
+    }
+    if annotations::is_benign(byte as usize) {
+        return escapes::excused();
     }
     // Memory that is used after its end: that order was seen. Any other is inferred.
     let is_seen = matches!(first.kind, Kind::Free | Kind::Exit);
@@ -110,7 +113,7 @@ unsafe fn is_new(low: usize, high: usize) -> bool {
 /// Bit of a site's flag byte, in this process only: its sharing was logged.
 const SITE_SHARED_LOGGED: u8 = 0x10;
 
-/// Two threads use this memory, and this site is one of those that do: it should be a point.
+/// Two threads use this memory, and this site is one of those involved: it should be a point.
 pub(crate) unsafe fn shared(address: usize, site: usize) {
     let flags = modules::flags_of(site);
     let known = SITE_POINT | SITE_SHARED_LOGGED;

@@ -15,16 +15,16 @@ unsafe fn is_rust() -> bool {
     symbol != 0
 }
 
-/// Whether the program is one of tests, with the harness of Rust.
+/// Whether the program is a test program with Rust's harness.
 unsafe fn has_harness() -> bool {
     let symbol: usize;
     core::arch::asm!("mov {}, qword ptr [rip + __rh_libtest@GOTPCREL]", out(reg) symbol, options(nostack, readonly));
     symbol != 0
 }
 
-/// Whether the thread that is to be created is the one that the harness runs a test in. It does without where the system has no
-/// thread left for it, and runs the test in `main`; all others are the test's own then. What the harness itself does in two
-/// threads would be explored in every test.
+/// Whether the thread to be created is the one in which the harness runs a test. If the system has no thread left,
+/// the harness runs the test in `main`; all other threads then belong to the test. Otherwise the harness's own use of
+/// two threads would be explored in every test.
 pub(crate) unsafe fn refuses_thread() -> bool {
     has_harness()
         && constructors::is_past()
@@ -73,7 +73,7 @@ pub(crate) unsafe fn reset() {
     DREW.set(false);
 }
 
-/// The running thread is about to unwind because of a panic. Whether that is a bug, the end of the program tells.
+/// The running thread is about to unwind because of a panic. The end of the program decides whether that is a bug.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __rh_panics() {
     if !schedule::running() || schedule::flags() & FLAG_STACKS == 0 {
@@ -81,7 +81,7 @@ unsafe extern "C" fn __rh_panics() {
     }
     let number = CURRENT.get();
     let t = thread(number);
-    // The innermost frame is one of the standard library: what was noted last is somewhere else.
+    // The innermost frame belongs to the standard library: the last noted place is elsewhere.
     let code = core::mem::replace(&mut (*t).code, 0);
     let stack = log::stack_of(t);
     (*t).code = code;

@@ -1,4 +1,4 @@
-//! The rest of what the sanitizers' runtimes offer, so that whatever links with `-fsanitize=thread` links here.
+//! The rest of the sanitizers' runtime interfaces, so that whatever links with `-fsanitize=thread` links here.
 //!
 //! What says something about memory or synchronisation has its meaning. What asks for reports finds none: they are made by the
 //! controller. Functions that programs may define themselves (`__tsan_default_options`, `__tsan_on_report`...) are not here.
@@ -326,8 +326,8 @@ global_asm!(
     "ret",
 );
 
-// The names by which an interceptor is called past a function of the program that has the name of what it intercepts. Those of
-// modelled functions are beside their models; these lead to the C library.
+// The names by which an interceptor is called when the program defines a function with the intercepted name. Those of
+// modelled functions are next to their models; these lead to the C library.
 global_asm!(
     ".irp name, fopen, fileno, open, memcpy, memmove, memset, strlen",
     ".globl __interceptor_\\name",

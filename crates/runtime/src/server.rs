@@ -28,7 +28,7 @@ unsafe extern "C" {
     fn getauxval(kind: usize) -> usize;
 }
 
-/// Marks an executable as ours, for the controller to find.
+/// Marks an executable as RaceHunter's, for the controller to find.
 #[used]
 #[unsafe(link_section = ".note.racehunter")]
 static NOTE: [u32; 2] = [u32::from_le_bytes(*b"RcHn"), FORMAT_VERSION];
@@ -107,14 +107,14 @@ pub(crate) fn site_flags() -> *const u8 {
     REGION.get().wrapping_add(SITES_OFFSET)
 }
 
-/// The sites that the plan of the current slot cares for.
+/// The sites that the plan of the current slot tracks.
 pub(crate) unsafe fn selected_sites() -> &'static [u32] {
     let area = REGION.get().wrapping_add(SELECTED_OFFSET) as *const u32;
     let (first, count) = ((*slot()).selected as usize, (*slot()).selected_count as usize);
     core::slice::from_raw_parts(area.add(first.min(SELECTED)), count.min(SELECTED - first.min(SELECTED)))
 }
 
-/// Whether the plan cares for few sites only.
+/// Whether the plan tracks few sites only.
 pub(crate) unsafe fn is_selective() -> bool {
     (*slot()).flags & FLAG_SELECTIVE != 0
 }
@@ -306,7 +306,6 @@ unsafe fn answer_request() {
 
 /// Serves requests. Returns in the child that is to run an execution; the server itself ends with its controller.
 unsafe fn serve() {
-    const SEEK_CUR: usize = 1;
     if copies::have_something() {
         constructors::begin_before_main();
     }
@@ -331,7 +330,7 @@ unsafe fn serve() {
         while (*header).next < (*header).requested {
             let next = (*header).next;
             if next >= SLOTS as u32 {
-                // An execution has overwritten what is shared. There is no use in going on.
+                // An execution has overwritten shared data. There is no point in continuing.
                 sys::exit_group(1);
             }
             if !has_room() {
@@ -341,7 +340,7 @@ unsafe fn serve() {
             if start::run_some() {
                 continue;
             }
-            (*slot_at(next)).output = sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64;
+            (*slot_at(next)).output = output_position();
             set_input(input);
             enter_slot(next);
             start::expect(slot_at(next));
@@ -370,7 +369,13 @@ unsafe fn serve() {
     }
 }
 
-/// How far standard input was read; negative when it cannot tell.
+/// Where the program writes next.
+pub(crate) unsafe fn output_position() -> u64 {
+    const SEEK_CUR: usize = 1;
+    sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64
+}
+
+/// How far standard input was read; negative if that cannot be determined.
 pub(crate) unsafe fn input_position() -> isize {
     const SEEK_CUR: usize = 1;
     sys::call(sys::LSEEK, 0, 0, SEEK_CUR, 0)
@@ -435,7 +440,7 @@ impl Status {
     }
 }
 
-/// Whether the execution of a slot that ran last has asked to begin again, and was not the last but for that. Then it is the next.
+/// Whether the execution that ran last has asked to begin again. If so, its slot is the next one.
 pub(crate) unsafe fn asks_again(index: u32) -> bool {
     let header = header();
     let asks = (*slot_at(index)).state == STATE_NO_ROOM && (*header).next == index + 1;
@@ -538,7 +543,7 @@ unsafe fn begin_slot() {
     }
     let (start, size) = ((*slot).watch as usize, (*slot).watch_size as usize);
     WATCH.set((start, start + size));
-    // Values are read at the next access, so every access is looked at.
+    // Values are read at the next access, so every access is checked.
     if size != 0 || (*slot).flags & FLAG_VALUES != 0 {
         modules::flag_all(hooks::SITE_WATCHED);
     }
@@ -561,7 +566,7 @@ pub(crate) fn is_hushed() -> bool {
     HUSHED.get()
 }
 
-/// Has plain accesses only counted up to the event that the plan says, if it is worth while. Returns whether it is.
+/// Plain accesses are only counted up to the event that the plan says, if that is worthwhile. Returns whether it is.
 pub(crate) unsafe fn hush() -> bool {
     /// Fewer events take less time than to set all flags twice.
     const WORTH: u64 = 2000;
@@ -598,8 +603,8 @@ pub(crate) fn observes() -> bool {
     OBSERVES.get()
 }
 
-/// Logs no more accesses than those at points until the first thread is created: those of one thread are shared with nobody.
-/// False where all of them are asked for.
+/// Until the first thread is created, logs only accesses at points: those of a single thread are not shared. False if
+/// all of them are asked for.
 pub(crate) unsafe fn stop_observing() -> bool {
     let plain = (*slot()).watch_size == 0 && (*slot()).flags & (FLAG_VALUES | FLAG_SELECTIVE) == 0;
     if (*slot()).observe != OBSERVE_ALL || !plain {
@@ -627,8 +632,8 @@ pub(crate) fn has_controller() -> bool {
     !REGION.get().is_null()
 }
 
-/// Whether this execution can afford system calls at its end: those of an in-process loop take no longer than one,
-/// unless they log everything.
+/// Whether this execution can afford system calls at its end: an execution of an in-process loop takes no longer than
+/// one system call, unless it logs everything.
 pub(crate) unsafe fn is_worth_a_look() -> bool {
     (*header()).loops == 0 || (*slot()).observe != OBSERVE_POINTS
 }
@@ -653,8 +658,8 @@ pub(crate) unsafe fn runs_loops() -> bool {
     (*header()).loops != 0
 }
 
-/// Executions must leave the namespaces before they have threads, and cover directories before they look into them: this one
-/// begins again, and has changed nothing yet. Returns if it cannot.
+/// Executions must leave the namespaces before they have threads, and cover directories before they read them: this
+/// one begins again, and has changed nothing yet. Returns if it cannot.
 pub(crate) unsafe fn begin_earlier() {
     let header = header();
     if (*slot()).flags & FLAG_DEBUG == 0 && (*header).loops == 0 {
@@ -670,8 +675,8 @@ pub(crate) unsafe fn begin_again() {
     begin_slot();
 }
 
-/// For in-process loops: whether this process can go on with another slot, of this request or of the next one. A plan
-/// that watches or logs more changes the process for good, so the slot after it needs another process.
+/// For in-process loops: whether this process can continue with another slot, of this request or of the next one. A
+/// plan that watches or logs more changes the process permanently, so the slot after it needs another process.
 pub(crate) unsafe fn has_next() -> bool {
     let plain = |slot: *const Slot| {
         let special = (*slot).flags & (FLAG_VALUES | FLAG_SELECTIVE) != 0;
@@ -693,20 +698,20 @@ pub(crate) unsafe fn has_next() -> bool {
     plain(slot_at((*header).next))
 }
 
-/// For in-process loops: goes on with the slot that [`has_next`] has promised.
+/// For in-process loops: continues with the slot that [`has_next`] has promised.
 pub(crate) unsafe fn begin_next() {
     enter_slot((*header()).next);
     begin_slot();
 }
 
-/// The program has forked, and this is the new process: it is on its own, with no thread but the one that forked.
+/// The program has forked, and this is the new process: it is on its own, with only the thread that forked.
 pub(crate) unsafe fn leave() {
     kernel::forked();
     start::leave();
     schedule::end();
     log::stop();
     if !REGION.get().is_null() {
-        // What the controller and the execution tell each other is none of its business.
+        // The communication between controller and execution does not concern it.
         sys::call(sys::MUNMAP, REGION.get() as usize, REGION_SIZE, 0, 0);
         if ACCEPTS.get() {
             ACCEPTS.set(false);
@@ -735,13 +740,15 @@ pub(crate) unsafe fn fan_out() -> bool {
     let (first, count) = log::extent();
     let copies = (*slot()).snapshot_slots.min(SLOTS as u32 - 1 - index);
     let input = input_position();
-    let is_possible = !view::is_active() && !copies::have_something();
+    // Of what a copy writes, only what comes after this is its own; where output is compared, all of it counts.
+    let is_possible = !view::is_active() && !copies::have_something() && !checks_output();
     if !is_possible {
         log::note(NOTE_FILES);
     }
     let copies = if is_possible { copies } else { leave_out(index, copies) };
     for copy in 1..=copies {
         set_input(input);
+        (*slot_at(index + copy)).output = output_position();
         enter_slot(index + copy);
         let pid = _Fork();
         if pid == 0 {
@@ -756,17 +763,17 @@ pub(crate) unsafe fn fan_out() -> bool {
         wait_for(pid, false).note();
     }
     SLOT.set(index);
-    // What the server notes about this process is not about the last copy.
+    // The server's notes about this process do not concern the last copy.
     (*header()).running = index;
     let used = (*header()).log_used;
     outcome::publish(OUTCOME_SNAPSHOT);
-    // The log goes on behind those of the copies, not behind this one.
+    // The log continues after those of the copies, not after this one.
     (*header()).log_used = used;
     sys::exit_group(0)
 }
 
-/// Copies of this process would all change its view of files, or read from the same pipes, so none is made; the controller has their plans run from the
-/// beginning. Returns how many copies are left.
+/// Copies of this process would all change its view of files, or read from the same pipes, so none is made; the
+/// controller runs their plans from the beginning. Returns how many copies are left.
 unsafe fn leave_out(index: u32, copies: u32) -> u32 {
     (index + 1..=index + copies).for_each(|left_out| (*slot_at(left_out)).state = STATE_NO_ROOM);
     (*header()).next = index + copies + 1;

@@ -1,14 +1,15 @@
 //! The happens-before detector (FastTrack), on shadow memory.
 //!
 //! Every 4 bytes of the program's memory have a [`Cell`] of 16 bytes: the last write and the last read. Each is one
-//! word ([`Slot`]) that has, from the top: the thread's clock (24 bits), its number (12), whether the access was atomic
-//! (1), which of the 4 bytes it touched (4), and the site (23), from which the code address follows ([`code_of`]).
+//! word ([`Slot`]) that has, from the top: the thread's clock (24 bits), its number (12), whether the access was
+//! atomic (1), which of the 4 bytes it touched (4), and the site (23), from which the code address follows
+//! ([`code_of`]).
 //!
-//! Two slots are not always enough. Where single bytes are accessed on their own, the cell gets two slots for each byte
-//! ([`Bytes`]). Where there are concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every
-//! access that is not yet covered by a later one ([`Entry`]). So nothing is ever lost. In both cases the read slot tells
-//! where to find it, and has a clock that no thread has. So has the read slot of memory that must not be used any more
-//! ([`ENDED`]): no fast path applies to any of them.
+//! Two slots are not always enough. If single bytes are accessed separately, the cell gets two slots for each byte
+//! ([`Bytes`]). For concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every access
+//! that no later one covers ([`Entry`]). Nothing is ever lost. In both cases the read slot says where to find it, and
+//! has a clock that no thread has. So has the read slot of memory that must not be used any more ([`ENDED`]): no fast
+//! path applies to any of them.
 
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
@@ -22,7 +23,7 @@ struct Cell {
     read: Slot,
 }
 
-/// One access, see the module's documentation. 0 is none.
+/// One access, see the module's documentation. 0 means none.
 pub(crate) type Slot = u64;
 
 #[repr(C)]
@@ -50,7 +51,7 @@ const CLOCK_SHIFT: u32 = 40;
 const LIST: u64 = !0 << CLOCK_SHIFT;
 /// The same with one more bit marks slots per byte; the rest is the number of the [`Bytes`].
 const BYTES: u64 = !0 << (CLOCK_SHIFT - 1);
-/// The same with yet one more bit marks memory whose life is over; the rest says how it ended ([`afterlife`]).
+/// The same with yet one more bit marks memory whose life has ended; the rest says how ([`afterlife`]).
 const ENDED: u64 = !0 << (CLOCK_SHIFT - 2);
 /// Clocks that threads can have. One that is used up no longer moves on, which hides races but invents none.
 pub(crate) const LAST_CLOCK: u32 = 0xff_fffe;
@@ -144,7 +145,7 @@ unsafe fn is_ordered(slot: Slot) -> bool {
     clock_of(slot) <= *(*current()).clock.add(thread_of(slot) as usize)
 }
 
-/// Places without a site of their own, such as calls of `free`, get one of the last ones, by a hash of their address.
+/// Places without a site, such as calls of `free`, get one of the last numbers, by a hash of their address.
 const PSEUDO_SITES: usize = 1 << 12;
 const FIRST_PSEUDO_SITE: usize = (1 << SITE_BITS) - PSEUDO_SITES;
 
@@ -224,7 +225,7 @@ pub(crate) unsafe fn check_plain(address: usize, size: usize, access: Access) {
     check(address, size, access);
 }
 
-/// Notes a plain access to a byte that knows of nothing but this thread's own past.
+/// Notes a plain access to a byte that has only this thread's own history.
 #[inline(always)]
 unsafe fn note_byte(bytes: *mut Bytes, byte: usize, me: Slot, is_write: bool) -> bool {
     let (write, read) = ((*bytes).write[byte], (*bytes).read[byte]);
@@ -246,8 +247,8 @@ unsafe fn note_byte(bytes: *mut Bytes, byte: usize, me: Slot, is_write: bool) ->
     true
 }
 
-/// The fast path of the hooks, for ranges: notes a plain access to whole cells, as long as they know of nothing but this
-/// thread's own past. Returns to how many.
+/// The fast path of the hooks, for ranges: notes a plain access to whole cells, as long as they have only this
+/// thread's own history. Returns the number of cells.
 unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -> usize {
     let family = RH_FAMILY.get();
     let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
@@ -319,8 +320,8 @@ unsafe fn replaceable(me: Slot, old: Slot) -> bool {
     old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old) && !of_handler(me, old))
 }
 
-/// Whether one of the two accesses is that of a signal handler, and the other one that of the code of the same thread: each of
-/// them is to be known, since the order of the two is not fixed.
+/// Whether one of the two accesses is made by a signal handler and the other by the code of the same thread: both
+/// must be recorded, since their order is not fixed.
 #[inline(always)]
 fn of_handler(me: Slot, old: Slot) -> bool {
     thread_of(old) == thread_of(me) && (clock_of(old) ^ clock_of(me)) & 1 != 0
@@ -422,8 +423,8 @@ unsafe fn look(address: usize, slot: Slot, was_write: bool, me: Slot, is_write: 
     }
 }
 
-/// Compares all accesses of the list with this one, and removes those that it covers. False when the list has this
-/// access already.
+/// Compares all accesses of the list with this one, and removes those that it covers. False if the list already has
+/// this access.
 unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, access: &Access) -> bool {
     let mut first = list((*cell).read);
     let mut link = &raw mut first;
@@ -449,8 +450,8 @@ unsafe fn check_list(cell: *mut Cell, address: usize, me: Slot, is_write: bool, 
     !known
 }
 
-/// Whether a later access by the running thread makes the old one unnecessary: whoever races with the old one races
-/// with the new one too.
+/// Whether a later access by the running thread makes the old one unnecessary: every access that races with the old
+/// one also races with the new one.
 #[inline(always)]
 unsafe fn covers(me: Slot, is_write: bool, old: Slot, was_write: bool) -> bool {
     old == 0 || (old & MASK & !me == 0 && (is_write || !was_write) && replaceable(me, old))
@@ -461,7 +462,7 @@ unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) {
     let is_list = (*cell).read >= LIST;
     let apart = |old: Slot| old & MASK & !me != 0 && (me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old);
     if !is_list && (apart((*cell).read) || (is_write && apart((*cell).write))) {
-        // What is known is about other bytes.
+        // The recorded access concerns other bytes.
         split(cell);
         if !note_bytes(cell, me, is_write) {
             bytes_to_list(cell);
@@ -557,7 +558,7 @@ pub(crate) unsafe fn end_used(
         }
     }
     if lowest < range.end {
-        // What nothing was seen of in between is over too: a variable that the thread has only given away.
+        // Memory in between without a recorded access has ended too: a variable that the thread has only passed on.
         lowest = range.start.max(lowest - gap);
         for at in (lowest..range.end).step_by(4) {
             let cell = cell_of(at);
@@ -575,7 +576,7 @@ pub(crate) unsafe fn ended(address: usize) -> Option<u64> {
     (read >= ENDED).then_some(read & !ENDED)
 }
 
-/// Forgets everything that the cell knows, and gives back the memory for it.
+/// Clears the history of the cell, and frees the memory for it.
 unsafe fn empty(cell: *mut Cell) {
     let tag = (*cell).read;
     *cell = Cell { write: 0, read: 0 };

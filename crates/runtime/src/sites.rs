@@ -1,14 +1,14 @@
 //! The code addresses of sites, as executions find them out.
 //!
-//! What an execution learns would be gone with its process, and the next one would have to copy the same pages once more to
-//! write the same into them. So it tells those that fork, which know it for all executions to come.
+//! An execution would lose what it learns with its process, and the next one would copy the same pages to write the same values.
+//! So executions pass new addresses on to the processes that fork.
 
 use crate::{Global, hooks, modules, shadow, sys};
 
 /// Bit of a site's flag byte, in this process only: the code address of the site is known.
 pub(crate) const NOTED: u8 = 0x40;
 
-/// Sites that executions tell of, at most. What is more each of them finds out for itself.
+/// Sites that executions pass on, at most.
 const MOST: usize = 1 << 16;
 
 /// Shared by the server and its executions.
@@ -19,7 +19,7 @@ struct Learnt {
 
 #[unsafe(link_section = ".data.racehunter")]
 static LEARNT: Global<*mut Learnt> = Global::new(core::ptr::null_mut());
-/// How many of them this process knows.
+/// How many of them this process has taken over.
 #[unsafe(link_section = ".data.racehunter")]
 static KNOWN: Global<usize> = Global::new(0);
 
@@ -52,17 +52,17 @@ pub(crate) unsafe fn note(site: usize, code: usize) {
 unsafe fn set(site: usize, code: usize) {
     *shadow::RH_CODES.get().add(site) = code;
     let flags = modules::RH_SITES.get().add(site);
-    // Where the flags ask for a closer look, nobody asks whether the code is known.
+    // Sites whose flags ask for a closer look never take the fast path, which tests this bit.
     if *flags & (hooks::SITE_LOOK | NOTED) == 0 {
         *flags |= NOTED;
     }
 }
 
-/// This process is about to fork: takes over what executions have found out.
+/// This process is about to fork: takes over what executions have learnt.
 pub(crate) unsafe fn learn() {
     let Some(learnt) = LEARNT.get().as_ref() else { return };
     let count = learnt.count.min(MOST);
-    // The program can write there what it likes.
+    // The program could have overwritten the list.
     let sites = modules::own_site_count();
     for &(site, code) in learnt.sites[..count].iter().skip(KNOWN.get()).filter(|(site, _)| *site < sites) {
         set(site, code);

@@ -1,8 +1,9 @@
 //! The start of a program: what it does before it creates its first thread.
 //!
-//! That is the same in every execution. Where it takes long, as the harness of tests in Rust does, a process that has got there
-//! stays, and executions are copies of it. The server has it go on whenever there is a slot to run; it stops where a plan does not
-//! suit it. A plan suits when it would have led here in the same way: it decides nothing before, and logs the same.
+//! The start is the same in every execution. If it is long, as in the harness of Rust's tests, one process that has reached its
+//! first thread stays there, and executions are copies of it. The server continues that process whenever there is a slot to run,
+//! and the process stops itself at a plan that does not suit it. A plan suits if the start would have been the same under it: the
+//! plan decides nothing before the first thread.
 
 use crate::server::Status;
 use crate::thread::{COUNT, CURRENT, LIVE};
@@ -14,39 +15,39 @@ use racehunter_event::control::{
 };
 use racehunter_event::{Kind, Record};
 
-/// A start of fewer events takes less time than what is saved.
+/// A shorter start is not worth keeping.
 const WORTH: u64 = 2000;
-/// Bytes of output, records, and words of stacks that a start has at most.
+/// Limits on the output (bytes), the log (records) and the stacks (words) of a start.
 const MOST_OUTPUT: usize = 1 << 16;
 const MOST_RECORDS: usize = 1 << 14;
 const MOST_WORDS: usize = 1 << 17;
-/// What is logged besides, whatever the plan says: one that suits may want it.
+/// Logged in addition, whatever the plan says, because a later plan may want it.
 const MORE: u32 = FLAG_ALLOCATIONS;
-/// [`Record::reserved`] of a block that was freed, which no log has.
+/// [`Record::reserved`] of a freed block. Such records never reach the controller.
 const FREED: u8 = 1;
 
 /// What the server and its executions tell each other.
 struct Shared {
-    /// The process that was forked for it has run slots in copies.
+    /// The process that was to stay has run slots in copies.
     served: bool,
-    /// It has stopped, and waits for more of them.
+    /// It has stopped and waits for more slots.
     waits: bool,
-    /// The start is not worth while, or cannot be kept.
+    /// The start is too short, or cannot be kept.
     useless: bool,
 }
 
 #[unsafe(link_section = ".data.racehunter")]
 static SHARED: Global<*mut Shared> = Global::new(core::ptr::null_mut());
-/// This process is to stay when it gets to the first thread.
+/// This process is to stay when it reaches its first thread.
 #[unsafe(link_section = ".data.racehunter")]
 static STAYS: Global<bool> = Global::new(false);
 
 /// What identifies an open file.
 type Identity = [u64; 2];
-/// The files that must not have been replaced.
+/// Descriptors that must still refer to the same files.
 const FILES: [i32; 2] = [1, 2];
 
-/// What a start has done that copies of memory do not have.
+/// Effects of the start that a copy of the memory does not include.
 struct Kept {
     files: [Identity; FILES.len()],
     /// What holds for all plans.
@@ -104,8 +105,8 @@ pub(crate) unsafe fn expect(slot: *const Slot) {
     }
 }
 
-/// Waits until a process that the server has forked has ended, or stays. Returns how it ended, unless that says nothing about
-/// an execution.
+/// Waits until a process that the server has forked has ended or stays. Returns how it ended, unless that says nothing about an
+/// execution.
 pub(crate) unsafe fn follow(pid: i32) -> Option<Status> {
     loop {
         let status = server::wait_for(pid, STAYS.get());
@@ -120,11 +121,11 @@ pub(crate) unsafe fn follow(pid: i32) -> Option<Status> {
             KEEPER.set(pid);
             return None;
         }
-        // The program has stopped itself, and it is for others to have it go on.
+        // The program has stopped itself. That is not for us to undo.
     }
 }
 
-/// Has the process that stays, if there is one, run slots as long as they suit it. Returns whether it has run any.
+/// Continues the process that stays, if there is one: it runs slots as long as they suit it. Returns whether it has run any.
 pub(crate) unsafe fn run_some() -> bool {
     const SIGCONT: usize = 18;
     let (keeper, header) = (KEEPER.get(), server::header());
@@ -139,14 +140,14 @@ pub(crate) unsafe fn run_some() -> bool {
     STAYS.set(false);
     (*header).child = 0;
     if let Some(status) = ended {
-        // It was killed, and the copy with it.
+        // It was killed, and its copy with it.
         (*SHARED.get()).useless = true;
         status.note();
     }
     (*header).next != next
 }
 
-/// Whether this process stays when it gets to the first thread.
+/// Whether this process is to stay when it reaches its first thread.
 pub(crate) fn may_stay() -> bool {
     STAYS.get()
 }
@@ -162,7 +163,7 @@ pub(crate) unsafe fn begin() {
     }
 }
 
-/// This process is not an execution, but one that an execution has forked.
+/// This process was forked by an execution and is not one itself.
 pub(crate) fn leave() {
     STAYS.set(false);
 }
@@ -181,7 +182,7 @@ pub(crate) unsafe fn freed(start: usize, room: usize) {
     }
 }
 
-/// Whether a record belongs into the log of the current slot.
+/// Whether a record belongs in the log of the current slot.
 unsafe fn is_wanted(record: &Record) -> bool {
     let slot = server::slot();
     match record.kind {
@@ -192,7 +193,7 @@ unsafe fn is_wanted(record: &Record) -> bool {
     }
 }
 
-/// The execution is over, or is not to be copied: its log is what the plan says.
+/// The execution has ended, or is not to be copied: reduces its log to what the plan asks for.
 pub(crate) unsafe fn is_over() {
     if !STAYS.get() {
         return;
@@ -208,12 +209,12 @@ fn settings(header: &Header) -> [u32; 4] {
     [header.sites_epoch, header.pool, header.backend, header.shared]
 }
 
-/// Executions are processes of their own with fibers, and share what they look at with everything else.
+/// Executions are separate processes with fibers, in the namespaces of the server.
 fn is_usual(header: &Header) -> bool {
     header.loops == 0 && header.leaves_early == 0 && header.backend == BACKEND_FIBERS
 }
 
-/// A plan that asks for nothing that changes how a process begins.
+/// Whether a plan asks for nothing that changes how a process begins.
 unsafe fn is_ordinary(slot: *const Slot) -> bool {
     let special = FLAG_DEBUG | FLAG_FREE | FLAG_SELECTIVE | FLAG_STACKS | FLAG_VALUES;
     (*slot).observe == OBSERVE_POINTS
@@ -223,12 +224,12 @@ unsafe fn is_ordinary(slot: *const Slot) -> bool {
         && (*slot).holds.iter().all(|hold| hold.code == 0)
 }
 
-/// What a plan asks for that the start depends on.
+/// The part of a plan's flags that the start depends on.
 unsafe fn needs(slot: *const Slot) -> u32 {
     (*slot).flags & !(FLAG_SPURIOUS | MORE)
 }
 
-/// Whether the process that a plan asks for would be this one.
+/// Whether the start would have been the same under a plan.
 unsafe fn suits(slot: *const Slot) -> bool {
     let (kept, header) = (KEPT.ptr(), &*server::header());
     is_usual(header)
@@ -238,7 +239,7 @@ unsafe fn suits(slot: *const Slot) -> bool {
         && schedule::decides_nothing_before(slot)
 }
 
-/// The program is about to create its first thread. Returns in executions.
+/// The program is about to create its first thread. Returns only in executions.
 pub(crate) unsafe fn reached() {
     if !STAYS.get() {
         return;
@@ -254,7 +255,7 @@ pub(crate) unsafe fn reached() {
     restore();
 }
 
-/// Whether copies of this process would have nothing in common, and nothing was decided yet.
+/// Whether copies of this process would share nothing, and no decision was made yet.
 unsafe fn is_possible() -> bool {
     COUNT.get() == 1
         && LIVE.get() == 1
@@ -265,12 +266,12 @@ unsafe fn is_possible() -> bool {
         && FILES.iter().zip((*KEPT.ptr()).files).all(|(&fd, file)| identity(fd) == file)
 }
 
-/// Keeps what the start has written and logged. False if it cannot.
+/// Saves what the start has written and logged. Returns false if that is not possible.
 unsafe fn keep() -> bool {
     const PREAD64: usize = 17;
     let kept = KEPT.ptr();
     let (output, records) = ((*server::slot()).output, log::records());
-    (*kept).output_size = output_position().saturating_sub(output) as usize;
+    (*kept).output_size = server::output_position().saturating_sub(output) as usize;
     (*kept).record_count = records.len();
     (*kept).stacks_size = ((*server::header()).stack_used as usize).saturating_sub((*kept).stacks_from);
     (*kept).notes = [log::notes(), (*server::slot()).notes];
@@ -292,11 +293,11 @@ unsafe fn keep() -> bool {
     read == (*kept).output_size as isize
 }
 
-/// Runs slots, each in a copy of this process. Returns in the copies.
+/// Runs slots, each in a copy of this process. Returns only in the copies.
 unsafe fn serve() {
     let kept = KEPT.ptr();
     let header = server::header();
-    // The first of them is the one that this process was made for.
+    // The first slot is the one that this process was forked for.
     server::take_back();
     loop {
         let next = (*header).next;
@@ -307,7 +308,7 @@ unsafe fn serve() {
             stop();
             continue;
         }
-        (*server::slot_at(next)).output = output_position();
+        (*server::slot_at(next)).output = server::output_position();
         sys::call(sys::WRITE, 1, (*kept).output as usize, (*kept).output_size, 0);
         server::set_input((*kept).input);
         if server::run_in_copy(next) {
@@ -317,7 +318,7 @@ unsafe fn serve() {
     }
 }
 
-/// Whether no plan will ever suit this process, or another process would do for more of them.
+/// Whether another process should take the place of this one.
 unsafe fn is_outdated() -> bool {
     let (kept, header) = (KEPT.ptr(), &*server::header());
     let slot = server::slot_at(header.next.min(SLOTS as u32 - 1));
@@ -326,14 +327,14 @@ unsafe fn is_outdated() -> bool {
         || server::has_slot(header.next) && is_ordinary(slot) && needs(slot) != (*kept).needs
 }
 
-/// Waits until the server has it go on.
+/// Stops until the server continues this process.
 unsafe fn stop() {
     const SIGSTOP: usize = 19;
     (*SHARED.get()).waits = true;
     sys::call(sys::KILL, sys::call(sys::GETPID, 0, 0, 0, 0) as usize, SIGSTOP, 0, 0);
 }
 
-/// Goes on in a copy as if the start had been run with the plan of its slot.
+/// Continues in a copy as if the start had run under the plan of its slot.
 unsafe fn restore() {
     let kept = KEPT.ptr();
     let records = core::slice::from_raw_parts((*kept).records, (*kept).record_count);
@@ -357,7 +358,7 @@ unsafe fn restore() {
     }
 }
 
-/// Puts the stacks of the start behind those of the executions before, if the plan wants any. Returns where they are.
+/// Appends the stacks of the start to those of earlier executions, if the plan wants any. Returns their position.
 unsafe fn put_stacks() -> Option<u32> {
     let (kept, header) = (KEPT.ptr(), server::header());
     let at = (*header).stack_used as usize;
@@ -367,11 +368,6 @@ unsafe fn put_stacks() -> Option<u32> {
         (*header).stack_used = (at + (*kept).stacks_size) as u64;
         at as u32
     })
-}
-
-unsafe fn output_position() -> u64 {
-    const SEEK_CUR: usize = 1;
-    sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64
 }
 
 unsafe fn identity(fd: i32) -> Identity {

@@ -70,12 +70,12 @@ pub(crate) unsafe fn map_shared(fd: i32, len: usize) -> *mut u8 {
     if got < 0 { core::ptr::null_mut() } else { got as *mut u8 }
 }
 
-/// Gives whole pages back; they read as zero afterwards.
+/// Returns whole pages to the system; they then read as zero.
 pub(crate) unsafe fn discard(at: usize, len: usize) {
     call(MADVISE, at, len, 4, 0);
 }
 
-/// Has the kernel map the pages between two addresses, to be written to. An older kernel does not know how.
+/// Asks the kernel to map the pages between two addresses for writing. Older kernels cannot do this.
 pub(crate) unsafe fn prepare(from: usize, to: usize) {
     const POPULATE_WRITE: usize = 23;
     let first = (from + 4095) & !4095;
@@ -136,7 +136,7 @@ pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
     call(FUTEX, word as usize, 128, value as usize, 0);
 }
 
-/// As [`futex_wait`], for so many nanoseconds at most.
+/// Like [`futex_wait`], with a limit in nanoseconds.
 pub(crate) unsafe fn futex_wait_for(word: *const u32, value: u32, nanoseconds: u64) {
     let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
     call(FUTEX, word as usize, 128, value as usize, time.as_ptr() as usize);

@@ -14,9 +14,9 @@ pub(crate) enum State {
     Ready,
     /// It waits for its `pending` object.
     Blocked,
-    /// As `Blocked`, but it can go on by a time-out at `deadline`.
+    /// Like `Blocked`, but it can continue by a time-out at `deadline`.
     Suspended,
-    /// It is over.
+    /// It has ended.
     Done,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Frame {
     pub slot: *const usize,
 }
 
-/// Locks that one thread can hold and have named in a report.
+/// Locks of one thread that a report can name.
 pub(crate) const MAX_HELD: usize = 24;
 
 /// A thread. The first fields and `kernel` are used by assembly in [`crate::fiber`] and [`crate::kernel`].
@@ -69,7 +69,7 @@ pub(crate) struct Thread {
     pub detached: bool,
     pub joined: bool,
     pub from_pool: bool,
-    /// How many of its annotations say that its accesses are not to be looked at.
+    /// How many of its annotations turn off the checking of its accesses.
     pub ignores: u32,
     /// Its last atomic access was in code that is taken as a whole.
     pub in_whole: bool,
@@ -83,7 +83,7 @@ pub(crate) struct Thread {
     pub children: u32,
     /// How many accesses it has made that fit each of those which the plan describes, see [`crate::hold`].
     pub described: [u64; 2],
-    /// A system call of it that the watchdog has interrupted.
+    /// One of its system calls that the watchdog has interrupted.
     pub interruption: crate::watchdog::Interruption,
     /// Object of `pending`.
     pub object: usize,
@@ -128,16 +128,16 @@ pub(crate) struct Thread {
     pub fiber: crate::fiber::Parked,
     pub kernel: crate::kernel::Beneath,
 
-    /// The program gave it a stack, and may use that memory for something else when the thread is over.
+    /// The program provided its stack, and may reuse that memory when the thread has ended.
     pub foreign_stack: bool,
-    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 when there is none.
+    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 if there is none.
     pub ended_from: usize,
     pub ended_to: usize,
     /// Bytes of its stack, with what the C library keeps there; 0 for `main`.
     pub stack_size: usize,
     /// Where the locks in `held` were taken.
     pub held_at: [usize; MAX_HELD],
-    /// Whether it goes round in a loop that waits for something.
+    /// Whether it iterates in a loop that waits for something.
     pub spin: schedule::spin::Spin,
     /// Its last wait on a condition variable, where those may end without a reason.
     pub wakeup: schedule::spin::Wakeup,
@@ -168,7 +168,7 @@ pub(crate) static INTERNAL: Global<u32> = Global::new(0);
 static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
-/// Threads that can go on by a time-out.
+/// Threads that can continue by a time-out.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static SUSPENDED: Global<u32> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
@@ -304,7 +304,7 @@ pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
     (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
 }
 
-/// The suspended thread whose time comes first. Those that have none, see [`crate::watchdog`], are not among them.
+/// The suspended thread with the earliest deadline. Those without one, see [`crate::watchdog`], are not included.
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
     let mut best: Option<u32> = None;
     for n in 0..COUNT.get() {
@@ -352,7 +352,7 @@ pub(crate) unsafe fn by_handle(handle: usize) -> Option<*mut Thread> {
         .find(|&t| (*t).handle == handle && (*t).state != State::Free && !(*t).joined)
 }
 
-/// The thread that had this `pthread_t` last, whatever became of it.
+/// The last thread that had this `pthread_t`, even if it has ended.
 pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
     (0..COUNT.get()).rev().map(|n| thread(n)).find(|&t| (*t).handle == handle && (*t).state != State::Free)
 }
@@ -380,7 +380,7 @@ pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
     (*t).held_count = (*t).held_count.saturating_sub(1);
 }
 
-/// Whether the thread holds the lock; nothing when it holds more than can be told.
+/// Whether the thread holds the lock; `None` if it holds more locks than are recorded.
 pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
     let count = (*t).held_count as usize;
     let known = (0..count.min(MAX_HELD)).any(|i| (*t).held[i] == lock);

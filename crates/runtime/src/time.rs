@@ -20,10 +20,10 @@ pub(crate) const SECOND: u64 = 1_000_000_000;
 const REALTIME_BASE: u64 = 2_000_000_000 * SECOND;
 /// Where the other clocks start.
 const UPTIME_BASE: u64 = 100_000 * SECOND;
-/// What one look at a clock takes, so that polling a clock gets somewhere.
+/// What reading a clock once takes, so that polling a clock makes progress.
 const LOOK: u64 = 1_000;
 
-/// The deadline of what has none.
+/// The deadline of waits without one.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// Nanoseconds since the execution began.
@@ -46,11 +46,11 @@ interpose! {
     times => get_process_times, "rsi";
 }
 
-/// Of these, how many the processor was busy: looking at a clock takes time, and waiting takes none.
+/// How much of this time the processor was busy: reading a clock takes time, and waiting takes none.
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<u64> = Global::new(0);
 
-/// Waits since time has moved on whose deadlines were past when they began.
+/// Waits since time has last advanced whose deadlines had passed when they began.
 #[unsafe(link_section = ".data.racehunter")]
 static IN_VAIN: Global<u32> = Global::new(0);
 
@@ -69,8 +69,8 @@ pub(crate) fn reach(deadline: u64) {
     }
 }
 
-/// The deadline of a wait that begins now. One that is past ends the wait as soon as possible; to find that out takes time, so
-/// that a loop of such waits gets somewhere while others sleep, and more of it with every round.
+/// The deadline of a wait that begins now. One that has passed ends the wait as soon as possible. Finding that out
+/// takes time, more of it with every wait, so that a loop of such waits makes progress while others sleep.
 pub(crate) fn not_before_now(deadline: u64) -> u64 {
     const MOST: u32 = 24;
     if deadline > NOW.get() {
@@ -199,7 +199,7 @@ unsafe fn look(clock: i32) -> u64 {
 
 pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], code: usize) -> i32 {
     let now = look(clock);
-    // Negative ones are those of other processes and threads.
+    // Negative numbers are clocks of other processes and threads.
     *time = parts(match clock {
         THREAD_CPU => (*current()).used,
         PROCESS_CPU | ..0 => USED.get(),

@@ -1,8 +1,8 @@
-//! The variables whose accesses a walk counts: fixed addresses, and whatever a call of the allocator returns. And events that
-//! its wishes are about.
+//! The variables whose accesses a walk counts: fixed addresses, and what a call of the allocator returns. Also the
+//! events of its read constraints.
 //!
-//! Where a plan cares for few variables, each byte of theirs has a mark, and the hooks of plain accesses count those of marked
-//! memory themselves: see [`RH_LEFT`].
+//! If a plan tracks few variables, each of their bytes has a mark, and the hooks of plain accesses count accesses of
+//! marked memory themselves: see [`RH_LEFT`].
 
 use crate::{Global, arena, log, schedule, server, start, sys, thread};
 use racehunter_event::control::{MOST_TRACKED, Tracked};
@@ -33,11 +33,11 @@ static TRACKING: Global<Tracking> = Global::new(Tracking {
     room: 0,
 });
 
-/// Whether the walk has wishes.
+/// Whether the walk has read constraints.
 static WISHES: Global<bool> = Global::new(false);
 
-/// Sites with a flag look closer only at accesses from this address on, and no further than so many bytes behind it. Where
-/// the plan cares for few sites that is what its variables lie in; otherwise everything.
+/// Sites with a flag check only accesses from this address on, within this many bytes. If the plan tracks few sites,
+/// the range covers its variables; otherwise everything.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_look_from: Global<usize> = Global::new(0);
@@ -45,7 +45,7 @@ pub(crate) static __rh_look_from: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static __rh_look_bytes: Global<usize> = Global::new(usize::MAX);
 
-/// The mark of an address is at `base + address mod 2^44`. Null where there are none.
+/// The mark of an address is at `base + address mod 2^44`. Null if there are none.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_MARKS: Global<*mut u8> = Global::new(core::ptr::null_mut());
 const MARKS: usize = 1 << 44;
@@ -56,14 +56,14 @@ const LARGE: usize = 1 << 20;
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_UNMARKED: Global<u8> = Global::new(0);
 
-/// Accesses of marked memory up to the one that has to be looked at, because priorities change there. 0: all are.
+/// Accesses of marked memory up to the one that needs attention, because priorities change there. 0: all do.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_LEFT: Global<u64> = Global::new(0);
-/// What it was when the walk was told last.
+/// Its value when the walk was last updated.
 #[unsafe(link_section = ".data.racehunter")]
 static LEFT_BEFORE: Global<u64> = Global::new(0);
 
-/// Has accesses to this memory looked at, besides those that are.
+/// Also checks accesses to this memory.
 fn look_at(start: usize, end: usize) {
     let (from, bytes) = (__rh_look_from.get(), __rh_look_bytes.get());
     let (first, last) = if bytes == 0 { (start, end) } else { (from.min(start), (from + bytes).max(end)) };
@@ -95,7 +95,7 @@ pub(crate) fn is_active() -> bool {
     ACTIVE.get()
 }
 
-/// Whether the walk has wishes.
+/// Whether the walk has read constraints.
 pub(crate) fn has_wishes() -> bool {
     WISHES.get()
 }
@@ -121,14 +121,14 @@ pub(crate) fn take_counted() -> u64 {
     counted
 }
 
-/// The hooks may count so many accesses of the variables, but for the last.
+/// The hooks may count this many accesses of the variables by themselves, except the last.
 pub(crate) fn let_count(left: u64) {
     RH_LEFT.set(left);
     LEFT_BEFORE.set(left);
 }
 
-/// An event was logged. Before there is a second thread nothing can come between two accesses. That a thread begins counts
-/// as an access of it: others may have to come before its first one.
+/// An event was logged. Before there is a second thread, nothing can come between two accesses. The start of a thread
+/// counts as an access by it: others may have to come before its first one.
 pub(crate) unsafe fn note(record: &Record) {
     if WISHES.get() {
         schedule::performed(record);
@@ -149,7 +149,7 @@ pub(crate) unsafe fn note(record: &Record) {
 
 /// Whether that is one of the variables, or inside.
 pub(crate) unsafe fn has(object: usize) -> bool {
-    // Nothing is farther away than what sites with a flag look at.
+    // Everything is within the range that sites with a flag check.
     if object.wrapping_sub(__rh_look_from.get()) >= __rh_look_bytes.get() {
         return false;
     }
@@ -167,7 +167,7 @@ unsafe fn blocks() -> &'static [Block] {
     if (*tracking).count == 0 { &[] } else { core::slice::from_raw_parts((*tracking).blocks, (*tracking).count) }
 }
 
-/// A block was allocated; whether it is one of the variables.
+/// A block was allocated; returns whether it is one of the variables.
 pub(crate) unsafe fn begins(start: usize, size: usize, code: usize) -> bool {
     let tracking = TRACKING.ptr();
     if !is_active() {
@@ -204,7 +204,7 @@ unsafe fn add_block(start: usize, size: usize) {
     (*tracking).count += 1;
 }
 
-/// A block with room for so many bytes was freed.
+/// A block with this capacity was freed.
 pub(crate) unsafe fn ends(start: usize, room: usize) {
     start::freed(start, room);
     if !is_active() {
@@ -213,7 +213,7 @@ pub(crate) unsafe fn ends(start: usize, room: usize) {
     let tracking = TRACKING.ptr();
     if !RH_MARKS.get().is_null() && *mark_of(start) != 0 {
         mark(start, room.min(LARGE), 0);
-        // A fixed address is a variable whatever the memory is used for.
+        // A fixed address is a variable, whatever the memory is used for.
         let fixed = (*tracking).variables.iter().map(|variable| variable.object as usize);
         for object in fixed.filter(|&object| object.wrapping_sub(start) < room && object != 0) {
             mark(object, 1, 1);

@@ -1,13 +1,13 @@
-//! What accesses read and write, in the one execution that is explained.
+//! What accesses read and write, in the execution that is explained.
 //!
-//! A hook comes before its access. What the access finds is there already; what it leaves is there when the program
-//! comes back to the runtime, before anything else can have touched it. Until then it is owed.
+//! A hook comes before its access. What the access finds is already there; what it leaves is there when the program
+//! next enters the runtime, before anything else can have touched it. Until then it is pending.
 
 use crate::{Global, log, schedule, sys};
 use racehunter_event::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
 use racehunter_event::{Kind, Record};
 
-/// A write whose outcome is to be looked at.
+/// A write whose result has to be read.
 #[derive(Clone, Copy)]
 struct Owed {
     /// Where the outcome goes: to this and the records after it. Null when nothing is owed.
@@ -28,7 +28,7 @@ pub(crate) fn begin() {
     OWED.set(NOTHING);
 }
 
-/// Logs what is at the place of an access that was just logged, and is about to happen.
+/// Logs the content at the place of an access that was just logged, and is about to happen.
 pub(crate) unsafe fn note(access: &Record) {
     if schedule::flags() & FLAG_VALUES == 0 {
         return;
@@ -61,12 +61,12 @@ pub(crate) unsafe fn note(access: &Record) {
     }
 }
 
-/// The pieces of so many bytes that are logged each by itself: where each begins, and how long it is.
+/// The pieces of this size that are logged separately: where each begins, and how long it is.
 fn parts(size: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..size).step_by(8).map(move |at| (at, (size - at).min(8)))
 }
 
-/// Looks at what the last write has left. The program must have gone on since its hook.
+/// Reads what the last write has left. The program must have continued since its hook.
 #[inline]
 pub(crate) unsafe fn settle() {
     if !OWED.get().record.is_null() {
@@ -74,7 +74,7 @@ pub(crate) unsafe fn settle() {
     }
 }
 
-/// As [`settle`], when event `index` is one after the write.
+/// Like [`settle`], when event `index` is one after the write.
 #[inline]
 pub(crate) unsafe fn settle_before(index: u64) {
     let owed = OWED.get();
@@ -96,8 +96,8 @@ unsafe fn pay() {
     }
 }
 
-/// What the memory holds, if it can be read: the access may be the one that crashes. Nobody else runs meanwhile, so it is enough
-/// to ask before; where others do there is [`sys::peek`], which not every container allows.
+/// The content of the memory, if it can be read: the access may be the one that crashes. Nothing else runs meanwhile,
+/// so checking first is enough; where other threads do run there is [`sys::peek`], which not every container allows.
 unsafe fn peek(address: usize, size: usize) -> Option<u64> {
     if !is_readable(address) || !is_readable(address + size - 1) {
         return None;
@@ -107,7 +107,8 @@ unsafe fn peek(address: usize, size: usize) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Asks the kernel to read a new signal mask from there, for a purpose that does not exist: it tells a bad address first.
+/// Asks the kernel to read a new signal mask from there, for an operation that does not exist: it reports a bad
+/// address first.
 unsafe fn is_readable(address: usize) -> bool {
     const NO_PURPOSE: usize = usize::MAX;
     const INVALID_ARGUMENT: isize = -22;

@@ -1,18 +1,19 @@
 //! The watchdog: a thread that blocks or spins where the runtime cannot see it must not hold up the others.
 //!
-//! A timer of the kernel interrupts the execution every [`TICK`]. When nothing was counted since the last ticks, and the
+//! A kernel timer interrupts the execution every [`TICK`]. If nothing was counted since the last ticks, and the
 //! running thread hangs in a system call or burns processor time, its turn is taken away, inside the signal frame: it
-//! becomes suspended ([`Wait::Outside`]) like a thread that sleeps. It is tried again when no other thread can go on, or
-//! after [`PATIENCE`] events; then it returns from the handler and goes on where it was.
+//! becomes suspended ([`Wait::Outside`]) like a sleeping thread. It gets another turn when no other thread can
+//! continue, or after [`PATIENCE`] events; then it returns from the handler and continues where it was.
 //!
 //! The schedule then depends on the clock on the wall, so every such place is logged as an [`Escape`]. The switch itself
 //! is logged without a place: a replay follows it when the thread gets to its next event, even if it is quicker.
 //!
 //! # When the turn can be taken away
 //!
-//! Only while the thread runs code of the program or of a library, never inside the runtime, whose structures may be
-//! half changed. Its code lies between two symbols of the linker's. The C library's functions that the runtime calls are
-//! leaves (`memset`), recognised by their return address, or neither block nor take long (`pthread_create`).
+//! This happens only while the thread runs code of the program or of a library, never inside the runtime, whose
+//! structures may be half changed. The runtime's code lies between two symbols of the linker. The C library functions
+//! that it calls are leaves (`memset`), recognised by their return address, or neither block nor take long
+//! (`pthread_create`).
 
 use crate::schedule::{self, decide_and_switch, now};
 use crate::thread::{COUNT, CURRENT, READY_COUNT, State, Thread, current, make_unready, next_ticket, thread};
@@ -23,17 +24,18 @@ use racehunter_event::{Cause, Escape, Kind, Wait};
 const TICK: u64 = 50;
 /// Looks in a row that find the thread blocked.
 const BLOCKED_LOOKS: u32 = 2;
-/// Milliseconds of processor time without an event; and where a thread is held, which the running one may spin for.
+/// Milliseconds of processor time without an event; and the limit if a thread is held, for which the running one may
+/// spin.
 const BUSY: u64 = 1000;
 const BUSY_FOR_ANOTHER: u64 = 250;
 /// Events of others after which a thread that was left is tried again.
 const PATIENCE: u64 = 100_000;
 
-/// The C library keeps this signal to itself (to cancel threads, which the runtime does without it), so a program
-/// can neither use nor block it.
+/// The C library reserves this signal (to cancel threads, which the runtime does without it), so a program can
+/// neither use nor block it.
 const SIGNAL: usize = 32;
 
-/// What the last look saw.
+/// What the last check saw.
 struct Watch {
     events: u64,
     thread: u32,
@@ -41,13 +43,13 @@ struct Watch {
     /// Processor time, in milliseconds, at the last look, and at the first that saw this number of events.
     cpu: u64,
     since: u64,
-    /// Threads that were left and did not go on since.
+    /// Threads that were left and have not continued since.
     outside: u32,
     places: [(Escape, usize); PLACES],
     place_count: usize,
 }
 
-/// Places that one execution tells about, at most.
+/// Places that one execution reports, at most.
 const PLACES: usize = 16;
 
 #[unsafe(link_section = ".data.racehunter")]
@@ -72,7 +74,7 @@ unsafe extern "C" {
 pub(crate) unsafe fn init() {
     const SIGINFO: usize = 4;
     const RESTART: usize = 0x1000_0000;
-    // The handler may go on as another fiber, which must be watched as well.
+    // The handler may continue as another fiber, which must be watched too.
     const NOT_BLOCKED_MEANWHILE: usize = 0x4000_0000;
     outcome::set_action(SIGNAL, on_tick as *const () as usize, SIGINFO | RESTART | NOT_BLOCKED_MEANWHILE);
 }
@@ -122,7 +124,7 @@ pub(crate) unsafe fn overdue(n: u64) -> Option<u32> {
     left().filter(|&number| n >= (*thread(number)).second as u64 + PATIENCE)
 }
 
-/// The thread that was left first of those that did not go on since.
+/// The thread that was left first among those that have not continued since.
 pub(crate) unsafe fn left() -> Option<u32> {
     if (*WATCH.ptr()).outside == 0 {
         return None;
@@ -156,12 +158,12 @@ impl Interrupted {
             || !outcome::in_executable(self.rip) && runtime.contains(&caller) && caller != fiber::start_returns_to()
     }
 
-    /// Whether the signal has interrupted a system call: it is about to be made again, or to return `EINTR`.
+    /// Whether the signal has interrupted a system call, which is about to be repeated or to return `EINTR`.
     unsafe fn in_system_call(&self) -> bool {
         (self.rip as *const u16).read_unaligned() == SYSCALL || self.returns_interrupted()
     }
 
-    /// Whether the system call that the signal has interrupted is about to return `EINTR`: the kernel does not make it again.
+    /// Whether the interrupted system call is about to return `EINTR`: the kernel does not repeat it.
     unsafe fn returns_interrupted(&self) -> bool {
         const EINTR: isize = -4;
         self.rax == EINTR && ((self.rip - 2) as *const u16).read_unaligned() == SYSCALL
@@ -201,7 +203,7 @@ impl Interrupted {
     }
 }
 
-/// A system call that waits for a limited time, and was interrupted: where, and until when it waits.
+/// An interrupted system call with a time limit: where it is, and until when it waits.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Interruption {
@@ -210,7 +212,7 @@ pub(crate) struct Interruption {
     until: u64,
     /// The argument that says for how long, as it was left: milliseconds.
     left: i32,
-    /// Or a `struct timespec`, which the call is made to look at.
+    /// Or a `struct timespec` that the call reads instead.
     time: [u64; 2],
 }
 
@@ -239,7 +241,7 @@ unsafe fn wait_for_the_rest(at: &Interrupted, argument: *mut usize) {
     *argument = (*last).left as usize;
 }
 
-/// An argument leads to a `struct timespec`, of which only the rest is to be waited for.
+/// An argument points to a `struct timespec`, of which only the rest is left to wait for.
 unsafe fn wait_for_what_is_left(at: &Interrupted, argument: *mut usize) {
     let last = &raw mut (*current()).interruption;
     let own = &raw mut (*last).time as usize;
@@ -257,10 +259,10 @@ unsafe fn wait_for_what_is_left(at: &Interrupted, argument: *mut usize) {
     (*last).time = [left / SECOND, left % SECOND];
 }
 
-/// The number of the system call that the instruction there makes. By now the register has its result. What makes calls loads the
-/// number just before, with at most a few loads of arguments between.
+/// The number of the system call that the instruction there makes. By now the register has its result. Code that
+/// makes calls loads the number just before, with at most a few loads of arguments in between.
 unsafe fn number_before(instruction: usize, context: *const usize) -> Option<u32> {
-    /// Bytes of code that are looked at.
+    /// Bytes of code that are examined.
     const LOADED_BEFORE: usize = 48;
     /// More than there are.
     const SYSTEM_CALLS: u64 = 512;
@@ -296,7 +298,7 @@ unsafe fn number_before(instruction: usize, context: *const usize) -> Option<u32
 /// The instruction.
 const SYSCALL: u16 = 0x050f;
 
-// Calls that wait, and return `EINTR` whatever the handler says.
+// Calls that wait, and return `EINTR` whatever the handler's flags are.
 const POLL: u32 = 7;
 const NANOSLEEP: u32 = 35;
 const FUTEX: u32 = 202;
@@ -386,7 +388,7 @@ unsafe fn tell(what: Escape, code: usize, milliseconds: u64) {
     }
 }
 
-/// The running thread lets others go on. Returns when it is tried again.
+/// The running thread lets others continue. Returns when it gets another turn.
 unsafe fn give_way() {
     let t = current();
     let code = (*t).code;

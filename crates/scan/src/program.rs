@@ -255,7 +255,8 @@ impl Program {
                 module.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| (index, symbol))
             })
         };
-        if named("llvm.global_dtors").next().is_some() {
+        // The loader also runs what is in its own sections; in which order is not known here.
+        if named("llvm.global_dtors").next().is_some() || self.has_symbol(ir::ENTRY_SECTION) {
             return None;
         }
         let mut found: Vec<(i64, usize, u64, FunctionId)> = Vec::new();
@@ -274,6 +275,11 @@ impl Program {
         }
         found.sort_unstable();
         Some(found.into_iter().map(|(.., function)| function).collect())
+    }
+
+    /// Whether a module has a symbol of this name.
+    pub fn has_symbol(&self, name: &str) -> bool {
+        self.modules.iter().any(|module| module.symbols.iter().any(|symbol| symbol.name == name))
     }
 
     /// A function of this name that is visible to the linker.

@@ -23,9 +23,6 @@ use racehunter_ir::{InstructionId, Operand, Operation};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// What stands for assembler outside of functions, which may define and join symbols.
-const ASSEMBLER: &str = "llvm.module.asm";
-
 /// Something that could not be modelled. A program that has any is not called free of races.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
@@ -168,7 +165,8 @@ pub fn analyse(program: &Program, models: &Models, backend: &dyn Backend) -> Rep
         let what = format!("`{name}`, whose address the linker makes");
         gaps.0.insert(Gap { what, place: None });
     }
-    if program.modules.iter().any(|module| module.symbols.iter().any(|symbol| symbol.name == ASSEMBLER)) {
+    // Assembler outside of functions may define and join symbols.
+    if program.has_symbol(racehunter_ir::MODULE_ASSEMBLER) {
         let what = "assembler outside of functions".to_owned();
         gaps.0.insert(Gap { what, place: None });
     }

@@ -16,7 +16,7 @@ const ARITHMETIC: &str = "
 /// Instructions whose result differs from run to run.
 const VARYING: [&str; 7] = ["rdrand", "rdseed", "rdtsc", "rdtscp", "rdpmc", "cpuid", "rdpid"];
 
-/// Whether the assembler hides nothing, whoever else runs. `text` and `constraints` are as LLVM has them.
+/// Whether the assembler hides nothing, whatever other threads do. `text` and `constraints` are in LLVM's form.
 #[must_use]
 pub fn is_harmless(text: &str, constraints: &str) -> bool {
     let has_memory_operands = constraints.contains('*');
@@ -68,8 +68,8 @@ pub struct Operand {
     pub bytes: Option<u8>,
 }
 
-/// Tells what assembler does to its operands in memory, in order. Whether that is all it does to memory; if not, some of what
-/// it does may have been told.
+/// Reports what assembler does to its operands in memory, in order. Returns whether that is all it does to memory; if
+/// not, some of it may have been reported.
 pub fn uses(text: &str, constraints: &str, mut tell: impl FnMut(Operand, Use)) -> bool {
     if text.contains("$(") {
         return false;

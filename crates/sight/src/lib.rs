@@ -16,8 +16,8 @@ pub mod assembler;
 pub mod models;
 pub mod table;
 
-/// The first eight bytes of every instrumented function: an instruction that does nothing, with an operand that nobody else
-/// uses. Who calls code by its address tells by them whether it is seen.
+/// The first eight bytes of every instrumented function: a no-op instruction with an otherwise unused operand. Code
+/// that calls a function by its address uses them to find out whether it is instrumented.
 pub const MARK: u64 = u64::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, b'R', b'H', b'0', b'1']);
 
 /// The section of the descriptions of what is not seen: the number of an [`Effect`], then a name that ends with a zero.
@@ -32,13 +32,13 @@ pub enum Effect {
     None = 0,
     /// State inside a library that calls of other threads use or change: `strtok`, `setenv`.
     HiddenState = 1,
-    /// Memory of its caller, read or written where nothing tells the detector: `sscanf`.
+    /// The caller's memory, read or written where the detector does not see it: `sscanf`.
     Memory = 2,
-    /// State of the kernel that no scheduling point stands for: the working directory, the resources of the process.
+    /// Kernel state without a scheduling point: the working directory, the resources of the process.
     KernelState = 3,
     /// A source of values that differ from execution to execution: `getrandom`.
     Random = 4,
-    /// A second address for memory that has one already: `shmat`.
+    /// A second address for memory that already has one: `shmat`.
     Alias = 5,
     /// Code that has not been reviewed.
     Unknown = 6,
@@ -46,27 +46,27 @@ pub enum Effect {
     Assembler = 7,
     /// A function that was compiled with the instrumentation switched off.
     Uninstrumented = 8,
-    /// Looks at files, by a path or by their contents at an offset of its own.
+    /// Reads files, by a path or by their contents at its own offset.
     FileLook = 9,
-    /// Changes files, and tells its caller nothing that depends on what was there: an open for writing, `write`.
+    /// Changes files, and returns nothing that depends on what was there before: an open for writing, `write`.
     FileChange = 10,
     /// Changes files, and its result depends on what was there: `mkdir`, `unlink`.
     FileBoth = 11,
     /// Uses the position in an open file, which others may move: `lseek`, `fgets`.
     FilePosition = 12,
-    /// Opens a file; what for, its flags tell (`open`).
+    /// Opens a file; its flags say what for (`open`).
     FileOpen = 13,
-    /// Opens a file; what for, its mode tells (`fopen`).
+    /// Opens a file; its mode says what for (`fopen`).
     FileOpenMode = 14,
     /// State of the process that the kernel keeps, and that has a model: the working directory, limits.
     ProcessState = 15,
-    /// Makes a file with a name of its own: `mkstemp`.
+    /// Makes a file with a unique name: `mkstemp`.
     FileTemporary = 16,
-    /// Looks at state of what a descriptor leads to, other than its contents: `getsockopt`.
+    /// Reads state of what a descriptor refers to, other than its contents: `getsockopt`.
     DescriptorLook = 17,
     /// Changes it: `fcntl`, `close`.
     DescriptorChange = 18,
-    /// Looks at or changes state of the process that has a model, and that no path depends on: actions of signals.
+    /// Reads or changes process state that has a model, and on which no path depends: signal actions.
     Setting = 19,
     /// Writes to standard output, which matters only where outputs are compared.
     Print = 20,
@@ -130,7 +130,7 @@ impl Effect {
         }
     }
 
-    /// Whether it is about files.
+    /// Whether it concerns files.
     #[must_use]
     pub const fn is_about_files(self) -> bool {
         matches!(
@@ -155,24 +155,25 @@ impl Effect {
             )
     }
 
-    /// Whether it is about a descriptor, and not about what is in a file.
+    /// Whether it concerns a descriptor, and not the contents of a file.
     #[must_use]
     pub const fn is_about_descriptors(self) -> bool {
         matches!(self, Self::DescriptorLook | Self::DescriptorChange)
     }
 
-    /// Whether it counts even when no other thread is there: it makes executions differ from each other, or lasts.
+    /// Whether it counts even if there is no other thread: it makes executions differ from each other, or has a
+    /// lasting effect.
     #[must_use]
     pub const fn counts_alone(self) -> bool {
         matches!(self, Self::Random | Self::Alias)
     }
 }
 
-/// Which arguments of a call lead to memory that is touched where the detector does not see it.
+/// Which arguments of a call point to memory that is touched where the detector does not see it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     bits: u16,
-    /// All from this one on, for functions that take any number.
+    /// All from this one on, for functions with any number of arguments.
     from: Option<u8>,
 }
 
@@ -193,7 +194,7 @@ impl Arguments {
 /// What is known about a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// What it can hide, whatever its arguments are.
+    /// What it can hide, for any arguments.
     pub effect: Effect,
     /// Arguments whose memory it touches unseen.
     pub touches: Arguments,
@@ -230,7 +231,7 @@ fn exactly(name: &str) -> Option<Function> {
     reviewed.or_else(|| modelled(name))
 }
 
-/// A function that has a model, and no entry of its own because it has no other effects.
+/// A function that has a model, and no entry because it has no other effects.
 fn modelled(name: &str) -> Option<Function> {
     let model = models::exactly(name)?;
     let mut function = Function::with(Effect::None);
@@ -263,14 +264,14 @@ fn is_mathematics(name: &str) -> bool {
     has(name) || name.strip_suffix(['f', 'l']).is_some_and(has)
 }
 
-/// `std::__throw_bad_alloc()` and all others of its kind: `_ZSt17__throw_bad_allocv`.
+/// `std::__throw_bad_alloc()` and similar functions: `_ZSt17__throw_bad_allocv`.
 fn is_thrown(name: &str) -> bool {
     let rest = name.strip_prefix("_ZSt").map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
     rest.is_some_and(|rest| rest.starts_with("__throw_"))
 }
 
-/// The functions by which Rust gets to the allocator of the program, which the compiler makes when it links, without
-/// instrumentation: `_RNvCs5QKde7ScR4H_7___rustc12___rust_alloc`. They call what is instrumented, and do nothing else.
+/// The functions through which Rust reaches the program's allocator. The compiler makes them when it links, without
+/// instrumentation: `_RNvCs5QKde7ScR4H_7___rustc12___rust_alloc`. They only call instrumented code.
 fn is_allocator_shim(name: &str) -> bool {
     let rest = name.strip_prefix("_RNvC").and_then(|rest| Some(rest.split_once("_7___rustc")?.1));
     let function = rest.map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
@@ -297,13 +298,13 @@ fn entry(effect: Effect, text: &str) -> Function {
     function
 }
 
-/// The function that a name of the C library's headers stands for, where that takes the same arguments.
+/// The function that a name of the C library's headers maps to, if it takes the same arguments.
 fn plain(name: &str) -> Option<&str> {
     let standard = name.strip_prefix("__isoc99_").or_else(|| name.strip_prefix("__isoc23_"));
     if standard.is_some() {
         return standard;
     }
-    // Checked versions have further arguments behind those of the plain ones; where that is not so, they have an entry.
+    // Checked versions have further arguments after those of the plain ones; those that do not have an entry.
     let checked = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk"));
     if checked.is_some() {
         return checked;
@@ -345,7 +346,7 @@ mod tests {
         ] {
             assert_eq!(of(name).effect, Effect::Unknown, "{name}");
         }
-        // Nodes of lists and trees are changed inside of the shared library.
+        // Nodes of lists and trees are changed inside the shared library.
         for name in ["_ZNSt8__detail15_List_node_base7_M_hookEPS0_", "_ZSt18_Rb_tree_incrementPSt18_Rb_tree_node_base"]
         {
             assert_eq!(of(name).effect, Effect::Unknown, "{name}");

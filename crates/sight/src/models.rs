@@ -1,4 +1,4 @@
-//! What functions of the C library do to memory of their callers, and to state of their own.
+//! What C library functions do to their callers' memory, and to their own state.
 //!
 //! An entry is a line: names, a colon, then the accesses of a call. The runtime announces those that are known before the call,
 //! and adds those that depend on its result when it has returned. An access is
@@ -16,11 +16,11 @@
 //! | | `z`, `z2`, `y1`, `t2` and `q`: as `s`, `s2`, `l1`, `j2` and `e`, for wide characters |
 //! | condition | `?` the result is not zero, `!` it is zero, `+` it is not negative, `^` it is positive |
 //!
-//! `#word` is a routine of the runtime, for what has no such form. `&` says that not everything is covered: the call is noted as
-//! not seen beside. Sizes are those of x86-64.
+//! `#word` is a routine of the runtime, for what has no such form. `&` means that the model is incomplete: the call
+//! is also noted as not seen. Sizes are those of x86-64.
 //!
-//! What POSIX allows to race inside of the library, and the GNU C library protects by a lock (`rand`), is `a`: schedules in which
-//! the order differs are explored, and no race is reported.
+//! State that POSIX allows to race inside the library, and that the GNU C library protects by a lock (`rand`), is
+//! `a`: schedules with a different order are explored, and no race is reported.
 
 mod functions;
 
@@ -76,7 +76,7 @@ pub enum Place<'a> {
 pub enum Length {
     /// So many bytes.
     Bytes(u32),
-    /// A string with its end, of characters of a size, of at most so many as an argument says.
+    /// A string with its terminator, with characters of a given size, at most as many as an argument says.
     Text(u8, Option<u8>),
     /// As much as the string has that another argument points to.
     As(u8, u8),
@@ -137,7 +137,7 @@ pub(crate) fn exactly(name: &str) -> Option<&'static str> {
     ALL.iter().find_map(|(names, model)| names.split_ascii_whitespace().any(|known| known == name).then_some(*model))
 }
 
-/// The parts of a model. What is not understood ends it.
+/// The parts of a model. A part that is not understood ends it.
 pub fn parts(model: &str) -> impl Iterator<Item = Part<'_>> {
     model.split_ascii_whitespace().map_while(part)
 }

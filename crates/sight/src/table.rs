@@ -4,12 +4,12 @@
 //! see it, where the file is (a path, a descriptor or a stream), and where the flags or the mode are. A `+` means all
 //! arguments from there on. `fgets:0:2` writes to its first argument and reads from the stream that is its third.
 //!
-//! Who adds a function must have looked at what it does to memory of its caller, to state inside the library, and to the
-//! kernel. When in doubt leave it out: then it costs a claim, and nothing else.
+//! Before you add a function, check what it does to its caller's memory, to state inside the library, and to the
+//! kernel. If in doubt, leave it out: that only costs a claim.
 
 use crate::Effect;
 
-/// All entries. A name is in one of them only.
+/// All entries. Each name is in one of them only.
 pub const ALL: [(Effect, &str); 24] = [
     (Effect::None, THREADS),
     (Effect::None, SIGNALS),
@@ -112,7 +112,7 @@ const THREADS: &str = "
     sched_get_priority_min sched_setaffinity:2 sched_getaffinity:2 sched_setscheduler:2 sched_getscheduler sched_setparam:1 sched_getparam:1 nice setpriority getpriority __sched_cpucount:1
     __sched_cpualloc __sched_cpufree";
 
-/// Signals, and jumps out of their handlers. Sets of signals, and the places that jumps lead to, are memory.
+/// Signals, and jumps out of their handlers. Signal sets and jump buffers are memory.
 const SIGNALS: &str = "
     __libc_current_sigrtmin __libc_current_sigrtmax sigprocmask:12 pthread_sigmask:12 sigpending:0
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
@@ -135,8 +135,8 @@ const MEMORY: &str = "
     _ZdaPvRKSt9nothrow_t _ZnwmSt11align_val_t _ZnamSt11align_val_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t
     _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t";
 
-/// Descriptors, pipes, sockets, and what waits for them. What goes through `read`, `write` and their kin is seen by the
-/// runtime; of the rest, what lies in memory is not.
+/// Descriptors, pipes, sockets, and functions that wait for them. The runtime sees what goes through `read`, `write`
+/// and similar functions; it does not see the other memory involved.
 const INPUT: &str = "
      close_range closefrom dup dup2 dup3 pipe pipe2 socket socketpair:3 eventfd epoll_create epoll_create1
     eventfd_read:1 eventfd_write fileno fileno_unlocked fdopen
@@ -147,7 +147,7 @@ const INPUT: &str = "
 
     memfd_create:0 tmpfile";
 
-/// The process: its beginning, its end, its children (each of which is noted by the runtime), and what never changes.
+/// The process: its start, its end, its children (each of which the runtime notes), and what never changes.
 const PROCESS: &str = "
     exit _exit _Exit quick_exit atexit at_quick_exit on_exit __assert_fail __assert __assert_perror_fail
     __stack_chk_fail __chk_fail __libc_start_main __errno_location errx:1+ err:1+
@@ -158,7 +158,8 @@ const PROCESS: &str = "
     aio_read aio_write lio_listio aio_suspend swapcontext setcontext preadv2 pwritev2 semop semtimedop msgsnd msgrcv mq_send
     mq_receive mq_timedsend mq_timedreceive signalfd syscall getcontext:0 makecontext:0";
 
-/// Numbers, characters and text. What the compiler plugin announces is here as memory for calls that it does not understand.
+/// Numbers, characters and text. What the compiler plugin announces is listed here as memory, for calls that it does
+/// not understand.
 const TEXT: &str = "
     abs labs llabs imaxabs div ldiv lldiv imaxdiv ffs ffsl ffsll a64l
     frexp:1 frexpf:1 frexpl:1 modf:1 modff:1 modfl:1 sincos:12 sincosf:12 sincosl:12 remquo:2 remquof:2 remquol:2
@@ -262,12 +263,12 @@ const KERNEL: &str = "
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
     sched_rr_get_interval inotify_init inotify_add_watch fanotify_init userfaultfd";
 
-/// State of the process that the kernel keeps, and the names of all files: all of it is one object, which has a model.
+/// Process state that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "
     umask chdir:0 fchdir getrlimit:1 getgroups:1 getpgid getpgrp readdir:0 readdir_r:012 seekdir:0 telldir:0
     rewinddir:0 closedir glob:03 getcwd:0 get_current_dir_name";
 
-/// State of what a descriptor leads to, which is their first argument: flags, options, addresses, whether it is open.
+/// State of what a descriptor, their first argument, refers to: flags, options, addresses, whether it is open.
 const DESCRIPTOR_LOOKS: &str = "isatty getsockname:12 getpeername:12 getsockopt:34";
 const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 listen";
 
@@ -287,7 +288,7 @@ const RANDOM: &str = "
     _ZNSt13random_device7_M_initERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE _ZNSt13random_device9_M_getvalEv
     _ZNSt13random_device16_M_getval_pretr1Ev";
 
-/// Look at files.
+/// Read files.
 const LOOKS: &str = "
     stat:01:0 lstat:01:0 fstat:1:0 fstatat:12:1 statx:14:1 __xstat:12:1 __lxstat:12:1 __fxstat:2:1 access:0:0 faccessat:1:1
     euidaccess:0:0 readlink:01:0 readlinkat:12:1 realpath:01:0 canonicalize_file_name:0:0
@@ -300,7 +301,7 @@ const CHANGES: &str = "
     fputs:0:1 fputs_unlocked:0:1 fputc::1 fputc_unlocked::1 putc::1 putc_unlocked::1 _IO_putc::1 __overflow::0
     fwrite:0:3 fwrite_unlocked:0:3";
 
-/// Change files, and tell something about what was there.
+/// Change files, and return something about what was there before.
 const BOTH: &str = "
     creat:0:0 unlink:0:0 unlinkat:1:1 remove:0:0 rename:01:0:1 renameat:13:1:3 renameat2:13:1:3 link:01:0:1 linkat:13:1:3 symlink:01:1
     symlinkat:02:2 mkdir:0:0 mkdirat:1:1 rmdir:0:0 mkfifo:0:0 mknod:0:0 truncate:0:0 ftruncate::0 posix_fallocate::0

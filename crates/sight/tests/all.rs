@@ -1,4 +1,4 @@
-//! The page on functions of the C library says what the tables say, and nothing that ThreadSanitizer intercepts is left out.
+//! docs/libc.md matches the tables, and covers every function that ThreadSanitizer intercepts.
 #![allow(missing_docs)]
 
 use racehunter_sight::models::{self, Condition, Direction, Length, Part, Place, Touch};
@@ -12,7 +12,7 @@ fn intercepted() -> impl Iterator<Item = &'static str> {
     INTERCEPTED.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_ascii_whitespace)
 }
 
-/// How a function is seen.
+/// What RaceHunter sees of a function, in words.
 fn status(name: &str) -> &'static str {
     let function = of(name);
     if is_modelled(name) {
@@ -21,12 +21,12 @@ fn status(name: &str) -> &'static str {
     match (models::of(name), function.effect) {
         (Some(_), _) => "modelled in part, noted",
         (None, Effect::None) if function.touches.is_empty() => "by the runtime",
-        (None, Effect::None) => "noted for memory that is shared",
+        (None, Effect::None) => "noted if the memory is shared",
         (None, Effect::Unknown) => "noted (`library`)",
         (None, Effect::HiddenState) => "noted (`hidden-state`)",
         (None, Effect::Random) => "noted (`random`)",
         (None, Effect::Alias) => "noted (`alias`)",
-        (None, effect) if effect.is_about_files() => "files, noted for what is shared",
+        (None, effect) if effect.is_about_files() => "files, noted if they are shared",
         (None, effect) if effect.is_modelled() => "by the runtime",
         (None, _) => "noted (`kernel-state`)",
     }
@@ -36,7 +36,7 @@ fn place(place: Place<'_>) -> String {
     match place {
         Place::Argument(at) => format!("argument {}", at + 1),
         Place::Stream(at) => format!("the stream at argument {}", at + 1),
-        Place::Behind(at) => format!("what the pointer at argument {} leads to", at + 1),
+        Place::Behind(at) => format!("what the pointer at argument {} points to", at + 1),
         Place::Result => "what is returned".to_owned(),
         Place::Hidden(name) => format!("state `{name}`"),
         Place::Variable(name) => format!("the variable `{name}`"),
@@ -61,9 +61,9 @@ fn length(length: Length) -> String {
         Length::Result(None, factor) => format!("{factor} x the result"),
         Length::Result(Some(at), _) => format!("the result x argument {}", at + 1),
         Length::ResultUpTo(at) => format!("the result{}", most(Some(at))),
-        Length::ResultAndOne(_, limit) => format!("the result and its end{}", most(limit)),
-        Length::Pointed(at) => format!("as argument {} says", at + 1),
-        Length::UpToResult(..) => "up to what is found".to_owned(),
+        Length::ResultAndOne(_, limit) => format!("the result and its terminator{}", most(limit)),
+        Length::Pointed(at) => format!("length given by argument {}", at + 1),
+        Length::UpToResult(..) => "up to the match".to_owned(),
     }
 }
 
@@ -92,45 +92,48 @@ fn routine(name: &str) -> &'static str {
     match name {
         "printf" | "vprintf" => "reads and writes what the format says",
         "scanf" | "vscanf" => "writes what the format and the result say",
-        "mem" | "cmp" | "case" | "wmem" | "wcmp" | "wcase" => "reads both up to where they differ",
-        "cat" | "wcat" => "reads both, writes behind the first",
+        "mem" | "cmp" | "case" | "wmem" | "wcmp" | "wcase" => "reads both up to the first difference",
+        "cat" | "wcat" => "reads both, writes after the first",
         "copyto" => "reads and writes up to the character",
         "int" | "float" => "reads the number",
         "token" | "separate" => "reads the word, writes its end",
-        "backwards" => "reads from the end up to what is found",
-        "vector" => "the pieces, up to the result where they are written",
-        "message" => "the header, the name, the pieces, the control data",
+        "backwards" => "reads from the end back to the match",
+        "vector" => "the buffers, up to the result if they are written",
+        "message" => "the header, the name, the buffers, the control data",
         "poll" => "reads descriptors and events, writes the answers",
         "sort" => "reads and writes the array",
         "environment" => "reads or writes the list of variables",
         "address" => "reads or writes the address, by its family",
-        "locale" => "changes state `locale`, or reads it where there is no new one",
+        "locale" => "changes state `locale`, or reads it if no new one is given",
         _ => panic!("{name} has no words"),
     }
 }
 
 fn page() -> String {
     let mut text = String::from(
-        "# Functions of the C library
+        "# C library functions
 
-What calls of the C library do to memory of the program, and to state inside of the library, is seen by models: `crates/sight/src/models/functions.rs`
-says for each function what it reads and writes. Accesses that are known before the call are announced like any of the program's
-own. Where something is known only afterwards (how much `fgets` has written), the memory is a scheduling point before the call,
-and the detector learns of the rest when it has returned. A race is reported at the line of the call.
+This page lists what RaceHunter knows about each function of the C library. Look a function up here if a summary names it as not
+seen, or to find out whether a race through it can be found.
 
-State inside of the library is an object of its own, named in reports as `strtok (C library)`. Two calls that POSIX and the GNU C
-library allow to disturb each other are a data race on it. Where the library has a lock that POSIX does not ask for (`rand`), the calls
-are scheduling points, and no race.
+Models describe what a call does to the program's memory and to state inside the library; `crates/sight/src/models/functions.rs`
+has one line per function. Accesses that are known before the call are announced like the program's own accesses. If the extent is
+known only afterwards (how much `fgets` has written), the memory is a scheduling point before the call, and the detector learns the
+rest when the call returns. A race is reported at the line of the call.
 
-*Modelled*: all that it does to memory and hidden state is seen. *Modelled in part, noted*: what is in the table is seen, and the call is
-[named as not seen](runtime.md#what-is-not-seen) beside, since there is more. Functions that are neither here nor in the table of reviewed
-functions are noted as `library`: the whitelist has no third answer.
+State inside the library is a separate object, which reports name like `strtok (C library)`. Two calls race on it if POSIX and the
+GNU C library allow them to interfere. Where the library has a lock that POSIX does not require (`rand`), the calls are scheduling
+points but do not race.
 
-Calls that libraries without instrumentation make are seen where they go to one of `memcpy`, `memmove`, `memset`, `memcmp`, `memchr`,
-`strlen` and the most common string functions: the pointers by which such a library calls them are turned to the runtime when the program
-starts. The place is that of the last call that instrumented code has made. What the library does by itself stays unseen, and is noted.
+*Modelled*: RaceHunter sees everything that the function does to memory and hidden state. *Modelled in part, noted*: RaceHunter sees
+what the table says, and also [names the call as not seen](runtime.md#what-is-not-seen), because it does more. A function that is
+neither here nor in the table of reviewed functions is noted as `library`: the whitelist has no third answer.
 
-The tables are written by `RACEHUNTER_BLESS=1 cargo test -p racehunter-sight`.
+Uninstrumented libraries may call `memcpy`, `memmove`, `memset`, `memcmp`, `memchr`, `strlen` and the most common string functions.
+RaceHunter sees these calls, because the runtime redirects the pointers by which such a library calls them when the program starts.
+The reported place is the last call that instrumented code made. Everything else that the library does stays unseen, and is noted.
+
+`RACEHUNTER_BLESS=1 cargo test -p racehunter-sight` writes this page.
 
 ## Models
 
@@ -149,15 +152,16 @@ The tables are written by `RACEHUNTER_BLESS=1 cargo test -p racehunter-sight`.
                 Part::Partly => is_partial = true,
             }
         }
-        let nothing = if is_partial { "nothing" } else { "nothing to see, or by the runtime" };
+        let nothing = if is_partial { "nothing" } else { "nothing to see, or handled by the runtime" };
         let seen = if seen.is_empty() { nothing.to_owned() } else { seen.join("; ") };
         let status = if is_partial { "in part, noted" } else { "modelled" };
         writeln!(text, "| {} | {seen} | {status} |", names.join(", ")).expect("a string");
     }
     text += "
-## What ThreadSanitizer intercepts, and has no model above
+## Other functions that ThreadSanitizer intercepts
 
-*By the runtime*: it has a model in the runtime (locks, threads, time, descriptors, memory), or there is nothing to see.
+These functions have no model above. *By the runtime*: the runtime models the function (locks, threads, time, descriptors, memory), or
+there is nothing to see.
 
 | function | |
 |---|---|
@@ -181,7 +185,7 @@ fn the_page_says_what_the_tables_say() {
     let written = std::fs::read_to_string(document()).unwrap_or_default();
     assert!(
         written == wanted,
-        "docs/libc.md is not what the tables say: RACEHUNTER_BLESS=1 cargo test -p racehunter-sight"
+        "docs/libc.md differs from the tables: RACEHUNTER_BLESS=1 cargo test -p racehunter-sight"
     );
 }
 
@@ -191,7 +195,8 @@ fn everything_that_is_intercepted_is_seen_or_noted() {
     for name in intercepted() {
         let function = of(name);
         let is_reviewed = function.effect != Effect::Unknown || models::of(name).is_some();
-        // A function that touches memory, and neither has a model nor is noted whenever the memory is shared, would hide it.
+        // A function that touches memory, and neither has a model nor is noted whenever the memory is shared, would
+        // hide it.
         let hides = function.effect == Effect::None && !function.touches.is_empty() && !is_modelled(name);
         assert!(is_reviewed || status(name).starts_with("noted"), "{name}");
         assert!(!hides || status(name).contains("noted"), "{name}: {}", status(name));

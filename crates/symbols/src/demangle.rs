@@ -22,7 +22,7 @@ pub fn demangle(name: &str) -> String {
 /// Names that compilers make up, in words. Threads often start with a lambda, so these are seen.
 fn tidy(demangled: &str) -> String {
     let text = demangled.strip_suffix(" const").unwrap_or(demangled).replace("_GLOBAL__N_1", "(anonymous namespace)");
-    // Which of two versions of a library a name is about is of no interest.
+    // Which version of a library a name refers to does not matter.
     let text = text.replace("[abi:cxx11]", "");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();
@@ -48,7 +48,7 @@ fn first_lambda(text: &str) -> Option<(usize, usize)> {
     numbered.into_iter().chain(braced).min()
 }
 
-/// The older Rust scheme looks like a C++ name; only the hash at its end tells.
+/// The older Rust scheme looks like a C++ name; only the hash at its end distinguishes it.
 fn is_rust(name: &str) -> bool {
     let hashed = || name.strip_suffix('E').and_then(|name| name.get(name.len().checked_sub(19)?..));
     name.starts_with("_R") || hashed().is_some_and(|end| end.starts_with("17h"))

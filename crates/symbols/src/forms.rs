@@ -1,4 +1,4 @@
-//! What a value means: from the bytes of a variable to what its type says that they are.
+//! What a value means: from the bytes of a variable to a value of its type.
 
 use gimli::{Dwarf, Reader as _};
 
@@ -27,14 +27,14 @@ pub enum Form {
     Text,
     /// Several values, such as the members of a structure, the elements of an array, and bit fields.
     Parts(Vec<Part>),
-    /// Nothing that has a value of its own.
+    /// Nothing that has a value.
     Other,
 }
 
 /// One of several values in the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What it is called, empty for elements.
+    /// Its name; empty for elements.
     pub name: String,
     /// Where it begins; the lowest bit of the first byte is 0.
     pub first_bit: u64,
@@ -47,23 +47,24 @@ pub struct Part {
 /// Types nest; damaged debug information nests forever.
 const DEEPEST: u32 = 64;
 
-/// Parts of a value that are told apart, and how deep they nest; what has more is not shown anyway. Damaged debug information
-/// could have any number.
+/// Limits on the parts of a value and on their nesting; a value with more is not shown anyway. Damaged debug
+/// information could have any number.
 const MOST_PARTS: usize = 16;
 const NESTED: u32 = 6;
 
 impl TypeWalk<'_> {
-    /// How the bytes at `offset` of a value of the type are read; nothing when debug information does not tell.
+    /// How the bytes at `offset` of a value of the type are read; `None` if debug information does not say.
     pub(crate) fn form(&self, type_place: Place, offset: u64) -> Option<Form> {
         self.form_of(type_place, offset, self.size, 0)
     }
 
-    /// As [`TypeWalk::form`], where all that is known of the offset is that it is 0 if these are all bytes of the value.
+    /// Like [`TypeWalk::form`], where all that is known of the offset is that it is 0 if these are all bytes of the
+    /// value.
     pub(crate) fn form_from_start(&self, type_place: Place) -> Option<Form> {
         if size_of(self.units, type_place, 0)? == self.size {
             return self.form(type_place, 0).filter(|form| *form != Form::Other);
         }
-        // Any part of a text is one, and what a pointer to its first letter leads to.
+        // Any part of a text is a text, and so is what a pointer to its first character points to.
         self.is_text(type_place).then_some(Form::Text)
     }
 
@@ -75,7 +76,7 @@ impl TypeWalk<'_> {
         let (first, bits) = members[at].bits?;
         let row = members[..=at].iter().rev().take_while(|member| member.bits.is_some()).last()?.offset;
         let first_bit = first.checked_sub(8 * row)?;
-        // Structures of so many bytes begin at multiples of it.
+        // Structures of this size begin at multiples of it.
         let alignment = 1 << size_of(self.units, structure, 0)?.trailing_zeros().min(2);
         let begins_there = self.size <= alignment && address.wrapping_sub(row) % alignment == 0;
         if !begins_there || first_bit + bits > 8 * self.size {
@@ -123,7 +124,7 @@ impl TypeWalk<'_> {
         }
         let mut parts = Vec::new();
         for member in touched() {
-            // What the inside of a library type means, its users do not know; of a part nothing can be said.
+            // Users do not know the internals of a library type; nothing can be said about a part.
             if is_reserved(&member.name) || member.offset < offset || member.end() > end {
                 return Some(Form::Other);
             }
@@ -182,7 +183,7 @@ impl TypeWalk<'_> {
     }
 }
 
-/// How values of the type are read that has no parts; nothing when debug information does not tell.
+/// How values of a type without parts are read; `None` if debug information does not say.
 fn form(units: &Units, dwarf: &Dwarf<Bytes>, mut place: Place) -> Option<Form> {
     for _ in 0..DEEPEST {
         let entry = units.entry(place)?;

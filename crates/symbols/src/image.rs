@@ -18,7 +18,7 @@ use crate::{DataSymbol, SymbolsError};
 /// How DWARF is read. Shared ownership instead of borrowing, so that an [`Image`] owns all it needs.
 pub(crate) type Bytes = EndianArcSlice<LittleEndian>;
 
-/// The section with the descriptions of what nobody sees.
+/// The section with the descriptions of what is not seen.
 const UNSEEN: &str = "rh_unseen";
 
 /// One executable or shared library. Addresses are those of the file, before loading.
@@ -29,7 +29,7 @@ pub(crate) struct Image {
     functions: Vec<Named>,
     objects: Vec<Named>,
     thread_locals: Vec<Named>,
-    /// What the compiler plugin has noted about calls that nobody sees, and where that is loaded.
+    /// What the compiler plugin has noted about calls that are not seen, and where that is loaded.
     unseen: (u64, Vec<u8>),
     /// The addresses that are loaded: the first, and the one after the last.
     pub(crate) first: u64,
@@ -51,7 +51,7 @@ impl Image {
             reason: error.to_string(),
         };
         let file = object::File::parse(&*data).map_err(|error| damaged(&error))?;
-        // A section that cannot be read is as good as absent: the rest may still tell much.
+        // A section that cannot be read is treated as absent: the rest may still be useful.
         let section = |id: SectionId| -> Result<Bytes, gimli::Error> {
             let bytes = file
                 .section_by_name(id.name())
@@ -76,7 +76,7 @@ impl Image {
         })
     }
 
-    /// The description of something that nobody sees, at an offset of its section.
+    /// The description of something that is not seen, at an offset of its section.
     pub(crate) fn unseen(&self, offset: u64) -> Option<(u8, String)> {
         let bytes = self.unseen.1.get(usize::try_from(offset).ok()?..)?;
         let (&effect, name) = bytes.split_first()?;
@@ -158,7 +158,7 @@ impl Image {
         variables.form_of_expression(&self.dwarf, function, expression, at)
     }
 
-    /// The part of what an expression in a function leads to that is at an offset, in a block of such values.
+    /// The part at an offset of what an expression in a function points to, in a block of such values.
     pub(crate) fn part_of_expression(
         &self,
         function: (&str, u32),
@@ -207,7 +207,7 @@ fn named(file: &object::File<'_>, kind: SymbolKind) -> Vec<Named> {
     symbols
 }
 
-/// The symbol whose memory holds the address. Assembly code often has no size; then the nearest below it counts.
+/// The symbol whose memory holds the address. Assembly code often has no size; then the nearest symbol below counts.
 fn nearest(symbols: &[Named], address: u64) -> Option<&Named> {
     let after = symbols.partition_point(|symbol| symbol.address <= address);
     let symbol = symbols.get(after.checked_sub(1)?)?;

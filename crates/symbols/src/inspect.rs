@@ -1,4 +1,4 @@
-//! A look at a program before it is run.
+//! Inspects a program before it runs.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use object::{Endianness, Object as _, ObjectSection as _, ReadCache, ReadRef};
 
 use crate::SymbolsError;
 
-/// Sections that only our compiler wrapper and runtime make. Any of them is proof enough.
+/// Sections that only RaceHunter's compiler wrapper and runtime make. Any of them is proof enough.
 const MARKS: [&str; 3] = [".note.racehunter", "rh_sites", ".rh_ir"];
 
 /// What [`inspect()`] saw.
@@ -22,7 +22,7 @@ pub struct Binary {
     pub kind: Kind,
     /// It has DWARF line information.
     pub debug_info: bool,
-    /// The same for the same binary: its build id, or a hash of the file when it has none.
+    /// The same for the same binary: its build id, or a hash of the file if it has none.
     pub identity: String,
 }
 
@@ -52,7 +52,7 @@ impl Binary {
         self.kind == Kind::Instrumented
     }
 
-    /// What the user can do about it, when something is to be done.
+    /// What the user can do about it, if anything.
     #[must_use]
     pub fn help(&self) -> Option<&'static str> {
         match self.kind {
@@ -87,7 +87,7 @@ impl fmt::Display for Binary {
     }
 }
 
-/// Looks at the file without running it.
+/// Inspects the file without running it.
 ///
 /// # Errors
 /// When it cannot be read, or when it starts like a program but is damaged. Everything else, such as a script or a
@@ -161,7 +161,7 @@ fn says_program<'data>(file: &ElfFile64<'data, Endianness, impl ReadRef<'data>>)
         })
 }
 
-/// The machine of an ELF header, when it is not ours.
+/// The machine of an ELF header, if it is not the supported one.
 fn foreign_machine(data: &[u8]) -> Option<String> {
     let bits = data.get(4).copied().unwrap_or(0);
     let machine = u16::from_le_bytes([*data.get(18)?, *data.get(19)?]);
@@ -177,7 +177,7 @@ fn foreign_machine(data: &[u8]) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// FNV-1a: no protection against malice, but enough to tell one build from the next.
+/// FNV-1a: no protection against malice, but enough to distinguish one build from the next.
 fn content_hash(data: &[u8]) -> u64 {
     data.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

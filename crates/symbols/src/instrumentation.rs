@@ -1,8 +1,8 @@
 //! What of a program is instrumented: known from the file, without running it.
 //!
-//! Every instrumented function begins with the same eight bytes, and every call or piece of assembler that instrumentation
-//! cannot see into has a description in a section of its own. That is true whatever linked the program: a build system may
-//! leave our wrapper out, and nothing is lost.
+//! Every instrumented function begins with the same eight bytes, and every call or piece of assembler that
+//! instrumentation cannot see into has a description in a separate section. That holds for any linker: a build system
+//! may bypass the wrapper, and nothing is lost.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -45,11 +45,11 @@ pub struct Instrumentation {
     pub gaps: Vec<(Effect, String)>,
     /// The shared libraries that it is linked with.
     pub libraries: Vec<String>,
-    /// It has a symbol table. Without one the functions that are not instrumented cannot be told.
+    /// It has a symbol table. Without one, functions without instrumentation cannot be identified.
     pub has_symbols: bool,
 }
 
-/// Looks at an instrumented program or shared library. What the archive of the runtime defines is not the program's.
+/// Inspects an instrumented program or shared library. What the archive of the runtime defines is not the program's.
 ///
 /// # Errors
 /// When one of the files cannot be read, or is damaged.
@@ -135,7 +135,7 @@ fn defined_in(archive: &Path) -> Result<BTreeSet<String>, SymbolsError> {
     let mut names = BTreeSet::new();
     for member in ArchiveFile::parse(&*data).map_err(damaged)?.members() {
         let member = member.map_err(damaged)?;
-        // Archives of Rust have members that are no objects.
+        // Rust archives have members that are not objects.
         let Ok(file) = object::File::parse(member.data(&*data).map_err(damaged)?) else { continue };
         let defined = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
         names.extend(defined.filter_map(|symbol| symbol.name().ok().map(str::to_owned)));

@@ -2,9 +2,9 @@
 //!
 //! [`Symbols`] answers what the program itself cannot say about a log of addresses: which function and line a code
 //! address belongs to ([`Symbols::frames`]), which variable or field lies at a data address
-//! ([`Symbols::data_symbol`]), and how the source spells the memory that an access touches
-//! ([`Symbols::expression`]). [`inspect()`] looks at a file before it is run and says in words why it cannot be hunted;
-//! [`instrumentation()`] tells what of it is seen.
+//! ([`Symbols::data_symbol`]), and how the source spells the memory that an access touches ([`Symbols::expression`]).
+//! [`inspect()`] checks a file before it runs and says in words why it cannot be hunted; [`instrumentation()`] says
+//! which parts of it are seen.
 //!
 //! The crate reads ELF and DWARF, nothing else: it knows no events, no processes and no findings beyond the plain
 //! [`Frame`] type. Debug information is input and may be damaged or missing; then answers get poorer, never wrong on
@@ -41,7 +41,7 @@ pub enum SymbolsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// It looks like a program but its structure is damaged.

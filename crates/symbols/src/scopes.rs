@@ -20,7 +20,7 @@ pub(crate) struct Scope<'a> {
 
 /// A step from a value to a part of it.
 enum Part<'t> {
-    /// `.name` and `->name`: a pointer is followed when there is one.
+    /// `.name` and `->name`: a pointer is followed if there is one.
     Member(&'t str),
     /// `[...]`
     Element,
@@ -115,7 +115,7 @@ impl Scope<'_> {
         let simple = simple_name(wanted);
         let mut places = self.globals.iter().map(|variable| variable.place);
         let place = places.find(|place| self.name(*place).as_deref() == Some(simple))?;
-        // A variable in parts is there several times.
+        // A variable in parts appears several times.
         if places.any(|other| other != place && self.name(other).as_deref() == Some(simple)) {
             return None;
         }
@@ -134,7 +134,7 @@ impl Scope<'_> {
         name(self.units, self.dwarf, place)
     }
 
-    /// What a pointer or reference leads to.
+    /// What a pointer or reference points to.
     fn pointee(&self, place: Place) -> Option<Place> {
         let place = self.plain(place);
         let entry = self.units.entry(place)?;
@@ -146,7 +146,7 @@ impl Scope<'_> {
         Some(self.plain(to))
     }
 
-    /// What an array is made of, or what a pointer to its first element leads to.
+    /// The elements of an array, or what a pointer to its first element points to.
     fn element(&self, place: Place) -> Option<Place> {
         let place = self.plain(place);
         let entry = self.units.entry(place)?;
@@ -196,7 +196,7 @@ fn simple_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// How often an expression follows a pointer by stars, and what they are in front of.
+/// How often an expression dereferences a pointer by stars, and the operand of the stars.
 fn stars(expression: &str) -> (usize, &str) {
     let chain = expression.trim_start_matches('*');
     let stars = expression.len() - chain.len();

@@ -16,8 +16,8 @@ use crate::{Binary, SymbolsError, inspect};
 /// A variable, or the part of one that an address means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataSymbol {
-    /// As the source would write it, with the path to the field as far as debug information tells: `queue.count`,
-    /// `table[3].next`. Without debug information the name of the variable, and `+` the offset into it.
+    /// As the source would write it, with the path to the field as far as debug information gives it: `queue.count`,
+    /// `table[3].next`. Without debug information, the name of the variable, and `+` the offset into it.
     pub name: String,
     /// Bytes from the start of the variable.
     pub offset: u64,
@@ -29,7 +29,7 @@ pub struct DataSymbol {
     pub file: String,
     /// Line of the declaration, 0 when unknown.
     pub line: u32,
-    /// How the value there is read, as far as debug information tells.
+    /// How the value there is read, as far as debug information says.
     pub form: Option<Form>,
 }
 
@@ -69,7 +69,7 @@ impl Symbols {
     /// Opens an executable. File names are shown relative to the working directory where they are below it.
     ///
     /// # Errors
-    /// When the file cannot be read or is no ELF file. Missing debug information is not an error.
+    /// If the file cannot be read or is not an ELF file. Missing debug information is not an error.
     pub fn load(executable: &Path) -> Result<Self, SymbolsError> {
         let binary = inspect(executable)?;
         let image = Image::load(executable)?;
@@ -89,7 +89,7 @@ impl Symbols {
         self.frames.get_mut().clear();
     }
 
-    /// Makes a shared library known by its load address alone; how long it is, its file tells. One that is known, or
+    /// Adds a shared library by its load address alone; its length comes from its file. A library that is known, or
     /// cannot be read, changes nothing.
     pub fn add_library(&mut self, base: u64, path: &Path) {
         if self.modules.iter().any(|module| module.base == base && module.path == path) {
@@ -109,8 +109,8 @@ impl Symbols {
         &self.binary
     }
 
-    /// The frames of a return address, innermost first: more than one where functions were inlined, and always at
-    /// least one, which is named `??` when nothing is known.
+    /// The frames of a return address, innermost first: more than one if functions were inlined, and always at least
+    /// one, named `??` if nothing is known.
     #[must_use]
     pub fn frames(&self, code: u64) -> Vec<Frame> {
         if let Some(known) = self.frames.borrow().get(&code) {
@@ -137,8 +137,8 @@ impl Symbols {
         if frames.is_empty() { vec![unknown(library)] } else { frames }
     }
 
-    /// What the compiler plugin has noted about a call that nobody sees: the number of its effect, and a name. The place is
-    /// one in the section of the executable, or an address in a shared library.
+    /// What the compiler plugin has noted about a call that is not seen: the number of its effect, and a name. The
+    /// place is in the section of the executable, or an address in a shared library.
     #[must_use]
     pub fn unseen(&self, place: u64) -> Option<(u8, String)> {
         if let Some(known) = self.executable.unseen(place) {
@@ -203,13 +203,13 @@ impl Symbols {
         let lines = sources.entry(frame.file.clone()).or_insert_with(|| source::lines(Path::new(&frame.file)));
         let name = source::expression(&frame.file, lines.as_ref()?.get(line)?, frame.column, access)?;
         match name.strip_prefix('*') {
-            // `memcpy(q->name, ...)` works on what the name of the array leads to, which is the array.
+            // `memcpy(q->name, ...)` works on what the name of the array points to, which is the array.
             Some(array) if self.executable.is_array((&frame.function, frame.line), array) => Some(array.to_owned()),
             _ => Some(name),
         }
     }
 
-    /// What the source calls the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
+    /// The source's name for the block that it allocates at a frame's place: `*q` for `q = malloc(sizeof *q);`.
     #[must_use]
     pub fn allocated_for(&self, frame: &Frame) -> Option<String> {
         let line = usize::try_from(frame.line.checked_sub(1)?).ok()?;
@@ -280,7 +280,7 @@ pub fn is_own(frame: &Frame) -> bool {
     !frame.file.is_empty() && !is_system_file(&frame.file)
 }
 
-/// Whether a frame is one of Rust's standard library, or of what the compiler puts between it and the program.
+/// Whether a frame belongs to Rust's standard library, or to what the compiler puts between it and the program.
 #[must_use]
 pub fn is_rust_library(frame: &Frame) -> bool {
     frame.file.starts_with("/rustc/") || frame.file.contains("/rustlib/src/") || frame.function == "__rust_try"

@@ -19,7 +19,7 @@ pub(crate) struct TypeWalk<'a> {
 
 /// A part of a structure.
 pub(crate) struct Member {
-    /// Empty for base classes and for structures without a name, whose fields belong to the outer one.
+    /// Empty for base classes and for unnamed structures, whose fields belong to the outer one.
     pub(crate) name: String,
     pub(crate) type_place: Place,
     /// The bytes that hold some of it.
@@ -87,7 +87,7 @@ impl TypeWalk<'_> {
         touched.next().is_none().then_some(found)
     }
 
-    /// What a structure or union is made of, with its bases.
+    /// The members of a structure or union, with its bases.
     pub(crate) fn members(&self, structure: Place) -> Vec<Member> {
         let mut members = Vec::new();
         let Some(mut tree) = self.units.tree(structure) else { return members };

@@ -33,7 +33,7 @@ pub(crate) struct Variables {
     functions: Functions,
 }
 
-/// A variable, or the part of it that the optimiser has given a place of its own.
+/// A variable, or a part of it that the optimiser has placed separately.
 pub(crate) struct Located {
     address: u64,
     pub(crate) place: Place,
@@ -60,7 +60,7 @@ impl Units {
         let mut units = Vec::new();
         let mut headers = dwarf.units();
         while let Ok(Some(header)) = headers.next() {
-            // Units that cannot be parsed are left out; the others stand for themselves.
+            // Units that cannot be parsed are left out; the others remain usable.
             units.extend(dwarf.unit(header));
         }
         Self(units)
@@ -160,7 +160,7 @@ impl Variables {
         let table = if thread_local { &self.thread_locals } else { &self.globals };
         let after = table.partition_point(|variable| variable.address <= address);
         let start = table.get(after.checked_sub(1)?)?.address;
-        // Several DIEs can describe one variable; the first that knows its name and size is taken.
+        // Several DIEs can describe one variable; the first one that has its name and size is used.
         let same = table[..after].iter().rev().take_while(|variable| variable.address == start);
         same.filter_map(|variable| {
             self.describe(dwarf, variable.place, variable.offset(address)?, size, thread_local, paths)
@@ -243,7 +243,7 @@ impl Variables {
         Some((path, walk.form(place, offset % each)))
     }
 
-    /// Whether an expression is an array, which is called by its name and not by what its name leads to.
+    /// Whether an expression is an array, which is named by its name and not by what its name points to.
     pub(crate) fn is_array(&self, dwarf: &Dwarf<Bytes>, (function, line): (&str, u32), expression: &str) -> bool {
         let place = self.scope(dwarf).type_of(function, line, expression);
         let entry = place.and_then(|place| self.units.entry(place));
@@ -267,7 +267,7 @@ fn fixed_locations(dwarf: &Dwarf<Bytes>, unit: &Unit<Bytes>, attribute: &Attribu
     let mut locations = Vec::new();
     let Some(expression) = attribute.exprloc_value() else { return locations };
     let mut operations = expression.operations(unit.encoding());
-    // What the operations so far give: nothing yet, or nothing that stays.
+    // What the operations so far give: nothing yet, or nothing constant.
     let (mut base, mut begins) = (None, 0);
     while let Ok(Some(operation)) = operations.next() {
         base = match (operation, base) {

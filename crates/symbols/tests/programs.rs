@@ -117,7 +117,7 @@ fn a_variable_has_its_declaration_and_its_size() {
 
 #[test]
 fn what_the_optimiser_takes_apart_keeps_its_name() {
-    // Each member of a structure that nobody else sees becomes a variable.
+    // Each member of a structure that no other code sees becomes a variable.
     let code = "static struct { int a; long b; int c[2]; } s;
         void set(int i) { s.a = i; s.b = i; s.c[1] = i; } long get(void) { return s.a + s.b + s.c[1]; }
         int main(int n, char **v) { (void)v; set(n); return (int)get(); }";
@@ -171,7 +171,8 @@ fn expressions_have_the_types_of_what_they_name() {
     assert_eq!(flags(row), Some(Form::Parts(vec![part("", 0, 3, Form::Unsigned)])));
     assert_eq!(flags(row + 1), None);
 
-    // Of a block that holds one queue each byte has its name; where a pointer could lead into something larger none has.
+    // In a block that holds one queue, each byte has its name; where a pointer could point into something larger,
+    // none has.
     let count = (40, 4, 192);
     let named = |expression: &str, place| symbols.part_of(&frame("members"), expression, place);
     assert_eq!(named("*q", count), Some(("q->count".to_owned(), Some(Form::Signed))));
@@ -327,7 +328,7 @@ fn files_that_cannot_be_hunted_say_why() {
     assert_eq!(build(&["-c"], "object.o"), Kind::Object);
     assert_eq!(build(&["-shared", "-fPIC"], "library.so"), Kind::Library);
 
-    // Our mark in a section of its own, as the compiler wrapper leaves it.
+    // RaceHunter's mark in a separate section, as the compiler wrapper leaves it.
     std::fs::write(at("mark.c"), "__attribute__((section(\"rh_sites\"), used)) static char sites[4];")
         .expect("written");
     let mark = at("mark.c");
@@ -360,7 +361,7 @@ fn the_identity_changes_with_the_program() {
     assert_eq!(identity(&["-Wl,--build-id=0x0123abcd"]), "0123abcd");
 }
 
-/// Whatever is damaged in a program, there are answers and no panic.
+/// Any damaged program gives answers and no panic.
 #[test]
 fn damaged_debug_information_is_survived() {
     let program = Program::compile("clang-22", "variables.c", &["-g", "-O1"]);

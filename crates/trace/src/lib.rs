@@ -8,10 +8,10 @@
 //! Traces come from three places: files in the `.rht` format ([`mod@file`]), the `.std` text form that other tools of the
 //! field use ([`text`]), and the log of an execution ([`recording`]). They are written to the first two.
 //!
-//! The crate knows nothing of analyses. It promises that no input, however broken or hostile, makes it panic or ask for
-//! memory that is out of proportion to the input: errors are values of [`Error`] that name the place. It does not judge
-//! what a trace says: a release without an acquire is a fine sequence of events, and whoever draws conclusions checks
-//! what they rest on.
+//! The crate knows nothing of analyses. It promises that no input, however broken or hostile, makes it panic or
+//! allocate memory out of proportion to the input: errors are values of [`Error`] that name the place. It does not
+//! judge what a trace says: a release without an acquire is a valid sequence of events, and code that draws
+//! conclusions checks its own premises.
 //!
 //! Start reading at [`Op`], then [`Trace`].
 #![deny(unsafe_code)]

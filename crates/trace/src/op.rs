@@ -26,9 +26,9 @@ pub enum Op {
     TryFailed = 9,
     /// The thread named by the object comes into being.
     Fork = 10,
-    /// The thread named by the object is over, and this one knows.
+    /// The thread named by the object has ended, and this one knows.
     Join = 11,
-    /// The thread chose where to go on. Which reads decided is in the dependences, or is not known.
+    /// The thread chose a branch. The dependences say which reads decided, if that is known.
     Branch = 12,
     /// A function begins.
     Enter = 13,
@@ -40,7 +40,7 @@ pub enum Op {
     End = 16,
     /// Waiting for a condition variable begins; its mutex was released just before.
     Wait = 17,
-    /// The wait is over; the mutex is acquired next.
+    /// The wait has ended; the mutex is acquired next.
     Wake = 18,
     /// One waiter of a condition variable is woken.
     Signal = 19,
@@ -50,7 +50,7 @@ pub enum Op {
     Post = 21,
     /// A semaphore is decremented, or an attempt at it failed.
     Down = 22,
-    /// The thread has come to a barrier.
+    /// The thread has arrived at a barrier.
     Arrive = 23,
     /// The thread has passed a barrier.
     Depart = 24,
@@ -66,7 +66,8 @@ pub enum Op {
     TryJoin = 29,
 }
 
-/// What kind of thing an event is about. Objects of different kinds are different, whatever their names.
+/// The kind of thing that an event concerns. Objects of different kinds are different, even if they have the same
+/// name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subject {
     /// A location in memory.

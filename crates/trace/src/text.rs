@@ -7,10 +7,11 @@
 //! T1|r(V0)|20
 //! ```
 //!
-//! A line has a thread, an operation with its object, and a location, which we call site. Besides `r`, `w`, `acq`, `rel`,
-//! `fork`, `join`, `begin` and `end` there are the words of [`Op::word`]. A `+` before the word marks a part of the
-//! operation before (see [`Event::part`]), a `?` before all that an event before which its thread chose where to go on (see
-//! [`Event::chose`]), as if `br` came before it. Empty lines and lines that begin with `#` mean nothing.
+//! A line has a thread, an operation with its object, and a location, which RaceHunter calls a site. Besides `r`,
+//! `w`, `acq`, `rel`, `fork`, `join`, `begin` and `end` there are the words of [`Op::word`]. A `+` before the word
+//! marks a part of the operation before (see [`Event::part`]). A `?` before everything marks an event before which
+//! its thread chose a branch (see [`Event::chose`]), as if `br` came before it. Empty lines and lines that begin with
+//! `#` have no meaning.
 //!
 //! # Dependences
 //!
@@ -23,9 +24,9 @@
 //! T2|w(p)|22|value(21) decision(18~1)
 //! ```
 //!
-//! `18` is the latest earlier read of this thread at site 18, `18~1` the one before it, and so on. One such field makes
-//! the dependences of the whole trace known: events without one have none. One `br` or `?` makes branches known. For traces
-//! that have neither although they were looked for there are the lines `#! dependences` and `#! branches`.
+//! `18` is the latest earlier read of this thread at site 18, `18~1` the one before it, and so on. One such field
+//! makes the dependences of the whole trace known: events without one have none. One `br` or `?` makes branches
+//! known. The lines `#! dependences` and `#! branches` are for traces that have none although they were recorded.
 //!
 //! Characters that would be misunderstood within a name are written as `%` and two hexadecimal digits.
 

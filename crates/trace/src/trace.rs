@@ -16,11 +16,11 @@ pub struct Event {
     pub thread: u16,
     /// What it did.
     pub op: Op,
-    /// True when it belongs together with the event before it of the same thread: one operation of the program can be
+    /// True if it belongs together with the event before it of the same thread: one operation of the program can be
     /// several events (an access to memory that others access in parts, a wait that first releases a mutex).
     pub part: bool,
-    /// True when the thread chose where to go on after its event before this one: the same as an [`Op::Branch`] between
-    /// the two, without an event of its own.
+    /// True if the thread chose a branch between its previous event and this one: the same as an [`Op::Branch`]
+    /// between the two, without a separate event.
     pub chose: bool,
     /// What it did it to: an index into the objects, the number of another thread, or [`NO_OBJECT`], as
     /// [`Op::subject`] says.
@@ -43,8 +43,8 @@ pub struct Object {
 pub enum Via {
     /// Its value takes part in the value that the event writes.
     Value,
-    /// Its value decides what the event is or whether it comes to it: the condition of a branch, the address of an
-    /// access, the lock that is taken, a divisor, an argument of code that cannot be seen.
+    /// Its value decides what the event is or whether the thread reaches it: the condition of a branch, the address
+    /// of an access, the lock that is taken, a divisor, an argument of code that cannot be seen.
     Decision,
 }
 
@@ -179,7 +179,7 @@ impl Trace {
         Op::ALL[usize::from(self.op[id as usize] & !(PART | CHOSE))]
     }
 
-    /// True when the thread of an event chose where to go on before it, or the event is that choice.
+    /// True if the thread of an event chose a branch before it, or the event is that choice.
     #[must_use]
     pub fn follows_choice(&self, id: EventId) -> bool {
         self.op[id as usize] & CHOSE != 0 || self.op(id) == Op::Branch
@@ -350,7 +350,7 @@ impl TraceBuilder {
         Ok(number)
     }
 
-    /// Makes room for so many more events.
+    /// Reserves room for this many more events.
     pub fn reserve(&mut self, events: usize) {
         self.trace.thread.reserve(events);
         self.trace.op.reserve(events);

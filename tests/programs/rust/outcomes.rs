@@ -53,7 +53,7 @@ fn locks_in_both_orders() {
     thread.join().unwrap();
 }
 
-/// The panic of the other thread is reported, not that of the one that asks for its result.
+/// The panic of the other thread is reported, not that of the thread that asks for its result.
 #[test]
 fn panics_in_another_thread() {
     let flag = Arc::new(AtomicUsize::new(0));

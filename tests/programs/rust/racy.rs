@@ -90,7 +90,7 @@ fn freed_node() {
     });
 }
 
-/// The flag is set outside of the lock: the wake-up can come before the wait.
+/// The flag is set outside the lock: the wake-up can come before the wait.
 #[test]
 fn missed_wake_up() {
     let state = Arc::new((AtomicBool::new(false), Mutex::new(()), Condvar::new()));

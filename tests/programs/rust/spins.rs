@@ -1,4 +1,4 @@
-//! Threads that wait for others by looking again and again.
+//! Threads that wait for others by reading repeatedly.
 #![cfg(test)]
 
 use std::hint::spin_loop;
@@ -23,7 +23,7 @@ fn in_a_loop_of_its_own() {
     });
 }
 
-/// The loop is in a function of its own: what hooks leave behind is below its frame.
+/// The loop is in a separate function: what hooks leave behind is below its frame.
 fn poll(state: &AtomicU8) -> Option<u8> {
     loop {
         match state.load(Ordering::Acquire) {

@@ -1,7 +1,8 @@
 //! Bugs of threads in published versions of crates: `cargo xtask bench advisories [--runs N] [--time T] [NAME...]`.
 //!
-//! A test of our own uses each crate as its documentation allows it. It is hunted in with the version that has the bug, where it must be
-//! found, and with the version that repairs it, where nothing may be reported. What there is, is data: `benches/advisories.toml`.
+//! A test of this project uses each crate as its documentation allows. It is hunted with the buggy version, where the
+//! bug must be found, and with the repaired version, where nothing may be reported. `benches/advisories.toml` lists
+//! the advisories.
 
 use super::{Answer, Choice, at, cargo, cargo_racehunter, home, plain, write_crate};
 use crate::table::{Align, Table, thousands, time};
@@ -133,13 +134,13 @@ fn manifest(Advisory { name, features, test, .. }: &Advisory, version: &str) -> 
     )
 }
 
-/// The name of our own package. No package in the registry has it.
+/// The name of the test package. No package in the registry has it.
 fn package(test: &str) -> String {
     format!("hunt-{}", test.replace('_', "-"))
 }
 
-/// Cargo resolves what can be had. A version that was withdrawn can be had only by a lock file: that of the patched one, with the
-/// version and the checksum of the other.
+/// Cargo resolves available versions only. A withdrawn version is available only through a lock file: that of the
+/// patched one, with the version and the checksum of the other.
 fn provide_lock(advisory: &Advisory, version: &str, place: &Path) -> Result<(), String> {
     let file = place.join("Cargo.lock");
     if file.is_file() {

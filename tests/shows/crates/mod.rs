@@ -50,12 +50,12 @@ fn cargo_racehunter() -> Command {
     command
 }
 
-/// A small crate in a directory of its own.
+/// A small crate in its own directory.
 fn write_crate(place: &Path, manifest: &str, source: &str) -> Result<(), String> {
     fs::create_dir_all(place.join("src")).map_err(|error| at(place, error))?;
     for (name, content) in [("Cargo.toml", manifest), ("src/lib.rs", source)] {
         let file = place.join(name);
-        // Cargo looks at the times of files.
+        // Cargo compares the times of files.
         if fs::read_to_string(&file).ok().as_deref() != Some(content) {
             fs::write(&file, content).map_err(|error| at(&file, error))?;
         }
@@ -115,7 +115,7 @@ struct Choice<'a> {
     runs: &'a str,
     /// Time for each test, at most.
     limit: &'a str,
-    /// Names of what to look at; none means all.
+    /// Names of the selected items; none means all.
     names: Vec<&'a str>,
 }
 

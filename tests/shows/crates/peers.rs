@@ -1,7 +1,7 @@
 //! The same tests by RaceHunter, Shuttle, loom and ThreadSanitizer: `cargo xtask bench peers [--runs N] [--time T]`.
 //!
-//! The tests are in `benches/peers`: six bugs, and one correct program for the number of executions in a second. All tools run on this machine,
-//! one after the other, in one run of this command.
+//! The tests are in `benches/peers`: six bugs, and one correct program for the number of executions per second. All
+//! tools run on this machine, one after the other, in one run of this command.
 
 use super::{Answer, at, cargo, cargo_racehunter, home, plain};
 use crate::table::{Align, Table, thousands};
@@ -21,7 +21,7 @@ const TESTS: [&str; 7] = [
     "speed_counter",
 ];
 
-/// Runs of a program with ThreadSanitizer, which looks at the schedules that happen to come.
+/// Runs of a program with ThreadSanitizer, which checks the schedules that happen to occur.
 const TRIES: u32 = 10;
 /// No test of a peer takes longer, unless it hangs: that is what a deadlock is without a tool that sees it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,7 +32,7 @@ enum Outcome {
     /// The bug was found.
     Found,
     Nothing,
-    /// It did not come to an end, and does not say why.
+    /// It did not end, and does not say why.
     Hangs,
 }
 
@@ -152,7 +152,7 @@ fn by_library(place: &Path, tool: &'static str, feature: &str, source: &str) -> 
     Ok(Row { tool, changed: marked(source, feature), outcomes, speed, remark: String::new() })
 }
 
-/// ThreadSanitizer is unstable in Rust; a stable compiler can be told to take it all the same.
+/// ThreadSanitizer is unstable in Rust; a stable compiler accepts it with `RUSTC_BOOTSTRAP`.
 fn sanitized(place: &Path) -> Result<Row, String> {
     let mut command = plain(cargo());
     command.args(["test", "--no-run", "--target", "x86_64-unknown-linux-gnu"]).env("RUSTC_BOOTSTRAP", "1");
@@ -164,7 +164,8 @@ fn sanitized(place: &Path) -> Result<Row, String> {
         for _ in 0..TRIES {
             let (said, ended) = run(&program, name)?;
             let reports = said.lines().filter(|line| line.starts_with("SUMMARY: ThreadSanitizer"));
-            // Of the standard library it knows nothing; what it says about that is counted for the correct program only.
+            // It knows nothing of the standard library; its reports about that are counted for the correct program
+            // only.
             let own = reports.clone().any(|line| line.contains("src/lib.rs") && !line.contains("/rustc/"));
             match () {
                 () if own || name == TESTS[6] && reports.count() > 0 => outcome = Outcome::Found,

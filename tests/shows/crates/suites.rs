@@ -34,7 +34,7 @@ struct Suite {
     /// Tests, by their whole names, that assert what holds only if threads come in time. Under some schedules they fail, and rightly.
     #[serde(default)]
     timed: Vec<String>,
-    /// What its tests depend on depends on it: that is this copy, too.
+    /// The dependencies of its tests depend on it: they must use this copy too.
     #[serde(default)]
     patch: bool,
     /// Crates that only its benchmarks need.
@@ -219,7 +219,7 @@ fn source(suite: &Suite) -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// The manifest of a crate that is a workspace of its own, and has no benchmarks.
+/// The manifest of a crate as a separate workspace, without benchmarks.
 fn adapted(suite: &Suite, manifest: &str) -> Result<String, String> {
     let mut manifest: toml::Table = manifest.parse().map_err(|error| format!("{}: {error}", suite.name))?;
     manifest.remove("bench");

@@ -75,8 +75,9 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Prints a row for every test of the projects with these names, or of all; says whether every outcome is right and nothing diverged.
-/// Findings are no failure here: a project may have races, and whether they are real is for a reader to judge.
+/// Prints a row for every test of the projects with these names, or of all; returns whether every outcome is right
+/// and nothing diverged. Findings are not a failure here: a project may have races, and a reader has to judge whether
+/// they are real.
 pub fn show(words: &[&str]) -> Result<bool, String> {
     let options = Options::read(words)?;
     let file = root().join("benches/projects.toml");
@@ -131,7 +132,8 @@ struct Built {
     ours: PathBuf,
 }
 
-/// Builds a project with the plain compiler and with ours. An earlier build by the same script, runtime and plugin is taken as it is.
+/// Builds a project with the plain compiler and with RaceHunter's. An earlier build by the same script, runtime and
+/// plugin is reused.
 fn build(project: &Project, source: &Source, directory: &Path) -> Result<(String, Built), String> {
     let home = directory.join(&project.name);
     let tool = tool::path();

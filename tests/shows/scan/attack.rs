@@ -1,4 +1,4 @@
-//! Attempts to show that a program that is said to have no race has one.
+//! Attempts to show a race in a program that was called race-free.
 
 use super::{Task, scan};
 use racehunter_e2e::Workshop;
@@ -14,8 +14,8 @@ pub fn attack(task: &Task, patience: &str) -> Option<String> {
     Some(format!("{}: {}", task.name, race.message))
 }
 
-/// Takes away from a program what may have kept its threads apart, one thing at a time; what is still said to have no race,
-/// and is shown to have one.
+/// Removes from a program what may have kept its threads apart, one thing at a time; returns the programs that are
+/// still called race-free but are shown to have a race.
 pub fn mutants(task: &Task, patience: &str) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(&task.source).map_err(|error| error.to_string())?;
     let extension = task.source.extension().unwrap_or_default().to_string_lossy().into_owned();

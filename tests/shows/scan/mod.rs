@@ -1,9 +1,10 @@
-//! `cargo xtask bench static`: what `racehunter scan` says about programs whose races are known, by tier, and how long it
-//! takes. With `--targets` they are those below `targets/` too; with `--tasks DIRECTORY` they are verification tasks: sources
-//! with their verdicts in YAML files beside them; with `--labels DIRECTORY` programs of other tools' tests, at any depth, whose lines are
-//! labelled in comments: `RACE!` for one that races, `NORACE` for one that does not (`--cflags` is for these). With `--attack TIME` every program that is said to have no race is hunted for
-//! so long, with `--mutants` every program that comes of taking away a lock or a wait and is still said to have none, too. With
-//! `--real` they are real programs, of which nothing is known.
+//! `cargo xtask bench static`: what `racehunter scan` says about programs whose races are known, by tier, and how
+//! long it takes. `--targets` adds the programs below `targets/`. `--tasks DIRECTORY` scans verification tasks:
+//! sources with their verdicts in YAML files beside them. `--labels DIRECTORY` scans programs of other tools' tests,
+//! at any depth, whose lines are labelled in comments: `RACE!` for a line that races, `NORACE` for one that does not
+//! (`--cflags` is for these). `--attack TIME` hunts every program that was called race-free for that long, and
+//! `--mutants` also every program that results from removing a lock or a wait and is still called race-free. `--real`
+//! scans real programs, of which nothing is known.
 
 mod attack;
 mod real;
@@ -128,7 +129,7 @@ fn request(words: &[&str]) -> Result<Request, String> {
     Ok(request)
 }
 
-/// The programs that the tests look at.
+/// The programs that the tests scan.
 fn own(with_targets: bool) -> Result<Vec<Task>, String> {
     let directory = tool::root().join("tests/programs/scan");
     let mut all = Vec::new();
@@ -165,8 +166,8 @@ fn tasks(directory: &Path) -> Result<Vec<Task>, String> {
     Ok(all)
 }
 
-/// Programs with threads that have a label. A label is about its line: a program has a race if one of its lines has, and none that is
-/// known if there are only lines without.
+/// Programs with threads that have a label. A label applies to its line: a program has a race if one of its lines
+/// has, and none that is known if there are only lines without.
 fn labelled(directory: &Path, cflags: Option<&String>) -> Result<Vec<Task>, String> {
     let mut all = Vec::new();
     let mut work = vec![directory.to_path_buf()];

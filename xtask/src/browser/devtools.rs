@@ -19,7 +19,7 @@ pub struct Tab {
     from: BufReader<File>,
     last: u64,
     session: Option<String>,
-    /// What the browser told without being asked.
+    /// What the browser sent unasked.
     pub events: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ impl Tab {
         }
     }
 
-    /// Waits for something that the browser tells by itself.
+    /// Waits for an event that the browser sends unasked.
     pub fn wait_for(&mut self, event: &str) -> Result<()> {
         loop {
             if let Some(at) = self.events.iter().position(|told| told["method"] == event) {
@@ -101,7 +101,7 @@ impl Tab {
         Ok(answer["result"]["value"].take())
     }
 
-    /// Goes to a page of so many pixels, and waits until it is there.
+    /// Opens a page in a window of the given size, and waits until it is loaded.
     pub fn visit(&mut self, page: &Path, width: u32, height: u32) -> Result<()> {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.call("Emulation.setDeviceMetricsOverride", &size)?;
@@ -119,12 +119,12 @@ impl Tab {
         self.call("Input.dispatchMouseEvent", &event).map(drop)
     }
 
-    /// What the page looks like, as PNG: the window.
+    /// A screenshot of the window, as PNG.
     pub fn screenshot(&mut self, file: &Path) -> Result<()> {
         self.capture(file, &json!({ "format": "png" }))
     }
 
-    /// What a part of the page looks like, wherever it is.
+    /// A screenshot of a part of the page, wherever it is.
     pub fn picture(&mut self, of: &str, file: &Path) -> Result<()> {
         let place = self.evaluate(&format!(
             "(() => {{ const box = {of}.getBoundingClientRect(); return {{ x: box.x + scrollX, y: box.y + scrollY, \

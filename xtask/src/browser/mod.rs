@@ -1,8 +1,8 @@
 //! `cargo xtask browser`: the page of `racehunter report --html` in a real browser: it renders, reacts, and fits.
 //!
-//! It hunts five programs of different kinds, makes the page, and checks in headless Chromium that it shows what it should,
-//! in light and dark, on a narrow window and without JavaScript. What it looked like is left as pictures; those of the five
-//! findings are what `docs/pictures` has.
+//! It hunts five programs of different kinds, writes the page, and checks in headless Chromium that it shows what it
+//! should, in light and dark mode, in a narrow window and without JavaScript. It leaves screenshots; `docs/pictures`
+//! has those of the five findings.
 
 mod devtools;
 
@@ -26,7 +26,7 @@ const PROGRAMS: [&str; 5] = [
 /// Pixels of a window as most people have it.
 const WIDE: u32 = 1000;
 
-/// Hunts, makes the page and looks at it.
+/// Hunts, writes the page and checks it.
 pub fn run(kit: &Kit) -> Result<()> {
     packages::need(packages::BROWSER)?;
     let directory = target().join("browser");
@@ -53,8 +53,8 @@ pub fn run(kit: &Kit) -> Result<()> {
     if check.failed > 0 { bail!("{} of the checks failed", check.failed) } else { Ok(()) }
 }
 
-/// What every reader gets, with or without a script: places with their sources, drawings that are there to be seen,
-/// every step in a table, how to replay.
+/// What every reader gets, with or without JavaScript: places with their sources, visible drawings, every step in a
+/// table, and the replay command.
 const ESSENTIALS: &str = "(() => {
     const seen = (item) => { const box = item.getBoundingClientRect(); return box.width > 20 && box.height > 10; };
     const all = (selector) => [...document.querySelectorAll(selector)];
@@ -70,7 +70,7 @@ const ESSENTIALS: &str = "(() => {
     };
 })()";
 
-/// The least contrast of text with what is behind it, and where that is. What is read easily has 4.5 or more.
+/// The lowest contrast of text against its background, and where it is. Readable text has 4.5 or more.
 const CONTRAST: &str = "(() => {
     const channels = (color) => color.match(/[\\d.]+/g).map(Number);
     const light = (color) => {
@@ -95,7 +95,7 @@ const CONTRAST: &str = "(() => {
     return least;
 })()";
 
-/// What is wider than the window, and not in something that can be scrolled.
+/// What is wider than the window, and not inside something that can be scrolled.
 const STICKS_OUT: &str = "[...document.querySelectorAll('body *')].filter((item) => {
     if (item.getBoundingClientRect().right <= innerWidth + 0.5) return false;
     for (let at = item.parentElement; at; at = at.parentElement) {
@@ -111,7 +111,7 @@ fn section(kind: &str) -> String {
     )
 }
 
-/// Looks at the page, and counts what is wrong with it.
+/// Checks the page, and counts what is wrong with it.
 struct Check<'a> {
     tab: &'a mut Tab,
     failed: u32,

@@ -1,7 +1,7 @@
 //! Where a schedule comes in the search: what it does that counts.
 
-use crate::past::mix;
 use racehunter_explore::{Decision, Loader, Saver, Step, Unusable, Variable};
+use racehunter_log::mix;
 
 /// Where a schedule comes in the search. The order of the fields is the order of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

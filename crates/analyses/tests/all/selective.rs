@@ -4,8 +4,9 @@ use crate::common::config;
 use crate::common::figures::figures;
 use proptest::prelude::*;
 use racehunter_analyses::Walks;
+use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape};
-use racehunter_explore::{Analysis, Execution, Kind, Observe, Outcome, Plan, Style, Tail, Tracked};
+use racehunter_explore::{Analysis, Execution, Observe, Outcome, Plan, Style, Tail, Tracked};
 
 /// The variables of an execution, each with the sites of its plain accesses.
 fn variables(execution: &Execution) -> Vec<(Tracked, Vec<u32>)> {

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use racehunter_analyses::{Bounds, Options, Strategy, Technique, ThreadBound, nth_order, orders_needed};
 use racehunter_explore::model::{ModelExecutor, Program, order};
 use racehunter_explore::{
-    Budget, Bug, Campaign, Causes, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Part, Plan, Points,
-    Portfolio, Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
+    Budget, Bug, Campaign, Execution, Going, LastVariables, MOST_CHANGED, Outcome, Part, Plan, Points, Portfolio,
+    Progress, Style, Switch, Tail, Variable, decisions, part_priority, path_priority,
 };
+use racehunter_log::{EventNumber, History};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where an execution stands before it is continued by priorities.
@@ -115,7 +116,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
         for number in 0..orders {
             let mut see = |execution: Execution| {
                 all_threads_at_once &= number > 0 || execution.threads == threads;
-                expected.classes.insert(Causes::new(&execution).before(u64::MAX));
+                expected.classes.insert(History::new(&execution.records).before(EventNumber(u64::MAX)));
                 expected.orders.insert(order(&execution));
                 expected.bugs.extend(execution.bugs());
             };
@@ -149,7 +150,7 @@ fn check(program: Program, lazy: bool, bound: u32, variables: u32) -> Result<(),
     let executions = || recorder.runs.iter().map(|(_, execution)| execution);
     let kept = Expected {
         orders: executions().map(order).collect(),
-        classes: executions().map(|execution| Causes::new(execution).before(u64::MAX)).collect(),
+        classes: executions().map(|execution| History::new(&execution.records).before(EventNumber(u64::MAX))).collect(),
         bugs: found(&summary),
     };
     let all = Expected { orders: kept.orders.clone(), ..least };
@@ -184,7 +185,7 @@ proptest! {
         if !whole.coverage.complete {
             return Err(TestCaseError::reject("too many schedules"));
         }
-        let class = |execution: &Execution| Causes::new(execution).before(u64::MAX);
+        let class = |execution: &Execution| History::new(&execution.records).before(EventNumber(u64::MAX));
         let (mut orders, mut classes, mut bugs) = (BTreeMap::<Vec<u32>, u32>::new(), BTreeSet::new(), BTreeSet::new());
         let mut common = BTreeSet::new();
         for number in 1..=of {

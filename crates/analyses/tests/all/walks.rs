@@ -2,8 +2,9 @@
 
 use crate::common::figures::figures;
 use racehunter_analyses::Walks;
+use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
-use racehunter_explore::{Analysis, Execution, Kind, Outcome, Plan, Style, Tail, Tracked};
+use racehunter_explore::{Analysis, Execution, Outcome, Plan, Style, Tail, Tracked};
 
 fn failed(execution: &Execution) -> bool {
     matches!(execution.outcome, Outcome::Asserted { .. } | Outcome::Deadlock)

@@ -101,6 +101,12 @@ impl Campaign<'_> {
         if has(Escape::FutexWait) {
             assumes.push("waits on a futex with a deadline end by a wake-up or a time-out".to_owned());
         }
+        if has(Escape::WeakExchange) {
+            assumes.push("a weak compare-exchange fails only if the value differs".to_owned());
+        }
+        if has(Escape::Excused) {
+            assumes.push("races on the standard streams, and those that annotations excuse, do not count".to_owned());
+        }
         if has(Escape::SmallStack) {
             assumes.push("stacks are large enough".to_owned());
         }
@@ -145,7 +151,7 @@ impl Campaign<'_> {
                 say(remaining, "execution", "to go in this stage, by estimate");
             }
         }
-        say(self.untold, "finding", "seen and not looked into: there was no time left");
+        say(self.unreported, "finding", "seen and not looked into: there was no time left");
         say(counts.diverged, "execution", "diverged from the plan");
         say(counts.given_up, "target", "given up after diverging again");
         say(counts.limited, "execution", "stopped by a limit");

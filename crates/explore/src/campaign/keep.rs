@@ -79,9 +79,16 @@ impl Campaign<'_> {
                 ..Plan::default()
             };
             self.known.insert(bug.clone());
-            self.found.push(Found { bug, execution, switches, repeat, preemptions: input.number()?, glimpse: None });
+            self.found.push(Found {
+                bug,
+                execution,
+                switches,
+                repeat,
+                preemptions: input.number()?,
+                unreplayable: None,
+            });
         }
-        self.told = self.found.len();
+        self.reported = self.found.len();
         self.sites = input.numbers()?.into_iter().collect();
         self.places = input.numbers()?.into_iter().collect();
         let [threads, events] = input.numbers::<u64>()?[..] else { return Err(Unusable::Damaged) };

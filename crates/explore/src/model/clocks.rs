@@ -1,16 +1,8 @@
 //! Happens-before by vector clocks, in the most direct way.
 
-use crate::{Kind, Record};
+use super::state::Operation;
+use racehunter_log::{Event, RaceAccess, RaceSide, Record, ThreadId, VectorClock};
 use std::collections::{HashMap, HashSet};
-
-type Clock = HashMap<u32, u64>;
-
-fn join(into: &mut Clock, from: &Clock) {
-    for (&thread, &time) in from {
-        let entry = into.entry(thread).or_insert(0);
-        *entry = time.max(*entry);
-    }
-}
 
 /// What carries order from one thread to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,75 +16,90 @@ pub(super) enum Carrier {
 }
 
 #[derive(Clone, Debug)]
-struct Access {
-    record: Record,
-    time: u64,
+struct PastAccess {
+    operation: Operation,
+    time: u32,
 }
 
 /// Order and past accesses of an execution.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clocks {
-    threads: HashMap<u32, Clock>,
-    carriers: HashMap<Carrier, Clock>,
-    accesses: HashMap<u64, Vec<Access>>,
+    threads: HashMap<u32, VectorClock>,
+    carriers: HashMap<Carrier, VectorClock>,
+    accesses: HashMap<u64, Vec<PastAccess>>,
     /// Races: the earlier and the later access, each pair of places once.
-    pub races: Vec<(Record, Record)>,
+    pub races: Vec<(Operation, Operation)>,
     places: HashSet<(u64, u64)>,
 }
 
 impl Clocks {
-    fn clock(&mut self, thread: u32) -> &mut Clock {
-        self.threads.entry(thread).or_insert_with(|| Clock::from([(thread, 1)]))
+    fn clock(&mut self, thread: u32) -> &mut VectorClock {
+        self.threads.entry(thread).or_insert_with(|| {
+            let mut clock = VectorClock::default();
+            clock.increment(ThreadId(thread));
+            clock
+        })
     }
 
     /// `child` begins after everything that `parent` did so far.
     pub fn create(&mut self, parent: u32, child: u32) {
         let known = self.clock(parent).clone();
-        join(self.clock(child), &known);
+        self.clock(child).join(&known);
         self.tick(parent);
     }
 
-    /// What `thread` did so far is before whoever acquires from the carrier later.
+    /// What `thread` did so far comes before what other threads do after they acquire from the carrier.
     pub fn release(&mut self, thread: u32, carrier: Carrier) {
         let known = self.clock(thread).clone();
-        join(self.carriers.entry(carrier).or_default(), &known);
+        self.carriers.entry(carrier).or_default().join(&known);
         self.tick(thread);
     }
 
     /// `thread` goes on after everything that was released to the carrier.
     pub fn acquire(&mut self, thread: u32, carrier: Carrier) {
         let known = self.carriers.get(&carrier).cloned().unwrap_or_default();
-        join(self.clock(thread), &known);
+        self.clock(thread).join(&known);
     }
 
     fn tick(&mut self, thread: u32) {
-        *self.clock(thread).entry(thread).or_insert(0) += 1;
+        self.clock(thread).increment(ThreadId(thread));
     }
 
     /// An access happens: compares it with all earlier ones to the same variable.
-    pub fn access(&mut self, record: Record) {
-        let clock = self.clock(record.thread).clone();
-        let earlier = self.accesses.entry(record.object).or_default();
+    pub fn access(&mut self, operation: Operation) {
+        let Some(access) = operation.event.access() else { return };
+        let thread = operation.thread();
+        let clock = self.clock(thread).clone();
+        let earlier = self.accesses.entry(operation.object()).or_default();
         for past in earlier.iter() {
-            let conflict = past.record.kind.is_write() || record.kind.is_write();
-            let both_atomic = past.record.kind.is_atomic() && record.kind.is_atomic();
-            let ordered = past.time <= clock.get(&past.record.thread).copied().unwrap_or(0);
-            if past.record.thread != record.thread && conflict && !both_atomic && !ordered {
-                let (a, b) = (past.record.code, record.code);
+            let Some(past_access) = past.operation.event.access() else { continue };
+            let conflict = past_access.mode.writes() || access.mode.writes();
+            let both_atomic = past_access.mode.is_atomic() && access.mode.is_atomic();
+            let ordered = clock.includes(past.operation.at.thread, past.time);
+            if past.operation.thread() != thread && conflict && !both_atomic && !ordered {
+                let (a, b) = (past.operation.code(), operation.code());
                 if self.places.insert((a.min(b), a.max(b))) {
-                    self.races.push((past.record, record));
+                    self.races.push((past.operation, operation));
                 }
             }
         }
-        let time = clock.get(&record.thread).copied().unwrap_or(1);
+        let time = clock.get(ThreadId(thread)).max(1);
         // A later access from the same place by the same thread races with whatever the earlier one races with.
-        earlier.retain(|past| (past.record.thread, past.record.code) != (record.thread, record.code));
-        earlier.push(Access { record, time });
+        earlier.retain(|past| (past.operation.thread(), past.operation.code()) != (thread, operation.code()));
+        earlier.push(PastAccess { operation, time });
     }
+}
 
-    /// The two records by which the runtime tells of a race.
-    pub fn race_records((first, second): (Record, Record)) -> [Record; 2] {
-        let side = |access: Record, kind: Kind| Record { kind, detail: access.kind as u8, ..access };
-        [side(first, Kind::RaceFirst), side(second, Kind::RaceSecond)]
-    }
+/// The two records by which the runtime reports a race.
+pub(super) fn race_records(first: &Operation, second: &Operation) -> [Record; 2] {
+    let side = |operation: &Operation| {
+        let access = operation.event.access();
+        RaceSide {
+            access: access.map_or(RaceAccess::Unknown, |access| RaceAccess::Access(access.mode)),
+            address: operation.event.variable().unwrap_or_default(),
+            size: access.map_or(0, |access| access.size as u8),
+            block_size: 0,
+        }
+    };
+    [Event::RaceFirst(side(first)).record(first.at), Event::RaceSecond(side(second)).record(second.at)]
 }

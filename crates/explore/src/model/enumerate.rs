@@ -1,8 +1,10 @@
 //! The oracle: every schedule of a program, by recursion over its states.
 
 use super::program::Program;
+use super::state::Operation;
 use super::state::{State, Status};
-use crate::{Bug, Execution, Kind, Outcome, Record, Variable};
+use crate::{Bug, Execution, Outcome, Variable};
+use racehunter_log::Event;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// One schedule from the start of a program to its end.
@@ -121,7 +123,7 @@ pub fn reachable(program: &Program, points: &HashSet<u32>, wakeups: bool, limit:
                     let preempts = thread != current && is_ready(current) && !yielded;
                     let ignores = thread == current && yielded && others_ready || state.may_wake(thread);
                     let mut next = state.clone();
-                    let yields = next.perform(thread).kind == Kind::Yield;
+                    let yields = next.perform(thread).event == Event::Yield;
                     if preempts || ignores {
                         waiting.push_back((next, thread, yields, cost + 1));
                     } else {
@@ -216,10 +218,9 @@ impl Search<'_> {
         let mut state = State::new(self.program, false);
         let mut last = None;
         for &next in order {
-            let record = state.perform(next);
-            let plain = record.kind.is_access() && !record.kind.is_atomic();
-            if next == thread && (!plain || self.points.contains(&record.site)) {
-                last = is_about_a_variable(record.kind).then_some(Variable::Fixed(record.object));
+            let operation = state.perform(next);
+            if next == thread && (!operation.is_plain_access() || self.points.contains(&operation.site())) {
+                last = is_about_a_variable(&operation.event).then(|| Variable::Fixed(operation.object()));
             }
         }
         last
@@ -227,13 +228,13 @@ impl Search<'_> {
 
     fn step(&mut self, state: &State<'_>, thread: u32, mut path: Path) -> bool {
         let mut next = state.clone();
-        let record = next.perform(thread);
+        let operation = next.perform(thread);
         path.order.push(thread);
-        self.walk(next, thread, record.kind == Kind::Yield, path)
+        self.walk(next, thread, operation.event == Event::Yield, path)
     }
 
     fn finish(&mut self, state: &State<'_>, current: u32, outcome: Outcome, mut path: Path) {
-        let place = |(a, b): &(Record, Record)| Bug::Race(a.code.min(b.code), a.code.max(b.code));
+        let place = |(a, b): &(Operation, Operation)| Bug::Race(a.code().min(b.code()), a.code().max(b.code()));
         path.bugs = state.clocks.races.iter().map(place).collect();
         match &outcome {
             Outcome::Deadlock => {
@@ -256,8 +257,11 @@ impl Search<'_> {
     }
 }
 
-/// Of the kinds that the model has. Said here once more, so that the oracle does not share its mistakes with what is
+/// For the events that the model has. Stated here once more, so that the oracle does not share its mistakes with what is
 /// tested against it.
-fn is_about_a_variable(kind: Kind) -> bool {
-    !matches!(kind, Kind::Create | Kind::Join | Kind::Exit | Kind::Yield | Kind::Sleep | Kind::Kill)
+fn is_about_a_variable(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Create { .. } | Event::Join { .. } | Event::Exit | Event::Yield | Event::Sleep | Event::Kill { .. }
+    )
 }

@@ -1,12 +1,11 @@
 //! Running a program of the model under a plan.
 
-use super::clocks::Clocks;
+use super::clocks::race_records;
 use super::program::Program;
-use super::state::{State, Status};
+use super::state::{Operation, State, Status};
 use super::watch::Watch;
-use crate::{
-    Cause, Execution, Executor, ExecutorError, Kind, Observe, Outcome, Plan, Record, Switch, Tail, Tracked, Wait,
-};
+use crate::{Cause, Execution, Executor, ExecutorError, Observe, Outcome, Plan, Switch, Tail, Tracked};
+use racehunter_log::{CodeAddress, Event, EventNumber, Position, Record, SiteId, ThreadId, Wait};
 use racehunter_walk::{Done, Next, Walk};
 use std::collections::{HashMap, HashSet};
 
@@ -144,10 +143,12 @@ impl<'a> Run<'a> {
 
     fn run(mut self) -> Execution {
         for thread in 1..self.state.threads() {
-            let (object, code) = (u64::from(thread), self.program.code(0, 0));
-            let record = Record { object, code, kind: Kind::Create, ..Record::default() };
-            self.log.push(record);
-            self.count(&record);
+            let at = Position { code: CodeAddress(self.program.code(0, 0)), ..Position::default() };
+            let child = ThreadId(thread);
+            let event = Event::Create { child, start: CodeAddress::default(), is_timer: false };
+            let creation = Operation { at, event };
+            self.log.push(creation.record());
+            self.count(&creation);
             self.known.push(Status::Ready);
         }
         for thread in 0..self.state.threads() {
@@ -174,8 +175,8 @@ impl<'a> Run<'a> {
             self.tell_states();
         }
         if self.plan.select.is_some() {
-            let (index, object) = (self.state.events, self.walk.skip(0));
-            self.log.push(Record { index, object, kind: Kind::Counted, ..Record::default() });
+            let accesses = self.walk.skip(0);
+            self.put(Event::Counted { accesses }, self.state.events, 0, 0);
         }
         Execution {
             records: self.log,
@@ -208,16 +209,14 @@ impl<'a> Run<'a> {
     /// Whether the running thread, which is about to perform its next event, is held there.
     fn is_held_here(&mut self) -> bool {
         let Some(access) = self.state.next_access(self.current) else { return false };
-        if !self.watch.is_active()
-            || access.kind.is_access() && !access.kind.is_atomic() && !self.is_point(access.site, access.object)
-        {
+        if !self.watch.is_active() || access.is_plain_access() && !self.is_point(access.site(), access.object()) {
             return false;
         }
         let meeting = self.watch.meets(&access);
         if let Some(held) = meeting {
-            self.log.extend(Watch::race_records(&held, &access));
-            self.partner = Some((held.thread, self.state.events + 2));
-            self.tell(held.thread, self.state.events);
+            self.log.extend(race_records(&held, &access));
+            self.partner = Some((held.thread(), self.state.events + 2));
+            self.tell(held.thread(), self.state.events);
         }
         let path = self.state.path(self.current);
         self.watch.hold(&access, path, self.state.events)
@@ -290,16 +289,7 @@ impl<'a> Run<'a> {
         if able && to == from && cause == Cause::Strategy {
             return Ok(());
         }
-        self.log.push(Record {
-            index: n,
-            code,
-            object: u64::from(to),
-            thread: from,
-            kind: Kind::Switch,
-            size: u8::from(gives_way),
-            detail: cause as u8,
-            ..Record::default()
-        });
+        self.put(Event::Switch { to: ThreadId(to), cause, is_exhausted: gives_way }, n, from, code);
         self.turn_began = n;
         self.state.arrive(to);
         self.log.append(&mut self.state.notes);
@@ -372,18 +362,18 @@ impl<'a> Run<'a> {
         let thread = self.current;
         self.watch.performed(thread);
         let before = self.state.threads();
-        let record = self.state.perform(thread);
+        let operation = self.state.perform(thread);
         let mut notes = std::mem::take(&mut self.state.notes);
-        let n = record.index;
-        let plain = record.kind.is_access() && !record.kind.is_atomic();
-        let is_asked_for = record.index >= self.plan.log_from;
-        let logged = !plain || is_asked_for && self.is_point(record.site, record.object);
+        let n = operation.at.number.0;
+        let plain = operation.is_plain_access();
+        let is_asked_for = n >= self.plan.log_from;
+        let logged = !plain || is_asked_for && self.is_point(operation.site(), operation.object());
         if logged {
             if self.plan.select.is_some() {
                 self.behind_point = n + 1;
             }
-            self.log.push(record);
-            self.count(&record);
+            self.log.push(operation.record());
+            self.count(&operation);
         }
         self.log.append(&mut notes);
         let created = self.state.threads() > before;
@@ -392,107 +382,118 @@ impl<'a> Run<'a> {
         }
         if self.status(thread) == Status::Over {
             self.known[thread as usize] = Status::Over;
-            if record.kind != Kind::Exit {
+            if operation.event != Event::Exit {
                 // A bare program: the end of a thread has no number of its own.
-                self.log.push(Record { index: n, thread, kind: Kind::Exit, ..Record::default() });
+                self.put(Event::Exit, n, thread, 0);
             }
         }
         if self.plan.detect_races && self.plan.infer_races && self.plan.select.is_none() {
             for race in &self.state.clocks.races[self.races..] {
-                self.log.extend(Clocks::race_records(*race));
+                self.log.extend(race_records(&race.0, &race.1));
             }
             self.races = self.state.clocks.races.len();
         }
-        if record.kind.is_access() && self.plan.select.is_none() {
-            self.touch(&record);
+        if self.plan.select.is_none() {
+            self.touch(&operation);
         }
         for other in (0..self.state.threads()).filter(|&other| other != thread) {
             self.tell(other, n);
         }
-        self.yielded = record.kind == Kind::Yield;
-        self.cause = match record.kind {
-            Kind::Exit => Cause::Exit,
-            Kind::Sleep => Cause::Yield,
+        self.yielded = operation.event == Event::Yield;
+        self.cause = match operation.event {
+            Event::Exit => Cause::Exit,
+            Event::Sleep => Cause::Yield,
             _ if self.status(thread) == Status::Over => Cause::Exit,
             _ => Cause::Blocked,
         };
     }
 
     /// Tells the walk of accesses to the variables that it tracks, once there is a second thread, and of new threads.
-    fn count(&mut self, record: &Record) {
-        let Record { thread, code, object, kind, .. } = *record;
-        self.walk.performed(Done { path: self.state.path(thread), code, object, changes: kind.is_write() });
-        let tracked = record.variable().is_some_and(|object| self.plan.track.contains(&Tracked::At(object)));
+    fn count(&mut self, operation: &Operation) {
+        let (thread, code, object) = (operation.thread(), operation.code(), operation.object());
+        let changes = operation.event.access().is_some_and(|access| access.mode.writes());
+        self.walk.performed(Done { path: self.state.path(thread), code, object, changes });
+        let variable = operation.event.variable();
+        let tracked = variable.is_some_and(|object| self.plan.track.contains(&Tracked::At(object.0)));
         if tracked && self.state.threads() > 1 {
-            self.walk.accessed(record.thread);
+            self.walk.accessed(thread);
         }
-        if record.kind == Kind::Create && !self.plan.track.is_empty() {
-            let (parent, child) = (record.thread, record.object as u32);
-            self.walk.begins(child);
-            self.walk.created(parent, self.state.path(parent), child, self.state.path(child));
+        if let (Event::Create { child, .. }, false) = (operation.event, self.plan.track.is_empty()) {
+            self.walk.begins(child.0);
+            self.walk.created(thread, self.state.path(thread), child.0, self.state.path(child.0));
         }
     }
 
+    /// Logs something that is no operation.
+    fn put(&mut self, event: Event, number: u64, thread: u32, code: u64) {
+        let at = Position {
+            number: EventNumber(number),
+            thread: ThreadId(thread),
+            code: CodeAddress(code),
+            ..Position::default()
+        };
+        self.log.push(event.record(at));
+    }
+
     /// Logs what has changed about a thread.
-    fn tell(&mut self, thread: u32, index: u64) {
+    fn tell(&mut self, thread: u32, number: u64) {
         let status = self.status(thread);
         if std::mem::replace(&mut self.known[thread as usize], status) == status {
             return;
         }
-        let (kind, wait) = match status {
-            Status::Ready => (Kind::Woken, Wait::Nothing),
-            Status::Suspended(_, wait) => (Kind::Suspended, wait),
-            Status::Blocked(wait) => (Kind::Blocked, wait),
+        let event = match status {
+            Status::Ready => Event::Woken,
+            Status::Suspended(deadline, wait) => {
+                self.put(Event::Deadline { time: deadline }, number, thread, 0);
+                Event::Suspended { on: self.state.awaited(thread, wait) }
+            }
+            Status::Blocked(wait) => {
+                Event::Blocked { on: self.state.awaited(thread, wait), may_wake: self.state.may_wake(thread) }
+            }
             // The event that ended it is in the log.
             Status::Over => return,
         };
-        let (object, extra) = self.state.awaited(thread);
-        let code = self.state.code(thread);
-        if let Status::Suspended(deadline, _) = status {
-            self.log.push(Record { index, object: deadline, thread, kind: Kind::Deadline, ..Record::default() });
-        }
-        let (size, detail) = (u8::from(kind == Kind::Blocked && self.state.may_wake(thread)), wait as u8);
-        self.log.push(Record { index, code, object, extra, thread, kind, size, detail, ..Record::default() });
+        self.put(event, number, thread, self.state.code(thread));
     }
 
     /// Logs how each thread ended, the running one first.
     fn tell_states(&mut self) {
-        let others = (0..self.state.threads()).filter(|&thread| thread != self.current);
-        for thread in std::iter::once(self.current).chain(others) {
-            let detail = match self.status(thread) {
+        let current = self.current;
+        let others = (0..self.state.threads()).filter(|&thread| thread != current);
+        for thread in std::iter::once(current).chain(others) {
+            let on = match self.status(thread) {
                 Status::Over => continue,
-                Status::Ready => Wait::Nothing,
-                Status::Suspended(_, wait) | Status::Blocked(wait) => wait,
-            } as u8;
-            let (object, extra) = self.state.awaited(thread);
-            let (index, code) = (self.state.events, self.state.code(thread));
-            let kind = Kind::ThreadState;
-            self.log.push(Record { index, code, object, extra, thread, kind, detail, ..Record::default() });
+                Status::Ready => None,
+                Status::Suspended(_, wait) | Status::Blocked(wait) => Some(self.state.awaited(thread, wait)),
+            };
+            self.put(Event::ThreadState { on }, self.state.events, thread, self.state.code(thread));
         }
     }
 
     /// Logs the sites that touched shared memory without being points, each once.
-    fn touch(&mut self, record: &Record) {
-        let touches = self.touches.entry(record.object).or_default();
-        touches.threads.insert((record.thread, self.state.in_handler));
-        touches.written |= record.kind.is_write();
-        if !record.kind.is_atomic() {
+    fn touch(&mut self, operation: &Operation) {
+        let Some(access) = operation.event.access() else { return };
+        let touches = self.touches.entry(operation.object()).or_default();
+        touches.threads.insert((operation.thread(), self.state.in_handler));
+        touches.written |= access.mode.writes();
+        if !access.mode.is_atomic() {
             // Atomic accesses are points anyway.
-            touches.sites.entry(record.site).or_insert(false);
+            touches.sites.entry(operation.site()).or_insert(false);
         }
         if touches.threads.len() < 2 || !touches.written || self.plan.observe != Observe::Points {
             return;
         }
         let mut sites: Vec<u32> = Vec::new();
-        for (&site, told) in &mut touches.sites {
-            if !*told && !self.points.contains(&site) {
-                *told = true;
+        for (&site, reported) in &mut touches.sites {
+            if !*reported && !self.points.contains(&site) {
+                *reported = true;
                 sites.push(site);
             }
         }
         sites.sort_unstable();
         for site in sites {
-            self.log.push(Record { kind: Kind::Shared, site, ..*record });
+            let at = Position { site: site.checked_sub(1).map(SiteId), ..operation.at };
+            self.log.push(Event::Shared.record(at));
         }
     }
 }

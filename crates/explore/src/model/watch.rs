@@ -1,6 +1,8 @@
 //! Watchpoints in the model: see the runtime's module of the same purpose.
 
-use crate::{Descriptor, Kind, Plan, Record};
+use super::state::Operation;
+use crate::{Descriptor, Plan};
+use racehunter_log::AccessMode;
 use racehunter_walk::Sampler;
 
 /// Who is held, and where.
@@ -12,7 +14,7 @@ pub(super) struct Watch {
     patience: u64,
     sampler: Sampler,
     /// The access that a thread is held at.
-    held: Option<Record>,
+    held: Option<Operation>,
     /// The event before which it goes on, whatever others do.
     until: u64,
     /// Threads whose next access was looked at.
@@ -31,16 +33,17 @@ impl Watch {
     }
 
     pub fn holds(&self, thread: u32) -> bool {
-        self.held.is_some_and(|held| held.thread == thread)
+        self.held.is_some_and(|held| held.thread() == thread)
     }
 
     /// The access that is held, if the one that is about to happen conflicts with it. It is held no longer.
-    pub fn meets(&mut self, access: &Record) -> Option<Record> {
+    pub fn meets(&mut self, next: &Operation) -> Option<Operation> {
         let held = self.held.filter(|held| {
-            held.thread != access.thread
-                && held.object == access.object
-                && (held.kind.is_write() || access.kind.is_write())
-                && !(held.kind.is_atomic() && access.kind.is_atomic())
+            let modes = held.event.access().zip(next.event.access()).map(|(held, next)| (held.mode, next.mode));
+            let conflict = |(held, next): (AccessMode, AccessMode)| {
+                (held.writes() || next.writes()) && !(held.is_atomic() && next.is_atomic())
+            };
+            held.thread() != next.thread() && held.object() == next.object() && modes.is_some_and(conflict)
         })?;
         // The pair has met: nothing more is to be provoked, but further accesses may be drawn.
         self.held = None;
@@ -49,19 +52,19 @@ impl Watch {
     }
 
     /// Whether the thread is held before this access, which is looked at once.
-    pub fn hold(&mut self, access: &Record, path: u64, events: u64) -> bool {
-        if self.looked_at.contains(&access.thread) {
+    pub fn hold(&mut self, access: &Operation, path: u64, events: u64) -> bool {
+        if self.looked_at.contains(&access.thread()) {
             return false;
         }
-        self.looked_at.push(access.thread);
+        self.looked_at.push(access.thread());
         let drawn = self.sampler.draws();
-        let thread = access.thread as usize;
+        let thread = access.at.thread.index();
         if self.seen.len() <= thread {
             self.seen.resize(thread + 1, [0; 2]);
         }
         let mut wanted = drawn;
         for (descriptor, seen) in self.descriptors.iter().zip(&mut self.seen[thread]) {
-            if descriptor.code == access.code && descriptor.path.is_none_or(|wanted| wanted == path) {
+            if descriptor.code == access.code() && descriptor.path.is_none_or(|wanted| wanted == path) {
                 *seen += 1;
                 wanted |= *seen == descriptor.nth;
             }
@@ -85,24 +88,15 @@ impl Watch {
 
     /// The others have had the events that they are given: the thread that goes on before event `n`.
     pub fn expires(&mut self, n: u64) -> Option<u32> {
-        self.held.take_if(|_| n >= self.until).map(|held| held.thread)
+        self.held.take_if(|_| n >= self.until).map(|held| held.thread())
     }
 
     /// Nobody else can run.
     pub fn give_up(&mut self) -> Option<u32> {
-        self.held.take().map(|held| held.thread)
+        self.held.take().map(|held| held.thread())
     }
 
     pub fn performed(&mut self, thread: u32) {
         self.looked_at.retain(|&other| other != thread);
-    }
-
-    /// Both accesses are about to happen.
-    pub fn race_records(first: &Record, second: &Record) -> [Record; 2] {
-        [(first, Kind::RaceFirst), (second, Kind::RaceSecond)].map(|(access, kind)| Record {
-            kind,
-            detail: access.kind as u8,
-            ..*access
-        })
     }
 }

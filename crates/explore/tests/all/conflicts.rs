@@ -1,7 +1,8 @@
 //! Conflicting accesses, and how they are described: against the definitions of the paper, in their simplest form.
 
 use proptest::prelude::*;
-use racehunter_explore::{Conflict, Descriptor, Execution, Kind, Outcome, Record, all_conflicts, conflicts};
+use racehunter_event::{Kind, Record};
+use racehunter_explore::{Conflict, Descriptor, Execution, Outcome, all_conflicts, conflicts};
 
 /// An access: thread, place, callers, address, size and kind.
 type Access<'a> = (u32, u64, &'a [u64], u64, u8, Kind);
@@ -67,7 +68,7 @@ fn described(execution: &Execution, wanted: &Descriptor, paths: &[u64]) -> Vec<u
     let mut seen = vec![0; paths.len()];
     let mut found = Vec::new();
     for (at, record) in execution.records.iter().enumerate().filter(|(_, record)| record.kind.is_access()) {
-        let callers = execution.callers(record);
+        let callers = execution.callers(racehunter_log::Entry::of(record));
         if record.code == wanted.code
             && wanted.path.is_none_or(|path| path == paths[record.thread as usize])
             && callers.starts_with(&wanted.callers)

@@ -1,5 +1,5 @@
 //! The in-memory model, and what is derived from its executions.
 
-mod causes;
 mod conflicts;
+mod dependence;
 mod model;

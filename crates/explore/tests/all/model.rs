@@ -1,11 +1,13 @@
 //! The model keeps the rules of the event crate, and its log says what brute force says.
 
 use proptest::prelude::*;
+use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, order, schedules};
 use racehunter_explore::{
-    Bug, Cause, Causes, Execution, Executor, Kind, LastVariables, Observe, Outcome, Plan, Record, Switch, Tail, Wait,
-    conflicts, decisions, reported_sites, shared_sites,
+    Bug, Cause, Execution, Executor, LastVariables, Observe, Outcome, Plan, Record, Switch, Tail, Wait, conflicts,
+    decisions, reported_sites, shared_sites,
 };
+use racehunter_log::{EventNumber, History};
 
 /// A plan under which every access is a point.
 fn everything() -> Plan {
@@ -97,7 +99,7 @@ fn numbers_of_blocking_and_of_ends() {
             (2, 0, Kind::Switch, 1),
             (2, 1, Kind::Lock, 0),
             (3, 1, Kind::Exit, 0),
-            (3, 0, Kind::Woken, 1),
+            (3, 0, Kind::Woken, 0),
             (4, 1, Kind::Switch, 0),
             (4, 0, Kind::Join, 1),
             (5, 0, Kind::Exit, 0),
@@ -309,7 +311,7 @@ proptest! {
             }
             let _ = (log.bugs(), log.repeat(), shared_sites(&log), reported_sites(&log), conflicts(&log));
             LastVariables::new(&log).before(u64::MAX, 1);
-            Causes::new(&log).before(u64::MAX);
+            History::new(&log.records).before(EventNumber(u64::MAX));
         }
     }
 }

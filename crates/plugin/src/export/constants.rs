@@ -10,10 +10,10 @@ use crate::sys::{LLVMOpcode as Opcode, LLVMTypeKind, LLVMValueKind as Kind};
 /// Constants are nested only a few levels in practice; deeper ones are not described.
 const MAX_DEPTH: u32 = 32;
 
-/// Integers of one initialiser that are told; tables are not worth it.
+/// Number of integers of one initialiser that are exported; larger tables are not worth it.
 const MOST_NUMBERS: usize = 64;
 
-/// Letters of a text that are told: enough for formats.
+/// Number of characters of a text that are exported: enough for formats.
 const MOST_LETTERS: usize = 200;
 
 /// An address computation, taken apart.
@@ -158,7 +158,7 @@ impl Exporter<'_> {
         }
     }
 
-    /// Takes a GEP apart, instruction or constant; not one that computes several addresses at once.
+    /// Takes a GEP instruction or constant apart, but not one that computes several addresses at once.
     pub fn computation(&self, gep: Value) -> Option<Computation> {
         let mut ty = gep.source_element_type();
         let mut computation = Computation { constant: 0, variable: Vec::new() };

@@ -11,7 +11,7 @@ use crate::sys::core::*;
 use crate::sys::debuginfo::*;
 use crate::sys::prelude::*;
 
-/// What has a number already.
+/// What already has a number.
 #[derive(Default)]
 pub struct Interned {
     locations: FxHashMap<Metadata, ir::LocationId>,

@@ -34,7 +34,7 @@ impl Exporter<'_> {
         }
         match value.kind() {
             Kind::LLVMBasicBlockValueKind => block(Block(llvm!(LLVMValueAsBasicBlock(value.0))), body),
-            // Metadata, and constants that LLVM's C API takes for instructions.
+            // Metadata, and constants that LLVM's C API treats as instructions.
             Kind::LLVMMetadataAsValueValueKind | Kind::LLVMInstructionValueKind => ir::Operand::Constant(Vec::new()),
             _ => self.constant(value),
         }

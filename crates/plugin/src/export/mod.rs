@@ -46,12 +46,11 @@ struct Body {
 impl Exporter<'_> {
     fn everything(&mut self) {
         if self.module.has_assembler() {
-            let kind = ir::SymbolKind::Alias { target: None, offset: 0 };
-            self.result.symbols.push(ir::Symbol {
-                name: "llvm.module.asm".to_owned(),
-                linkage: ir::Linkage::Internal,
-                kind,
-            });
+            self.mark(ir::MODULE_ASSEMBLER);
+        }
+        let mut placed = self.module.globals().chain(self.module.functions());
+        if placed.any(|global| is_entry_section(&global.section())) {
+            self.mark(ir::ENTRY_SECTION);
         }
         for global in self.module.globals() {
             let symbol = self.symbol(global);
@@ -68,12 +67,18 @@ impl Exporter<'_> {
         }
         for function in self.module.functions() {
             if function.is_declaration() || is_elsewhere(function) {
-                // What nobody uses says nothing; what is used gets its symbol from its user.
+                // Unused globals carry no information; used ones get their symbol from their user.
                 continue;
             }
             let exported = self.function(function);
             self.result.functions.push(exported);
         }
+    }
+
+    /// Adds a symbol that stands for a property of the whole module.
+    fn mark(&mut self, name: &str) {
+        let kind = ir::SymbolKind::Alias { target: None, offset: 0 };
+        self.result.symbols.push(ir::Symbol { name: name.to_owned(), linkage: ir::Linkage::Internal, kind });
     }
 
     /// The symbol of a function, variable, alias or ifunc.
@@ -86,7 +91,7 @@ impl Exporter<'_> {
             Kind::LLVMGlobalVariableValueKind => ir::SymbolKind::Variable {
                 defined: !value.is_declaration(),
                 bytes: self.module.store_size(Type(llvm!(LLVMGlobalGetValueType(value.0)))),
-                // What is constant to this module only, another one may change.
+                // Another module may change what is constant only in this one.
                 constant: llvm!(LLVMIsGlobalConstant(value.0)) != 0 && !value.is_declaration(),
                 thread_local: llvm!(LLVMIsThreadLocal(value.0)) != 0,
                 pointers: Vec::new(),
@@ -196,6 +201,12 @@ impl Exporter<'_> {
             _ => ir::Type::Other,
         }
     }
+}
+
+/// Whether the loader runs what is in a section, before or after `main`.
+fn is_entry_section(section: &str) -> bool {
+    const LISTS: [&str; 5] = [".preinit_array", ".init_array", ".fini_array", ".ctors", ".dtors"];
+    matches!(section, ".init" | ".fini") || LISTS.iter().any(|list| section.starts_with(list))
 }
 
 fn linkage(value: Value) -> ir::Linkage {

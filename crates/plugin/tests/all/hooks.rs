@@ -161,7 +161,7 @@ fn frames_are_restored_after_exceptions_and_jumps() {
     let pads: Vec<usize> = (0..lines.len()).filter(|&index| lines[index].contains("= landingpad")).collect();
     assert!(pads.len() >= 3);
     for pad in pads {
-        // The clauses of a landing pad follow on lines of their own.
+        // The clauses of a landing pad follow on separate lines.
         let after = lines[pad + 1..].iter().find(|line| {
             let line = line.trim();
             !line.starts_with("catch ")

@@ -1,4 +1,5 @@
-//! What the plugin does to code. One program: to link one for every file takes longer than to run it.
+//! What the plugin does to code. All files make one program, because linking one for each file takes longer than
+//! running it.
 
 mod common;
 mod hooks;

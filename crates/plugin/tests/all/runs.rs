@@ -154,7 +154,7 @@ fn what_is_skipped_is_counted() {
     }
 }
 
-/// Loops that are there three times: control goes from one to the other in the middle of a round.
+/// Loops in three versions: control moves from one to another in the middle of an iteration.
 #[test]
 fn loops_announce_what_is_near_and_count_the_rest() {
     for level in LEVELS {

@@ -1,4 +1,4 @@
-//! What the plugin emits is valid LLVM code, for everything that we have at hand.
+//! What the plugin emits is valid LLVM code, for all sources at hand.
 
 use crate::common::{LEVELS, is_installed, sample, verified};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! From code to predictions: what is predicted from one execution of a random program, with all that is known about its
-//! branches and dependences by following its code, is carried out, and happens.
+//! From code to predictions: everything predicted from one execution of a random program, with the branches and
+//! dependences found by following its code, is carried out, and happens.
 //!
 //! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
 
@@ -17,7 +17,7 @@ fn programs() -> u64 {
     std::env::var("RACEHUNTER_ORACLE_PROGRAMS").ok().and_then(|number| number.parse().ok()).unwrap_or(600)
 }
 
-/// Runs a program: mostly the same thread goes on.
+/// Runs a program: usually the same thread continues.
 fn run<'m>(module: &'m Module, threads: usize, random: &mut Random) -> Machine<'m> {
     let mut machine = Machine::new(module, threads);
     let mut current = 0;
@@ -68,8 +68,8 @@ fn carry_out(module: &Module, threads: usize, events: &[Record], prediction: &Pr
     Ok(())
 }
 
-/// Predicts by each policy from a recorded log, and carries everything out. How much each predicts, which is never less than
-/// the one before it does.
+/// Predicts by each policy from a recorded log, and carries everything out. Returns how much each policy predicts,
+/// which is never less than the one before it.
 fn predicted(seed: u64, module: &Module, threads: usize, log: &[Record]) -> [usize; 3] {
     let events: Vec<Record> = log.iter().copied().filter(|record| record.kind.is_event()).collect();
     let trace = recorded(module, log);

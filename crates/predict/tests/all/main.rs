@@ -1,4 +1,5 @@
-//! What the predictor promises. One program: to link one for every file takes longer than to run it.
+//! What the predictor promises. All files make one program, because linking one for each file takes longer than
+//! running it.
 
 mod code;
 mod figures;

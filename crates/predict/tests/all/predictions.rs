@@ -82,8 +82,8 @@ fn deadlocks_are_all_deadlocks() {
     assert!(total[2] > 0 && joins > 0, "{total:?}, {joins} with joins");
 }
 
-/// Philosophers who eat one after the other, several times, taking the fork on their left first; with `first_right` the
-/// first one takes the other.
+/// Philosophers who eat one after the other, several times, taking the fork on their left first; with `first_right`
+/// the first one takes the other fork first.
 fn philosophers(count: usize, rounds: usize, first_right: bool) -> Trace {
     let mut text = String::new();
     for (round, seat) in (0..rounds).flat_map(|round| (0..count).map(move |seat| (round, seat))) {
@@ -114,7 +114,8 @@ fn long_cycles_of_locks_are_deadlocks() {
     assert!(!sizes.is_empty() && sizes.iter().all(|&size| size == 10), "{sizes:?}");
 }
 
-/// Every thread takes any two of many locks, in both orders: more cycles than can be looked at, and that is said.
+/// Every thread takes any two of many locks, in both orders: there are more cycles than can be examined, and the
+/// result says so.
 #[test]
 fn searches_for_cycles_come_to_an_end() {
     let mut text = String::new();
@@ -358,7 +359,7 @@ fn frozen_parts_are_a_shorthand() {
     });
 }
 
-/// Whatever is done to a witness, the validator takes it exactly if it is in fact a correct reordering.
+/// For any change to a witness, the validator accepts it exactly if it is a correct reordering.
 #[test]
 fn changed_witnesses_are_judged_like_by_brute_force() {
     let (mut valid, mut invalid) = (0, BTreeSet::new());

@@ -1,5 +1,5 @@
-//! From programs to predictions: what is predicted from one execution of a random program, some other execution shows,
-//! and the one that follows the witness is among them.
+//! From programs to predictions: some other execution shows everything that is predicted from one execution of a
+//! random program, and the execution that follows the witness is among them.
 //!
 //! `RACEHUNTER_ORACLE_PROGRAMS` sets how many programs are taken.
 
@@ -36,14 +36,14 @@ fn is_shown(trace: &Trace, prediction: &Prediction, bugs: &HashSet<Bug>) -> bool
 
 /// Carries out the witness of a prediction, and then what it leads to.
 fn replay(executor: &mut ModelExecutor, recording: &Recording, prediction: &Prediction) -> Execution {
-    // Those who are about to acquire locks of each other come to it by themselves.
+    // Threads that are about to acquire each other's locks get there by themselves.
     let then = if prediction.kind == Kind::Race { &prediction.events[..] } else { &[] };
     let schedule = recording.schedule(prediction.witness.events(), then);
     executor.run_one(&Plan { observe: Observe::Everything, ..Plan::replay(schedule.switches) })
 }
 
-/// What the code of a program of the model says about its accesses. Its jumps lead forward only, so whatever is written
-/// into a register may be what a later operation finds there.
+/// What the code of a model program says about its accesses. Its jumps lead forward only, so anything written into a
+/// register may be what a later operation finds there.
 struct Code {
     /// By site number, from 0.
     sites: Vec<Option<Access>>,

@@ -85,7 +85,7 @@ fn four_threads_nearly_all() {
     }
 }
 
-/// Without the cheap stage the others find all of it, and what is frozen never makes them wrong.
+/// Without the cheap stage the other stages find everything, and freezing a prefix never makes them wrong.
 #[test]
 fn thorough_stages_alone() {
     let (mut real, mut whole, mut frozen) = (0, 0, 0);

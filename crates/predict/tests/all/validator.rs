@@ -1,4 +1,4 @@
-//! Rules of the validator that random traces seldom come to.
+//! Rules of the validator that random traces seldom reach.
 
 use racehunter_predict::{Demands, Index, Invalid, Policy, Question, Witness, validate};
 use racehunter_trace::{EventId, text};
@@ -57,7 +57,7 @@ fn what_an_update_saw_matters_to_who_sees_the_update() {
     let trace = "T0|w(x)|1\nT1|au(x)|2\nT2|r(x)|3\nT2|w(y)|4\n";
     assert_eq!(judge(trace, &[0, 1, 2, 3]), Ok(()));
     assert_eq!(judge(trace, &[1, 2, 3]), Err(Invalid::Read(1)));
-    // Nothing follows the last read, and nobody sees the update.
+    // Nothing follows the last read, and no read sees the update.
     assert_eq!(judge(trace, &[1]), Ok(()));
 }
 

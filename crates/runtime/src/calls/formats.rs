@@ -1,4 +1,4 @@
-//! What formats make functions read and write: `printf`, `scanf` and their kin.
+//! What formats make functions read and write: `printf`, `scanf` and similar functions.
 
 use super::{Call, strlen, strnlen, wide_len};
 use crate::log;

@@ -1,11 +1,11 @@
-//! Objects that stand for state inside of the C library. The detector knows memory only: each has a byte, and a symbol by which
-//! reports name it.
+//! Objects that represent state inside the C library. The detector knows only memory: each has a byte, and a symbol
+//! by which reports name it.
 
 use core::arch::global_asm;
 use core::ffi::c_char;
 use racehunter_sight::models::HIDDEN;
 
-/// Bytes of each, so that they are in cells of their own.
+/// Bytes of each, so that they are in separate cells.
 const STRIDE: usize = 16;
 
 macro_rules! objects {
@@ -99,7 +99,7 @@ const fn are_the_same() -> bool {
     NAMES.len() == HIDDEN.len()
 }
 
-/// The address of the byte that stands for it.
+/// The address of the byte that represents it.
 pub(crate) fn address(name: &str) -> Option<usize> {
     let at = HIDDEN.iter().position(|known| *known == name)?;
     Some(&raw const rh_hidden as usize + at * STRIDE)

@@ -1,9 +1,9 @@
 //! What functions of the C library do to memory of the program, by the models of [`racehunter_sight::models`].
 //!
-//! The compiler plugin passes the model and the arguments of a call, before it and, where something depends on its result, when
-//! it has returned. What is known before is announced like any access of the program. What is known only afterwards cannot be:
-//! before the call the memory is a scheduling point, and nothing is said to the detector; when the call has returned, the
-//! detector learns what was touched.
+//! The compiler plugin passes the model and the arguments of a call, before it and, if something depends on its
+//! result, after it has returned. Accesses that are known before are announced like any access of the program. For
+//! those that are known only afterwards, the memory is a scheduling point before the call, and the detector is not
+//! informed; when the call has returned, the detector learns what was touched.
 
 mod formats;
 mod hidden;
@@ -23,7 +23,7 @@ unsafe extern "C" {
 
 /// A call of a function with a model.
 pub(crate) struct Call {
-    /// How many arguments there are, then the arguments. Those that are no numbers or pointers are zero.
+    /// The number of arguments, then the arguments. Those that are not numbers or pointers are zero.
     arguments: *const usize,
     /// What it has returned.
     result: isize,
@@ -92,7 +92,7 @@ impl Call {
             };
         let Some(address) = self.place(&touch.place).filter(|_| happens) else { return };
         if matches!(touch.place, Place::Stream(_)) && cancel::is_pending() {
-            // Whether the function comes to a cancellation point depends on what is in its buffer.
+            // Whether the function reaches a cancellation point depends on what is in its buffer.
             let what = UNMODELLED_FUNCTION + UNMODELLED_CANCELLATION;
             log::escape(Escape::Unmodelled, self.code, what as usize, 0);
         }

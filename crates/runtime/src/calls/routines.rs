@@ -1,12 +1,12 @@
-//! What has no form in the language of the models.
+//! Models that the language of the models cannot express.
 
 use super::{Call, hidden, strlen, strnlen, wide_len};
 use crate::{Global, constructors};
 
-/// Bytes of the name of a variable of the environment that are looked at.
+/// Bytes of the name of an environment variable that are compared.
 const LONGEST_NAME: usize = 256;
 
-/// Where `strtok` goes on.
+/// Where `strtok` continues.
 #[unsafe(link_section = ".data.racehunter")]
 static SAVED: Global<usize> = Global::new(0);
 
@@ -229,7 +229,7 @@ impl Call {
         self.vector(field(16), field(24), is_filled);
     }
 
-    /// Of each `struct pollfd` the descriptor and the events are read, the answer is written.
+    /// The descriptor and the events of each `struct pollfd` are read, and the answer is written.
     unsafe fn poll(&self) {
         let (at, count) = (self.argument(0), self.argument(1));
         for one in (0..count.min(4096)).map(|index| at + index * 8) {

@@ -1,4 +1,4 @@
-//! What the program says about its own accesses: those that are not to be looked at, and races that are meant to be.
+//! What the program says about its own accesses: those that must not be checked, and intended races.
 //!
 //! Only that part of [`crate::annotations`]: edges of happens-before mean nothing where two accesses are seen to meet.
 
@@ -47,10 +47,10 @@ unsafe extern "C" fn ignore<const BEGIN: bool>() -> usize {
     1
 }
 
-/// Whether some accesses are not looked at, whoever's.
+/// Whether some accesses are not checked, by any thread.
 static HIDDEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether some accesses were not to be looked at so far.
+/// Whether some accesses were excluded from checking so far.
 pub(super) fn hide_accesses() -> bool {
     HIDDEN.load(Ordering::Relaxed)
 }
@@ -58,7 +58,7 @@ pub(super) fn hide_accesses() -> bool {
 /// First address, and the one behind the last.
 static BENIGN: [[AtomicUsize; 2]; MOST] = [const { [const { AtomicUsize::new(0) }; 2] }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Pieces of memory that can be said of; others are looked at like any.
+/// Number of memory areas that annotations can name; others are checked as usual.
 const MOST: usize = 256;
 
 unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, at: usize, size: c_long) {

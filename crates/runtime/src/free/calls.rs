@@ -1,8 +1,8 @@
-//! Call stacks of threads that run freely, by their frame pointers: the shadow call stack is one for all threads.
+//! Call stacks of free-running threads, by their frame pointers: there is one shadow call stack for all threads.
 //!
-//! Instrumented functions keep frame pointers (`racehunter cc` sees to that), and hooks get that of the function which they
-//! are called by. A stack is followed as long as it leads from one place of the executable to another. Beyond that, behind
-//! functions of the C library, nothing is known of what the register means.
+//! Instrumented functions keep frame pointers (`racehunter cc` ensures that), and hooks get the frame pointer of
+//! their caller. A stack is followed as long as it leads from one place of the executable to another. Beyond that,
+//! behind functions of the C library, the meaning of the register is unknown.
 
 use super::threads::Thread;
 use crate::{fiber, log, server};
@@ -80,7 +80,7 @@ pub(super) unsafe fn called_from(own: &Thread, frame: usize, hold: &Hold) -> boo
     count == hold.depth && hash == hold.callers
 }
 
-/// Stores the call stack of the running thread, as [`log::stack_of`] does; 0 when there is no room.
+/// Stores the call stack of the running thread, as [`log::stack_of`] does; 0 if there is no room.
 pub(super) unsafe fn stack(own: &Thread, code: usize, frame: usize) -> u32 {
     // Nothing is known of locks.
     let mut words = [0; 2 + MOST];

@@ -1,16 +1,16 @@
 //! Taking the models out of the way.
 //!
-//! Every function of the C library that has a model is a symbol of the executable. In a process that runs freely each of
-//! them gets a jump at its beginning, to the C library's own function. It is done to the process that was just forked, so
-//! executions under control know nothing of it and pay nothing for it.
+//! Every C library function that has a model is a symbol of the executable. In a free-running process, each of them
+//! gets a jump to the C library's own function at its start. This is done only in the process that was just forked,
+//! so executions under control are not affected.
 
 use crate::{server, sys};
 use core::arch::global_asm;
 use core::ffi::{CStr, c_char};
 
-/// Where calls of a function of ours go.
+/// Where calls of one of the runtime's functions go.
 pub(super) enum To {
-    /// To the definition that comes after ours, if there is one.
+    /// To the definition that comes after the runtime's, if there is one.
     Next,
     /// To another function of the runtime.
     Here(usize),
@@ -88,7 +88,7 @@ pub(super) unsafe fn install(choose: impl Fn(&CStr) -> To) -> bool {
     fits
 }
 
-/// The definition after ours; 0 when there is none.
+/// The definition after the runtime's; 0 if there is none.
 pub(super) unsafe fn next(name: *const c_char) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     dlsym(RTLD_NEXT, name) as usize
@@ -106,7 +106,7 @@ struct Detours {
 }
 
 impl Detours {
-    /// False when there is no room for the jump. Of several names for one function the first counts.
+    /// False if there is no room for the jump. If a function has several names, the first counts.
     fn add(&mut self, entry: usize, target: usize) -> bool {
         let known = &self.entries[..self.count];
         if known.iter().any(|&(other, _)| other == entry) {

@@ -1,13 +1,14 @@
-//! Free running: real threads in parallel, nobody serialised, for programs that cannot be.
+//! Free running: real threads in parallel, without serialisation, for programs that cannot be serialised.
 //!
-//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023, algorithms
-//! 1, 3 and 4. An execution is either *monitored*, which logs every access, or *provoked*: the thread that comes first to
-//! one of the two accesses of the plan waits there, for a while that the controller has measured on the monitored one.
-//! Whoever is about to touch the same memory meanwhile, and it matters, makes the race: both stand before their accesses.
-//! Instead of the plan's accesses, some can be drawn at random, as DataCollider and KCSAN do.
+//! After E. A. Gerlits, "RaceHunter: dynamic detection of data races by provoking conflicting accesses", 2023,
+//! algorithms 1, 3 and 4. An execution is either *monitored*, which logs every access, or *provoked*: the first
+//! thread that reaches one of the two accesses of the plan waits there, for a time that the controller has measured
+//! on the monitored one. If another thread is about to make a conflicting access to the same memory meanwhile, that
+//! is the race: both stand before their accesses. Instead of the plan's accesses, some can be drawn at random, as in
+//! DataCollider and KCSAN.
 //!
-//! What makes executions controllable is out of the way in such a process ([`detour`]): the C library's functions are its
-//! own, time is real. Of the runtime's state only what is here is used, and what several threads use is atomic.
+//! Such a process bypasses everything that makes executions controllable ([`detour`]): the C library's functions are
+//! its own, and time is real. Only the state in this module is used, and what several threads use is atomic.
 
 mod annotations;
 pub(crate) use annotations::excuse;
@@ -30,8 +31,8 @@ use racehunter_event::{Kind, Record};
 /// Whether this process runs freely. Set before there is a second thread.
 #[unsafe(link_section = ".data.racehunter")]
 static ON: Global<bool> = Global::new(false);
-/// What is done about accesses, one of the constants below. In memory of its own that a child of this process finds
-/// zeroed: what it does is its own business.
+/// What is done about accesses, one of the constants below. It is in memory that a child of this process finds
+/// zeroed, because a child is not part of the execution.
 #[unsafe(link_section = ".data.racehunter")]
 static TASK: Global<*const AtomicU8> = Global::new(core::ptr::null());
 const NOTHING: u8 = 0;
@@ -66,7 +67,7 @@ fn real_join() -> usize {
     JOIN.load(Ordering::Relaxed)
 }
 
-/// Turns this process, which was just forked for a slot, into one that runs freely.
+/// Turns this process, which was just forked for a slot, into a free-running one.
 pub(crate) unsafe fn begin() {
     const SHADOW_STACK: usize = 1 << 30;
     let slot = server::slot();
@@ -131,7 +132,7 @@ unsafe extern "C" fn once(test: extern "C" fn(), reset: Option<extern "C" fn()>)
     0
 }
 
-/// Ends the execution, which says why it could not be one.
+/// Ends the execution, with the reason why it could not run.
 pub(crate) unsafe fn refuse(why: &CStr) -> ! {
     let slot = server::slot();
     let text = why.to_bytes_with_nul();
@@ -144,15 +145,15 @@ pub(crate) unsafe fn refuse(why: &CStr) -> ! {
 /// An access is about to happen. `frame`: the frame pointer of the function that makes it.
 #[cold]
 pub(crate) unsafe fn access(address: usize, size: usize, kind: Kind, site: *const u8, code: usize, frame: usize) {
-    // Functions give their frames back, but not in the order in which those of others came: without this they would
-    // climb without end.
+    // Functions release their frames, but not in the order in which other threads added theirs: without this the
+    // stack would grow without end.
     __rh_stack.set(STACK.get());
     let task = task();
     if task == NOTHING {
         return;
     }
     let Some(own) = threads::own() else { return };
-    // What happens while there is one thread is in order with everything.
+    // What happens while there is one thread is ordered with everything.
     if !threads::are_several() || own.ignores.load(Ordering::Relaxed) > 0 || annotations::is_benign(address) {
         return;
     }
@@ -188,7 +189,7 @@ unsafe fn put(records: &[Record]) {
     }
     for (i, record) in records.iter().enumerate() {
         let at = server::log_area().add(((*slot).log + first) as usize + i);
-        // The process may end at any moment: until it is whole, a record is none.
+        // The process may end at any moment: an incomplete record does not count.
         *at = Record { index: first + i as u64 + 1, kind: Kind::None, ..*record };
         AtomicU8::from_ptr(&raw mut (*at).kind as *mut u8).store(record.kind as u8, Ordering::Release);
     }

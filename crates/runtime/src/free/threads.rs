@@ -9,7 +9,7 @@ use racehunter_event::control::MAX_THREADS;
 use racehunter_event::{Kind, MAIN_PATH, Record, path_of, path_of_id};
 use racehunter_walk::Sampler;
 
-/// What is known of a thread. Its maker writes it before it begins; then the thread alone uses it.
+/// What is known about a thread. Its creator writes it before the thread starts; then only the thread uses it.
 pub(super) struct Thread {
     pub number: u32,
     /// Its identity in any execution.
@@ -17,11 +17,11 @@ pub(super) struct Thread {
     children: AtomicU32,
     /// How many accesses it has made that fit each of those which the plan describes.
     pub described: [AtomicU64; 2],
-    /// How many of its annotations say that its accesses are not to be looked at.
+    /// How many of its annotations turn off the checking of its accesses.
     pub ignores: AtomicU32,
     start: AtomicUsize,
     argument: AtomicUsize,
-    /// Which of its accesses are drawn. Nobody else uses it.
+    /// Which of its accesses are drawn. Only this thread uses it.
     pub sampler: Global<Sampler>,
     pub memory: calls::Memory,
     pub stored: calls::Stored,
@@ -56,7 +56,7 @@ static BLOCKS: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES];
 static NUMBERS: [AtomicU32; PLACES] = [const { AtomicU32::new(0) }; PLACES];
 const PLACES: usize = 2 * MAX_THREADS;
 
-/// Only the main thread is there.
+/// Only the main thread exists.
 pub(super) unsafe fn begin() {
     COUNT.store(1, Ordering::Relaxed);
     (*server::slot()).threads = 1;
@@ -65,7 +65,7 @@ pub(super) unsafe fn begin() {
 }
 
 impl Thread {
-    /// Gives it its identity, and draws of its own.
+    /// Gives it its identity, and its own random draws.
     unsafe fn introduce(&self, path: u64) {
         let slot = server::slot();
         self.path.store(path, Ordering::Relaxed);
@@ -173,8 +173,8 @@ pub(super) unsafe extern "C" fn join(handle: usize, result: *mut usize) -> i32 {
     error
 }
 
-/// `thrd_create`: the C library's own would not come by here. What the function returns is an `int`, which [`join_c11`] takes
-/// from a register of which the upper half means nothing.
+/// `thrd_create`: the C library's own would bypass this module. The function returns an `int`, which [`join_c11`]
+/// takes from a register whose upper half is meaningless.
 pub(super) unsafe extern "C" fn create_c11(handle: *mut usize, start: usize, argument: usize) -> i32 {
     result(create(handle, core::ptr::null(), start, argument))
 }
@@ -194,7 +194,7 @@ const fn result(error: i32) -> i32 {
     if error == 0 { 0 } else { ERROR }
 }
 
-/// What a new thread is to do.
+/// What a new thread has to do.
 #[repr(C)]
 struct Start {
     function: usize,
@@ -207,7 +207,7 @@ unsafe extern "C" fn takes_over(number: usize) -> Start {
     Start { function: thread.start.load(Ordering::Relaxed), argument: thread.argument.load(Ordering::Relaxed) }
 }
 
-/// Where a thread begins. No frame is left below that of the program's function, for whoever unwinds.
+/// Where a thread begins. There is no frame below that of the program's function, for the sake of unwinders.
 #[unsafe(naked)]
 unsafe extern "C" fn first_steps() {
     naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "mov rdi, rdx", "jmp rax", sym takes_over)

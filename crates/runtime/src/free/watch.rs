@@ -1,8 +1,8 @@
 //! Waiting for a partner, by the clock.
 //!
-//! A partner that is not instrumented does not come by here. But its write shows: the value is another one after the wait
-//! (J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010). Whoever
-//! writes what a thread is just about to access plainly, and has not been told to wait for, races with it.
+//! An uninstrumented partner does not call the runtime. But its write is visible: the value differs after the wait
+//! (J. Erickson, M. Musuvathi, S. Burckhardt, K. Olynyk, "Effective Data-Race Detection for the Kernel", 2010). Code
+//! that writes what a thread is just about to access plainly, without synchronising, races with it.
 
 use super::{annotations, calls, put, threads};
 use crate::{Global, log, server, sys};
@@ -34,18 +34,18 @@ static PLAN: Global<Plan> = Global::new(Plan { holds: [Hold::NONE; 2], patience:
 /// The pair of the plan has met.
 static MET_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// How far the one watchpoint is; a futex.
+/// The state of the single watchpoint; a futex.
 static STATE: AtomicU32 = AtomicU32::new(FREE);
-/// Nobody waits.
+/// No thread waits.
 const FREE: u32 = 0;
-/// Somebody is about to; what is watched changes.
+/// A thread is about to wait; the watched access changes.
 const CHANGING: u32 = 1;
-/// Somebody waits.
+/// A thread waits.
 const SET: u32 = 2;
 /// A partner has come.
 const MET: u32 = 3;
 
-/// The access that is watched, and its call stack: whoever has changed [`STATE`] to [`CHANGING`] may change it.
+/// The watched access, and its call stack: the thread that has changed [`STATE`] to [`CHANGING`] may change it.
 static WATCHED: Global<(Access, u32)> =
     Global::new((Access { thread: 0, code: 0, frame: 0, address: 0, size: 0, kind: Kind::None, site: 0 }, 0));
 /// Its memory once more, for a first look.
@@ -95,7 +95,7 @@ fn side(access: &Access, stack: u32, address: usize, kind: Kind) -> Record {
     }
 }
 
-/// Somebody may wait for this access. If so, both are about to happen at this moment.
+/// Another thread may wait for this access. If so, both are about to happen at this moment.
 unsafe fn meet(own: &threads::Thread, access: &Access) {
     if STATE.compare_exchange(SET, CHANGING, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return;
@@ -135,7 +135,7 @@ unsafe fn hold(own: &threads::Thread, access: &Access) {
                 }
             }
             SET => sys::futex_wait_for(STATE.as_ptr(), SET, left),
-            // Somebody looks at it.
+            // Another thread reads it.
             _ => core::hint::spin_loop(),
         }
     };
@@ -147,8 +147,8 @@ unsafe fn hold(own: &threads::Thread, access: &Access) {
     STATE.store(FREE, Ordering::Release);
 }
 
-/// Whether somebody who does not come by here has changed what a plain access is about. Not asked where accesses are not
-/// to be looked at: they do not come by either.
+/// Whether uninstrumented code has changed what a plain access is about to use. Not checked where accesses are
+/// excluded from checking: those do not call the runtime either.
 unsafe fn has_changed(access: &Access, value: Option<u64>) -> bool {
     let changed = || value.zip(sys::peek(access.address, access.size)).is_some_and(|(then, now)| then != now);
     !access.kind.is_atomic() && !annotations::hide_accesses() && changed()

@@ -1,9 +1,9 @@
-//! What file descriptors lead to.
+//! What file descriptors refer to.
 //!
-//! A *channel* is what two ends of a pipe or connection have in common: what is known is passed on through it, and
-//! threads that wait for it are told of each other's operations. Regular files, directories and devices that never
-//! block have none. Channels are numbered in the order in which they are first used, so that a number means the same
-//! in every run.
+//! A *channel* is what the two ends of a pipe or connection have in common: happens-before edges pass through it, and
+//! threads that wait for it learn of each other's operations. Regular files, directories and devices that never block
+//! have none. Channels are numbered in the order in which they are first used, so that a number means the same in
+//! every run.
 
 use super::{POLLIN, PollFd, multiplex, sockets};
 use crate::thread::COUNT;
@@ -14,7 +14,7 @@ use racehunter_event::FileKind;
 /// In place of a channel: every channel.
 pub(crate) const ALL: usize = usize::MAX;
 
-/// A descriptor that leads to a channel.
+/// A descriptor that refers to a channel.
 #[derive(Clone, Copy)]
 pub(crate) struct Descriptor {
     pub fd: i32,
@@ -38,12 +38,14 @@ struct Entry {
     kind: FileKind,
     /// Its use as a source of outside input was reported.
     reported: bool,
+    /// The program chose the number itself (`dup2`), so other threads can know it without being handed it.
+    chosen: bool,
     /// 0 while it is not certain: a socket that is not connected yet.
     channel: u16,
 }
 
 struct Channel {
-    /// What tells it from others: see [`key`].
+    /// What distinguishes it from others: see [`key`].
     key: u64,
     /// Another process may have an end of it.
     outside: bool,
@@ -55,20 +57,21 @@ struct Channel {
 
 const DESCRIPTORS: usize = 4096;
 const CHANNELS: usize = 4096;
-/// The channel of all that are too many. It knows too much, which never makes a false report.
+/// The channel for all that do not fit. It orders too much, which never causes a false report.
 const OVERFLOW: usize = CHANNELS - 1;
 
-const NOTHING: Entry = Entry { state: State::Unknown, kind: FileKind::Other, reported: false, channel: 0 };
+const NOTHING: Entry =
+    Entry { state: State::Unknown, kind: FileKind::Other, reported: false, chosen: false, channel: 0 };
 static ENTRIES: Global<[Entry; DESCRIPTORS]> = Global::new([NOTHING; DESCRIPTORS]);
 static TABLE: Global<[Channel; CHANNELS]> =
     Global::new([const { Channel { key: 0, outside: false, fed: false, delayed: false } }; CHANNELS]);
 /// Channels in use; 0 is none of them.
 #[unsafe(link_section = ".data.racehunter")]
 static USED: Global<usize> = Global::new(1);
-/// The process has forked, so whatever is open is open elsewhere.
+/// The process has forked, so everything that is open is also open elsewhere.
 #[unsafe(link_section = ".data.racehunter")]
 static SHARED: Global<bool> = Global::new(false);
-/// What descriptors beyond the table are taken for is looked up at every use.
+/// Descriptors beyond the table are looked up at every use.
 static BEYOND: Global<Entry> = Global::new(NOTHING);
 
 unsafe fn entry(fd: i32) -> *mut Entry {
@@ -96,7 +99,7 @@ pub(crate) unsafe fn find(key: u64) -> Option<usize> {
     (1..USED.get()).find(|&channel| (*at(channel)).key == key)
 }
 
-/// The channel with this key; made when it is new. Key 0 is that of a channel that nobody else can find.
+/// The channel with this key; created if it is new. Key 0 is that of a channel that no other descriptor can find.
 pub(crate) unsafe fn find_or_make(key: u64, outside: bool) -> usize {
     if key != 0
         && let Some(known) = find(key)
@@ -113,7 +116,7 @@ pub(crate) unsafe fn find_or_make(key: u64, outside: bool) -> usize {
     channel
 }
 
-/// Between the iterations of an in-process loop: channels that no descriptor leads to are forgotten.
+/// Between the iterations of an in-process loop: channels without a descriptor are forgotten.
 pub(super) unsafe fn reset() {
     if USED.get() > 1 {
         let last = (*ENTRIES.ptr()).iter().map(|entry| usize::from(entry.channel)).max().unwrap_or(0);
@@ -121,7 +124,7 @@ pub(super) unsafe fn reset() {
     }
 }
 
-/// What the descriptor leads to; nothing when calls on it go straight to the kernel.
+/// What the descriptor refers to; `None` if calls on it go straight to the kernel.
 pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
     if COUNT.get() == 0 {
         // A library that is initialised before everything else.
@@ -159,12 +162,12 @@ unsafe fn status(fd: i32) -> Option<(u64, u64, u32, u64)> {
     (!failed).then_some((stat[0], stat[1], stat[3] as u32 & 0o170_000, stat[5]))
 }
 
-/// The key of what the descriptor leads to, by device and inode.
+/// The key of what the descriptor refers to, by device and inode.
 pub(crate) unsafe fn identity(fd: i32) -> u64 {
     status(fd).map_or(0, |(device, inode, ..)| key(&[device, inode]))
 }
 
-/// Looks at a descriptor that was made in a way that is not known: inherited, or by a library on its own.
+/// Inspects a descriptor of unknown origin: inherited, or made by a library on its own.
 unsafe fn discover(fd: i32, e: *mut Entry) {
     const FIFO: u32 = 0o010_000;
     const CHARACTERS: u32 = 0o020_000;
@@ -197,8 +200,8 @@ unsafe fn discover(fd: i32, e: *mut Entry) {
     }
 }
 
-/// Kinds of files without a file system tell their name only by a link. Returns also whether the kernel itself, or
-/// another process, can put something in.
+/// Files without a file system show their name only as a link. Also returns whether the kernel itself, or another
+/// process, can put something in.
 unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
     const READLINK: usize = 89;
     let mut path = *b"/proc/self/fd/\0\0\0\0\0\0\0\0\0\0\0\0";
@@ -224,7 +227,7 @@ unsafe fn anonymous(fd: i32) -> (FileKind, bool) {
     }
 }
 
-/// A descriptor is gone, or stands for something else now.
+/// A descriptor was closed, or refers to something else now.
 pub(crate) unsafe fn forget(fd: i32) {
     super::descriptors::renewed(fd);
     files::forget(fd);
@@ -235,29 +238,41 @@ pub(crate) unsafe fn forget(fd: i32) {
     *e = NOTHING;
 }
 
-/// All from one descriptor to another are gone.
+/// All descriptors of a range were closed.
 pub(crate) unsafe fn forget_range(first: u32, last: u32) {
     (first..=last.min(DESCRIPTORS as u32 - 1)).for_each(|fd| forget(fd as i32));
 }
 
-/// `to` leads to the same as `from`.
+/// `to` refers to the same as `from`.
 pub(crate) unsafe fn copy(from: i32, to: i32) {
     if from != to {
         forget(to);
         files::share([from, to]);
         of(from);
         let known = *entry(from);
-        *entry(to) = known;
+        *entry(to) = Entry { chosen: false, ..known };
     }
+}
+
+/// The program chose this number for a descriptor.
+pub(crate) unsafe fn choose(fd: i32) {
+    (*entry(fd)).chosen = true;
+}
+
+/// Whether which file has this number can depend on other threads that were never handed the number: the program chose
+/// it, or no file has it at the moment.
+pub(crate) unsafe fn is_contested(fd: i32) -> bool {
+    let e = entry(fd);
+    (*e).chosen || (*e).state == State::Unknown && status(fd).is_none()
 }
 
 /// The program has made a descriptor.
 pub(crate) unsafe fn made(fd: i32, kind: FileKind, channel: usize) {
     forget(fd);
-    *entry(fd) = Entry { state: State::Channel, kind, reported: false, channel: channel as u16 };
+    *entry(fd) = Entry { state: State::Channel, kind, reported: false, chosen: false, channel: channel as u16 };
 }
 
-/// The program has made a socket; what it leads to turns out later.
+/// The program has created a socket; what it refers to is known only later.
 pub(crate) unsafe fn made_socket(fd: i32) {
     made(fd, FileKind::Socket, 0);
 }
@@ -275,12 +290,12 @@ pub(crate) unsafe fn set_delayed(channel: usize) {
     (*at(channel)).delayed = true;
 }
 
-/// Whether somebody else may have an end of it; for [`ALL`], of any.
+/// Whether another process may have an end of it; for [`ALL`], of any.
 pub(crate) unsafe fn is_outside(channel: usize) -> bool {
     if channel == ALL { SHARED.get() } else { (*at(channel)).outside }
 }
 
-/// Whether whatever comes out of it comes from outside, at no particular time.
+/// Whether everything that comes out of it comes from outside, at an arbitrary time.
 pub(crate) unsafe fn is_unexpected(channel: usize) -> bool {
     is_outside(channel) && !(*at(channel)).fed
 }

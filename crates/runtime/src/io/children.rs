@@ -1,8 +1,8 @@
 //! Child processes: made, replaced, and waited for.
 //!
-//! A child is not part of the execution. It runs by itself, without a plan, and whatever it shares with the program can
-//! change at any time: the execution goes on, but is noted as not wholly under control. Waiting for a child is like
-//! waiting for input from outside.
+//! A child is not part of the execution. It runs by itself, without a plan, and whatever it shares with the program
+//! can change at any time: the execution continues, but is noted as not wholly under control. Waiting for a child is
+//! like waiting for input from outside.
 
 use super::{EINTR, Probe, Watch, channels, descriptors, finish, log_event, until};
 use crate::schedule::{End, point};
@@ -47,7 +47,7 @@ unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
-/// `vfork` too: the child may do what it likes with a copy, and nobody notices that the parent did not wait.
+/// `vfork` too: the child may do anything with a copy, and nothing shows that the parent did not wait.
 unsafe extern "C" fn fork_process(code: usize) -> i32 {
     let fork: extern "C" fn() -> i32 = core::mem::transmute(real::fork());
     files::before_child();
@@ -230,7 +230,7 @@ unsafe extern "C" fn run_command(command: *const c_char, code: usize) -> i32 {
     if result < 0 { -1 } else { status }
 }
 
-/// The child gets a copy of a descriptor, also of one that is closed for other programs.
+/// The child gets a copy of a descriptor, even of one that is closed for other programs.
 unsafe extern "C" fn hand_down(actions: *mut u8, fd: i32, copy: i32, _code: usize) -> i32 {
     if let Some(d) = channels::of(fd) {
         channels::set_outside(d.channel);

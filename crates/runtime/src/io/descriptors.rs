@@ -3,11 +3,12 @@
 use super::channels::{self, Descriptor};
 use super::sockets;
 use super::{EINTR, POLLIN, PollFd, Probe, Request, Watch, changed, finish, locks, log_event, touch};
-use crate::schedule::point;
+use crate::schedule::{self, point, spin};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
+use crate::thread::COUNT;
 use crate::world::{changes, files};
-use crate::{escapes, hooks, shadow, sys, timers};
+use crate::{Global, escapes, hooks, shadow, sys, timers};
 use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
 const PIPE2: usize = 293;
@@ -48,6 +49,7 @@ interpose! {
     eventfd => make_event, "rdx";
     epoll_create => make_set, "rsi";
     epoll_create1 => make_set_with, "rsi";
+    memfd_create => make_memory_file, "rdx";
 }
 
 /// A descriptor is used, as if it were memory that is read: another thread that closes it at the same time may close
@@ -56,6 +58,15 @@ pub(super) unsafe fn used(fd: i32, code: usize) {
     if let Some(cell) = descriptor_cell(fd) {
         touch(cell as usize, CELL_SIZE, Kind::Read, code);
     }
+}
+
+/// What a descriptor refers to, for a call on it. If another thread can give the number to another file, looking it
+/// up is a scheduling point.
+pub(super) unsafe fn look_up(fd: i32, code: usize) -> Option<Descriptor> {
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        files::touch_number(fd, false, code);
+    }
+    channels::of(fd)
 }
 
 /// A descriptor is about to be closed, as if it were memory that is written.
@@ -68,12 +79,22 @@ unsafe fn ends(fd: i32, code: usize) {
 /// A descriptor was made or closed: what was done with its number before was done with another descriptor.
 pub(super) unsafe fn renewed(fd: i32) {
     escapes::renumbered();
+    if schedule::running() {
+        // A loop that leaves descriptors open is in another state than an iteration before; one that closes what it
+        // has opened is not.
+        spin::also(OPEN.ptr() as usize, size_of::<u64>());
+        *OPEN.ptr() ^= channels::key(&[fd as u64]);
+    }
     if let Some(cell) = descriptor_cell(fd) {
         shadow::clear(cell as usize, CELL_SIZE as usize);
     }
 }
 
 const CELL_SIZE: isize = 8;
+
+/// Stands for the set of open descriptors: the sum, without carry, of a key for each that was made or closed.
+#[unsafe(link_section = ".data.racehunter")]
+static OPEN: Global<u64> = Global::new(0);
 
 /// Relative paths start at the working directory.
 const HERE: i32 = -100;
@@ -117,12 +138,12 @@ unsafe fn is_fifo(directory: i32, path: usize) -> bool {
         && stat[3] as u32 & 0o170_000 == 0o010_000
 }
 
-/// Opening one end of a FIFO waits for somebody at the other. `call` opens it without waiting.
+/// Opening one end of a FIFO waits for a process at the other. `call` opens it without waiting.
 unsafe fn open_fifo(writes: bool, code: usize, mut call: impl FnMut() -> isize) -> isize {
     const NOBODY_READS: isize = -6;
     let mut n = point(code);
     let mut fd = call();
-    // Only a FIFO that is open tells its channel; a writer that is alone cannot open it.
+    // Only an open FIFO reveals its channel; a lone writer cannot open it.
     let mut request = Request {
         d: Descriptor { fd: -1, kind: FileKind::Pipe, channel: channels::ALL },
         operation: FileOperation::Open,
@@ -182,6 +203,9 @@ pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
         return -1;
     }
     let call = || sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        files::touch_number(fd, true, code);
+    }
     ends(fd, code);
     let locked = locks::closes(fd, code);
     timers::file::forget(fd, code);
@@ -195,7 +219,7 @@ pub(crate) unsafe extern "C" fn close_one(fd: i32, code: usize) -> i32 {
         sockets::closes(fd, code);
     }
     let n = point(code);
-    // That nothing more comes is news for the other end.
+    // The end of the stream is an event for the other end.
     channels::tell(d.channel);
     let result = call();
     channels::forget(fd);
@@ -237,6 +261,7 @@ unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
 unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
     used(fd, code);
     files::becomes_standard(fd, to, code);
+    files::touch_number(to, true, code);
     // What was open there is closed.
     let closed = channels::of(to);
     if let Some(d) = closed {
@@ -245,7 +270,10 @@ unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> 
     }
     let result = sys::call(DUP3, fd as usize, to as usize, flags as usize, 0);
     let result = copied(fd, result);
-    // Whoever uses it at the same time has the old file or the new one, so it does not count as closed.
+    if result >= 0 && COUNT.get() > 1 {
+        channels::choose(to);
+    }
+    // A thread that uses it at the same time gets the old file or the new one, so it does not count as closed.
     used(to, code);
     if let Some(d) = closed {
         changed(d.channel);
@@ -287,6 +315,15 @@ unsafe extern "C" fn make_set(size: i32, code: usize) -> i32 {
 
 unsafe extern "C" fn make_set_with(flags: i32, _code: usize) -> i32 {
     made(sys::call(EPOLL_CREATE1, flags as usize, 0, 0, 0), FileKind::Set)
+}
+
+unsafe extern "C" fn make_memory_file(name: usize, flags: u32, _code: usize) -> i32 {
+    const MEMFD_CREATE: usize = 319;
+    let fd = sys::call(MEMFD_CREATE, name, flags as usize, 0, 0);
+    if fd >= 0 {
+        channels::forget(fd as i32);
+    }
+    finish(fd) as i32
 }
 
 unsafe fn made(fd: isize, kind: FileKind) -> i32 {

@@ -1,9 +1,9 @@
 //! Locks of files: `flock`, `lockf`, `fcntl`.
 //!
-//! A lock of `flock` belongs to what was opened, so two threads that opened a file each exclude one another. The kernel
-//! decides; here is only known through which descriptors this process holds one, since a lock that it holds itself is
-//! not given back by anybody outside. Record locks belong to the process and never exclude its own threads, except for
-//! those of open files (`F_OFD_SETLKW`).
+//! A lock of `flock` belongs to the open file description, so two threads that each opened a file exclude one
+//! another. The kernel decides; this module only records through which descriptors this process holds one, since
+//! nothing outside releases a lock that the process itself holds. Record locks belong to the process and never
+//! exclude its own threads, except for those of open file descriptions (`F_OFD_SETLKW`).
 
 use super::channels::{self, Descriptor, key};
 use super::{EAGAIN, Probe, Request, Watch, changed, finish};
@@ -57,8 +57,8 @@ pub(crate) enum Wanted {
     Section(i32, i32, usize),
 }
 
-/// Whether it could be had. For `flock` there is no other way than to take it and give it back; a thread that waits
-/// has lost whatever it held of the file.
+/// Whether it is available. For `flock` the only way to find out is to take it and release it; a waiting thread has
+/// lost everything that it held of the file.
 pub(super) unsafe fn is_free(wanted: Wanted) -> bool {
     match wanted {
         Wanted::Whole(fd, operation) => {
@@ -83,7 +83,7 @@ unsafe fn held(fd: i32) -> Option<*mut (i32, usize)> {
     (*HELD.ptr()).iter_mut().find(|held| held.0 == fd + 1).map(core::ptr::from_mut)
 }
 
-/// Whether this process holds a lock of the file: nobody outside can give it back.
+/// Whether this process holds a lock of the file: nothing outside can release it.
 pub(super) unsafe fn is_held_here(channel: usize) -> bool {
     (*HELD.ptr()).iter().any(|held| held.0 != 0 && held.1 == channel)
 }
@@ -119,7 +119,7 @@ unsafe fn acquire(
     loop {
         let mut watch = Watch::new(Probe::Lock(wanted), d.channel);
         watch.outside = true;
-        // Who holds a lock of another kind already must not be asked for it: asking takes and gives back.
+        // A thread that already holds a lock of another kind must not be probed: probing takes and releases the lock.
         let n = if held(d.fd).is_some() {
             point(code)
         } else {
@@ -164,7 +164,7 @@ unsafe extern "C" fn lock_file(fd: i32, operation: i32, code: usize) -> i32 {
     }) as i32
 }
 
-/// Whether a command of `fcntl` is about locks.
+/// Whether a command of `fcntl` concerns locks.
 pub(super) fn is_lock(command: i32) -> bool {
     matches!(command, SET | SET_AND_WAIT | OPEN_FILE_SET | OPEN_FILE_SET_AND_WAIT)
 }

@@ -1,18 +1,19 @@
 //! Input and output that may block, and child processes.
 //!
-//! All threads share one kernel thread, so no call may block in the kernel while another thread could go on. Every
-//! operation that can block waits first, as a fiber, until the kernel says that it would not ([`until`]); then it is
-//! made. What a thread waits for is a [`Watch`] on its own stack, and asking is a system call that returns at once.
+//! All threads share one kernel thread, so no call may block in the kernel while another thread could continue. Every
+//! operation that can block first waits, as a fiber, until the kernel says that it would not block ([`until`]); then
+//! it is made. What a thread waits for is a [`Watch`] on its own stack, and probing it is a system call that returns
+//! at once.
 //!
-//! Operations of the program's own threads are the only thing that changes what such a watch sees, as long as nobody
-//! else has the other end: after each of them the threads that wait for the same channel are looked at again
-//! ([`changed`]), so the set of ready threads is exact at every decision. Input from *outside* (another process) is
-//! taken note of only when nothing else can go on, which keeps executions the same from run to run; then, and only
-//! then, time on the wall passes ([`nothing_is_ready`]).
+//! As long as no other process has the other end, only operations of the program's own threads change what such a
+//! watch sees. After each of them the threads that wait for the same channel are checked again ([`changed`]), so the
+//! set of ready threads is exact at every decision. Input from *outside* (another process) is noticed only when
+//! nothing else can continue, which keeps executions the same from run to run; only then does real time pass
+//! ([`nothing_is_ready`]).
 //!
-//! [`channels`] knows what descriptors lead to. [`transfer`], [`sockets`], [`multiplex`], [`locks`] and [`streams`] are
-//! the functions of the C library, [`descriptors`] those that make and close descriptors, [`children`] those that make
-//! processes and wait for them.
+//! [`channels`] knows what descriptors refer to. [`transfer`], [`sockets`], [`multiplex`], [`locks`] and [`streams`]
+//! are functions of the C library, [`descriptors`] those that create and close descriptors, [`children`] those that
+//! create processes and wait for them.
 
 pub(crate) mod channels;
 pub(crate) mod children;
@@ -49,7 +50,7 @@ pub(crate) struct PollFd {
     pub revents: i16,
 }
 
-/// How to ask whether a thread can go on, without blocking and without changing anything.
+/// How to find out whether a thread can continue, without blocking and without changing anything.
 #[derive(Clone, Copy)]
 pub(crate) enum Probe {
     /// One of these descriptors is ready.
@@ -60,13 +61,13 @@ pub(crate) enum Probe {
     Lock(locks::Wanted),
     /// A child process has changed its state.
     Child(children::Wanted),
-    /// Somebody has opened a FIFO for writing that was opened for reading.
+    /// Another process or thread has opened a FIFO for writing that was opened for reading.
     Writer(*mut PollFd),
-    /// Nothing tells; it is worth another attempt after each operation on the channel.
+    /// There is no way to find out; another attempt is worthwhile after each operation on the channel.
     Attempt,
 }
 
-/// What a thread waits for. It lives on the stack of that thread.
+/// What a thread waits for. It is on the stack of that thread.
 pub(crate) struct Watch {
     probe: Probe,
     /// The channel, or [`ALL`] for more than one.
@@ -75,14 +76,14 @@ pub(crate) struct Watch {
     several: bool,
     /// The call is a cancellation point.
     cancels: bool,
-    /// Somebody outside the process can end the wait.
+    /// Something outside the process can end the wait.
     outside: bool,
-    /// It is over only when nothing else can go on: what comes from outside comes at no particular time.
+    /// It ends only when nothing else can continue: input from outside comes at an arbitrary time.
     lazy: bool,
     /// The kernel may let the operation pass although it calls the descriptor not ready: small writes to a pipe or
     /// socket that is nearly full.
     doubtful: bool,
-    /// One attempt is to be made whatever the probe says.
+    /// One attempt has to be made whatever the probe says.
     forced: bool,
     /// That attempt was made, and nothing has changed since.
     tried: bool,
@@ -114,7 +115,7 @@ impl Watch {
     }
 }
 
-/// Whether somebody outside the process can end the wait.
+/// Whether something outside the process can end the wait.
 unsafe fn can_end_outside(watch: *const Watch) -> bool {
     let held_here = matches!((*watch).probe, Probe::Lock(_)) && locks::is_held_here((*watch).channel);
     !held_here && ((*watch).outside || channels::is_outside((*watch).channel))
@@ -130,13 +131,13 @@ pub(crate) unsafe fn reset() {
     channels::reset();
 }
 
-/// In a new process that was forked: nobody waits, and everything that is open is open in the old one too.
+/// In a newly forked process: no thread waits, and everything that is open is open in the old one too.
 pub(crate) unsafe fn leave() {
     WAITING.set(0);
     channels::share_all();
 }
 
-/// Whether a thread stands in front of an operation on a file or child.
+/// Whether a thread stands before an operation on a file or child.
 pub(crate) fn anybody_waits() -> bool {
     WAITING.get() > 0
 }
@@ -156,13 +157,13 @@ unsafe fn probe(watch: *const Watch) -> bool {
     }
 }
 
-/// Whether the wait of a thread for a file or child is over.
+/// Whether the wait of a thread for a file or child has ended.
 pub(crate) unsafe fn available(t: *const Thread) -> bool {
     let watch = watch_of(t);
     (*watch).forced || (!(*watch).lazy && probe(watch))
 }
 
-/// The running thread waits until its watch says that it can go on; counts the event.
+/// The running thread waits until its watch says that it can continue; counts the event.
 pub(crate) unsafe fn until(
     code: usize,
     wait: Wait,
@@ -226,7 +227,7 @@ impl Request {
         log_event(n, self.file(), self.d.channel, done);
     }
 
-    /// The operation was made: passes on what is known, and tells those who wait.
+    /// The operation was made: passes on the happens-before edge, and updates the waiting threads.
     pub(crate) unsafe fn end(&self, n: u64, result: isize) {
         self.log(n, result >= 0);
         let learns = match self.operation {
@@ -301,7 +302,7 @@ fn waits_here(t: *const Thread) -> bool {
     unsafe { matches!((*t).pending, Wait::File | Wait::Child) }
 }
 
-/// Threads that stand in front of an operation on a file or child, except the running one.
+/// Threads that stand before an operation on a file or child, except the running one.
 unsafe fn waiting() -> impl Iterator<Item = *mut Thread> {
     (0..COUNT.get()).filter(|&number| number != CURRENT.get()).map(|number| thread(number)).filter(|&t| waits_here(t))
 }
@@ -310,7 +311,7 @@ unsafe fn is_stopped(t: *const Thread) -> bool {
     matches!((*t).state, State::Blocked | State::Suspended)
 }
 
-/// Something happened to a channel: those who are about to use it can, or can no longer, go on.
+/// Something happened to a channel: threads that are about to use it can, or can no longer, continue.
 pub(crate) unsafe fn changed(channel: usize) {
     if WAITING.get() == 0 {
         return;
@@ -332,8 +333,8 @@ pub(crate) unsafe fn changed(channel: usize) {
 /// How long input from outside is waited for before virtual time passes or a deadlock is certain.
 const MOMENT: u64 = 20_000_000;
 
-/// No thread can go on. Looks whether one can after all, and waits for the world outside if that is what it takes.
-/// Returns whether a thread is ready now.
+/// No thread can continue. Checks whether one can after all, and waits for the outside world if necessary. Returns
+/// whether a thread is ready now.
 pub(crate) unsafe fn nothing_is_ready() -> bool {
     if WAITING.get() == 0 && !waits_here(current()) {
         return false;
@@ -372,7 +373,7 @@ unsafe fn force(t: *mut Thread) {
     schedule::wake(t);
 }
 
-/// Looks at the world outside until something is found, or for so many nanoseconds.
+/// Polls the outside world until something is found, or for this many nanoseconds.
 unsafe fn wait_for<T>(patience: u64, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     const FIRST: u64 = 20_000;
     const LONGEST: u64 = 2_000_000;
@@ -419,8 +420,8 @@ unsafe fn note_input(t: *const Thread) {
     }
 }
 
-/// The plan wants a thread to go on that waits: what came from outside when the plan was made comes again. Returns
-/// whether the thread is ready now.
+/// The plan wants a waiting thread to continue: input that came from outside when the plan was made comes again.
+/// Returns whether the thread is ready now.
 pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     if !waits_here(t) || !is_stopped(t) {
         return false;
@@ -439,13 +440,13 @@ pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     (outside || channels::is_delayed((*watch).channel)) && wait_for(patience, || arrives(t).then_some(())).is_some()
 }
 
-/// The plan wants a thread to go on whose wait is limited. Returns whether what it waits for came from outside, in
+/// The plan wants a thread with a limited wait to continue. Returns whether what it waits for came from outside, in
 /// which case there is no time-out.
 pub(crate) unsafe fn comes_in_time(t: *mut Thread) -> bool {
     waits_here(t) && can_end_outside(watch_of(t)) && wait_for(MOMENT, || arrives(t).then_some(())).is_some()
 }
 
-/// The running thread passes on what it knows to whoever is at the other end.
+/// The running thread passes on its clock to the other end.
 pub(crate) unsafe fn release(object: usize) {
     clock::release(&mut (*crate::sync::objects::get(Wait::File, object)).clock);
 }
@@ -458,20 +459,20 @@ pub(crate) unsafe fn learn(object: usize) {
 /// The kernel reads or writes memory of the program: an access like any other, at the place of the call. Libraries order
 /// theirs in ways that are not seen.
 pub(crate) unsafe fn touch(address: usize, len: isize, kind: Kind, code: usize) {
-    /// More than that is not looked at: it would cost many times what the call does.
+    /// More than that is not checked: it would cost many times as much as the call.
     const MOST: isize = 4096;
     if len > 0 && COUNT.get() > 0 && memory::in_program(code) {
         hooks::access(address, len.min(MOST) as usize, tsan::site_of(code), kind, code);
     }
 }
 
-/// A descriptor of its own kind, for records about several of them.
+/// A special descriptor number, for records about several descriptors.
 pub(crate) const fn several(descriptor: i32, operation: FileOperation) -> File {
     File { descriptor, kind: FileKind::Several, operation }
 }
 
-/// As `interpose_cancellable!`, for functions whose parameters take all registers: the code address is found by
-/// [`code_of_six`].
+/// Like `interpose_cancellable!`, for functions whose parameters take all registers: [`code_of_six`] finds the code
+/// address.
 macro_rules! interpose_six {
     ($($name:ident => $model:path;)*) => { $(
         core::arch::global_asm!(

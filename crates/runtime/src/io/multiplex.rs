@@ -1,8 +1,8 @@
 //! Waiting for one of several descriptors: `poll`, `select`, `epoll`.
 
 use super::channels::{self, ALL};
-use super::sockets;
 use super::{EBADF, EINTR, POLLIN, PollFd, Probe, Watch, changed, finish, log_event, several, until};
+use super::{descriptors, sockets};
 use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
@@ -238,7 +238,7 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
     const EINVAL: isize = -22;
     let Ok(count) = usize::try_from(count) else { return finish(EINVAL) as i32 };
     if count > SELECTABLE {
-        // More than there is room for here. The kernel waits, or a time-out is over at once.
+        // More than there is room for here. The kernel waits, or a time-out expires at once.
         let [reads, writes, exceptions] = given.map(|set| set as usize);
         let now = [0_i64; 2];
         let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
@@ -297,7 +297,7 @@ unsafe fn members() -> impl Iterator<Item = *mut Member> {
     (0..MEMBERS_USED.get()).map(|index| (MEMBER.ptr() as *mut Member).add(index))
 }
 
-/// Whoever is told that a member is ready comes after whoever put it into the set, or armed it again.
+/// A thread that learns that a member is ready is ordered after the thread that put it into the set, or re-armed it.
 unsafe fn object_of(member: *const Member) -> usize {
     /// Above every address, apart from [`File`]s and from the objects of channels.
     const OBJECTS: usize = 1 << 59;
@@ -309,7 +309,7 @@ pub(super) unsafe fn forget(fd: i32) {
     members().filter(|&member| (*member).set != 0 && (*member).fd == fd).for_each(|member| (*member).set = 0);
 }
 
-/// Whether somebody outside can make a member of the set ready, and nobody else can.
+/// Whether only something outside can make a member of the set ready.
 pub(super) unsafe fn survey(set: usize) -> (bool, bool) {
     let (mut outside, mut expected) = (INCOMPLETE.get(), false);
     for member in members().filter(|&member| (*member).set == set) {
@@ -331,7 +331,7 @@ struct Event {
 
 unsafe extern "C" fn change_set(set: i32, operation: i32, fd: i32, event: *const Event, code: usize) -> i32 {
     const REMOVE: i32 = 2;
-    let Some(d) = channels::of(set) else { return finish(-(EBADF as isize)) as i32 };
+    let Some(d) = descriptors::look_up(set, code) else { return finish(-(EBADF as isize)) as i32 };
     let n = point(code);
     let result = sys::call(EPOLL_CTL, set as usize, operation as usize, fd as usize, event as usize);
     if result >= 0 {
@@ -396,7 +396,7 @@ unsafe extern "C" fn wait_for_set_until(
 
 unsafe fn wait_with(set: i32, events: *mut Event, most: i32, patience: Patience, mask: *const u64, code: usize) -> i32 {
     let call = || sys::call(EPOLL_WAIT, set as usize, events as usize, most as usize, 0);
-    let Some(d) = channels::of(set).filter(|d| d.kind == FileKind::Set && most > 0) else {
+    let Some(d) = descriptors::look_up(set, code).filter(|d| d.kind == FileKind::Set && most > 0) else {
         return finish(call()) as i32;
     };
     let mut entry = PollFd { fd: set, events: POLLIN, revents: 0 };
@@ -414,7 +414,7 @@ unsafe fn wait_with(set: i32, events: *mut Event, most: i32, patience: Patience,
     if result > 0 && INCOMPLETE.get() {
         channels::learn_all();
     }
-    // The readiness that an edge-triggered member has told of is used up.
+    // The readiness that an edge-triggered member has reported is used up.
     changed(d.channel);
     finish(result) as i32
 }

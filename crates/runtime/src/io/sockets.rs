@@ -3,7 +3,8 @@
 use super::channels::{self, Descriptor, key};
 use super::transfer::{Piece, transfer};
 use super::{
-    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, finish, log_event, never_waits, touch, without_waiting,
+    EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, changed, descriptors, finish, log_event, never_waits, touch,
+    without_waiting,
 };
 use crate::schedule::point;
 use crate::sync::{interpose, interpose_cancellable};
@@ -154,7 +155,7 @@ impl Address {
         }
     }
 
-    /// The cell of what was sent there. Those who send learn nothing from each other.
+    /// The cell of what was sent there. Senders learn nothing from each other.
     fn mailbox(&self) -> Option<u16> {
         const MAIL: u64 = 9;
         self.cell().map(|cell| cells::of(key(&[MAIL, u64::from(cell)])))
@@ -198,7 +199,7 @@ pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
         return (channels::find_or_make(own, true), true);
     }
     if type_of(fd) == DATAGRAM {
-        // Everybody can send to everybody.
+        // Any socket can send to any other.
         let family = if family == UNIX { UNIX } else { INET };
         let channel = channels::find_or_make(key(&[DATAGRAMS, u64::from(family)]), false);
         if family == INET {
@@ -215,11 +216,11 @@ pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
     (channels::find_or_make(own, false), false)
 }
 
-/// The channel of a connection. Whoever made it here has found it already, so a new one comes from outside.
+/// The channel of a connection. A thread that made it here has found it already, so a new one comes from outside.
 unsafe fn connected(local: &Address, peer: &Address, own: u64) -> usize {
     const PAIR: u64 = 1;
     if local.family() == UNIX {
-        // The other end has no name of its own: all connections to a path are one channel.
+        // The other end has no name: all connections to a path are one channel.
         return match (peer.is_named(), local.is_named()) {
             (true, _) => channels::find_or_make(peer.path(), true),
             (_, true) => channels::find_or_make(local.path(), true),
@@ -249,7 +250,7 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
     finish(result) as i32
 }
 
-/// An address that the program chooses can be known outside; one that the kernel chooses is told to nobody.
+/// An address that the program chooses can be known outside; one that the kernel chooses cannot.
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     let wanted = Address::copy(address, len);
     wanted.touch(true, code);
@@ -325,7 +326,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     const EINPROGRESS: isize = -115;
     const REFUSED: isize = -111;
     approach_peer(fd, address as usize, len as usize, code);
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
     };
     let waits = !never_waits(fd);
@@ -351,7 +352,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         if result != -(EAGAIN as isize) || !waits || type_of(fd) == DATAGRAM {
             break;
         }
-        // A queue of connections that is full: it is worth another attempt when somebody has accepted one.
+        // A full queue of connections: another attempt is worthwhile when one has been accepted.
         let mut watch = Watch::new(super::Probe::Attempt, door);
         watch.outside = channels::is_outside(door);
         n = match request.begin(&raw mut watch) {
@@ -395,8 +396,8 @@ unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
     }
 }
 
-/// What stands for the order of datagrams: all of them are one channel for those who wait, but only what was sent to an address comes
-/// before what is received there. 0 for other channels, and for addresses that the kernel is to choose.
+/// What determines the order of datagrams: all of them are one channel for waiting threads, but only what was sent to
+/// an address comes before what is received there. 0 for other channels, and for addresses that the kernel chooses.
 unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
     if d.kind != FileKind::Socket || type_of(d.fd) != DATAGRAM {
         return 0;
@@ -407,7 +408,7 @@ unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
 /// Where the running thread is about to send a datagram, if it is not where its socket is connected to.
 static DESTINATION: Global<u16> = Global::new(0);
 
-/// What is known is about to be passed on through a descriptor.
+/// A happens-before edge is about to pass through a descriptor.
 pub(super) unsafe fn tell(d: &Descriptor) {
     let named = core::mem::replace(&mut *DESTINATION.ptr(), 0);
     match if named != 0 { named } else { mailbox(d, GETPEERNAME) } {
@@ -427,7 +428,7 @@ pub(super) unsafe fn learn(d: &Descriptor) {
     }
 }
 
-/// A socket is about to be closed: nothing is at its address any more.
+/// A socket is about to be closed: nothing is bound to its address any more.
 pub(super) unsafe fn closes(fd: i32, code: usize) {
     let is_connected = || Address::of(fd, GETPEERNAME).is_some();
     if let Some(local) = Address::of(fd, GETSOCKNAME).filter(|_| !is_connected()) {
@@ -438,8 +439,8 @@ pub(super) unsafe fn closes(fd: i32, code: usize) {
 /// A socket was connected to a listener: from now on it has the channel of that connection.
 unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
     let Some(local) = Address::of(fd, GETSOCKNAME) else { return };
-    // Seen from the other end it is the local address that was asked for: the one that connects to port p of any
-    // address of this machine.
+    // Seen from the other end, it is the local address: the one that connects to port p of any address of this
+    // machine.
     let reached = Address::of(fd, GETPEERNAME);
     let channel = connected(&local, reached.as_ref().unwrap_or(peer), channels::identity(fd));
     if inside {
@@ -448,7 +449,7 @@ unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
     channels::settle(fd, channel);
 }
 
-/// Waits for the other machine, or for this one to get through its queue.
+/// Waits for the other machine, or for this one to process its queue.
 unsafe fn await_connection(fd: i32, request: &Request) -> isize {
     const ERROR: usize = 4;
     const POLL: usize = 7;
@@ -472,7 +473,7 @@ unsafe extern "C" fn accept_plain(fd: i32, address: usize, len: usize, code: usi
 
 unsafe extern "C" fn accept_with(fd: i32, address: usize, len: usize, flags: i32, code: usize) -> i32 {
     let call = || sys::call(ACCEPT4, fd as usize, address, len, flags as usize);
-    let result = match channels::of(fd) {
+    let result = match descriptors::look_up(fd, code) {
         None => call(),
         Some(d) => {
             let waits = !never_waits(fd);
@@ -488,7 +489,7 @@ unsafe extern "C" fn accept_with(fd: i32, address: usize, len: usize, flags: i32
 
 unsafe extern "C" fn shut_down(fd: i32, how: i32, code: usize) -> i32 {
     let call = || sys::call(SHUTDOWN, fd as usize, how as usize, 0, 0);
-    let Some(d) = channels::of(fd) else { return finish(call()) as i32 };
+    let Some(d) = descriptors::look_up(fd, code) else { return finish(call()) as i32 };
     let n = point(code);
     channels::tell(d.channel);
     let result = call();
@@ -550,7 +551,7 @@ unsafe extern "C" fn receive_from_checked(
 }
 
 unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize, size: usize, code: usize) -> isize {
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call6(RECVFROM, fd as usize, buffer, len, flags as usize, from, size));
     };
     let request = request(d, FileOperation::Read, flags, code);
@@ -573,7 +574,7 @@ unsafe fn receive_at(fd: i32, buffer: usize, len: usize, flags: i32, from: usize
 
 unsafe extern "C" fn receive_message(fd: i32, message: usize, flags: i32, code: usize) -> isize {
     let call = |flags: i32| sys::call(RECVMSG, fd as usize, message, flags as usize, 0);
-    finish(match channels::of(fd) {
+    finish(match descriptors::look_up(fd, code) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Read, flags, code).perform(POLLIN, || call(flags | DONT_WAIT)),
     })
@@ -589,7 +590,7 @@ unsafe extern "C" fn receive_messages(
     code: usize,
 ) -> i32 {
     let call = |flags: i32| sys::call6(RECVMMSG, fd as usize, messages, count as usize, flags as usize, 0, 0);
-    finish(match channels::of(fd) {
+    finish(match descriptors::look_up(fd, code) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Read, flags, code).perform(POLLIN, || call(flags | DONT_WAIT)),
     }) as i32
@@ -606,7 +607,7 @@ unsafe extern "C" fn send_to(fd: i32, buffer: usize, len: usize, flags: i32, to:
 unsafe fn send_at(fd: i32, buffer: usize, len: usize, flags: i32, to: usize, size: usize, code: usize) -> isize {
     touch(buffer, len as isize, Kind::ReadRange, code);
     approach_peer(fd, to, size, code);
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call6(SENDTO, fd as usize, buffer, len, flags as usize, to, size));
     };
     let request = request(d, FileOperation::Write, flags, code);
@@ -636,7 +637,7 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
     let call =
         |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
     approach_peer(fd, (*message).name, (*message).name_len as u32 as usize, code);
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
     };
     let request = request(d, FileOperation::Write, flags, code);
@@ -670,7 +671,7 @@ unsafe extern "C" fn send_messages(fd: i32, messages: *const Message, count: u32
         approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize, code);
     }
     let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages as usize, count as usize, flags as usize);
-    finish(match channels::of(fd) {
+    finish(match descriptors::look_up(fd, code) {
         None => call(flags),
         Some(d) => request(d, FileOperation::Write, flags, code).perform(POLLOUT, || call(flags | DONT_WAIT)),
     }) as i32

@@ -1,9 +1,9 @@
 //! Streams of the C library on pipes, sockets and terminals.
 //!
-//! The C library's functions on streams make system calls of their own, which nobody sees. Input is therefore taken from
-//! the stream's buffer here, and before the buffer is filled the thread waits until there is something to fill it with.
-//! Output is left to the C library: the thread waits until there is room, and afterwards those are told who wait. Only
-//! what is larger than the buffer of a pipe can then still block.
+//! The C library's functions on streams make their own system calls, which are not seen. Input is therefore taken
+//! from the stream's buffer here, and before the buffer is filled the thread waits until there is something to fill
+//! it with. Output is left to the C library: the thread waits until there is room, and afterwards the waiting threads
+//! are updated. Only output larger than the buffer of a pipe can then still block.
 //!
 //! Streams on files go straight to the C library.
 
@@ -36,7 +36,7 @@ interpose! {
     fclose => close_at, "rsi";
 }
 
-/// The beginning of the C library's `FILE`, which programs have compiled in.
+/// The start of the C library's `FILE`, which is compiled into programs.
 #[repr(C)]
 struct Stream {
     flags: i32,
@@ -75,7 +75,7 @@ unsafe fn fill(stream: *mut Stream, d: Descriptor, code: usize) -> bool {
     result > 0
 }
 
-/// Takes from the buffer, at most so many bytes, up to and including the one that is looked for.
+/// Takes from the buffer, at most this many bytes, up to and including the wanted one.
 unsafe fn take(stream: *mut Stream, to: *mut u8, most: usize, last: Option<u8>) -> (usize, bool) {
     let there = (*stream).read_end.offset_from((*stream).read_next) as usize;
     let bytes = core::slice::from_raw_parts((*stream).read_next, there.min(most));
@@ -160,7 +160,7 @@ unsafe extern "C" fn get_whole_line(to: *mut *mut u8, room: *mut usize, stream: 
 }
 
 unsafe extern "C" {
-    /// Our own, which tells the detector.
+    /// The runtime's own function, which informs the detector.
     fn realloc(block: *mut u8, size: usize) -> *mut u8;
 }
 
@@ -217,7 +217,7 @@ pub(super) unsafe extern "C" fn close_at(stream: *mut u8, code: usize) -> i32 {
     result
 }
 
-/// How a function of the C library that was interposed goes on.
+/// How an interposed function of the C library continues.
 #[repr(C)]
 struct Onward {
     /// The function.
@@ -226,7 +226,7 @@ struct Onward {
     after: usize,
 }
 
-/// Where the caller of the function goes on, and the channel that it writes to. Nothing switches in between.
+/// Where the caller of the function continues, and the channel that it writes to. No switch happens in between.
 #[unsafe(link_section = ".data.racehunter")]
 static RETURN: Global<usize> = Global::new(0);
 #[unsafe(link_section = ".data.racehunter")]
@@ -269,7 +269,7 @@ unsafe extern "C" fn after_output() {
     changed(CHANNEL.get());
 }
 
-/// A function is about to read as much as it likes from a stream: only the first piece of it can be waited for.
+/// A function is about to read any amount from a stream: only the first piece of it can be waited for.
 unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const c_char, code: usize) -> Onward {
     let stream = if stream == STANDARD { standard(c"stdin") } else { stream as *mut Stream };
     files::enter(stream as usize, code);
@@ -279,8 +279,8 @@ unsafe extern "C" fn before_input(stream: usize, found: *mut usize, name: *const
     Onward { function: resolve(found, name), after: 0 }
 }
 
-// Most of these functions take any number of arguments, in registers and on the stack. Nothing of that is moved: the
-// return address alone is replaced where something is to be done afterwards.
+// Most of these functions take any number of arguments, in registers and on the stack. Nothing of that is moved: only
+// the return address is replaced if something has to be done afterwards.
 core::arch::global_asm!(
     r#"
     .macro rh_stream name, stream, before

@@ -1,4 +1,4 @@
-//! `read`, `write` and their kin.
+//! `read`, `write` and similar functions.
 
 use super::channels::{self, Descriptor};
 use super::{
@@ -14,7 +14,7 @@ const READV: usize = 19;
 const WRITEV: usize = 20;
 const SENDFILE: usize = 40;
 const SPLICE: usize = 275;
-/// What a pipe takes in one piece, and has room for when it is ready at all.
+/// What a pipe accepts in one piece, and has room for when it is ready at all.
 const PIPE_BUF: usize = 4096;
 
 interpose_cancellable! {
@@ -34,7 +34,8 @@ interpose_cancellable! {
     sendfile64 => send_file, "r8";
 }
 
-// What they do to memory and files, the compiler plugin has told. Here they are points where a thread can be cancelled.
+// The compiler plugin has announced what they do to memory and files. Here they are points where a thread can be
+// cancelled.
 interpose_cancellable! {
     pread => read_at, "r8";
     pread64 => read_at, "r8";
@@ -136,7 +137,7 @@ unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Reque
 /// Input by a call that gets something as soon as there is something.
 unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
     let mut call = call;
-    let result = match channels::of(fd) {
+    let result = match descriptors::look_up(fd, code) {
         None => {
             descriptors::used(fd, code);
             call()
@@ -161,7 +162,13 @@ unsafe fn read_into(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
         random::fill(buffer as *mut u8, len);
         return len as isize;
     }
-    input(fd, code, || sys::call(sys::READ, fd as usize, buffer, len, 0))
+    let call = || sys::call(sys::READ, fd as usize, buffer, len, 0);
+    // A pipe or socket gives nothing at once to a thread that asks for nothing.
+    if len == 0 && descriptors::look_up(fd, code).is_some_and(|d| d.kind == FileKind::Pipe) {
+        descriptors::used(fd, code);
+        return finish(call());
+    }
+    input(fd, code, call)
 }
 
 unsafe extern "C" fn read_checked(fd: i32, buffer: usize, len: usize, _room: usize, code: usize) -> isize {
@@ -194,7 +201,7 @@ pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, 
     if cancel::acts_at(code) {
         return -1;
     }
-    if channels::of(fd).is_some() {
+    if descriptors::look_up(fd, code).is_some() {
         // Who reads it may change the memory, so it is accessed before.
         touch(buffer, len as isize, Kind::ReadRange, code);
         return write_from(fd, buffer, len, code);
@@ -205,7 +212,7 @@ pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, 
 }
 
 unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
-    let Some(d) = channels::of(fd) else {
+    let Some(d) = descriptors::look_up(fd, code) else {
         descriptors::used(fd, code);
         return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0));
     };
@@ -221,7 +228,7 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
         let Piece { start, len } = *pieces.add(piece);
         touch(start, len as isize, Kind::ReadRange, code);
     }
-    match channels::of(fd) {
+    match descriptors::look_up(fd, code) {
         Some(d) if (1..=MOST).contains(&count) => {
             finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))
         }
@@ -232,7 +239,7 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
     }
 }
 
-/// Writes all the pieces, in as many steps as it takes: who waits gets everything out, or an error.
+/// Writes all the pieces, in as many steps as necessary: a waiting writer writes everything, or gets an error.
 unsafe fn output(d: Descriptor, pieces: &[Piece], code: usize) -> isize {
     let request = request(d, FileOperation::Write, code);
     let mut rest = Rest { pieces, taken: 0 };
@@ -266,7 +273,7 @@ pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (
         }
         let again = request.waits && (result == -(EAGAIN as isize) || (result > 0 && !done));
         if !again {
-            return if result < 0 && total > 0 { total } else { total.max(result) };
+            return if total > 0 { total } else { result };
         }
     }
 }
@@ -312,7 +319,7 @@ impl Rest<'_> {
 
 /// From a file to a pipe or socket: as `write`, but what is written comes from the kernel.
 unsafe extern "C" fn send_file(to: i32, from: i32, offset: usize, count: usize, code: usize) -> isize {
-    let Some(d) = channels::of(to) else {
+    let Some(d) = descriptors::look_up(to, code) else {
         return finish(sys::call(SENDFILE, to as usize, from as usize, offset, count));
     };
     let request = request(d, FileOperation::Write, code);
@@ -328,12 +335,12 @@ super::interpose_six! {
     splice => splice_between;
 }
 
-/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what there is.
+/// Between a pipe and anything: waits for input at one end, then for room at the other, and moves what is available.
 unsafe extern "C" fn splice_between(from: i32, at: usize, to: i32, to_at: usize, len: usize, flags: usize) -> isize {
     const NONBLOCK: usize = 2;
     let code = super::code_of_six();
     let call = |flags: usize| sys::call6(SPLICE, from as usize, at, to as usize, to_at, len, flags);
-    let (source, sink) = (channels::of(from), channels::of(to));
+    let (source, sink) = (descriptors::look_up(from, code), descriptors::look_up(to, code));
     if source.is_none() && sink.is_none() || flags & NONBLOCK != 0 {
         return finish(call(flags));
     }

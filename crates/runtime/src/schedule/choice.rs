@@ -1,4 +1,4 @@
-//! Who goes on when the plan does not say.
+//! Which thread continues when the plan does not say.
 
 use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
@@ -64,7 +64,8 @@ unsafe fn next(number: u32) -> Next {
     Next { thread: (*t).number, path: (*t).path, object, changes, chosen, code }
 }
 
-/// Whether the running thread is the only one that can run, others wait for time, and a wish would have it wait for them.
+/// Whether the running thread is the only one that can run, others wait for time, and a read constraint would make it
+/// wait for them.
 pub(super) unsafe fn is_held_back_alone() -> bool {
     track::has_wishes()
         && LIVE.get() > READY_COUNT.get()
@@ -76,7 +77,7 @@ pub(super) unsafe fn follows_priorities() -> bool {
     (*PLAN.ptr()).tail != TAIL_MIN_SWITCHES && (*WALK.ptr()).follows_priorities()
 }
 
-/// Who goes on when the plan does not say.
+/// Which thread continues when the plan does not say.
 pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 {
     let plan = PLAN.ptr();
     if let Some(partner) = partner_at(n) {
@@ -111,7 +112,7 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
         if let Some(woken) = spurious_wakeup() {
             return woken;
         }
-        // Whoever had its turn for too long must give way.
+        // A thread that had its turn for too long must give way.
         let must_go = cause == Cause::Fair && ready > 1;
         let stays = |next: &Next| !(must_go && next.thread == from);
         let chosen = if (*walk).goes_by_priority() {
@@ -128,19 +129,20 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     if able && cause == Cause::Strategy {
         return from;
     }
-    // Who has had its turn for too long, and has nobody else to give way to, lets time pass.
+    // A thread that had its turn for too long, and has no other to give way to, lets time pass.
     if cause == Cause::Fair
         && ready == 1
         && let Some(late) = next_suspended()
     {
         return late;
     }
-    // `next_ready` comes round to the running thread last, so a thread that yields goes on only when it is alone.
+    // `next_ready` reaches the running thread last, so a thread that yields continues only if it is alone.
     if let Some(next) = next_ready(from) {
         return next;
     }
     let late = next_suspended();
-    // A thread that was blocked outside may be able to go on by now, and meet the held one. If not, the watchdog releases it.
+    // A thread that was blocked outside may be able to continue by now, and meet the held one. If not, the watchdog
+    // releases it.
     if let (true, None, Some(left)) = (hold::is_holding(), late, watchdog::left()) {
         return left;
     }
@@ -152,7 +154,7 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     {
         return next;
     }
-    // Time changes nothing for them, and a timer that comes again and again would hide them.
+    // Time changes nothing for them, and a periodic timer would hide them.
     if late.is_some() && sync::holds_a_cycle() {
         outcome::finish(OUTCOME_DEADLOCK)
     }

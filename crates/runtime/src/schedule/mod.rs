@@ -4,8 +4,8 @@
 //! [`RH_BUDGET`] in [`crate::hooks`], and come here when it is used up ([`attention`]); everything else calls
 //! [`point`] or [`acquire_point`] before it happens.
 //!
-//! A thread that is about to perform an operation that others can make impossible says so in `pending`. Whoever
-//! changes such an object calls [`refresh`], so that at every decision the set of ready threads is exact.
+//! A thread that is about to perform an operation that others can make impossible says so in `pending`. Code that
+//! changes such an object calls [`refresh`], so that the set of ready threads is exact at every decision.
 
 mod choice;
 pub(crate) mod spin;
@@ -54,13 +54,13 @@ struct Plan {
     /// Events before the first thread was created; [`FAR`] until then.
     started_at: u64,
     max_threads: u32,
-    /// Thread that goes on at event `partner_at`, if it can.
+    /// Thread that continues at event `partner_at`, if it can.
     partner: u32,
     partner_at: u64,
     snapshot_at: u64,
     /// Last event number for which a decision was made.
     decided: u64,
-    /// The event behind the last point, where few accesses are points: it is one whatever it is.
+    /// The event after the last point, if few accesses are points: it is one, whatever it is.
     behind_point: u64,
     turn_began: u64,
     /// From this event on it is to be asked whether the running thread has had its turn for too long.
@@ -98,16 +98,16 @@ static PLAN: Global<Plan> = Global::new(Plan {
     switches: 0,
 });
 
-/// Whether the running thread goes on at the next point, without asking: it was chosen by its priority, and nothing has
-/// changed since by which another one could be ([`open`]); or nobody chooses but the plan. Events that need attention for
-/// another reason use up the budget.
+/// Whether the running thread continues at the next point without a decision: it was chosen by its priority, and
+/// nothing has changed since that could make another thread come first ([`open`]); or only the plan chooses. Events
+/// that need attention for another reason use up the budget.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static RH_STAYS: Global<bool> = Global::new(false);
 
 /// Who chooses where the plan does not, unless the running thread simply stays.
 static WALK: Global<Walk<MAX_THREADS>> = Global::new(Walk::new());
 
-/// True between the beginning and the end of an execution.
+/// True between the start and the end of an execution.
 pub(crate) fn running() -> bool {
     // SAFETY: a plain read of a global, see the crate documentation.
     unsafe { (*PLAN.ptr()).running }
@@ -152,10 +152,10 @@ pub(crate) unsafe fn begin() {
     arm();
 }
 
-/// Threads that static constructors have made are there from the first event on, in whatever state they are.
+/// Threads that static constructors have created exist from the first event on, in any state.
 unsafe fn announce_threads() {
     if crate::thread::COUNT.get() > 1 {
-        // What they did before was not looked at.
+        // What they did before was not observed.
         log::escape(racehunter_event::Escape::Threads, 0, 0, 0);
     }
     for number in 1..crate::thread::COUNT.get() {
@@ -193,7 +193,7 @@ unsafe fn take_observation() {
     (*plan).log_from = if server::is_hushed() { (*slot).log_from } else { 0 };
 }
 
-/// From here on that is logged which the plan says.
+/// From here on the log has what the plan asks for.
 pub(crate) unsafe fn observes_as_planned() {
     take_observation();
     arm();
@@ -230,14 +230,14 @@ pub(crate) unsafe fn max_threads() -> u32 {
     (*PLAN.ptr()).max_threads.min(MAX_THREADS as u32)
 }
 
-/// The thread goes on as soon as the running one has performed its next event.
+/// The thread continues as soon as the running one has performed its next event.
 pub(crate) unsafe fn goes_after_next(thread: u32) {
     let plan = PLAN.ptr();
     ((*plan).partner, (*plan).partner_at) = (thread, now() + 2);
     arm();
 }
 
-/// Who goes on at event `n` for that reason.
+/// Which thread continues at event `n` for that reason.
 unsafe fn partner_at(n: u64) -> Option<u32> {
     let plan = PLAN.ptr();
     let partner = (*plan).partner;
@@ -259,9 +259,9 @@ pub(crate) unsafe fn counted() -> u64 {
     (*WALK.ptr()).skip(track::take_counted())
 }
 
-/// Who can run has changed, or who comes first: the next point needs a decision. Where few accesses are points, the next
-/// event is one whatever it is: the change must have its effect at once, and not only at the next access that somebody cares
-/// for.
+/// The set of runnable threads has changed, or which one comes first: the next point needs a decision. If few
+/// accesses are points, the next event is one, whatever it is: the change must take effect at once, and not only at
+/// the next tracked access.
 pub(crate) unsafe fn open() {
     let plan = PLAN.ptr();
     RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
@@ -271,18 +271,18 @@ pub(crate) unsafe fn open() {
     }
 }
 
-/// Nobody but the running thread can be chosen at a point until [`open`] says otherwise.
+/// Only the running thread can be chosen at a point until [`open`] says otherwise.
 fn close() {
     RH_STAYS.set(true);
 }
 
-/// An event has happened in a walk that has wishes.
+/// An event has happened in a walk that has read constraints.
 pub(crate) unsafe fn performed(record: &Record) {
     let Record { code, object, kind, .. } = *record;
     (*WALK.ptr()).performed(Done { path: (*thread(record.thread)).path, code, object, changes: kind.is_write() });
 }
 
-/// A thread has created another one, which is about to begin.
+/// A thread has created another one, which is about to start.
 pub(crate) unsafe fn created(parent: u32, child: u32) {
     let walk = WALK.ptr();
     (*walk).skip(track::take_counted());
@@ -301,7 +301,7 @@ pub(crate) unsafe fn leave_open() {
     arm();
 }
 
-/// The execution is over; what the runtime still does on the way out is not part of it.
+/// The execution has ended; what the runtime still does on the way out is not part of it.
 pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();
     (*plan).running = false;
@@ -370,7 +370,7 @@ unsafe fn count() -> u64 {
     now()
 }
 
-/// The event that was counted last does not happen; the thread goes on to what it does next.
+/// The event that was counted last does not happen; the thread continues with its next operation.
 #[inline(always)]
 pub(crate) unsafe fn uncount() {
     RH_BUDGET.set(RH_BUDGET.get() + 1);
@@ -398,8 +398,8 @@ pub(crate) unsafe fn access_point(code: usize, address: usize, size: usize, kind
     point_at(code, address, kind.is_write())
 }
 
-/// As [`point`], for an event that looks at or changes state which is not memory; what stands for it is at these addresses,
-/// the first of which matters most.
+/// Like [`point`], for an event that reads or changes state other than memory, which the cells at these addresses
+/// represent; the first of them matters most.
 pub(crate) unsafe fn state_point(code: usize, mut at: impl Iterator<Item = usize>, changes: bool) -> u64 {
     let first = at.next().unwrap_or(0);
     if changes {
@@ -429,8 +429,8 @@ unsafe fn point_at(code: usize, object: usize, changes: bool) -> u64 {
     debug::reached(n)
 }
 
-/// The running thread is about to perform an event that is a point, and that nothing prevents. Where it is known that it goes
-/// on, counts the event and returns its number.
+/// The running thread is about to perform an event that is a point, and that nothing prevents. If it is known that it
+/// continues, counts the event and returns its number.
 #[inline(always)]
 pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<u64> {
     if !RH_STAYS.get() || RH_BUDGET.get() == 1 || signals::has_outside() {
@@ -443,8 +443,8 @@ pub(crate) unsafe fn pass(code: usize, object: usize, changes: bool) -> Option<u
     Some(count())
 }
 
-/// Event `n`, which is about to happen, is a point. Where luck has a part in who goes on, and few accesses are points, there
-/// is a decision behind each of them.
+/// Event `n`, which is about to happen, is a point. If the choice is partly random, and few accesses are points, a
+/// decision follows each of them.
 unsafe fn passed_point(n: u64) {
     let plan = PLAN.ptr();
     if (*plan).flags & FLAG_SELECTIVE != 0 && !RH_STAYS.get() {
@@ -453,7 +453,7 @@ unsafe fn passed_point(n: u64) {
     }
 }
 
-/// The event that was counted is a round of a loop, which is never a point: what is behind it may be.
+/// The counted event is an iteration of a loop, which is never a point: what follows it may be.
 pub(crate) unsafe fn passed_round() {
     let plan = PLAN.ptr();
     if (*plan).behind_point == now() {
@@ -500,8 +500,8 @@ unsafe fn limits(n: u64) {
     }
 }
 
-/// The event that the execution does not get to. What the program does before it creates a thread is the same in every
-/// schedule, and may take as long as it likes; where it is logged, it gets no further than the limit.
+/// The event that the execution does not reach. What the program does before it creates a thread is the same in every
+/// schedule, and may take any time; if it is logged, it gets no further than the limit.
 unsafe fn limit() -> u64 {
     let plan = PLAN.ptr();
     match ((*plan).max_events, is_starting()) {
@@ -528,7 +528,7 @@ pub(crate) unsafe fn starts() {
     }
 }
 
-/// Whether no decision was made yet, and turns have begun where those of any plan would have.
+/// Whether no decision was made yet, and the current turn began where it would have under any plan.
 pub(crate) unsafe fn has_decided_nothing() -> bool {
     let plan = PLAN.ptr();
     (*plan).decided == 0
@@ -538,7 +538,7 @@ pub(crate) unsafe fn has_decided_nothing() -> bool {
         && (*plan).turn_began == begin_of_turn()
 }
 
-/// Where the turn of the only thread has begun: it gets one after the other.
+/// Where the current turn of the only thread began: it gets one turn after another.
 unsafe fn begin_of_turn() -> u64 {
     now() - now().checked_rem((*PLAN.ptr()).fair_limit).unwrap_or(now())
 }
@@ -550,7 +550,7 @@ pub(crate) unsafe fn decides_nothing_before(slot: *const Slot) -> bool {
     ((*slot).switch_count == 0 || is_later((*first).at)) && ((*slot).snapshot_at == 0 || is_later((*slot).snapshot_at))
 }
 
-/// The plan of the current slot holds from here on, where nothing was decided yet.
+/// The plan of the current slot holds from here on. No decision was made before.
 pub(crate) unsafe fn goes_on() {
     take_switches();
     take_tail();
@@ -624,8 +624,8 @@ unsafe fn begin_turn(n: u64) {
     (*plan).watched = false;
 }
 
-/// Whether the running thread, whose turn has come to its end before event `n`, has to give way. Who gets somewhere goes on,
-/// unless the plan says after how many events nobody does.
+/// Whether the running thread, whose turn has ended before event `n`, has to give way. A thread that makes progress
+/// continues, unless the plan has a limit on events in a row.
 unsafe fn is_turn_over(n: u64) -> bool {
     /// Turns that a thread has in a row, at most.
     const MOST_TURNS: u64 = 32;
@@ -649,7 +649,7 @@ unsafe fn is_turn_over(n: u64) -> bool {
     !spin::is_busy()
 }
 
-/// Decides who performs event `n` and goes there. Returns when the thread that called goes on.
+/// Decides which thread performs event `n`, and switches to it. Returns when the calling thread continues.
 ///
 /// `able` says that the running thread could perform its next operation.
 pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
@@ -685,7 +685,7 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         make_ready(chosen);
     }
     if (*chosen).state == State::Blocked {
-        // A spurious wake-up, or a round of a loop that waits.
+        // A spurious wake-up, or an iteration of a loop that waits.
         (*chosen).interrupted = !spin::waits(chosen);
         (*chosen).for_nothing = (*chosen).interrupted;
         make_ready(chosen);
@@ -716,8 +716,9 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
 pub(crate) unsafe fn yield_after() {
     let plan = PLAN.ptr();
     let n = now() + 1;
-    // A plan that says nothing about a yield repeats an execution in which nobody else was known to be ready; and one that does
-    // repeats one in which somebody was, even if it is not known now: it may have been chosen there, and found to wait.
+    // A plan without a switch at a yield repeats an execution in which no other thread was known to be ready; a plan
+    // with one repeats an execution in which some thread was, even if that is not known now: it may have been chosen
+    // there, and found to wait.
     let planned = (*plan).next < (*plan).end && {
         let next = *(*plan).next;
         next.at == n && (next.code == 0 || next.code == log::relative((*current()).code))
@@ -735,7 +736,7 @@ pub(crate) unsafe fn yield_after() {
 unsafe fn snapshot(n: u64) {
     uncount();
     if server::fan_out() {
-        // A copy: go on as the next slot. Its plan begins with the switches that were made already.
+        // A copy: continue as the next slot. Its plan begins with the switches that were already made.
         let plan = PLAN.ptr();
         take_switches();
         (*plan).snapshot_at = 0;

@@ -1,14 +1,14 @@
 //! Loops that wait for another thread without saying so.
 //!
-//! What a thread knows by itself is in its registers and on its stack; at a hook both lie in one piece of memory, from
-//! [`RH_CALLER`] to the frame of its first function. When a thread comes back to an access in the state in which it was
-//! there before, and everything that it has accessed since has the contents that it had then, the next round can only be
-//! like the last one: it waits for somebody else to change what it has accessed. So it is blocked ([`Wait::Change`])
-//! until that is changed, as at a lock. It does not matter whether the loop spins, yields or sleeps.
+//! The state of a thread is in its registers and on its stack; at a hook both lie in one piece of memory, from
+//! [`RH_CALLER`] to the frame of its first function. Suppose a thread returns to an access in the same state as
+//! before, and everything that it has accessed since then still has the same contents. The next iteration can then
+//! only repeat the last one: the thread waits for another one to change what it has accessed. It is therefore blocked
+//! ([`Wait::Change`]) until that changes, as at a lock. It does not matter whether the loop spins, yields or sleeps.
 //!
-//! Nothing else ends such a wait, except that nobody else can go on. A loop that counts its rounds, looks at a clock, or
-//! uses objects of synchronisation is never in the same state again, and is not found here: see
-//! [`super::due`] for what becomes of it.
+//! Nothing else ends such a wait, except when no other thread can continue. A loop that counts its iterations, reads
+//! a clock, or uses synchronisation objects is never in the same state again, and is not found here: see
+//! [`super::due`] for what happens to it.
 //!
 //! The anchor, to which a later access is compared, moves on after 1, 2, 4, ... accesses, so that it gets into any loop.
 
@@ -35,40 +35,41 @@ pub(crate) const WIPED: usize = 4096;
 /// From there to the return address: at a hook, and at a call of a function that this library has in place of another.
 const AT_HOOK: usize = 120;
 const AT_CALL: usize = 56;
-/// Bytes of stack that are looked at; deeper loops are not found.
+/// Bytes of stack that are compared; deeper loops are not found.
 const DEEPEST: usize = 64 << 10;
 /// Words that are compared first, because they are most likely to differ.
 const FIRST: usize = 48;
 /// Places that a loop may access.
 const PLACES: usize = 12;
-/// Accesses of a round, where only some accesses come by here, and where all of them do.
+/// Accesses of an iteration, if only some accesses reach this module, and if all of them do.
 const ROUND: u32 = 64;
 const LONG_ROUND: u32 = 4096;
 
-/// What a thread does is like what it did a moment ago.
+/// What a thread does repeats what it did a moment ago.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Spin {
     /// The anchor; no code, no anchor.
     code: usize,
     address: usize,
-    /// The state there, once the thread has come by a second time; empty before.
+    /// The state there, once the thread has been there a second time; empty before.
     state: Snapshot,
     /// Accesses since the anchor, and after how many of them it moves on.
     steps: u32,
     window: u32,
     /// Number of the last event of this thread that came by here, as if no other thread had done anything since.
     last: u64,
-    /// It has performed events since the anchor that did not come by here.
+    /// It has performed events since the anchor that did not reach this module.
     unseen: bool,
-    /// Every access comes by here, until the event with this number.
+    /// Every access reaches this module, until the event with this number.
     watched_until: u64,
     /// What it has accessed since the anchor, with the contents before the first access.
     places: [Place; PLACES],
     place_count: usize,
     /// It has accessed more than that.
     overflow: bool,
-    /// It has changed something, went through much memory, or did what did not come by here, since it is watched.
+    /// It has changed something, used much memory, or done something that did not reach this module, since it is
+    /// watched.
     busy: bool,
 }
 
@@ -122,7 +123,7 @@ impl Place {
     }
 }
 
-/// The registers and the stack of a thread. Without words there is none.
+/// The registers and the stack of a thread. Without words there is no state.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Snapshot {
@@ -189,13 +190,13 @@ unsafe extern "C" {
     fn rh_peek_fails();
 }
 
-/// What is at a place; some number where nothing is. The access that is about to happen may be the one that crashes, and
-/// what was accessed before may be gone.
+/// The content of a place; an arbitrary number if nothing is there. The access that is about to happen may be the one
+/// that crashes, and what was accessed before may no longer exist.
 unsafe fn contents(address: usize, size: usize) -> u64 {
     rh_peek(address, size)
 }
 
-/// The code at `at` has caused a fault. If it was that of [`contents`], tells where to go on.
+/// The code at `at` has caused a fault. If it was that of [`contents`], returns where to continue.
 pub(crate) fn forgives(at: usize) -> Option<usize> {
     let fails = rh_peek_fails as *const () as usize;
     (rh_peek as *const () as usize..fails).contains(&at).then_some(fails)
@@ -241,7 +242,7 @@ impl Spin {
         self.places[..self.place_count].iter().any(|place| place.is_changed())
     }
 
-    /// The thread has come to an access. Whether it was there before in this state.
+    /// The thread has reached an access. Returns whether it was there before in this state.
     unsafe fn comes(&mut self, t: *const Thread, address: usize, size: usize, code: usize) -> bool {
         let is_anchor = self.code == code && self.address == address;
         let is_watched = now() < self.watched_until;
@@ -252,7 +253,7 @@ impl Spin {
                 return true;
             }
             if is_same && !is_watched {
-                // So it seems, but some of its accesses did not come by here. They do in the next round.
+                // So it seems, but some of its accesses did not reach this module. They do in the next iteration.
                 self.watched_until = now() + u64::from(LONG_ROUND);
             }
             self.state = state;
@@ -268,7 +269,7 @@ impl Spin {
     }
 }
 
-/// The running thread is about to perform an operation that is no access and does not change anything for anybody: a
+/// The running thread is about to perform an operation that is not an access and changes nothing for other threads: a
 /// yield, a sleep, a fence.
 pub(super) unsafe fn passes() {
     let spin = &raw mut (*current()).spin;
@@ -276,15 +277,15 @@ pub(super) unsafe fn passes() {
     (*spin).last = now() + 1;
 }
 
-/// The running thread has gone through a round of a loop in which nothing is announced, and which is counted already. What the
-/// functions do that it calls there, they announce themselves.
+/// The running thread has completed an iteration of a loop in which nothing is announced, and which is already
+/// counted. Functions that it calls there announce their own effects.
 pub(crate) unsafe fn goes_round() {
     let spin = &raw mut (*current()).spin;
     (*spin).unseen |= (*spin).last + 1 != now();
     (*spin).last = now();
 }
 
-/// The running thread does something of which nobody knows whether it does the same again.
+/// The running thread does something that may not repeat.
 #[inline(always)]
 pub(crate) unsafe fn moves_on() {
     let spin = &raw mut (*current()).spin;
@@ -293,12 +294,12 @@ pub(crate) unsafe fn moves_on() {
     (*spin).busy = true;
 }
 
-/// Others have performed so many events while the running thread waited.
+/// Others have performed this many events while the running thread waited.
 pub(super) unsafe fn others_went_on(events: u64) {
     (*current()).spin.last += events;
 }
 
-/// The running thread, at a point, is about to make an access, which is not counted yet. Comes back when it makes it.
+/// The running thread, at a point, is about to make an access, which is not counted yet. Returns when it makes it.
 #[inline(always)]
 pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
     let t = current();
@@ -312,11 +313,11 @@ pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
 }
 
 /// What the running thread is about to do touches this memory too.
-pub(super) unsafe fn also(address: usize, size: usize) {
+pub(crate) unsafe fn also(address: usize, size: usize) {
     (*current()).spin.note(address, size);
 }
 
-/// The running thread is about to make an access that is no point and is counted already: it comes by here since the
+/// The running thread is about to make an access that is not a point and is already counted: it gets here because the
 /// budget was used up.
 pub(crate) unsafe fn looks(address: usize, size: usize, code: usize) {
     let t = current();
@@ -364,12 +365,12 @@ pub(super) unsafe fn wipes() -> bool {
     }
 }
 
-/// Whether the next event of the running thread is looked at here, whatever it is.
+/// Whether the next event of the running thread is examined here, whatever it is.
 pub(super) unsafe fn is_watching() -> bool {
     now() < (*current()).spin.watched_until
 }
 
-/// From now on, up to the event that is returned, every event of the running thread comes by here.
+/// From now on, up to the returned event, every event of the running thread reaches this module.
 pub(super) unsafe fn watch() -> u64 {
     let watched_until = now() + 4 * u64::from(LONG_ROUND);
     (*current()).spin = Spin { watched_until, last: now(), ..Spin::NEW };
@@ -381,7 +382,7 @@ pub(super) unsafe fn watch() -> u64 {
 unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
     let n = now() + 1;
     let others = READY_COUNT.get() > 1 || SUSPENDED.get() > 0 || hold::is_active();
-    // Where the plan goes on with it, it goes on.
+    // If the plan continues with it, it continues.
     let planned = (*PLAN.ptr()).tail_from <= n || {
         let next = (*PLAN.ptr()).next;
         next < (*PLAN.ptr()).end && (*next).at == n && (*next).from == CURRENT.get()
@@ -401,9 +402,9 @@ unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
     (*t).spin = Spin { watched_until: 0, last: now(), ..Spin::NEW };
 }
 
-/// The running thread, in a call that returns to `code`, is about to wait on a condition variable. Whether it did so before in
-/// the same state, was woken up without a reason, and has done nothing since but look: then everything is as if it had not
-/// been woken up.
+/// The running thread, in a call that returns to `code`, is about to wait on a condition variable. Returns whether it
+/// did so before in the same state, was woken up spuriously, and has only read since: then everything is as if it had
+/// not been woken up.
 pub(crate) unsafe fn waits_again(condition: usize, mutex: usize, code: usize) -> bool {
     let t = current();
     let before = (*t).wakeup;
@@ -417,7 +418,8 @@ pub(crate) unsafe fn waits_again(condition: usize, mutex: usize, code: usize) ->
         && !(*t).spin.is_busy()
 }
 
-/// The running thread was woken up without a reason, and has its mutex again. There were so many switches when it was.
+/// The running thread was woken up spuriously, and has its mutex again. The argument is the number of switches at
+/// that moment.
 pub(crate) unsafe fn woken_for_nothing(switches: u64) {
     watch();
     arm();
@@ -445,7 +447,7 @@ pub(super) fn is_awaited() -> bool {
     AWAITING.get() > 0
 }
 
-/// Looks, before event `n`, whose wait is over.
+/// Checks, before event `n`, which waits have ended.
 #[cold]
 pub(super) unsafe fn review(n: u64) {
     for number in 0..COUNT.get() {
@@ -461,7 +463,7 @@ pub(super) unsafe fn waits(t: *const Thread) -> bool {
     (*t).state == State::Blocked && (*t).pending == Wait::Change
 }
 
-/// Nobody can go on but those who wait here: one of them does, for nothing comes of waiting.
+/// Only threads that wait here could continue: one of them does, because waiting is pointless.
 pub(super) unsafe fn give_up(after: u32) -> Option<u32> {
     let count = COUNT.get();
     if !is_awaited() {

@@ -1,8 +1,8 @@
-//! Threads that cannot go on, and what lets them.
+//! Threads that cannot continue, and what lets them.
 //!
-//! An operation that others can make impossible is announced ([`acquire`]); one after which a thread waits is followed
-//! by [`wait_until`]. Whoever changes an object calls [`refresh`], so that at every decision the set of ready threads is
-//! exact.
+//! An operation that others can make impossible is announced ([`acquire`]); one after which a thread waits is
+//! followed by [`wait_until`]. Code that changes an object calls [`refresh`], so that the set of ready threads is
+//! exact at every decision.
 
 use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, spin, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
@@ -13,8 +13,8 @@ use racehunter_event::{Cause, Kind, Record, Wait};
 pub(crate) const BY_SIGNAL: u8 = 1;
 /// The wait is a cancellation point ([`End::Cancelled`]).
 pub(crate) const BY_CANCEL: u8 = 2;
-/// As [`BY_SIGNAL`], and also a handler that was installed to restart ends it: sleeps, `poll` and its kin, waits for
-/// signals.
+/// Like [`BY_SIGNAL`], but a handler that was installed to restart ends it too: sleeps, `poll` and similar calls,
+/// waits for signals.
 pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
 
 /// What a thread waits for, and what else can end the wait.
@@ -30,7 +30,7 @@ pub(crate) struct Waiting {
 /// How a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// What was waited for is there.
+    /// What was waited for is available.
     Done,
     TimedOut,
     Interrupted,
@@ -38,7 +38,7 @@ pub(crate) enum End {
 }
 
 /// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
-/// then, and counts the event. With a deadline it may come back without: see `timed_out`. Returns the event's number.
+/// then, and counts the event. With a deadline it may return without: see `timed_out`. Returns the event's number.
 pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
     acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
 }
@@ -85,7 +85,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
 }
 
 /// The running thread has performed an operation after which it waits; the decision that follows is for the next
-/// event. Comes back when it was chosen to go on.
+/// event. Returns when it was chosen to continue.
 pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
     wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
 }
@@ -158,13 +158,13 @@ unsafe fn suspend(t: *mut Thread, n: u64) {
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
 }
 
-/// Changes when the thread of a timer, which waits, goes on.
+/// Changes when the waiting thread of a timer continues.
 pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
     (*t).deadline = deadline;
     suspend(t, now());
 }
 
-/// `object` has changed: threads that are about to use it can, or can no longer, go on.
+/// `object` has changed: threads that are about to use it can, or can no longer, continue.
 pub(crate) unsafe fn refresh(wait_class: Wait, object: usize) {
     if sync::objects::has_waiters(wait_class, object) {
         refresh_waiters(object);
@@ -243,7 +243,7 @@ impl Changes {
     }
 }
 
-/// What a thread waits for, or is about to use, may have changed: it can, or can no longer, go on.
+/// What a thread waits for, or is about to use, may have changed: it can, or can no longer, continue.
 pub(crate) unsafe fn review(t: *mut Thread) {
     match (*t).state {
         State::Ready if !goes_on(t) && !signals::deliverable(t) => suspend(t, now()),
@@ -252,7 +252,7 @@ pub(crate) unsafe fn review(t: *mut Thread) {
     }
 }
 
-/// A thread that is blocked or suspended gets a chance to see whether it can go on.
+/// A blocked or suspended thread gets a chance to check whether it can continue.
 pub(crate) unsafe fn wake(t: *mut Thread) {
     make_ready(t);
     log_state(t, Kind::Woken, now());

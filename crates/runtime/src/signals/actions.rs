@@ -1,4 +1,4 @@
-//! What the program wants done about each signal, and what the kernel is told.
+//! The program's actions for each signal, and those of the kernel.
 
 use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, send};
 use crate::schedule::point;
@@ -26,7 +26,7 @@ const WITH_INFO: u32 = 4;
 const DEFAULT: usize = 0;
 const IGNORE: usize = 1;
 
-/// What is done about a signal.
+/// The action for a signal.
 #[derive(Clone, Copy)]
 pub(super) struct Action {
     pub handler: usize,
@@ -51,14 +51,14 @@ static ACTIONS: Global<[Action; SIGNALS]> = Global::new([Action { handler: DEFAU
 static CAUGHT: Global<u64> = Global::new(0);
 /// Signals that the program blocks somewhere, so that they must not do what they do by default.
 static WATCHED: Global<u64> = Global::new(0);
-/// Signals that the kernel has delivered, and that no thread was told about.
+/// Signals that the kernel has delivered, and that no thread has received yet.
 #[unsafe(link_section = ".data.racehunter")]
 static OUTSIDE: AtomicU64 = AtomicU64::new(0);
 static OUTSIDE_INFO: Global<[[u32; 4]; SIGNALS]> = Global::new([[0; 4]; SIGNALS]);
 
-/// Signals by which the kernel tells about a fault. The runtime catches them anyway, see [`super::fault`].
+/// Signals by which the kernel reports a fault. The runtime catches them anyway, see [`super::fault`].
 const FAULTS: u64 = bit(4) | bit(5) | bit(SIGABRT) | bit(7) | bit(8) | bit(11);
-/// Signals that nobody can catch.
+/// Signals that cannot be caught.
 pub(super) const STUBBORN: u64 = bit(SIGKILL) | bit(SIGSTOP);
 /// Signals of the C library itself.
 pub(super) const RESERVED: u64 = bit(32) | bit(33);
@@ -85,7 +85,7 @@ pub(super) unsafe fn begin(signal: u32) -> Action {
     action
 }
 
-/// The program has a handler of some signal, or had one.
+/// The program has, or had, a handler of some signal.
 #[unsafe(link_section = ".data.racehunter")]
 static HANDLED: Global<bool> = Global::new(false);
 
@@ -167,7 +167,8 @@ pub(super) unsafe fn take_outside() {
     }
 }
 
-/// No thread can go on. If some thread would be told about the end of a child, and there are children, waits for that.
+/// No thread can continue. If some thread would be notified of the end of a child, and there are children, waits for
+/// that.
 pub(crate) unsafe fn from_children() -> bool {
     const WAITID: usize = 247;
     const PPOLL: usize = 271;

@@ -2,8 +2,8 @@
 //!
 //! A cancelled thread leaves by the C library's own `pthread_exit`, which runs cleanup handlers and destructors. It
 //! must not begin inside the runtime: a model that finds its thread cancelled says so ([`act`]) and returns, and the
-//! wrapper that the program called jumps there (`interpose_cancellable!`). A thread that asked for asynchronous
-//! cancellation leaves also when it is next switched to, wherever it is.
+//! wrapper that the program called jumps there (`interpose_cancellable!`). A thread with asynchronous cancellation
+//! also leaves when it is next switched to, wherever it is.
 
 use crate::schedule::{BY_CANCEL, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
@@ -69,7 +69,7 @@ fn is_used() -> bool {
     mark != 0
 }
 
-/// A cancellation point that is no scheduling point otherwise: whether the running thread leaves here.
+/// A cancellation point that is not a scheduling point otherwise: returns whether the running thread leaves here.
 pub(crate) unsafe fn acts_at(code: usize) -> bool {
     if !is_used() || !schedule::running() || free::is_on() {
         return false;

@@ -1,8 +1,8 @@
 //! Faults that the program handles itself.
 //!
-//! The kernel delivers a fault on the runtime's alternate stack, which all threads share. So the handler does not run
-//! there: the frame that the kernel has made is copied to the stack of the thread, and the thread goes on with
-//! [`rh_fault`], which calls the handler and then returns from the copy as the kernel's own return would.
+//! The kernel delivers a fault on the runtime's alternate stack, which all threads share, so the handler does not run
+//! there. Instead the frame that the kernel has made is copied to the stack of the thread, and the thread continues
+//! with [`rh_fault`], which calls the handler and then returns from the copy as the kernel's own return would.
 
 use super::actions::{self, ON_STACK};
 use super::send::BY_THREAD;
@@ -49,7 +49,7 @@ const FLAGS: usize = 5 + 17;
 const FLOATING_POINT: usize = 5 + 23;
 const CODE: usize = 2;
 
-/// Makes the thread go on in the program's handler of the fault, if there is one. Called in the kernel's frame.
+/// Makes the thread continue in the program's handler of the fault, if there is one. Called in the kernel's frame.
 pub(crate) unsafe fn begin(signal: u32, info: *const u32, context: *mut usize) -> bool {
     let t = current();
     let action = actions::of(signal);

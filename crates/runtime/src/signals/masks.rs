@@ -73,7 +73,7 @@ struct Stack {
     size: usize,
 }
 
-/// The kernel has one alternate stack, and it is the runtime's. That of a thread is used when it handles a fault.
+/// The kernel has one alternate stack, which is the runtime's. That of a thread is used when it handles a fault.
 unsafe extern "C" fn set_stack(new: *const Stack, old: *mut Stack, _code: usize) -> i32 {
     const DISABLED: i32 = 2;
     const LEAST: usize = 2048;

@@ -1,10 +1,10 @@
 //! Signals: what reaches a thread from outside its own code.
 //!
-//! The kernel knows one thread, so the runtime keeps the program's handlers, masks and pending signals itself. A signal
-//! that the program sends to itself never passes through the kernel: [`send`] notes it, and the handler runs as an
-//! ordinary call when the receiving thread is next switched to ([`deliver`]), before what it was about to do. So when a
-//! handler runs is a matter of the schedule. Faults come from the kernel ([`fault`]), and so do signals from other
-//! processes ([`actions`]).
+//! The kernel knows one thread, so the runtime keeps the program's handlers, masks and pending signals itself. A
+//! signal that the program sends to itself never passes through the kernel: [`send`] notes it, and the handler runs
+//! as an ordinary call when the receiving thread is next switched to ([`deliver`]), before its next operation. The
+//! schedule therefore decides when a handler runs. Faults come from the kernel ([`fault`]), and so do signals from
+//! other processes ([`actions`]).
 
 mod actions;
 pub(crate) mod cancel;
@@ -33,8 +33,8 @@ pub(crate) const fn bit(signal: u32) -> u64 {
     1 << (signal - 1)
 }
 
-/// A handler that a thread runs. It lives in the frame that called the handler, so its address tells whether a
-/// `longjmp` leaves it.
+/// A handler that a thread runs. It is in the frame that called the handler, so its address shows whether a `longjmp`
+/// leaves it.
 #[repr(C)]
 pub(crate) struct Running {
     outer: *const Running,
@@ -125,7 +125,7 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
     let before = *errno;
     handler(signal, info, context);
     if *errno != before && schedule::running() && !free::is_on() {
-        // The C library has written it. What the thread reads there depends on when the handler came.
+        // The C library has written it. What the thread reads there depends on when the handler ran.
         let code = action.handler + 1;
         hooks::approach(errno as usize, size_of::<i32>(), tsan::site_of(code), Kind::Write, code);
     }
@@ -220,7 +220,7 @@ impl InterruptedWait {
         }
         await_object(t, self.pending, self.object);
         match self.pending {
-            // What came during the handler may have been for this thread: a wake-up too many is allowed, one too few
+            // What came during the handler may have been for this thread: an extra wake-up is allowed, a missing one
             // is not.
             Wait::Condition if condition::wakeups(self.object) != self.wakeups => (*t).signalled = true,
             Wait::Barrier => barrier::catch_up(t),

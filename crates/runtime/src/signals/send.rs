@@ -24,7 +24,7 @@ const BY_QUEUE: i32 = -1;
 /// Of `raise`, `pthread_kill` and `abort`.
 pub(super) const BY_THREAD: i32 = -6;
 
-/// Where a signal comes from, as `siginfo_t` tells it.
+/// The origin of a signal, as in `siginfo_t`.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub code: i32,
@@ -146,7 +146,7 @@ unsafe fn put(signal: u32, to: *mut Thread, for_process: bool, origin: Origin) {
     assign(sent, to);
 }
 
-/// The signal is for this thread, or for nobody yet.
+/// The signal is for this thread, or for no thread yet.
 unsafe fn assign(sent: *mut Sent, to: *mut Thread) {
     let signal = bit((*sent).signal);
     if to.is_null() {
@@ -232,7 +232,7 @@ pub(super) unsafe fn give_back(t: *mut Thread, signals: u64) {
     }
 }
 
-/// A thread is over: its signals go with it, except those that were for the process.
+/// A thread has ended: its signals end with it, except those that were for the process.
 pub(crate) unsafe fn thread_ends(t: *mut Thread) {
     if (*t).signals != 0 {
         give_back(t, !0);

@@ -103,7 +103,7 @@ unsafe extern "C" fn wait_for(set: *const u64, signal: *mut u32, code: usize) ->
                 return 0;
             }
             (End::Cancelled, _) => return 0,
-            // A handler of another signal ran: this function does not tell.
+            // A handler of another signal ran: this function does not report that.
             _ => {}
         }
     }

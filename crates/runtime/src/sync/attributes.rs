@@ -1,7 +1,7 @@
 //! What a program asks and sets about its threads: names, stacks, processors, priorities.
 //!
-//! The kernel keeps these for each of its threads, and a fiber has none of its own. So they are kept here: whatever a thread
-//! sets is what is found for it, and has no other effect. Threads inherit from the one that creates them.
+//! The kernel keeps these for each of its threads, and a fiber has no kernel thread. So they are kept here: a thread
+//! finds what was set for it, without any other effect. Threads inherit from their creator.
 
 use super::{EINVAL, EPERM, fail, interpose, real};
 use crate::signals::send::process_id;
@@ -400,8 +400,9 @@ unsafe fn offset() -> usize {
     OFFSET.get()
 }
 
-/// Makes a call of the C library about a thread. It asks the kernel by the kernel's number of the thread, and the kernel thread that
-/// a fiber was harvested from is over: for the time of the call it has that of the process.
+/// Makes a C library call about a thread. It asks the kernel by the kernel's number of the thread, and the kernel
+/// thread from which a fiber was harvested has ended: for the time of the call the thread has the number of the
+/// process.
 unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
     if kernel::in_use() || any_by_handle(handle).is_none() {
         return call();

@@ -17,15 +17,15 @@ unsafe fn object(at: usize) -> *mut Object {
     objects::get(Wait::Barrier, at)
 }
 
-/// In place of the round of a thread: it is over. Whoever else was in it may destroy and free the barrier before this thread
-/// goes on.
+/// In place of the round of a thread: it has ended. Other threads of the round may destroy and free the barrier
+/// before this thread continues.
 const PASSED: usize = usize::MAX;
 
 pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
     (*t).second == PASSED || (*object(at)).round as usize != (*t).second
 }
 
-/// A signal handler kept the thread from seeing that its round is over.
+/// A signal handler kept the thread from seeing that its round has ended.
 pub(crate) unsafe fn catch_up(t: *mut Thread) {
     if available((*t).object, t) {
         clock::acquire(&(*object((*t).object)).clock);
@@ -37,7 +37,7 @@ unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, code: usize
     if count == 0 || count > MOST {
         return EINVAL;
     }
-    // Threads that have passed an earlier one may not have left it yet: what they wait for stays as it is.
+    // Threads that have passed an earlier round may not have left it yet: what they wait for stays as it is.
     let round = (*object(at)).round;
     objects::forget(at);
     (*object(at)).round = round;
@@ -86,7 +86,7 @@ unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
         (*o).value = 0;
         (*o).round += 1;
         clock::acquire(&(*o).clock);
-        // Now and not when they go on: by then others may have arrived for later rounds.
+        // Now, and not when they continue: by then others may have arrived for later rounds.
         for t in (0..COUNT.get()).map(|n| thread(n)) {
             if (*t).pending == Wait::Barrier && (*t).object == at && (*t).second == round as usize {
                 clock::acquire_for(t, &(*o).clock);

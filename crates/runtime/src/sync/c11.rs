@@ -1,4 +1,4 @@
-//! C11's `<threads.h>`: the C library's own versions call its POSIX functions directly, past ours.
+//! C11's `<threads.h>`: the C library's own versions call its POSIX functions directly, bypassing the runtime's.
 //!
 //! The types are those of POSIX underneath, and so are the models. Only results and the few functions without a POSIX
 //! twin are translated.

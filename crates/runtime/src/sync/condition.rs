@@ -1,8 +1,8 @@
-//! Condition variables. A signal wakes the thread that has waited longest; which one the C library would wake is not
-//! specified, and order of arrival is what it does in practice.
+//! Condition variables. A signal wakes the thread that has waited longest. Which one the C library would wake is not
+//! specified; in practice it is the order of arrival.
 //!
-//! Where wake-ups are choices of the schedule, a signal is a [`Permit`] instead, which any thread can take that waited
-//! before it: all of them are ready, until one has taken it.
+//! If wake-ups are choices of the schedule, a signal is a [`Permit`] instead, which any thread that waited before it
+//! can take: all of them are ready, until one has taken it.
 
 use super::{
     EINVAL, EPERM, ETIMEDOUT, interpose, interpose_cancellable, is_clock, is_time, misuse, mutex, objects, real,
@@ -29,7 +29,7 @@ interpose_cancellable! {
     pthread_cond_clockwait => clock_wait, "r8";
 }
 
-/// A signal that one of those who waited before it may take.
+/// A signal that any thread that waited before it may take.
 struct Permit {
     object: usize,
     ticket: u64,
@@ -44,7 +44,7 @@ pub(crate) fn reset() {
     PERMITS.set(core::ptr::null_mut());
 }
 
-/// Where the oldest permit is that this waiter may take; null when there is none.
+/// Where the oldest permit is that this waiter may take; null if there is none.
 unsafe fn permit_for(at: usize, ticket: u64) -> *mut *mut Permit {
     let mut link = PERMITS.ptr();
     while !(*link).is_null() {
@@ -60,7 +60,7 @@ pub(crate) unsafe fn available(t: *const Thread) -> bool {
     (*t).signalled || !permit_for((*t).object, (*t).ticket).is_null()
 }
 
-/// The running thread takes the permit that lets it go on.
+/// The running thread takes the permit that lets it continue.
 unsafe fn take_permit(at: usize, ticket: u64) {
     let link = permit_for(at, ticket);
     if !link.is_null() {
@@ -68,7 +68,7 @@ unsafe fn take_permit(at: usize, ticket: u64) {
     }
 }
 
-/// A signal for whoever takes it, if there is more than one who could. Otherwise it is as good as any.
+/// A signal that any of several waiters can take. With a single waiter it is an ordinary one.
 unsafe fn grant(at: usize) -> bool {
     let waiters = || (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at));
     let Some(first) = waiters().map(|t| (*t).ticket).min() else { return false };
@@ -211,10 +211,10 @@ const TIMED_OUT: u8 = 1;
 const SPURIOUS: u8 = 2;
 const CANCELLED: u8 = 3;
 
-/// A waiter that was signalled goes on as soon as it can have its mutex.
+/// A waiter that was signalled continues as soon as it can have its mutex.
 unsafe fn wake(t: *mut Thread) {
     (*t).signalled = true;
-    // From here on nothing but the mutex holds it up, and neither a time-out nor cancellation counts.
+    // From here on only the mutex delays it, and neither a time-out nor cancellation counts.
     (*t).deadline = u64::MAX;
     (*t).ends_by = 0;
     let mutex = core::mem::replace(&mut (*t).second, WOKEN);
@@ -231,7 +231,7 @@ pub(super) unsafe fn end_without_signal(t: *mut Thread) {
     (*t).interrupted = true;
 }
 
-/// The thread that has waited longest. One that is ready is about to run a signal handler, and waits all the same.
+/// The thread that has waited longest. A ready one is about to run a signal handler, and still waits.
 unsafe fn waiter(at: usize) -> Option<*mut Thread> {
     (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at)).min_by_key(|&t| (*t).ticket)
 }
@@ -243,7 +243,7 @@ unsafe fn waits(t: *const Thread, at: usize) -> bool {
         && !cancel::ends_wait(t)
 }
 
-/// Signals and broadcasts so far, as far as there is somebody to count them for.
+/// Signals and broadcasts so far, as far as there is a thread to count them for.
 pub(crate) unsafe fn wakeups(at: usize) -> u32 {
     (*objects::get(Wait::Condition, at)).round
 }

@@ -1,7 +1,7 @@
-//! Where the program uses `std::thread`, and who has an exception.
+//! Where the program uses `std::thread`, and which threads share an exception.
 //!
-//! Starting, joining and detaching a thread are functions of the C++ library, which call those of POSIX. The place that
-//! a report is to name is the program's, one frame up. So these functions are met on their way: their caller is noted,
+//! Starting, joining and detaching a thread are functions of the C++ library, which call those of POSIX. A report
+//! should name the program's place, one frame up. These functions are therefore intercepted: their caller is noted,
 //! and the library's own take over.
 //!
 //! The symbols are weak. A program that is linked with the library's archive has them already.
@@ -10,7 +10,7 @@ use super::real;
 use crate::{Global, annotations, hooks, schedule, server};
 use core::arch::global_asm;
 
-/// The program's call that the library is busy with, if any.
+/// The program's call that the library is executing, if any.
 static CALLER: Global<usize> = Global::new(0);
 
 /// The place of a call: where the program called the C++ library, if `code` is in there.
@@ -42,8 +42,8 @@ unsafe extern "C" fn rh_cxx_detach(caller: usize, thread: usize) -> usize {
     real::cxx_detach()
 }
 
-/// A reference to an exception is given up. The library counts references, and the thread that gives up the last one destroys the
-/// exception: everything that was done through the others comes before that.
+/// A reference to an exception is dropped. The library counts references, and the thread that drops the last one
+/// destroys the exception: everything that was done through the others comes before that.
 unsafe fn gives_up(exception: usize) {
     if exception != 0 && schedule::running() {
         annotations::counted(exception);
@@ -74,13 +74,13 @@ unsafe extern "C" fn rh_exception_assign(_caller: usize, pointer: *const usize) 
     real::exception_assign()
 }
 
-/// The beginning of what the library keeps of an exception that is being handled.
+/// The start of what the library keeps about an exception that is being handled.
 #[repr(C)]
 struct Handled {
-    /// The exception that this one stands for, if it does.
+    /// The exception that this one refers to, if it does.
     primary: usize,
     unused: [usize; 9],
-    /// Its lowest bit: it stands for another one.
+    /// Its lowest bit: it refers to another one.
     class: u64,
     unwinder: [u64; 3],
 }

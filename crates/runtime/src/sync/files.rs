@@ -1,9 +1,9 @@
 //! Locks of streams: `flockfile` and its relatives.
 //!
-//! Every stream has a recursive lock, which the C library's functions take for themselves while they run. Nothing can
-//! happen in between, so only what the program locks needs a model. The C library's own lock is never held here: another
-//! thread that wants it would stop them all. Instead, while a stream is locked by a thread, the functions for it make
-//! others wait first (see [`crate::io::streams`], which knows them all).
+//! Every stream has a recursive lock, which the C library's functions take while they run. Nothing can happen in
+//! between, so only what the program locks needs a model. The C library's own lock is never held here, because
+//! another thread that wants it would stop all threads. Instead, while a thread has locked a stream, the functions
+//! for it make others wait first (see [`crate::io::streams`], which knows them all).
 
 use super::interpose;
 use super::objects::{self, Lock, Object};
@@ -81,7 +81,7 @@ pub(crate) fn reset() {
     LOCKED.set(0);
 }
 
-/// A function of the C library is about to use the stream: waits until no other thread has it locked.
+/// A C library function is about to use the stream: waits until no other thread has it locked.
 pub(crate) unsafe fn enter(at: usize, code: usize) {
     if LOCKED.get() != 0 && !super::mutex::available(at, current()) && (*object(at)).owner != CURRENT.get() + 1 {
         let n = acquire_point(code, Wait::Mutex, at, None);

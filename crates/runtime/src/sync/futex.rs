@@ -34,7 +34,7 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
     }
 }
 
-/// A fiber has no kernel thread of its own; this is unique among the process's threads all the same.
+/// A fiber has no kernel thread; this number is still unique among the process's threads.
 pub(crate) unsafe fn thread_id() -> isize {
     if kernel::in_use() {
         return kernel::id() as isize;
@@ -74,7 +74,7 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: us
             spin::woken_for_nothing(schedule::switches());
             return 0;
         }
-        // Whoever waits on a futex looks at it again, so it does not matter whether the call would be restarted.
+        // A thread that waits on a futex checks it again, so it does not matter whether the call would be restarted.
         End::Interrupted | End::Cancelled => return fail(EINTR),
         End::Done => {}
     }

@@ -1,8 +1,8 @@
 //! The end of a thread, seen through thread-specific data.
 //!
-//! The C library runs C++ thread-local destructors, then the destructors of keys, in rounds, then takes the thread
-//! apart. A key of our own, whose destructor arms itself again until the last round, tells when everything of the
-//! program is over; the thread then stops being scheduled, and the C library's own last steps never happen.
+//! The C library runs C++ thread-local destructors, then the destructors of keys, in rounds, and then dismantles the
+//! thread. A key of the runtime, whose destructor re-arms itself until the last round, shows when everything of the
+//! program has ended; the thread then stops being scheduled, and the C library's own last steps never happen.
 
 use super::{real, threads};
 use crate::thread::{Thread, thread};

@@ -1,7 +1,7 @@
 //! Locks and threads that are used as they must not be.
 //!
-//! What is told here is undefined behaviour by POSIX. What has a defined error (unlocking an error-checking mutex that
-//! another thread holds, say) is not: programs may rely on it.
+//! What is reported here is undefined behaviour by POSIX. What has a defined error (unlocking an error-checking mutex
+//! that another thread holds, say) is not: programs may rely on it.
 
 use super::objects::{self, Origin};
 use crate::schedule::now;
@@ -37,7 +37,7 @@ pub(crate) unsafe fn begins(at: usize, code: usize) {
     }
 }
 
-/// An object is used: whoever does that must know that it was initialised. It is told once.
+/// An object is used: the initialisation must be ordered before the use. Reported once.
 unsafe fn is_initialised(at: usize) {
     if !clock::DETECTS.get() {
         return;
@@ -55,9 +55,9 @@ unsafe fn is_initialised(at: usize) {
     }
 }
 
-/// For the detector an object that is used is memory that is read, by one who synchronises: whoever frees or destroys it must
-/// know of that. It is enough to note the last use of several that belong together: what a lock was taken for ends with
-/// unlocking it. Libraries order their uses in ways that are not seen.
+/// For the detector, a used object is memory that is read by a thread that synchronises: a thread that frees or
+/// destroys it must be ordered after that. Of several uses that belong together it is enough to note the last: what a
+/// lock was taken for ends with unlocking it. Libraries order their uses in ways that are not seen.
 unsafe fn touch(at: usize, kind: Kind) {
     let code = (*current()).code;
     if clock::DETECTS.get() && annotations::looks_at(current()) && memory::in_program(code) {
@@ -69,8 +69,8 @@ pub(crate) unsafe fn is_destroyed(at: usize) -> bool {
     (at as *const u64).read_unaligned() == DESTROYED
 }
 
-/// An object is used by `kind` of event: its memory must be there, and it must not have been destroyed. True when that is
-/// not so; a destroyed object is then like one that was just initialised.
+/// An object is used by `kind` of event: its memory must exist, and it must not have been destroyed. True if that is
+/// not so; a destroyed object is then treated as newly initialised.
 pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
     if afterlife::object_used(at, kind, (*current()).code) {
         return true;
@@ -93,7 +93,7 @@ fn ends_use(kind: Kind) -> bool {
     matches!(kind, Unlock | RwUnlock | Wait | Signal | Broadcast | SemPost | BarrierWait)
 }
 
-/// A thread that waits for the object, number + 1; 0 when there is none.
+/// A thread that waits for the object, number + 1; 0 if there is none.
 pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> u32 {
     let waits = |t: *mut Thread| (*t).pending == wait && (*t).object == at && t != current();
     if !objects::has_waiters(wait, at) {
@@ -102,7 +102,7 @@ pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> u32 {
     (0..COUNT.get()).find(|&n| waits(thread(n))).map_or(0, |n| n + 1)
 }
 
-/// A thread begins to wait on a condition variable: everybody must do that with the same mutex.
+/// A thread starts to wait on a condition variable: all waiters must use the same mutex.
 pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
     if !objects::has_waiters(Wait::Condition, condition) {
         return;
@@ -121,7 +121,7 @@ pub(crate) unsafe fn wait_unlocked(mutex: usize) {
     }
 }
 
-/// The running thread is over and still holds a lock that it took at `code`.
+/// The running thread has ended and still holds a lock that it took at `code`.
 pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
     let t = current();
     // One in a local variable is gone with it.

@@ -1,9 +1,9 @@
 //! Models of the synchronisation primitives: one file each.
 //!
-//! Objects are known by their address and live in a table of the runtime ([`objects`]); the program's own memory for
-//! them is read only for what it was initialised with. Every model has the same shape: announce the operation by
-//! [`crate::schedule::point`] or [`crate::schedule::acquire_point`], change the object, pass on what is known by
-//! [`crate::clock`], log, and [`crate::schedule::refresh`] those who wait for it.
+//! Objects are identified by their address and live in a table of the runtime ([`objects`]); the program's own memory
+//! for them is read only to find out how they were initialised. Every model has the same shape: announce the
+//! operation by [`crate::schedule::point`] or [`crate::schedule::acquire_point`], change the object, record
+//! happens-before edges by [`crate::clock`], log, and [`crate::schedule::refresh`] the threads that wait for it.
 
 mod attributes;
 pub(crate) mod barrier;
@@ -44,7 +44,7 @@ pub(crate) const EOVERFLOW: i32 = 75;
 pub(crate) const EOWNERDEAD: i32 = 130;
 pub(crate) const ENOTRECOVERABLE: i32 = 131;
 
-/// Exports a C function whose model also wants the caller's code address: it is passed in the register of the next
+/// Exports a C function whose model also needs the caller's code address: it is passed in the register of the next
 /// parameter.
 macro_rules! interpose {
     ($($name:ident => $model:path, $register:literal;)*) => { $(
@@ -57,12 +57,12 @@ macro_rules! interpose {
 }
 pub(crate) use interpose;
 
-/// As [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
-/// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder sees
-/// nothing but frames of the program.
+/// Like [`interpose!`], for cancellation points. A thread whose model has said that it is cancelled here
+/// ([`crate::signals::cancel::act`]) leaves by `pthread_exit`, as if the caller had called it, so that the unwinder
+/// sees only frames of the program.
 ///
-/// The registers that the caller wants back lie below its frame meanwhile, and the others, whose values mean nothing to it, are
-/// the same after every call: see [`crate::schedule::spin`].
+/// The registers that the caller wants back lie below its frame meanwhile. The others, whose values mean nothing to
+/// it, are the same after every call: see [`crate::schedule::spin`].
 macro_rules! interpose_cancellable {
     ($($name:ident => $model:path, $register:literal;)*) => { $(
         core::arch::global_asm!(
@@ -117,7 +117,7 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     }
 }
 
-/// Number + 1 of the thread that owns what is waited for, 0 when there is none.
+/// Number + 1 of the thread that owns what is waited for; 0 if there is none.
 pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
     match wait {
         Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => u64::from((*objects::get(wait, at)).owner),
@@ -145,7 +145,7 @@ pub(crate) unsafe fn holds_a_cycle() -> bool {
     (0..count).any(comes_back)
 }
 
-/// Whether an absolute time is one.
+/// Whether an absolute time is valid.
 pub(crate) unsafe fn is_time(until: *const [i64; 2]) -> bool {
     (0..1_000_000_000).contains(&(*until)[1])
 }
@@ -155,7 +155,7 @@ pub(crate) const fn is_clock(clock: i32) -> bool {
     matches!(clock, crate::time::REALTIME | crate::time::MONOTONIC)
 }
 
-/// The running thread is over: what becomes of the locks that it holds.
+/// The running thread has ended: what happens to the locks that it holds.
 pub(crate) unsafe fn abandon_locks(t: *mut Thread) {
     for i in (0..((*t).held_count as usize).min(crate::thread::MAX_HELD)).rev() {
         let (at, code) = ((*t).held[i], (*t).held_at[i]);

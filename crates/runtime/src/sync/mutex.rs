@@ -80,9 +80,9 @@ pub(super) unsafe fn is_checked_at(at: usize) -> bool {
 
 /// `round` of a robust mutex: what the end of an owner has done to it.
 const SOUND: u32 = 0;
-/// Its owner ended: the next one is told.
+/// Its owner ended: the next one is notified.
 const ABANDONED: u32 = 1;
-/// The owner was told, and has to say that what it protects is right again.
+/// The owner was notified, and has to declare the protected state consistent again.
 const INCONSISTENT: u32 = 2;
 /// It did not say so: the mutex is of no use any more.
 const LOST: u32 = 3;
@@ -160,7 +160,7 @@ const fn word(at: usize) -> *mut u32 {
     at as *mut u32
 }
 
-/// An initialiser may have written over a mutex that is held: a local variable whose function was left, and called again, say.
+/// An initialiser may have overwritten a held mutex: a local variable whose function was left, and called again, say.
 /// Then it is another mutex.
 unsafe fn notice_new(at: usize) {
     let o = object(at);
@@ -198,8 +198,8 @@ pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
     acquire(at, kind, None, Kind::Lock, code)
 }
 
-/// Most of the time nobody has a mutex or waits for it, and it is known that the running thread goes on: then it need not say
-/// first what it is about to do.
+/// Most of the time no thread holds a mutex or waits for it, and it is known that the running thread continues: then
+/// it need not announce the operation first.
 unsafe fn take_at_once(at: usize, kind: u32, lock: Lock, code: usize) -> Option<i32> {
     let o = object(at);
     if (*o).owner != 0 || (*o).waiters != 0 {
@@ -220,7 +220,7 @@ unsafe extern "C" fn clock_lock(at: usize, clock: i32, until: *const [i64; 2], c
 
 unsafe fn lock_until(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
     if !is_time(until) {
-        // Nobody looks at the time unless the mutex is held.
+        // The time is checked only if the mutex is held.
         let error = attempt(at, kind_of(at), Lock::Mutex, code);
         return if error == EBUSY { EINVAL } else { error };
     }
@@ -357,7 +357,7 @@ pub(crate) unsafe fn is_held(at: usize) -> bool {
     mine(object(at))
 }
 
-/// The running thread is over and holds the mutex, since `code`: the next owner of a robust one is told.
+/// The running thread has ended and holds the mutex, since `code`: the next owner of a robust one is notified.
 pub(super) unsafe fn abandon(at: usize, code: usize) {
     let o = object(at);
     if (*o).value & ROBUST == 0 {
@@ -377,7 +377,7 @@ unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
     0
 }
 
-/// What the C library has in a spin lock that is free.
+/// The C library's value of a free spin lock.
 const FREE_SPIN_LOCK: u32 = 1;
 
 unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {

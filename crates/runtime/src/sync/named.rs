@@ -1,4 +1,4 @@
-//! Named semaphores: a table in this process, so that nothing is left behind, and nobody else interferes.
+//! Named semaphores: a table in this process, so that nothing is left behind, and no other process interferes.
 //!
 //! Their memory is private, and shared from the first `fork` on.
 
@@ -24,7 +24,7 @@ struct Named {
     semaphore: [u64; 4],
     /// Times that it was opened and not closed.
     opened: u32,
-    /// The name leads to it.
+    /// The name refers to it.
     linked: bool,
     len: u8,
     name: [u8; NAME],
@@ -40,7 +40,7 @@ unsafe fn entries() -> impl Iterator<Item = *mut Named> {
     (0..count).map(|i| TABLE.get().add(i))
 }
 
-/// The name without slashes in front, as the C library has it; an error when it is none.
+/// The name without leading slashes, as in the C library; an error if it is invalid.
 unsafe fn name_of(name: *const c_char) -> Result<&'static [u8], i32> {
     let mut name = CStr::from_ptr(name).to_bytes();
     while let [b'/', rest @ ..] = name {
@@ -107,7 +107,7 @@ unsafe extern "C" fn close(semaphore: *mut Named, code: usize) -> i32 {
     }
 }
 
-/// The name is free at once; who has the semaphore open keeps it.
+/// The name is free at once; a thread that has the semaphore open keeps it.
 unsafe extern "C" fn unlink(name: *const c_char, code: usize) -> i32 {
     point(code);
     match name_of(name).map(|name| find(name)) {

@@ -4,7 +4,7 @@ use crate::clock::SyncClock;
 use crate::{Global, arena};
 use racehunter_event::Wait;
 
-/// State of one object. What the fields mean is up to the primitive's model.
+/// State of one object. The meaning of the fields depends on the primitive's model.
 #[repr(C)]
 pub(crate) struct Object {
     key: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Object {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Origin {
-    /// Number + 1 of the thread; 0 when it is not known, as for all that has a static initialiser.
+    /// Number + 1 of the thread; 0 if it is not known, as with static initialisers.
     pub thread: u32,
     /// Entry of the thread in its own clock.
     pub clock: u32,

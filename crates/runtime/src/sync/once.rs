@@ -14,16 +14,16 @@ interpose! {
     __cxa_guard_abort => guard_abort, "rsi";
 }
 
-/// Nobody is in the middle of it.
+/// No thread is in the middle of it.
 pub(crate) unsafe fn available(at: usize) -> bool {
     (*objects::get(Wait::Once, at)).owner == 0
 }
 
-/// True when the caller must run the initialisation. `quiet`: to find it done is no event.
+/// True if the caller must run the initialisation. `quiet`: finding it done is not an event.
 unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) -> bool {
     let n = acquire_point(code, Wait::Once, at, None);
     let o = objects::get(Wait::Once, at);
-    // An attempt that failed by an exception is over, too: what it did comes before the next one.
+    // An attempt that failed by an exception has ended too: what it did comes before the next one.
     clock::acquire(&(*o).clock);
     if done() {
         if quiet {
@@ -42,8 +42,8 @@ unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) ->
     true
 }
 
-/// The initialisation is over; `mark` leaves the sign by which it is known to be done. Nothing can happen between the
-/// sign and what comes with it.
+/// The initialisation has ended; `mark` leaves the sign that it is done. Nothing can happen between the sign and what
+/// comes with it.
 unsafe fn end(at: usize, code: usize, mark: impl FnOnce()) {
     let n = point(code);
     mark();
@@ -72,8 +72,8 @@ unsafe extern "C" fn rh_once_end(at: *mut i32, code: usize, done: i32) {
 }
 
 unsafe extern "C" fn guard_acquire(at: *mut u8, code: usize) -> i32 {
-    // Who comes when it is done does not call this at all, and in a library that is not instrumented nothing tells that
-    // it has looked. So those who have waited must not count for more than those who come late.
+    // A thread that comes when it is done does not call this at all, and in an uninstrumented library nothing shows
+    // that it has checked. Threads that have waited must therefore not count for more than those that come late.
     i32::from(begin(at as usize, code, true, || *at != 0))
 }
 

@@ -7,7 +7,7 @@ unsafe extern "C" {
     fn dlsym(handle: *mut u8, name: *const c_char) -> *mut u8;
 }
 
-/// The next definition after ours.
+/// The next definition after the runtime's.
 pub(crate) unsafe fn next(name: &CStr) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     let found = dlsym(RTLD_NEXT, name.as_ptr()) as usize;

@@ -1,5 +1,5 @@
-//! Reader-writer locks. Readers and writers have equal chances: whoever is chosen when it is free gets it. Only a lock
-//! that was made to prefer writers keeps readers out while a writer waits.
+//! Reader-writer locks. Readers and writers have equal chances: the thread that is chosen while the lock is free gets
+//! it. Only a lock that was made to prefer writers keeps readers out while a writer waits.
 
 use super::objects::{self, Lock, Object};
 use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse, shared};

@@ -79,7 +79,7 @@ unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
 
 /// Decrements it, unless another process was faster.
 unsafe fn take(at: usize, kind: Kind) -> bool {
-    // What was destroyed has no value.
+    // A destroyed semaphore has no value.
     if !misuse::used(at, kind) {
         let less = |value: u32| value.checked_sub(1);
         if shared::word(at).fetch_update(Ordering::Acquire, Ordering::Relaxed, less).is_err() {
@@ -126,7 +126,7 @@ unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], c
     wait_until(at, Some(time::deadline(clock, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
 }
 
-/// In place of how an attempt ended: there was none, and the value was looked at.
+/// In place of the result of an attempt: there was none, and the value was read.
 const LOOKED_AT: u8 = 2;
 
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {
@@ -152,7 +152,7 @@ unsafe extern "C" fn post(at: usize, code: usize) -> i32 {
     0
 }
 
-/// As an attempt that fails: what it finds depends on who came before.
+/// Like a failing attempt: what it finds depends on which threads came before.
 unsafe extern "C" fn get_value(at: usize, into: *mut i32, code: usize) -> i32 {
     let n = point(code);
     log::event(Kind::SemTryWait, n, at, 0, LOOKED_AT);

@@ -1,9 +1,9 @@
 //! Objects in memory that other processes have too.
 //!
-//! What other processes must see of a process-shared mutex or semaphore is in its memory, in the form that the C library
-//! gives it; models change that together with their own state. What other processes do cannot be waited for as long as a
-//! thread of this one can run. When none can, the memory is looked at again and again, for real. A wait on a process-shared
-//! condition variable may then end without a signal, as it always may.
+//! What other processes must see of a process-shared mutex or semaphore is in its memory, in the C library's format;
+//! models change that together with their own state. Other processes cannot be waited for as long as a thread of this
+//! one can run. When none can, the memory is polled in real time. A wait on a process-shared condition variable may
+//! then end without a signal, as it always may.
 
 use super::{available, condition, mutex, semaphore};
 use crate::schedule::wake;
@@ -16,7 +16,7 @@ use racehunter_event::{Escape, TRACES_OF_PROCESSES, Wait};
 #[unsafe(link_section = ".data.racehunter")]
 static FIRST: Global<usize> = Global::new(0);
 
-/// The process is about to be two.
+/// The process is about to fork.
 pub(crate) unsafe fn before_fork() {
     super::named::share();
     if FIRST.get() == 0 {
@@ -24,8 +24,8 @@ pub(crate) unsafe fn before_fork() {
     }
 }
 
-/// An object is used whose state other processes do not see, nor this one what they do to it. If they may have it too, what comes of
-/// that is not to be believed.
+/// An object is used whose state is not shared with other processes. If they may use it too, the results are not
+/// reliable.
 pub(super) unsafe fn is_apart(at: usize) {
     static IS_TOLD: Global<bool> = Global::new(false);
     if FIRST.get() != 0 && !IS_TOLD.get() && mappings::is_shared_memory(at) {
@@ -72,7 +72,7 @@ unsafe fn pause() {
     sys::call(NANOSLEEP, moment.as_ptr() as usize, 0, 0, 0);
 }
 
-/// A thread that waits for others goes on if it can. A waiter on a condition variable always can.
+/// A thread that waits for other processes continues if it can. A waiter on a condition variable always can.
 unsafe fn look(t: *mut Thread) -> bool {
     if !waits_for_others(t) {
         return false;
@@ -87,8 +87,8 @@ unsafe fn look(t: *mut Thread) -> bool {
     true
 }
 
-/// Nothing can go on in this process: waits for others. False when there are none to wait for, or when it took too long
-/// and there is a time-out to be had instead.
+/// No thread of this process can continue: waits for other processes. False if there are none to wait for, or if it
+/// took too long and there is a time-out instead.
 pub(crate) unsafe fn await_others() -> bool {
     const TRIES_BEFORE_TIME_OUT: u32 = 100;
     if FIRST.get() == 0 {
@@ -107,7 +107,7 @@ pub(crate) unsafe fn await_others() -> bool {
     false
 }
 
-/// Threads for which others have done something go on. One of them, if there are any.
+/// Threads for which other processes have done something continue. Returns one of them, if there are any.
 pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
     if FIRST.get() == 0 {
         return None;
@@ -115,7 +115,7 @@ pub(crate) unsafe fn arrived() -> Option<*mut Thread> {
     (0..COUNT.get()).map(|n| thread(n)).fold(None, |found, t| if look(t) { Some(t) } else { found })
 }
 
-/// The plan wants a thread to go on that waits for others: waits until it can.
+/// The plan wants a thread to continue that waits for other processes: waits until it can.
 pub(crate) unsafe fn bring(t: *mut Thread) -> bool {
     while FIRST.get() != 0 && waits_for_others(t) && has_others() {
         if look(t) {
@@ -131,7 +131,7 @@ pub(crate) unsafe fn word(at: usize) -> &'static AtomicU32 {
     AtomicU32::from_ptr(at as *mut u32)
 }
 
-/// Wakes whoever waits for the word in another process.
+/// Wakes a waiter for the word in another process.
 pub(crate) unsafe fn wake_others(word: &AtomicU32) {
     const WAKE: usize = 1;
     sys::call(sys::FUTEX, word.as_ptr() as usize, WAKE, 1, 0);

@@ -90,7 +90,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
         attributes
     };
     prepare(number);
-    // What is below may allocate, by code of the program that others have their turn in: the number is taken.
+    // The calls below may allocate, by code of the program in which others get their turn: the number is reserved.
     COUNT.set(number + 1);
     afterlife::begin_thread(t);
     (*t).foreign_stack = !attributes.is_null() && has_stack(attributes);
@@ -136,8 +136,8 @@ pub(super) unsafe extern "C" fn create(
         Err(error) => return error,
     };
     escapes::created();
-    // The C library allocates for a new thread. With an allocator of the program's own these are events, which come before
-    // the thread is there.
+    // The C library allocates for a new thread. If the program has its own allocator, these allocations are events,
+    // which come before the thread exists.
     let n = if now() == n { n } else { point(code) };
     let mut detached = 0;
     if !attributes.is_null() {
@@ -155,17 +155,17 @@ pub(super) unsafe extern "C" fn create(
     make_ready(t);
     *handle = (*t).handle;
     hooks::wrote(handle as usize, size_of::<usize>(), code);
-    // Whoever makes threads without end would make all that there can be before the first of them runs.
+    // A thread that creates threads without end would create all possible threads before the first of them runs.
     if (*current()).children.is_multiple_of(MANY_CHILDREN) {
         yield_now(code);
     }
     0
 }
 
-/// So often somebody who makes threads gives way to them.
+/// After this many creations, a thread gives way to the threads it has created.
 const MANY_CHILDREN: u32 = 32;
 
-/// Tells where the stack of a thread is, if blocks of memory are to be told apart.
+/// Logs where the stack of a thread is, if memory blocks have to be distinguished.
 unsafe fn log_stack(t: *const Thread) {
     if schedule::flags() & FLAG_ALLOCATIONS != 0 && !(*t).foreign_stack {
         log::put(Record {
@@ -195,16 +195,16 @@ unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
     if (*t).joined { ESRCH } else { EINVAL }
 }
 
-/// How long somebody waits for the end of a thread.
+/// How long a thread waits for the end of another.
 #[derive(Clone, Copy)]
 enum Patience {
     ForEver,
     Until(u64),
-    /// It is over already.
+    /// It has already ended.
     None,
 }
 
-/// In records of joins: an attempt that would not have waited for ever, and one of what must not be waited for.
+/// In records of joins: an attempt that would not have waited for ever, and one on a thread that must not be joined.
 const ATTEMPT: u64 = 1;
 const NOT_JOINED: u64 = 2;
 
@@ -297,7 +297,7 @@ pub(crate) unsafe extern "C" fn yield_now(code: usize) -> i32 {
     0
 }
 
-/// Everything of a thread is over, destructors included. Does not return.
+/// Everything of a thread has ended, destructors included. Does not return.
 pub(crate) unsafe fn end(t: *mut Thread) {
     if (*t).number != 0 {
         escapes::look_at(t);
@@ -314,7 +314,8 @@ pub(crate) unsafe fn end(t: *mut Thread) {
     send::thread_ends(t);
     refresh(Wait::Join, (*t).number as usize);
     if LIVE.get() == INTERNAL.get() {
-        // The last thread of a process whose main thread has left by `pthread_exit`: what `exit` calls comes after all others.
+        // The last thread of a process whose main thread has left by `pthread_exit`: what `exit` calls comes after
+        // all others.
         (0..COUNT.get())
             .map(|number| thread(number))
             .filter(|&other| other != t)

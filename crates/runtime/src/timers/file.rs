@@ -90,7 +90,7 @@ pub(super) unsafe fn count(fd: i32, expirations: u64) -> bool {
     written
 }
 
-/// Whether the descriptor still leads to a counter of events.
+/// Whether the descriptor still refers to an event counter.
 unsafe fn is_counter(fd: i32) -> bool {
     const READLINK: usize = 89;
     const COUNTER: &[u8] = b"anon_inode:[eventfd]";

@@ -1,8 +1,8 @@
 //! Timers, in virtual time.
 //!
-//! A timer is a thread of the runtime's own: blocked while the timer is not set, suspended while it is, and when the
-//! schedule chooses it, the timer expires. So when a timer expires is a choice like that of any time-out, and is logged
-//! and repeated without anything more. The thread also runs the function of a timer that calls one.
+//! A timer is a thread of the runtime: blocked while the timer is not set, suspended while it is, and when the
+//! schedule chooses it, the timer expires. The expiry of a timer is therefore a choice like that of any time-out, and
+//! is logged and repeated in the same way. The thread also runs the function of a timer that calls one.
 //!
 //! [`interval`] has the timer of the process (`alarm`, `setitimer`), [`posix`] those of `timer_create`, [`mod@file`] those of
 //! `timerfd_create`.
@@ -44,15 +44,15 @@ enum Notice {
 struct Timer {
     in_use: bool,
     notice: Notice,
-    /// Number of its thread, 0 when it has none. A timer that takes the place of an old one takes over the thread.
+    /// Number of its thread, 0 if it has none. A timer that replaces an old one takes over its thread.
     thread: u32,
     /// When it expires, [`NEVER`] when it is not set.
     deadline: u64,
-    /// Nanoseconds from one expiration to the next, 0 when there is only one.
+    /// Nanoseconds from one expiry to the next, 0 if there is only one.
     interval: u64,
     /// The clock by which absolute times are meant.
     time_clock: i32,
-    /// Expirations that the last notice stands for, beyond the first.
+    /// Expiries that the last notification covers, beyond the first.
     missed: u32,
     /// What those who have set it knew.
     clock: SyncClock,
@@ -148,7 +148,7 @@ unsafe fn left(index: usize) -> u64 {
     if deadline == NEVER { 0 } else { time::until(deadline).max(1) }
 }
 
-/// The timer is the program's no longer. Its thread waits for another one.
+/// The program has deleted the timer. Its thread waits for another one.
 unsafe fn delete(index: usize, code: usize) {
     set(index, NEVER, 0, code);
     (*timer(index)).in_use = false;
@@ -165,7 +165,7 @@ unsafe extern "C" fn run(index: usize) -> usize {
     }
 }
 
-/// Whether a thread of the program waits for a time after this one.
+/// Whether a thread of the program waits for a later time.
 unsafe fn anybody_sleeps_beyond(due: u64) -> bool {
     (0..COUNT.get()).map(|number| thread(number)).any(|t| {
         let waits_for_time =
@@ -182,8 +182,8 @@ unsafe fn expire(index: usize) {
     let missed = periods.unwrap_or(0);
     clock::acquire(&(*it).clock);
     match (*it).notice {
-        // It is there for a program that hangs: it never comes. Threads that wait for ever then are a deadlock, which tells more
-        // than the end of the program. But where one sleeps for longer, the program ends.
+        // It guards against a program that hangs: it never expires. Threads that wait for ever are then a deadlock,
+        // which is more informative than the end of the program. But if a thread sleeps for longer, the program ends.
         Notice::Signal { signal, to, .. } if send::would_end(signal, to) && !anybody_sleeps_beyond(due) => {
             (*it).deadline = NEVER;
             note_expiration(it);

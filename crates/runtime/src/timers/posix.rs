@@ -1,4 +1,4 @@
-//! `timer_create` and its kin.
+//! `timer_create` and similar functions.
 
 use super::{Notice, OF_PROCESS, Setting, delete, existing, make};
 use crate::signals::SIGALRM;

@@ -1,14 +1,14 @@
-//! What stands for state that is not memory.
+//! Cells for state that is not memory.
 //!
-//! A cell counts how often its state was changed. That makes it memory like any other for a thread that looks again and
-//! again until something has changed, see [`crate::schedule::spin`].
+//! A cell counts how often its state was changed. That makes it memory like any other for a thread that polls until
+//! something has changed, see [`crate::schedule::spin`].
 
 use crate::thread::COUNT;
 use crate::{Global, io, log, schedule, signals, time};
 use racehunter_event::{Kind, Touched};
 
-/// Cells that are told apart. What has the same cell by accident is taken for the same state, which costs schedules and
-/// hides none.
+/// Number of cells. States that share a cell by accident count as the same state, which costs schedules and hides
+/// none.
 const CELLS: usize = 2048;
 static VERSIONS: Global<[u64; CELLS]> = Global::new([0; CELLS]);
 /// Bit per cell: its state was changed in this execution.
@@ -29,7 +29,7 @@ pub(crate) const TREE: u16 = 1;
 pub(crate) const SETTINGS: u16 = 2;
 /// What was printed.
 pub(crate) const OUTPUT: u16 = 3;
-/// Those before this one are about too many things: that one thread comes after another there orders nothing else.
+/// Cells before this one cover too many things: that one thread comes after another there orders nothing else.
 const FIRST: u64 = 4;
 
 /// The cell of whatever has this hash.
@@ -48,7 +48,7 @@ pub(crate) unsafe fn changed_at(cell: u16) -> Option<u64> {
     is_changed(cell).then(|| (*CHANGED_AT.ptr())[cell as usize])
 }
 
-/// Whether the file has times that its last change does not tell.
+/// Whether the file has times that its last change does not determine.
 pub(crate) unsafe fn has_times(cell: u16) -> bool {
     (*HAS_TIMES.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
 }
@@ -63,7 +63,7 @@ pub(crate) unsafe fn is_mapped(cell: u16) -> bool {
     (*MAPPED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
 }
 
-/// The state is mapped as memory: who changes it from now on changes that, unseen.
+/// The state is mapped as memory: later changes to that memory are not seen.
 pub(crate) unsafe fn map(cell: u16) {
     (*MAPPED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
 }
@@ -85,8 +85,8 @@ pub(crate) unsafe fn learn(cell: u16) {
     io::learn(OBJECTS | cell as usize);
 }
 
-/// The running thread is about to look at and change state. What does so while there never was another thread, nor a handler
-/// that could interrupt it, is ordered anyway, and no event.
+/// The running thread is about to read and change state. While there has never been another thread, nor a handler
+/// that could interrupt it, this is ordered anyway, and not an event.
 pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
         (*CHANGED.ptr())[cell as usize / 64] |= 1 << (cell % 64);

@@ -1,7 +1,7 @@
 //! Calls that change files, wherever they come from.
 //!
-//! The compiler plugin tells of those that instrumented code makes. Libraries without instrumentation make them too: what
-//! `std::filesystem` changes is covered here, so that it does not stay behind.
+//! The compiler plugin announces the changes that instrumented code makes. Uninstrumented libraries make changes too:
+//! what `std::filesystem` changes is covered here, so that it is not left behind.
 
 use super::files;
 use super::paths::HERE;

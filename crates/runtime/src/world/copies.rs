@@ -1,4 +1,4 @@
-//! What a process has in common with those that it forks: open files, and shared memory.
+//! What a process shares with the processes that it forks: open files, and shared memory.
 //!
 //! A fork copies memory, and nothing else: a position in a file, what is in a pipe, the value of an event file and shared
 //! memory are the same for all copies. Executions are copies, so a process with any of that must not be copied.
@@ -26,7 +26,7 @@ pub(crate) unsafe fn begin() {
     });
 }
 
-/// The program has asked for its process id, or for something else that copies of the process would have another one of.
+/// The program has asked for its process id, or for something else that differs in copies of the process.
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_ASKED: Global<bool> = Global::new(false);
 
@@ -51,7 +51,7 @@ pub(crate) unsafe fn have_something() -> bool {
     !are_listed || !are_known || has_shared_memory()
 }
 
-/// Looks at open descriptors until `go_on` says no. False if they are not known.
+/// Goes through open descriptors until `go_on` says no. False if they are not known.
 unsafe fn each_descriptor(mut go_on: impl FnMut(usize) -> bool) -> bool {
     const DIRECTORY: usize = 0o20_0000;
     const GETDENTS64: usize = 217;
@@ -115,7 +115,7 @@ pub(crate) unsafe fn each_mapping(mut go_on: impl FnMut(&[u8]) -> bool) -> bool 
             break;
         }
         used += got as usize;
-        // Whole lines; the rest is looked at with what comes next.
+        // Whole lines; the rest is processed with the next part.
         let end = text[..used].iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
         are_listed = end != 0 || used < ROOM;
         if !are_listed || !text[..end].split(|&byte| byte == b'\n').all(|line| line.is_empty() || go_on(line)) {
@@ -139,7 +139,7 @@ pub(crate) fn mapping(line: &[u8]) -> (usize, usize, &[u8]) {
     (ends.next().unwrap_or(0), ends.next().unwrap_or(0), rights)
 }
 
-/// Whether a line of `/proc/self/maps` is about shared memory of the program that can be written.
+/// Whether a line of `/proc/self/maps` describes writable shared memory of the program.
 fn is_shared(line: &[u8]) -> bool {
     let (start, _, rights) = mapping(line);
     rights.get(1) == Some(&b'w') && rights.get(3) == Some(&b's') && !server::is_own_memory(start)

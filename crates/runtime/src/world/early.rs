@@ -1,7 +1,7 @@
 //! What executions keep private as soon as they begin: directories, and the network.
 //!
-//! This is shared by the server and its executions. One that is about to change files in a directory for the first time, or to
-//! bind a port, adds that here and begins again; all later ones find it.
+//! The server and its executions share this. An execution that is about to change files in a directory for the first
+//! time, or to bind a port, adds that here and begins again; all later ones find it.
 
 use super::paths::Path;
 use super::view::DIRECTORIES;
@@ -29,7 +29,7 @@ pub(crate) fn is_own_memory(address: usize) -> bool {
     (list..list + size_of::<List>()).contains(&address)
 }
 
-/// Adds a directory. False if it was known already, or there is no room for it: then there is no use in beginning again.
+/// Adds a directory. False if it was already known, or there is no room for it: beginning again is then useless.
 pub(super) unsafe fn remember(directory: &Path) -> bool {
     let list = LIST.get();
     if list.is_null()
@@ -43,13 +43,13 @@ pub(super) unsafe fn remember(directory: &Path) -> bool {
     true
 }
 
-/// Has executions be in a network of their own. False if they are already.
+/// Gives executions a private network. False if they already have one.
 pub(super) unsafe fn remember_network() -> bool {
     let list = LIST.get();
     !list.is_null() && !core::mem::replace(&mut (*list).has_network, true)
 }
 
-/// Has executions have queues, semaphores and memory of their own. False if they have already.
+/// Gives executions private queues, semaphores and memory. False if they already have them.
 pub(super) unsafe fn remember_ipc() -> bool {
     let list = LIST.get();
     !list.is_null() && !core::mem::replace(&mut (*list).has_ipc, true)
@@ -73,7 +73,7 @@ pub(super) unsafe fn has_port(port: u16) -> bool {
     LIST.get().as_ref().is_some_and(|list| list.ports[usize::from(port) / 64] >> (port % 64) & 1 != 0)
 }
 
-/// Whether executions are in a network of their own.
+/// Whether executions have a private network.
 pub(super) unsafe fn has_network() -> bool {
     let list = LIST.get();
     !list.is_null() && (*list).has_network

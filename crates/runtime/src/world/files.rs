@@ -1,15 +1,17 @@
 //! Which call touches which file.
 //!
-//! What is in files is state like memory: each file, each name and each position in an open file has a
-//! [cell](super::cells), and calls that touch the same one are ordered by the schedule. A claim needs more than that, because
-//! executions must begin with the same files: what is changed is private to the execution ([`view`]). Where that is refused,
-//! or where a file cannot be told from another one, whatever the program both looks at and changes is told.
+//! The contents of files are state like memory: each file, each name and each position in an open file has a
+//! [cell](super::cells), and the schedule orders calls that touch the same one. A claim needs more than that, because
+//! executions must begin with the same files: changes are private to the execution ([`view`]). If that is refused, or
+//! if a file cannot be distinguished from another one, everything that the program both reads and changes is
+//! reported.
 
 use super::cells::{self, TREE};
 use super::paths::{self, HERE};
 use super::view::{self, Cover};
 use crate::io::channels;
 use crate::reach::VARIES;
+use crate::thread::COUNT;
 use crate::{Global, constructors, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
@@ -53,7 +55,7 @@ impl Used {
         if self.files[..self.count].iter().any(|(known, _)| *known == file) {
             return;
         }
-        // The last one stands for all that are too many.
+        // The last one represents all that do not fit.
         let last = self.count == FILES - 1;
         self.files[self.count.min(FILES - 1)] = (if last { File::ANY } else { file }, place);
         self.count = (self.count + 1).min(FILES);
@@ -66,11 +68,11 @@ impl Used {
 
 static LOOKED_AT: Global<Used> = Global::new(Used::new());
 static CHANGED: Global<Used> = Global::new(Used::new());
-/// Something was changed that is not private to the execution: another one may find it so.
+/// Something was changed that is not private to the execution: another one may see it.
 #[unsafe(link_section = ".data.racehunter")]
 static LEAVES_TRACES: Global<bool> = Global::new(false);
 
-/// It was told that executions leave files to each other.
+/// It was reported that executions leave files to each other.
 #[unsafe(link_section = ".data.racehunter")]
 static IS_TOLD: Global<bool> = Global::new(false);
 
@@ -79,7 +81,7 @@ static IS_TOLD: Global<bool> = Global::new(false);
 const NODES: usize = 512;
 static NAMES: Global<[(u64, u64); NODES]> = Global::new([(0, 0); NODES]);
 
-/// The name under which a file was first seen: this one, when it was not. Nothing when there are too many.
+/// The name under which a file was first seen: this one, if it was not. `None` if there are too many.
 unsafe fn first_name(node: u64, name: u64) -> Option<u64> {
     if node == 0 {
         return Some(name);
@@ -106,7 +108,7 @@ pub(super) unsafe fn changed_at(node: u64) -> Option<u64> {
 /// Descriptors that are remembered.
 const DESCRIPTORS: usize = 1024;
 
-/// What an open descriptor stands for: cells of the file and of the position in it. 0: not known.
+/// What an open descriptor refers to: cells of the file and of the position in it. 0: not known.
 #[derive(Clone, Copy)]
 struct Open {
     node: u64,
@@ -124,7 +126,7 @@ unsafe fn entry(fd: i32) -> Option<&'static mut Open> {
     usize::try_from(fd).ok().and_then(|fd| (&mut *OPEN.ptr()).get_mut(fd))
 }
 
-/// A descriptor is gone, or stands for something else now.
+/// A descriptor was closed, or refers to something else now.
 pub(crate) unsafe fn forget(fd: i32) {
     if let Some(open) = entry(fd) {
         *open = Open::UNKNOWN;
@@ -188,8 +190,8 @@ impl Call<'_> {
         }
     }
 
-    /// Whether it changes more names than that of one file: then it concerns whatever has a path. Who lists a directory
-    /// looks at all of its names, which comes to the same.
+    /// Whether it changes more names than that of one file: then it concerns everything that has a path. Listing a
+    /// directory reads all of its names, which amounts to the same.
     fn concerns_tree(&self) -> bool {
         self.is_named(&[
             "mkdir",
@@ -211,7 +213,7 @@ impl Call<'_> {
         ])
     }
 
-    /// Whether it looks at the names in a directory, whichever there are.
+    /// Whether it reads the names in a directory.
     fn lists_names(&self) -> bool {
         self.is_named(&["opendir", "fdopendir", "scandir"])
     }
@@ -221,7 +223,7 @@ impl Call<'_> {
         self.is_named(&["rename", "link", "renameat", "renameat2", "linkat"]) && self.arguments[1] != 0
     }
 
-    /// Whether what it tells includes times. Those of a directory that is changed differ from execution to execution.
+    /// Whether its result includes times. Those of a changed directory differ from execution to execution.
     fn tells_times(&self) -> bool {
         let name = self.name.strip_prefix(b"__").unwrap_or(self.name);
         let name = name.strip_prefix(b"f").or(name.strip_prefix(b"l")).unwrap_or(name);
@@ -240,7 +242,7 @@ impl Call<'_> {
         self.is_named(&["fclose", "fflush", "fflush_unlocked", "fseek", "fseeko", "rewind", "fsetpos"])
     }
 
-    /// Whether it has a position of its own in the file, or needs none.
+    /// Whether it has its own position in the file, or needs none.
     fn has_offset(&self) -> bool {
         self.effect == Effect::FileLook
             || self.is_named(&["pwrite", "pwritev", "ftruncate", "fchmod", "fchown", "futimens"])
@@ -282,8 +284,8 @@ pub(crate) unsafe fn mapped(fd: i32) {
     }
 }
 
-/// A descriptor is about to stand for standard input, output or error. What goes through those is not looked at, so it must
-/// not be a file that the program uses in other ways.
+/// A descriptor is about to become standard input, output or error. What goes through those is not checked, so it
+/// must not be a file that the program uses in other ways.
 pub(crate) unsafe fn becomes_standard(from: i32, to: i32, code: usize) {
     const DUP2: usize = 33;
     if (0..3).contains(&to) && node_of(from).is_some() && schedule::running() {
@@ -291,7 +293,7 @@ pub(crate) unsafe fn becomes_standard(from: i32, to: i32, code: usize) {
     }
 }
 
-/// Another process is about to be made, which may change files where programs usually do.
+/// Another process is about to be created, which may change files where programs usually do.
 pub(crate) unsafe fn before_child() {
     for directory in [c".", c"/tmp"] {
         if view::cover_below(directory) == Cover::Refused {
@@ -300,18 +302,29 @@ pub(crate) unsafe fn before_child() {
     }
 }
 
-/// State of what a descriptor leads to is about to be looked at or changed; it is not what is in a file.
+/// State of what a descriptor refers to, other than the contents of a file, is about to be read or changed.
 pub(crate) unsafe fn touch_descriptor(fd: i32, changes: bool, code: usize) {
-    const NUMBER: u64 = 0x0fd0_0001;
     const IDENTITY: u64 = 0x0fd0_0002;
     let mut touched = Touched::default();
-    touched.add(cells::of(channels::key(&[NUMBER, fd as u64])), changes);
-    // Copies of the descriptor lead to the same.
+    touched.add(number_cell(fd), changes);
+    // Copies of the descriptor refer to the same.
     touched.add(cells::of(channels::key(&[IDENTITY, channels::identity(fd)])), changes);
     if let Some(node) = node_of(fd).filter(|_| !matches!(fd, 0..=2)) {
         touched.add(opened(fd, node).file, changes);
     }
     cells::touch_apart(touched, code);
+}
+
+/// A thread looks up which file has this descriptor number, or gives the number to another file.
+pub(crate) unsafe fn touch_number(fd: i32, changes: bool, code: usize) {
+    let mut touched = Touched::default();
+    touched.add(number_cell(fd), changes);
+    cells::touch_apart(touched, code);
+}
+
+fn number_cell(fd: i32) -> u16 {
+    const NUMBER: u64 = 0x0fd0_0001;
+    cells::of(channels::key(&[NUMBER, fd as u64]))
 }
 
 /// The last part of a path.
@@ -330,7 +343,7 @@ unsafe fn used_path(call: &Call) {
         return tell((call.place.0, call.place.1 | VARIES));
     }
     if call.is_named(&["freopen"]) || bytes.is_empty() {
-        // A stream leads somewhere else, which may be a standard one; or the path is that of a descriptor.
+        // A stream refers to something else, which may be a standard one; or the path is that of a descriptor.
         (*OPEN.ptr()).fill(Open::UNKNOWN);
         tell(call.place);
     }
@@ -368,9 +381,9 @@ unsafe fn used_path(call: &Call) {
         touched.parts().filter(|&(_, changes)| changes).for_each(|(cell, _)| cells::give_times(cell));
     }
     let changes_memory = touched.parts().any(|(cell, changes)| changes && cells::is_mapped(cell));
-    // What a link leads to has another name.
+    // What a link points to has another name.
     let is_elsewhere = is_link && (usage.changes || found.is_none());
-    // Others must not have the name, which is why it is another one each time.
+    // Others must not have the name, which is why it differs each time.
     let varies = varies || call.effect == Effect::FileTemporary && LEAVES_TRACES.get();
     note(File { name, node }, usage, call.place);
     if varies || is_elsewhere || changes_memory || known.is_none() {
@@ -410,6 +423,9 @@ unsafe fn used_descriptor(call: &Call) {
         return;
     }
     let fd = descriptor(file);
+    if COUNT.get() > 1 && channels::is_contested(fd) {
+        touch_number(fd, false, call.place.0);
+    }
     let is_close = call.is_named(&["fclose"]);
     let usage = if is_close { Use::default() } else { use_of(call.effect, mode) };
     let mut touched = Touched::default();
@@ -511,7 +527,7 @@ const fn is_stream(file: usize) -> bool {
     file >= DESCRIPTORS * 16
 }
 
-/// What the file system calls what a descriptor leads to, if that is a file.
+/// The file system's identity of what a descriptor refers to, if that is a file.
 unsafe fn node_of(fd: i32) -> Option<u64> {
     const FSTAT: usize = 5;
     const KIND: u32 = 0o170_000;
@@ -523,7 +539,7 @@ unsafe fn node_of(fd: i32) -> Option<u64> {
     is_file.then(|| channels::key(&[status[0], status[1]]))
 }
 
-/// Notes what is done to a file. Where executions leave traces, it is told when the same file is both looked at and changed.
+/// Notes what is done to a file. If executions leave traces, reading and changing the same file is reported.
 unsafe fn note(file: File, usage: Use, place: Place) {
     let (looked_at, changed) = (&mut *LOOKED_AT.ptr(), &mut *CHANGED.ptr());
     if usage.looks {

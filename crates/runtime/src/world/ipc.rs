@@ -1,7 +1,7 @@
 //! Queues, semaphores and memory that processes share by a key or a name.
 //!
-//! They outlive the process that has made them, and would reach the next execution. An execution that is about to make or open one
-//! begins again, with none but its own from the [start](super::early).
+//! They outlive the process that has made them, and would reach the next execution. An execution that is about to
+//! make or open one begins again, with private ones from the [start](super::early).
 
 use super::early;
 use crate::io::finish;
@@ -28,7 +28,7 @@ unsafe fn announce() {
     }
 }
 
-/// An execution begins that has none but its own. It has the privileges for that.
+/// An execution begins that has only its own. It has the privileges for that.
 pub(super) unsafe fn begin_early() {
     sys::call(UNSHARE, NEW_IPC, 0, 0, 0);
 }

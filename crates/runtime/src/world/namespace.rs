@@ -1,4 +1,4 @@
-//! A mount namespace of the execution's own, in which directories can be covered.
+//! A private mount namespace for the execution, in which directories can be covered.
 
 use super::paths::{HERE, OPENAT, Path};
 use crate::sys;
@@ -6,16 +6,16 @@ use core::ffi::CStr;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Namespace {
-    /// The one that the process was born in.
+    /// The namespace in which the process was created.
     Common,
-    /// One of its own. `user`: in a user namespace of its own, without any privilege outside.
+    /// A private one. `user`: inside a private user namespace, without any privilege outside.
     Own {
         user: bool,
     },
     Refused,
 }
 
-/// Gives the process a mount namespace of its own, with a user namespace around it where it has no privilege.
+/// Gives the process a private mount namespace, inside a user namespace if it has no privilege.
 pub(super) unsafe fn leave() -> Namespace {
     const UNSHARE: usize = 272;
     const GETUID: usize = 102;

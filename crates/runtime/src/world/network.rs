@@ -1,16 +1,17 @@
 //! Ports that are private to an execution.
 //!
-//! A port that one execution has bound must not be in use for the next one, nor for its neighbour: the kernel keeps ports of
-//! closed connections for a minute, and a server that cannot bind its port fails in all schedules. So sockets that get a
-//! local address live in a network namespace that is made for the execution, with a loopback device and nothing else.
+//! A port that one execution has bound must not be in use for the next one, nor for a parallel one: the kernel keeps
+//! ports of closed connections for a minute, and a server that cannot bind its port fails in all schedules. Sockets
+//! that get a local address are therefore in a network namespace that is made for the execution, with only a loopback
+//! device.
 //!
-//! An execution that is about to bind a port begins again, and its process is in a network of its own from the
-//! [start](super::early). What it connects to elsewhere is not there then. An execution that binds nothing stays where it is.
+//! An execution that is about to bind a port begins again, and its process has a private network from the
+//! [start](super::early). It cannot reach anything outside then. An execution that binds nothing stays where it is.
 //!
-//! Where it cannot begin again (in a debugger, or in a loop of executions), the process stays where it is too: a helper that
-//! shares memory and descriptors with it, but not namespaces, makes a second socket, which takes the place of the one that the
-//! program has made. That needs no privilege: without it, the helper has a user namespace of its own. Connections to a port that
-//! the execution has not bound go outside, to whatever listens there.
+//! If it cannot begin again (in a debugger, or in a loop of executions), the process also stays where it is: a helper
+//! that shares memory and descriptors with it, but not namespaces, makes a second socket, which replaces the one that
+//! the program has made. That needs no privilege: without it, the helper has its own user namespace. Connections to a
+//! port that the execution has not bound go outside, to whatever listens there.
 
 use super::early;
 use super::view::out_of_the_way;
@@ -39,7 +40,7 @@ const NONE: i32 = -1;
 enum State {
     /// With all other sockets of the machine: nothing has been bound so far.
     Common,
-    /// In a network of their own. The descriptors lead to its namespace, and to that of its user where there is one.
+    /// In a private network. The descriptors refer to its namespace, and to that of its user if there is one.
     Own { network: i32, user: i32 },
     /// As all sockets of this process: its network is its own.
     Whole,
@@ -51,12 +52,12 @@ static STATE: Global<State> = Global::new(State::Common);
 /// The ports that were bound in the network of the execution, a bit for each.
 static PORTS: Global<[u64; 1024]> = Global::new([0; 1024]);
 
-/// Where an address leads to, as far as it matters here.
+/// Where an address points, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// A port of this machine.
     Port(u16),
-    /// A name that only sockets of this machine have, and that is no file.
+    /// A name that only sockets of this machine have, and that is not a file.
     Name,
     /// Another machine, or a file.
     Elsewhere,
@@ -87,7 +88,8 @@ impl Reach {
     }
 }
 
-/// A socket is about to be bound to an address. The answer: it is another one by now, and all that was known is about the old one.
+/// A socket is about to be bound to an address. Returns whether it was replaced, so that everything that was known
+/// concerns the old one.
 pub(crate) unsafe fn binds(fd: i32, reach: Reach) -> bool {
     reach != Reach::Elsewhere && is_wanted() && moves(fd, reach)
 }
@@ -144,7 +146,7 @@ unsafe fn told() {
 /// What an escape of traces is about, if not about files.
 const PORTS_OF_OTHERS: usize = racehunter_event::TRACES_OF_PORTS as usize;
 
-/// An execution begins that has a network of its own. It has the privileges to make one.
+/// An execution begins that has a private network. It has the privileges to make one.
 pub(super) unsafe fn begin_early() {
     let is_made = sys::call(UNSHARE, NEW_NETWORK, 0, 0, 0) == 0 && start_loopback();
     STATE.set(if is_made { State::Whole } else { State::Refused });
@@ -164,7 +166,7 @@ pub(crate) unsafe fn refused(reach: Reach) {
     }
 }
 
-/// Has a descriptor lead to a socket of the same kind in the network of the execution.
+/// Makes a descriptor refer to a socket of the same kind in the network of the execution.
 unsafe fn moves(fd: i32, reach: Reach) -> bool {
     const DOMAIN: usize = 39;
     const TYPE: usize = 3;
@@ -219,7 +221,7 @@ unsafe fn name_of(fd: i32) -> [u8; 4] {
     address
 }
 
-/// Whether a socket is bound already, to whatever it is.
+/// Whether a socket is already bound, to anything.
 unsafe fn has_address(fd: i32) -> bool {
     const FAMILY_ONLY: u32 = 2;
     let (mut address, mut len) = ([0_u8; 128], 128_u32);
@@ -385,7 +387,7 @@ unsafe fn start_loopback() -> bool {
 
 const SOCKET_LEVEL: usize = 1;
 
-/// Gives a new socket what was set for the old one, and its number.
+/// Gives a new socket the settings of the old one, and its number.
 unsafe fn take_place(new: i32, old: i32) {
     const TCP_LEVEL: usize = 6;
     const IPV6_LEVEL: usize = 41;

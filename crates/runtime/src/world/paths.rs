@@ -7,7 +7,8 @@ pub(crate) const HERE: i32 = -100;
 /// Bytes of a path, its end included.
 pub(super) const LONGEST: usize = 1024;
 
-/// Text with a zero at its end, made without an allocator. What does not fit is cut off; that is the path of nothing.
+/// Text with a terminating zero, made without an allocator. Text that does not fit is cut off; that is the path of
+/// nothing.
 #[derive(Clone, Copy)]
 pub(super) struct Path {
     pub bytes: [u8; LONGEST],
@@ -64,7 +65,7 @@ impl Path {
         Some(self)
     }
 
-    /// The path of what a descriptor leads to, by the link that the kernel shows.
+    /// The path of what a descriptor refers to, by the link that the kernel shows.
     pub unsafe fn of_descriptor(fd: i32) -> Option<Self> {
         const READLINK: usize = 89;
         let link = link(fd);
@@ -75,7 +76,7 @@ impl Path {
     }
 }
 
-/// The name under which the kernel shows a descriptor: it leads to the same place whatever is mounted over that.
+/// The name under which the kernel shows a descriptor: it refers to the same place, whatever is mounted over that.
 pub(super) fn link(fd: i32) -> Path {
     let mut link = Path::of(&[b"/proc/self/fd/"]);
     link.push_number(fd as usize);
@@ -90,7 +91,7 @@ pub(crate) unsafe fn name_of(fd: i32, mut use_name: impl FnMut(&[u8])) {
     }
 }
 
-/// A descriptor that stands for a place, and can be used for nothing else.
+/// A descriptor that only refers to a place.
 pub(super) struct Place(pub i32);
 
 impl Place {

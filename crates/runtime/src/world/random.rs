@@ -1,7 +1,8 @@
 //! Random numbers, the same in every execution.
 //!
-//! Each thread has a sequence of its own, so that what it gets does not depend on the others. With the same numbers a plan can be
-//! followed; but a claim about this sequence would say nothing about others, so a program that draws loses its claim, see [`crate::reach`].
+//! Each thread has its own sequence, so that its numbers do not depend on other threads. With the same numbers a plan
+//! can be followed; but a claim about this sequence would say nothing about others, so a program that draws numbers
+//! is not proved, see [`crate::reach`].
 
 use crate::io::touch;
 use crate::sync::interpose;

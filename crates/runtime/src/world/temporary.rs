@@ -1,4 +1,4 @@
-//! Files with names of their own: `mkstemp` and its kin.
+//! Files with unique names: `mkstemp` and similar functions.
 //!
 //! In a private [view](super::view) of files the names are the same in every execution; elsewhere they must not be, since other
 //! executions may have left theirs.
@@ -29,10 +29,11 @@ interpose! {
 const PLACE: usize = 6;
 const EINVAL: isize = -22;
 const EEXIST: isize = -17;
-/// Names that are tried before it is no use.
+/// Names that are tried before giving up.
 const TRIES: u32 = 10_000;
 
-/// Tries names until one is not there yet. `attempt` makes something of a name; what it returns is a result of the kernel.
+/// Tries names until one does not exist yet. `attempt` creates something with a name; it returns a result of the
+/// kernel.
 unsafe fn make(template: *mut c_char, behind: usize, code: usize, attempt: impl Fn(usize) -> isize) -> isize {
     let len = CStr::from_ptr(template).to_bytes().len();
     let is_right = len >= PLACE + behind && (0..PLACE).all(|at| *template.add(len - behind - PLACE + at) as u8 == b'X');
@@ -88,7 +89,7 @@ unsafe extern "C" fn make_directory(template: *mut c_char, code: usize) -> *mut 
     if finish(made) < 0 { core::ptr::null_mut() } else { template }
 }
 
-/// A name that is free; who uses it may find that it is not any more.
+/// A free name; it may be taken by the time it is used.
 unsafe extern "C" fn find_name(template: *mut c_char, code: usize) -> *mut c_char {
     let result = make(template, 0, code, |path| if paths::status(HERE, path, 0).is_some() { EEXIST } else { 0 });
     if finish(result) < 0 {

@@ -1,7 +1,7 @@
 //! The times of files.
 //!
-//! A file that an execution changes has the time of that, as the clock of the [execution](crate::time) shows it; the kernel's would be
-//! another one in every execution, and years before that clock.
+//! A file that an execution changes has the time of the [execution's](crate::time) clock; the kernel's clock would
+//! differ in every execution, and is years before that clock.
 
 use super::files;
 use crate::io::channels::key;
@@ -63,8 +63,8 @@ unsafe fn changed_at(device: u64, node: u64) -> Option<(i64, i64)> {
     Some(((moment / time::SECOND) as i64, (moment % time::SECOND) as i64))
 }
 
-/// Whether the kernel has taken a time from its own clock, which is behind that of executions. What is later, or long ago, the
-/// program has set.
+/// Whether the kernel has taken a time from its own clock, which is behind that of executions. A later time, or one
+/// long ago, was set by the program.
 unsafe fn is_of_kernel(seconds: i64) -> bool {
     /// Executions take no longer.
     const RECENT: i64 = 24 * 60 * 60;

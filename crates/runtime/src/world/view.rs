@@ -1,13 +1,13 @@
 //! A private view of the files that an execution changes.
 //!
-//! What one execution leaves in a directory must not reach the next one, nor its neighbour: a lock file that an aborted
-//! execution has left behind would fail all others. So before an execution changes anything in a directory for the first
-//! time, the directory is covered by an overlay, in a mount namespace of the process. What was there is seen through it,
-//! what is changed goes to memory, and all of it is gone with the process.
+//! What one execution leaves in a directory must not reach the next one, nor a parallel one: a lock file that an
+//! aborted execution has left behind would make all others fail. Before an execution changes anything in a directory
+//! for the first time, an overlay therefore covers the directory, in a mount namespace of the process. The existing
+//! files are seen through it, changes go to memory, and everything disappears with the process.
 //!
-//! An execution that is about to change files in a directory begins again, with the directory covered from its [start](early).
-//! Where it cannot, what it has opened there is opened again, through the overlay. From then on the kernel itself leads
-//! descriptors to the copy of a file when it is changed for the first time.
+//! An execution that is about to change files in a directory begins again, with the directory covered from its
+//! [start](early). If it cannot, what it has opened there is opened again, through the overlay. From then on the
+//! kernel itself redirects descriptors to the copy of a file when it is changed for the first time.
 //!
 //! With threads that run freely, in an in-process loop, and where the kernel refuses namespaces, files stay as they are;
 //! callers learn that by [`Cover::Refused`].
@@ -22,12 +22,12 @@ use core::ffi::CStr;
 use racehunter_event::control::NOTE_FILES;
 use racehunter_event::{Escape, TRACES_OF_LINKS};
 
-/// Whether what is about to change is private to the execution.
+/// Whether the coming change is private to the execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
     /// It is, now or since an earlier call.
     Private,
-    /// It is no file: a device, a pipe, what the kernel shows below `/proc`.
+    /// It is not a file: a device, a pipe, what the kernel shows below `/proc`.
     NotAFile,
     /// It cannot be made private.
     Refused,
@@ -35,7 +35,7 @@ pub(crate) enum Cover {
 
 /// Directories that are covered, at most; a program that changes files in more of them is refused.
 pub(super) const DIRECTORIES: usize = 16;
-/// Descriptors that are looked at when something is covered.
+/// Descriptors that are checked when something is covered.
 const DESCRIPTORS: i32 = 256;
 
 struct View {
@@ -105,7 +105,7 @@ pub(crate) unsafe fn cover(directory: i32, path: &CStr) -> Cover {
     covered
 }
 
-/// The calling thread is about to change what a descriptor leads to.
+/// The calling thread is about to change what a descriptor refers to.
 pub(crate) unsafe fn cover_descriptor(fd: i32) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
@@ -113,7 +113,7 @@ pub(crate) unsafe fn cover_descriptor(fd: i32) -> Cover {
     Path::of_descriptor(fd).and_then(|path| path.parent()).map_or(Cover::NotAFile, |parent| cover_all(&parent))
 }
 
-/// Something is about to happen in a directory, to files that are not known.
+/// Something is about to happen in a directory, to unknown files.
 pub(crate) unsafe fn cover_below(directory: &CStr) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
@@ -131,8 +131,8 @@ unsafe fn cover_all(directory: &Path) -> Cover {
     if is_private { Cover::Private } else { Cover::Refused }
 }
 
-/// What is covered for the sake of a directory: the whole working directory if it is in there, since files are not renamed
-/// from one overlay to another.
+/// What is covered for a directory: the whole working directory if it contains the directory, since files cannot be
+/// renamed from one overlay to another.
 unsafe fn around(directory: &Path) -> Path {
     match working_directory() {
         Some(whole) if directory.is_in(whole.text()) && whole.text() != b"/" && !has_mounts_below(&whole) => whole,
@@ -170,7 +170,7 @@ unsafe fn has_mounts_below(directory: &Path) -> bool {
     used + 1 >= ROOM || places.into_iter().any(is_other)
 }
 
-/// Whether what is at two paths is covered by one overlay, so that one can be renamed to the other.
+/// Whether one overlay covers what is at both paths, so that one can be renamed to the other.
 pub(crate) unsafe fn are_together(directory: i32, path: &CStr, other: &CStr) -> bool {
     let view = &*VIEW.ptr();
     let deepest = |directory: i32, path: &CStr| {
@@ -186,7 +186,7 @@ unsafe fn is_covered(parent: &Path) -> bool {
     view.covered[..view.count].iter().any(|known| parent.is_in(known.text()))
 }
 
-/// Whether a path leads to a directory that is itself covered: the kernel neither removes nor renames one.
+/// Whether a path refers to a directory that is itself covered: the kernel neither removes nor renames one.
 unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
     let view = &*VIEW.ptr();
     let covered = &view.covered[..view.count];
@@ -198,8 +198,8 @@ unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
             .is_some_and(|path| covered.iter().any(|known| known.text() == path.text()))
 }
 
-/// Covers a directory in the midst of an execution. What the execution has learnt of its files, the locks that it holds on them
-/// among it, would not hold for their copies, so it begins again, and covers the directory at its start.
+/// Covers a directory in the middle of an execution. What the execution knows about its files, including the locks
+/// that it holds on them, would not apply to their copies, so it begins again, and covers the directory at its start.
 unsafe fn cover_directory(parent: &Path) -> bool {
     if !free::is_on() && early::remember(parent) {
         server::begin_earlier();
@@ -233,7 +233,7 @@ unsafe fn cover_now(parent: &Path) -> bool {
     is_mounted
 }
 
-/// The directory that has the entry which a path leads to. Nothing for what is neither a file nor a directory.
+/// The directory that contains the entry of a path. `None` for anything that is neither a file nor a directory.
 unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
     if let Some(existing) = Place::open(directory, path.as_ptr() as usize) {
         if !matches!(existing.status().kind(), REGULAR | DIRECTORY) {
@@ -283,7 +283,8 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
             ]);
             sys::call6(MOUNT, overlay, directory.pointer(), overlay, 0, options.pointer(), 0) == 0
         };
-        // As like one file system as it can be: directories that were there can be renamed, files keep their numbers and links.
+        // As close to one file system as possible: existing directories can be renamed, files keep their numbers and
+        // links.
         match user {
             true => mount(b",userxattr,xino=on") || mount(b",userxattr"),
             false => mount(b",redirect_dir=on,index=on,xino=on") || mount(b""),
@@ -306,8 +307,8 @@ unsafe fn mount_over(directory: &Path, user: bool) -> bool {
     true
 }
 
-/// Directories below one that is about to be covered that were covered before. An overlay shows what its directory had without
-/// mounts, so these would be hidden, and what the execution has changed in them with them: they are moved into it.
+/// Already covered directories below one that is about to be covered. An overlay shows its directory without mounts,
+/// so these would be hidden, with everything that the execution has changed in them: they are moved into it.
 struct Inner([Option<Place>; DIRECTORIES]);
 
 impl Inner {
@@ -317,7 +318,7 @@ impl Inner {
         let mut places = [const { None }; DIRECTORIES];
         for (place, known) in places.iter_mut().zip(covered) {
             let is_below = |other: &Path| other.length < known.length && known.is_in(other.text());
-            // Those further down come along with the one that they are in.
+            // Those further down move with the one that contains them.
             if is_below(directory) && !covered.iter().any(|other| is_below(other) && other.is_in(directory.text())) {
                 *place = Place::open(HERE, known.pointer());
             }
@@ -337,7 +338,8 @@ impl Inner {
     }
 }
 
-/// A directory for the overlay, with the mode and the owner of the one that it covers: that is what the program sees.
+/// A directory for the overlay, with the mode and the owner of the one that it covers, because that is what the
+/// program sees.
 unsafe fn make_layer(directory: &Path, name: &[u8], like: &Status) -> Option<Place> {
     const MKDIR: usize = 83;
     const CHOWN: usize = 92;
@@ -366,7 +368,7 @@ unsafe fn is_open(fd: i32) -> bool {
     sys::call(sys::FCNTL, fd as usize, GET_DESCRIPTOR_FLAGS, 0, 0) >= 0
 }
 
-/// Has a descriptor lead to what is at a path now, at the same position.
+/// Makes a descriptor refer to what is at a path now, at the same position.
 unsafe fn reopen(fd: i32, path: usize) {
     const GET_DESCRIPTOR_FLAGS: usize = 1;
     const GET_FLAGS: usize = 3;
@@ -387,15 +389,15 @@ unsafe fn reopen(fd: i32, path: usize) {
     sys::call(sys::CLOSE, again as usize, 0, 0, 0);
 }
 
-/// A copy of a descriptor whose number the program does not get.
+/// A copy of a descriptor whose number the program does not see.
 pub(super) unsafe fn out_of_the_way(fd: i32) -> i32 {
     const COPY_CLOSE_ON_EXEC: usize = 1030;
     let copy = |least: usize| sys::call(sys::FCNTL, fd as usize, COPY_CLOSE_ON_EXEC, least, 0);
     [900, 200].into_iter().map(copy).find(|&copy| copy >= 0).map_or(-1, |copy| copy as i32)
 }
 
-/// A file is about to be changed. If it was there before and has several names, some may be outside of the overlay, where the old
-/// content stays.
+/// A file is about to be changed. If it existed before and has several names, some may be outside the overlay, where
+/// the old content stays.
 unsafe fn look_at_names(directory: i32, path: &CStr) {
     static IS_TOLD: Global<bool> = Global::new(false);
     let Some(place) = Place::open(directory, path.as_ptr() as usize) else { return };

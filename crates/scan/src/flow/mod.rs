@@ -152,7 +152,8 @@ impl State {
         self.seen.retain(|event| other.seen.contains(event));
         self.done.extend(other.done.iter().cloned());
         self.inside.retain(|event| other.inside.contains(event));
-        before != size(self) || self.join_rounds(&other.rounds)
+        // Not `||`: rounds are joined whatever else has changed.
+        self.join_rounds(&other.rounds) | (before != size(self))
     }
 }
 

@@ -51,7 +51,7 @@ pub const HIDDEN: &[&str] = &[
     "wctomb",
 ];
 
-/// All models. A name is in one of them only.
+/// All models. Each name is in one of them only.
 pub const ALL: &[(&str, &str)] = &[
     // Blocks of memory.
     ("memcpy memmove mempcpy __mempcpy __memcpy_chk __memmove_chk __mempcpy_chk", "r1n2 w0n2"),
@@ -140,7 +140,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("iconv", "m1.8 m2.8 m3.8 m4.8 &"),
     ("iconv_open", "r0s r1s"),
     ("swprintf __swprintf_chk", ">w0.4+ &"),
-    // Formats: the routines read what the arguments of the format lead to.
+    // Formats: the routines read what the arguments of the format point to.
     ("printf", "r@stdout.8 #printf0"),
     ("fprintf", "r~0.1 #printf1"),
     ("dprintf", "#printf1"),
@@ -178,7 +178,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("perror", "r0s r@stderr.8"),
     ("putchar putchar_unlocked", "r@stdout.8"),
     ("getchar getchar_unlocked", "r@stdin.8"),
-    // Calls on one stream are ordered by its lock, which is not seen: they read the stream, those without the lock change
+    // A stream's lock, which is not seen, orders the calls on it: they read the stream, those without the lock change
     // it, and closing it is the last write.
     ("fputs", "r0s r~1.1"),
     ("fputs_unlocked", "r0s m~1.1"),
@@ -213,7 +213,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("setlinebuf", ""),
     ("getw", "r~0.1"),
     ("putw", "r~1.1"),
-    // Descriptors. What `read` and its kin transfer, up to a page, is looked at by their own models.
+    // Descriptors. The models of `read` and similar functions check what they transfer, up to a page.
     ("pread", ">w1v"),
     ("pwrite", "r1n2"),
     ("readv preadv", "#vector1"),
@@ -291,7 +291,7 @@ pub const ALL: &[(&str, &str)] = &[
     ("sendfile", "m2.8"),
     ("copy_file_range", "m1.8 m3.8"),
     ("scandir", "r0s >w1.8+"),
-    // What it returns is in the buffer of the stream: the fields before the name, and the beginning of that.
+    // The result is in the buffer of the stream: the fields before the name, and the start of the name.
     ("readdir", "m0.1 >w=.24?"),
     ("readdir_r readdir64_r", "m0.1 >w2.8! &"),
     ("rewinddir seekdir", "m0.1"),
@@ -502,12 +502,11 @@ pub const ALL: &[(&str, &str)] = &[
     ("localeconv", "a$localeconv r$locale"),
     ("nl_langinfo", "r$locale"),
     ("textdomain bindtextdomain bind_textdomain_codeset gettext catgets", "&"),
-    // Messages of errors: the GNU C library has one buffer for each thread.
+    // Error messages: the GNU C library has one buffer per thread.
     ("strerror strsignal", ""),
     ("strerror_r", "&"),
     ("__xpg_strerror_r", ">w1s!"),
-    // Databases.
-    // What the fields of the results lead to is not followed.
+    // Databases. Pointers in the results are not followed.
     ("getpwnam getpwuid", "m$getpwnam >w=.48? &"),
     ("getpwent fgetpwent", "m$getpwent >w=.48? &"),
     ("setpwent endpwent", "m$getpwent"),

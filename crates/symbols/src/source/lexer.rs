@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// What a token is, as far as finding expressions needs to know.
+/// The kind of a token, as far as finding expressions needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// A name.

@@ -1,9 +1,9 @@
 //! How the source spells what an instruction touches.
 //!
-//! Debug information gives an access a line and a column, but no name. The column is dependable though: for clang it
+//! Debug information gives an access a line and a column, but no name. The column is reliable, though: for clang it
 //! is the operator of an assignment or increment, the member's name of `a->b`, and the start of everything else. From
-//! there a small lexer finds the expression on that line. It understands no types and no macros; where a line could
-//! mean more than one thing the answer is `None` or the longest expression that starts there.
+//! there a small lexer finds the expression on that line. It understands no types and no macros; if a line could mean
+//! more than one thing, the answer is `None` or the longest expression that starts there.
 //!
 //! Pure functions over one line of text; start at [`span`].
 
@@ -38,7 +38,7 @@ const ENDINGS: [&str; 32] = [
 /// No source is that large.
 const MOST: u64 = 64 << 20;
 
-/// The lines of a source file, if it can be read. What is not UTF-8 is replaced.
+/// The lines of a source file, if it can be read. Invalid UTF-8 is replaced.
 ///
 /// The name is from the program, which can call any file its source (`#line 1 "/etc/passwd"`): only what has the name of a
 /// source is read, and quoted.
@@ -59,8 +59,8 @@ pub fn span(file: &str, line: &str, column: u32, access: Access) -> Option<Range
     spelling(file, line, column, access).map(|spelling| spelling.range)
 }
 
-/// The text of the expression at the column: [`span`] as one would say it, with a `*` where the source has a pointer
-/// but the memory behind it is meant.
+/// The text of the expression at the column: [`span`] as a person would say it, with a `*` where the source has a
+/// pointer but the memory behind it is meant.
 #[must_use]
 pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option<String> {
     let spelling = spelling(file, line, column, access)?;
@@ -76,7 +76,7 @@ pub fn expression(file: &str, line: &str, column: u32, access: Access) -> Option
     })
 }
 
-/// What the value of the call at the column is assigned to, in the same statement: `q->head` for `q->head = malloc(8);`.
+/// The assignment target of the call at the column, in the same statement: `q->head` for `q->head = malloc(8);`.
 #[must_use]
 pub fn assigned(line: &str, column: u32) -> Option<&str> {
     let start = usize::try_from(column.checked_sub(1)?).ok()?;

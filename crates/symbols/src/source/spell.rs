@@ -19,7 +19,7 @@ pub(super) struct Spelling {
     pub(super) behind: bool,
 }
 
-/// What a library function does with the memory its arguments point at.
+/// What a library function does with the memory that its arguments point to.
 const COPIES: [&str; 8] = ["memcpy", "memmove", "strcpy", "strncpy", "strcat", "strncat", "stpcpy", "bcopy"];
 const USES: [&str; 14] = [
     "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp", "strchr", "strrchr", "strdup", "free", "bzero",
@@ -51,8 +51,8 @@ impl Line<'_> {
         first.is_some_and(|first| [first, first + 1].into_iter().all(|at| self.class(at) == Some(Class::Name)))
     }
 
-    /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the name of the method
-    /// that is called. Functions are called on nothing in particular.
+    /// What is accessed at token `at` of a Rust line: rustc points at the start of the expression, or at the name of
+    /// the called method. Free functions have no receiver.
     pub(super) fn rust(self, at: usize) -> Option<Spelling> {
         if at > 0 && self.word(at - 1) == "." && self.word(at + 1) == "(" {
             return self.plain(self.backward(at - 1)?);
@@ -121,7 +121,7 @@ impl Line<'_> {
                     return self.plain(assigned);
                 }
                 let start = self.qualified_start(at);
-                // Two loads start here: of the pointer and of the element. A pointer that is shared by itself is a
+                // Two loads start here: of the pointer and of the element. A pointer that is itself shared is a
                 // global, whose name is known from its address; so the element is meant.
                 let chain = match access {
                     // An operator of a class; what its object points at is another matter.
@@ -141,7 +141,7 @@ impl Line<'_> {
             .flatten()
     }
 
-    /// What is on the left of the assignment that token `at` is on the right of; only casts may be in between.
+    /// The left side of the assignment whose right side has token `at`; only casts may be in between.
     pub(super) fn assigned(self, at: usize) -> Option<Range<usize>> {
         let sign = (0..at).rfind(|&before| self.word(before) == "=")?;
         let is_cast = |tokens: Range<usize>| {
@@ -154,8 +154,8 @@ impl Line<'_> {
         is_cast(sign + 1..at).then(|| self.bytes(left))
     }
 
-    /// What a call does its work on: the memory behind an argument, or, for anything that is not a well-known
-    /// function, its first argument.
+    /// The object of a call: the memory behind an argument or, for anything that is not a well-known function, its
+    /// first argument.
     fn argument_of_call(self, at: usize, access: Access) -> Option<Spelling> {
         let function = self.word(at);
         let arguments = self.arguments(at + 1)?;
@@ -287,7 +287,7 @@ impl Line<'_> {
         }
     }
 
-    /// The chain from `at` up to its last subscript, or the name alone when there is none.
+    /// The chain from `at` up to its last subscript, or the name alone if there is none.
     fn chain_to_subscript(self, at: usize) -> Range<usize> {
         let whole = self.chain(at, |_| true);
         let subscript = whole.clone().rev().find(|token| self.word(*token) == "]");
@@ -303,7 +303,7 @@ impl Line<'_> {
         at
     }
 
-    /// True for the `T` of `new T{}`, where no object is there yet.
+    /// True for the `T` of `new T{}`, where no object exists yet.
     fn is_made(self, at: usize) -> bool {
         at > 0 && self.word(at - 1) == "new"
     }

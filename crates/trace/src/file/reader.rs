@@ -28,7 +28,7 @@ pub struct Reader<B> {
 impl Reader<Mmap> {
     /// Opens a file.
     ///
-    /// The file is mapped into memory: nobody should shorten it while it is read.
+    /// The file is mapped into memory: it must not be shortened while it is read.
     ///
     /// # Errors
     /// When the file cannot be opened, or its blocks do not fit together.
@@ -36,7 +36,7 @@ impl Reader<Mmap> {
         let file = File::open(path)?;
         #[allow(unsafe_code)]
         // SAFETY: the map is read only. If somebody writes the file meanwhile, bytes change between two looks at them;
-        // every number is checked when it is read and not looked at again.
+        // every number is checked when it is read, and not read again.
         let map = unsafe { Mmap::map(&file)? };
         Self::new(map)
     }

@@ -1,4 +1,4 @@
-//! What comes after what: a thread that does the same thing again mostly goes on as it did the last time.
+//! What comes after what: a thread that repeats something usually continues as it did the last time.
 
 /// For each shape the one that came after it last, in the current block.
 #[derive(Default)]
@@ -7,13 +7,13 @@ pub(super) struct Successors {
 }
 
 impl Successors {
-    /// A block begins, which can have so many shapes.
+    /// Starts a block, which can have this many shapes.
     pub(super) fn begin(&mut self, shapes: usize) {
         self.of.clear();
         self.of.resize(shapes, None);
     }
 
-    /// The shape that is expected after one; nothing at the beginning of a thread's events.
+    /// The shape that is expected after another one; nothing at the start of a thread's events.
     pub(super) fn after(&self, before: Option<u32>) -> Option<u32> {
         self.of[before? as usize]
     }

@@ -14,7 +14,7 @@ pub(super) fn put_signed(out: &mut Vec<u8>, number: i64) {
     put(out, ((number << 1) ^ (number >> 63)) as u64);
 }
 
-/// What is left of a payload.
+/// The rest of a payload.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'a>(pub(super) &'a [u8]);
 
@@ -59,7 +59,7 @@ impl<'a> Input<'a> {
         Ok((number >> 1) as i64 ^ -((number & 1) as i64))
     }
 
-    /// A number of things that are yet to come, each of at least one byte: never more than there are bytes.
+    /// A number of things that follow, each of at least one byte: never more than there are bytes.
     pub(super) fn count(&mut self) -> Result<usize, Short> {
         usize::try_from(self.number()?).ok().filter(|&count| count <= self.0.len()).ok_or(Short)
     }

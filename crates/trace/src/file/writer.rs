@@ -99,7 +99,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Says what is recorded. Only at the beginning, before anything else.
+    /// Says what is recorded. Only at the start, before anything else.
     ///
     /// # Errors
     /// When the output cannot be written.

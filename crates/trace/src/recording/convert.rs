@@ -2,10 +2,11 @@
 
 use super::depend::{Backs, Dependences, Knowledge};
 use super::locks::Locks;
-use super::survey::{Layout, range};
+use super::survey::Layout;
 use crate::{Error, Event, NO_OBJECT, Object, Op, Subject, Via};
-use racehunter_event::control::EXCUSED;
-use racehunter_event::{Kind, Record};
+use racehunter_log::{
+    Access, AccessMode, Address, Attempt, Entry, Event as Logged, JoinOutcome, LockMode, OncePhase, Record, entries,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where a trace goes. Threads, objects and sites get their numbers in the order in which they come, from 0, before the
@@ -90,12 +91,6 @@ pub struct Converter<'n, S> {
     is_late: bool,
 }
 
-/// Of a [`Kind::Join`] record: the thread would not have waited for ever.
-const ATTEMPT: u64 = 1;
-
-/// Detail of a [`Kind::Once`] record: the thread has run the initialisation.
-const INITIALISED: u8 = 2;
-
 /// What a thread has done when it goes on.
 #[derive(Clone, Copy)]
 struct Unsaid {
@@ -156,27 +151,28 @@ impl<'n, S: Sink> Converter<'n, S> {
     /// # Errors
     /// When the log is not in order, or the sink does not take what comes.
     pub fn add(&mut self, records: &[Record]) -> Result<(), Error> {
-        for record in records {
-            match record.kind {
-                Kind::Switch => {
-                    self.miss(record.index);
-                    self.running = record.object as u32;
-                }
+        for entry in entries(records) {
+            let event = entry.event();
+            match event {
                 // What static constructors did is not part of the execution.
-                kind if kind.is_event() && record.index > 0 => self.event(record)?,
-                Kind::Allocated | Kind::Mapped => {
-                    let range = (record.object, record.object.saturating_add(record.extra));
+                _ if entry.is_operation() && entry.number().0 > 0 => self.event(entry, &event)?,
+                Logged::Switch { to, .. } => {
+                    self.miss(entry.number().0);
+                    self.running = to.0;
+                }
+                Logged::Allocated { block, size, .. } | Logged::Mapped { block, size } => {
+                    let range = (block.0, block.0.saturating_add(size));
                     self.layout.pieces(range).for_each(|piece| self.renew(piece));
                 }
-                Kind::Found => {
-                    let object = self.object(Subject::Order, record.object)?;
-                    self.push(record.thread, record.code, Op::Order, object, Some(0))?;
+                Logged::Found { object } => {
+                    let object = self.object(Subject::Order, object)?;
+                    self.part(entry, Op::Order, object)?;
                 }
-                Kind::Began => self.push(record.thread, record.code, Op::Begin, NO_OBJECT, Some(0))?,
-                Kind::Ended => self.push(record.thread, record.code, Op::End, NO_OBJECT, Some(0))?,
-                Kind::Entered | Kind::Left | Kind::Branched | Kind::Called => {
+                Logged::BlockBegin => self.part(entry, Op::Begin, NO_OBJECT)?,
+                Logged::BlockEnd => self.part(entry, Op::End, NO_OBJECT)?,
+                Logged::Enter { .. } | Logged::Leave | Logged::Branch { .. } | Logged::Call { .. } => {
                     if let Some(dependences) = &mut self.dependences {
-                        dependences.pass(record);
+                        dependences.pass(entry, &event);
                     }
                 }
                 _ => {}
@@ -204,180 +200,194 @@ impl<'n, S: Sink> Converter<'n, S> {
         }
     }
 
-    fn event(&mut self, record: &Record) -> Result<(), Error> {
-        if record.index < self.next {
-            if record.kind == Kind::Exit {
+    fn event(&mut self, entry: Entry<'_>, event: &Logged) -> Result<(), Error> {
+        let (number, thread) = (entry.number().0, entry.thread().0);
+        if number < self.next {
+            if *event == Logged::Exit {
                 // In programs that are drawn without it, the end of a thread is not an event.
-                return self.leave_locks(record);
+                return self.leave_locks(entry);
             }
-            return self.late(record);
+            return self.late(entry, event);
         }
-        self.running = record.thread;
-        self.miss(record.index);
-        self.next = record.index + 1;
-        if let Some(unsaid) = self.unsaid.remove(&record.thread) {
+        self.running = thread;
+        self.miss(number);
+        self.next = number + 1;
+        if let Some(unsaid) = self.unsaid.remove(&thread) {
             // The log has an event of its own where a wait did not end by a signal.
-            if record.kind != Kind::WaitEnd {
-                self.push(record.thread, unsaid.code, unsaid.op, unsaid.object, Some(0))?;
+            if !matches!(event, Logged::WaitEnd { .. }) {
+                self.push(thread, unsaid.code, unsaid.op, unsaid.object, Some(0))?;
             }
         }
         if self.sink.fills_gaps() {
-            for _ in 0..self.missing.remove(&record.thread).unwrap_or(0) {
-                self.push(record.thread, record.code, Op::Local, NO_OBJECT, None)?;
+            for _ in 0..self.missing.remove(&thread).unwrap_or(0) {
+                self.push(thread, entry.code().0, Op::Local, NO_OBJECT, None)?;
             }
         }
         if let Some(dependences) = &mut self.dependences {
             self.reads.clear();
-            self.chose = dependences.begin(record, &mut self.reads);
+            self.chose = dependences.begin(entry, event, &mut self.reads);
         }
-        self.convert(record)
+        self.convert(entry, event)
     }
 
     /// An operation within which its thread did others, as where the C library calls an allocator of the program's own: it
     /// has happened when the log has it, behind them. Its number was taken to be that of an event that is not in the log.
-    fn late(&mut self, record: &Record) -> Result<(), Error> {
-        let owed = self.owed.get_mut(&record.thread).filter(|owed| **owed > 0 && !record.kind.is_access());
-        *owed.ok_or(Error::Disordered(record.index))? -= 1;
+    fn late(&mut self, entry: Entry<'_>, event: &Logged) -> Result<(), Error> {
+        let owed = self.owed.get_mut(&entry.thread().0).filter(|owed| **owed > 0 && !entry.is_access());
+        *owed.ok_or(Error::Disordered(entry.number().0))? -= 1;
         self.is_late = true;
-        let result = self.convert(record);
+        let result = self.convert(entry, event);
         self.is_late = false;
         result
     }
 
-    fn convert(&mut self, record: &Record) -> Result<(), Error> {
-        let tried = |op| if record.detail == 1 { op } else { Op::TryFailed };
-        let is_excused = record.detail == EXCUSED;
-        let op = match record.kind {
-            // What is not to be looked at races as little as atomic accesses do.
-            Kind::Read | Kind::ReadRange if is_excused => return self.access(record, Op::AtomicRead),
-            Kind::Write | Kind::WriteRange if is_excused => return self.access(record, Op::AtomicWrite),
-            Kind::Read | Kind::ReadRange => return self.access(record, Op::Read),
-            Kind::Write | Kind::WriteRange | Kind::Free => return self.access(record, Op::Write),
-            Kind::AtomicRead => return self.access(record, Op::AtomicRead),
-            Kind::AtomicWrite => return self.access(record, Op::AtomicWrite),
-            Kind::AtomicUpdate => return self.access(record, Op::Update),
-            Kind::Create => Op::Fork,
-            Kind::Join => match record.extra {
-                0 => Op::Join,
-                ATTEMPT => Op::TryJoin,
-                _ => Op::Local,
+    fn convert(&mut self, entry: Entry<'_>, event: &Logged) -> Result<(), Error> {
+        match *event {
+            Logged::Access(access) => self.access(entry, event, access),
+            Logged::Create { child, .. } => self.operation(entry, Op::Fork, child.0),
+            Logged::Join { target, outcome } => match outcome {
+                JoinOutcome::Joined => self.operation(entry, Op::Join, target.0),
+                JoinOutcome::Tried => self.operation(entry, Op::TryJoin, target.0),
+                JoinOutcome::Refused => self.operation(entry, Op::Local, NO_OBJECT),
             },
-            Kind::Lock | Kind::WriteLock => Op::Acquire,
-            Kind::Unlock => Op::Release,
-            Kind::TryLock | Kind::TryWriteLock => tried(Op::TryAcquire),
-            Kind::ReadLock => Op::AcquireShared,
-            Kind::TryReadLock => tried(Op::TryAcquireShared),
-            Kind::RwUnlock => Op::Release,
-            Kind::Wait => {
-                let mutex = self.object(Subject::Lock, record.extra)?;
-                let (op, mutex) = match self.locks.release(record.extra, record.thread) {
-                    Some(op) => (op, mutex),
-                    None => (Op::Local, NO_OBJECT),
-                };
-                self.operation(record, op, mutex)?;
-                let object = self.object(Subject::Condition, record.object)?;
-                self.unsaid.insert(record.thread, Unsaid { op: Op::Wake, object, code: record.code });
-                return self.push(record.thread, record.code, Op::Wait, object, Some(0));
+            Logged::Acquire { lock, mode, attempt } => self.acquire(entry, lock, mode, attempt),
+            Logged::Release { lock, .. } => {
+                let op = self.locks.release(lock.0, entry.thread().0).unwrap_or(Op::Local);
+                self.about(entry, op, lock)
             }
-            Kind::BarrierWait => {
-                let object = self.object(Subject::Barrier, record.object)?;
-                self.unsaid.insert(record.thread, Unsaid { op: Op::Depart, object, code: record.code });
-                return self.operation(record, Op::Arrive, object);
+            Logged::Wait { condition, mutex, .. } => {
+                let lock = self.object(Subject::Lock, mutex)?;
+                match self.locks.release(mutex.0, entry.thread().0) {
+                    Some(op) => self.operation(entry, op, lock)?,
+                    None => self.operation(entry, Op::Local, NO_OBJECT)?,
+                }
+                let object = self.object(Subject::Condition, condition)?;
+                self.unsaid(entry, Op::Wake, object);
+                self.part(entry, Op::Wait, object)
             }
-            Kind::BarrierPass => Op::Depart,
-            Kind::WaitEnd => Op::Wake,
-            Kind::Signal => Op::Signal,
-            Kind::Broadcast => Op::Broadcast,
-            Kind::SemWait | Kind::SemTryWait => Op::Down,
-            Kind::SemPost => Op::Post,
-            Kind::Once if record.detail == INITIALISED => {
-                let object = self.object(Subject::Order, record.object)?;
-                self.operation(record, Op::Order, object)?;
-                // The compiler's code looks at the first byte of a guard before it calls the library.
-                return match self.layout.pieces((record.object, record.object + 1)) {
-                    pieces if self.layout.is_touched(pieces.start) && !pieces.is_empty() => {
-                        let location = self.location(pieces.start)?;
-                        self.push(record.thread, record.code, Op::AtomicWrite, location, Some(0))
-                    }
-                    _ => Ok(()),
-                };
+            Logged::BarrierArrive { barrier } => {
+                let object = self.object(Subject::Barrier, barrier)?;
+                self.unsaid(entry, Op::Depart, object);
+                self.operation(entry, Op::Arrive, object)
             }
-            Kind::Once | Kind::FutexWait | Kind::FutexWake | Kind::Io | Kind::State => Op::Order,
-            Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer => Op::Order,
-            // An annotation that passes something on.
-            Kind::Fence if record.object != 0 => Op::Order,
-            Kind::Exit => {
-                self.operation(record, Op::Local, NO_OBJECT)?;
-                return self.leave_locks(record);
+            Logged::BarrierPass { barrier } => self.about(entry, Op::Depart, barrier),
+            Logged::WaitEnd { condition, .. } => self.about(entry, Op::Wake, condition),
+            Logged::Signal { condition } => self.about(entry, Op::Signal, condition),
+            Logged::Broadcast { condition } => self.about(entry, Op::Broadcast, condition),
+            Logged::SemaphoreWait { semaphore, .. } => self.about(entry, Op::Down, semaphore),
+            Logged::SemaphorePost { semaphore } => self.about(entry, Op::Post, semaphore),
+            Logged::Once { object, phase } => {
+                self.about(entry, Op::Order, object)?;
+                if phase == OncePhase::Done { self.initialised(entry, object) } else { Ok(()) }
             }
-            _ => Op::Local,
-        };
-        let op = if op.acquires() {
-            let (op, is_new) = self.locks.acquire(record.object, record.thread, op);
-            if is_new {
-                self.objects.remove(&(Subject::Lock, record.object));
-                self.inherited.insert(record.object);
+            Logged::FutexWait { futex: object, .. } | Logged::FutexWake { futex: object } => {
+                self.about(entry, Op::Order, object)
             }
-            if self.inherited.contains(&record.object) {
-                return self.inherit_lock(record, op);
-            }
-            op
-        } else if op == Op::Release {
-            self.locks.release(record.object, record.thread).unwrap_or(Op::Local)
-        } else {
-            op
-        };
-        let object = match (op.subject(), record.kind) {
-            (Subject::Nothing, _) => NO_OBJECT,
-            (Subject::Thread, _) => record.object as u32,
-            (subject, Kind::Io) => self.object(subject, record.extra)?,
+            Logged::Io { channel, .. } => self.about(entry, Op::Order, channel),
             // All that is not memory is one thing: an event can concern several parts of it.
-            (subject, Kind::State) => self.object(subject, u64::MAX)?,
+            Logged::State { .. } => self.about(entry, Op::Order, Address(u64::MAX)),
             // All that concerns signals, timers and cancellation is one thing.
-            (subject, Kind::Kill | Kind::Cancel | Kind::SignalWait | Kind::SignalSetup | Kind::Timer) => {
-                self.object(subject, 0)?
+            Logged::Kill { .. }
+            | Logged::Cancel { .. }
+            | Logged::SignalWait { .. }
+            | Logged::SignalSetup { .. }
+            | Logged::Timer { .. } => self.about(entry, Op::Order, Address(0)),
+            // An annotation that passes something on.
+            Logged::Fence { annotation } if annotation.0 != 0 => self.about(entry, Op::Order, annotation),
+            Logged::Exit => {
+                self.operation(entry, Op::Local, NO_OBJECT)?;
+                self.leave_locks(entry)
             }
-            (subject, _) => self.object(subject, record.object)?,
-        };
-        self.operation(record, op, object)
+            _ => self.operation(entry, Op::Local, NO_OBJECT),
+        }
     }
 
-    /// A thread is over. Who gets a lock that it has kept comes after it: such a lock tells that its owner is dead.
-    fn leave_locks(&mut self, record: &Record) -> Result<(), Error> {
-        for lock in self.locks.left_by(record.thread) {
-            let object = self.object(Subject::Order, lock)?;
-            self.push(record.thread, record.code, Op::Order, object, Some(0))?;
+    /// An operation on the object at an address, of the kind that it is about.
+    fn about(&mut self, entry: Entry<'_>, op: Op, address: Address) -> Result<(), Error> {
+        let object = match op.subject() {
+            Subject::Nothing => NO_OBJECT,
+            subject => self.object(subject, address)?,
+        };
+        self.operation(entry, op, object)
+    }
+
+    fn acquire(&mut self, entry: Entry<'_>, lock: Address, mode: LockMode, attempt: Attempt) -> Result<(), Error> {
+        let op = match (mode, attempt) {
+            (_, Attempt::Failed) => return self.about(entry, Op::TryFailed, lock),
+            (LockMode::Mutex | LockMode::Write, Attempt::Blocking) => Op::Acquire,
+            (LockMode::Mutex | LockMode::Write, Attempt::Succeeded) => Op::TryAcquire,
+            (LockMode::Read, Attempt::Blocking) => Op::AcquireShared,
+            (LockMode::Read, Attempt::Succeeded) => Op::TryAcquireShared,
+        };
+        let (op, is_new) = self.locks.acquire(lock.0, entry.thread().0, op);
+        if is_new {
+            self.objects.remove(&(Subject::Lock, lock.0));
+            self.inherited.insert(lock.0);
+        }
+        if self.inherited.contains(&lock.0) { self.inherit_lock(entry, lock, op) } else { self.about(entry, op, lock) }
+    }
+
+    /// A once-only initialisation is done. The compiler's code looks at the first byte of a guard before it calls the library.
+    fn initialised(&mut self, entry: Entry<'_>, guard: Address) -> Result<(), Error> {
+        let pieces = self.layout.pieces((guard.0, guard.0.saturating_add(1)));
+        if !self.layout.is_touched(pieces.start) || pieces.is_empty() {
+            return Ok(());
+        }
+        let location = self.location(pieces.start)?;
+        self.part(entry, Op::AtomicWrite, location)
+    }
+
+    /// What a thread has done when it goes on: it shows by what it does next.
+    fn unsaid(&mut self, entry: Entry<'_>, op: Op, object: u32) {
+        self.unsaid.insert(entry.thread().0, Unsaid { op, object, code: entry.code().0 });
+    }
+
+    /// A thread is over. A thread that gets a lock that it has kept comes after it: such a lock says that its owner is dead.
+    fn leave_locks(&mut self, entry: Entry<'_>) -> Result<(), Error> {
+        for lock in self.locks.left_by(entry.thread().0) {
+            let object = self.object(Subject::Order, Address(lock))?;
+            self.part(entry, Op::Order, object)?;
         }
         Ok(())
     }
 
-    /// A thread gets a lock that somebody has kept to his end. Who is the first to get it learns that, so the order of those
-    /// who do is to stay.
-    fn inherit_lock(&mut self, record: &Record, op: Op) -> Result<(), Error> {
-        let left = self.object(Subject::Order, record.object)?;
-        self.operation(record, Op::Order, left)?;
-        let lock = self.object(Subject::Lock, record.object)?;
-        self.push(record.thread, record.code, op, lock, Some(0))
+    /// A thread gets a lock that another thread has kept to its end. The first thread that gets it learns that, so the order
+    /// of those threads is to stay.
+    fn inherit_lock(&mut self, entry: Entry<'_>, lock: Address, op: Op) -> Result<(), Error> {
+        let left = self.object(Subject::Order, lock)?;
+        self.operation(entry, Op::Order, left)?;
+        let lock = self.object(Subject::Lock, lock)?;
+        self.part(entry, op, lock)
     }
 
-    fn access(&mut self, record: &Record, op: Op) -> Result<(), Error> {
-        let pieces = self.layout.pieces(range(record));
+    fn access(&mut self, entry: Entry<'_>, event: &Logged, access: Access) -> Result<(), Error> {
+        let op = match access.mode {
+            // What is not to be looked at races as little as atomic accesses do.
+            AccessMode::Read | AccessMode::ReadRange if access.is_excused => Op::AtomicRead,
+            AccessMode::Write | AccessMode::WriteRange if access.is_excused => Op::AtomicWrite,
+            AccessMode::Read | AccessMode::ReadRange => Op::Read,
+            AccessMode::Write | AccessMode::WriteRange | AccessMode::Free => Op::Write,
+            AccessMode::AtomicRead => Op::AtomicRead,
+            AccessMode::AtomicWrite => Op::AtomicWrite,
+            AccessMode::AtomicUpdate => Op::Update,
+        };
+        let pieces = self.layout.pieces(access.range());
         for piece in pieces.clone() {
             let location = self.location(piece)?;
             if let Some(dependences) = self.dependences.as_mut().filter(|_| op.writes()) {
-                dependences.values(record, &mut self.reads);
+                dependences.values(entry.thread().0, &mut self.reads);
             }
             if piece == pieces.start {
-                self.operation(record, op, location)?;
+                self.operation(entry, op, location)?;
             } else {
-                self.push(record.thread, record.code, op, location, Some(0))?;
+                self.part(entry, op, location)?;
             }
-            if record.kind == Kind::Free {
+            if access.mode == AccessMode::Free {
                 self.renew(piece);
             }
         }
         if let Some(dependences) = &mut self.dependences {
-            dependences.end(record, pieces.len() as u32);
+            dependences.end(entry, event, pieces.len() as u32);
         }
         Ok(())
     }
@@ -411,7 +421,8 @@ impl<'n, S: Sink> Converter<'n, S> {
         self.names.object(Subject::Memory, begin, end - begin)
     }
 
-    fn object(&mut self, subject: Subject, address: u64) -> Result<u32, Error> {
+    fn object(&mut self, subject: Subject, address: Address) -> Result<u32, Error> {
+        let Address(address) = address;
         if let Some(&object) = self.objects.get(&(subject, address)) {
             return Ok(object);
         }
@@ -428,9 +439,14 @@ impl<'n, S: Sink> Converter<'n, S> {
     }
 
     /// An operation of the program, or its first part.
-    fn operation(&mut self, record: &Record, op: Op, object: u32) -> Result<(), Error> {
+    fn operation(&mut self, entry: Entry<'_>, op: Op, object: u32) -> Result<(), Error> {
         let part = self.is_late.then_some(0);
-        self.push(record.thread, record.code, op, object, part)
+        self.push(entry.thread().0, entry.code().0, op, object, part)
+    }
+
+    /// A further part of it, or something that has no number of its own.
+    fn part(&mut self, entry: Entry<'_>, op: Op, object: u32) -> Result<(), Error> {
+        self.push(entry.thread().0, entry.code().0, op, object, Some(0))
     }
 
     /// An event; with `Some` a part that was not missed by anybody.

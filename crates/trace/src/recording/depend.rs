@@ -1,7 +1,7 @@
 //! Which reads the events of a recording depend on, as far as the code of the program tells.
 
 use crate::Via;
-use racehunter_event::{Kind, Record};
+use racehunter_log::{AccessMode, Entry, Event, SiteId};
 use rustc_hash::FxHashMap;
 
 /// An operation of a thread, for those who know the code.
@@ -78,25 +78,27 @@ impl<'n> Dependences<'n> {
     }
 
     /// A thread passes a place in the code that is no event.
-    pub(super) fn pass(&mut self, record: &Record) {
-        let Some(site) = record.site.checked_sub(1) else { return };
-        match record.kind {
-            Kind::Entered => self.knowledge.enter(record.thread, site, record.detail == 1),
-            Kind::Left => self.knowledge.leave(record.thread, site),
-            Kind::Branched => self.knowledge.branch(record.thread, site, record.object),
-            Kind::Called => self.knowledge.call(record.thread, site),
+    pub(super) fn pass(&mut self, entry: Entry<'_>, event: &Event) {
+        let Some(SiteId(site)) = entry.site() else { return };
+        let thread = entry.thread().0;
+        match *event {
+            Event::Enter { returns_here } => self.knowledge.enter(thread, site, returns_here),
+            Event::Leave => self.knowledge.leave(thread, site),
+            Event::Branch { value } => self.knowledge.branch(thread, site, value),
+            Event::Call { .. } => self.knowledge.call(thread, site),
             _ => {}
         }
     }
 
     /// An operation begins: adds what it depends on, and says whether its thread has chosen before. For an access that is
     /// what decides its address; see [`Self::values`] for the rest.
-    pub(super) fn begin(&mut self, record: &Record, backs: &mut Backs) -> bool {
-        if record.kind == Kind::SignalSetup && record.object != 0 {
+    pub(super) fn begin(&mut self, entry: Entry<'_>, event: &Event, backs: &mut Backs) -> bool {
+        if matches!(event, Event::SignalSetup { signal } if *signal != 0) {
             self.knowledge.interrupts();
         }
-        self.knowledge.before(record.thread, step(record), &mut self.needs);
-        let now = *self.count(record.thread);
+        let thread = entry.thread().0;
+        self.knowledge.before(thread, step(entry, event), &mut self.needs);
+        let now = *self.count(thread);
         let begin = backs.len();
         add(backs, now, &self.needs.decisions, Via::Decision);
         backs[begin..].sort_unstable_by_key(|&(back, _)| back);
@@ -104,8 +106,8 @@ impl<'n> Dependences<'n> {
     }
 
     /// Adds the reads that flow into what an access writes, for the event that is next.
-    pub(super) fn values(&mut self, record: &Record, backs: &mut Backs) {
-        let now = *self.count(record.thread);
+    pub(super) fn values(&mut self, thread: u32, backs: &mut Backs) {
+        let now = *self.count(thread);
         add(backs, now, &self.needs.values, Via::Value);
     }
 
@@ -115,9 +117,10 @@ impl<'n> Dependences<'n> {
     }
 
     /// An operation of so many events is over.
-    pub(super) fn end(&mut self, record: &Record, count: u32) {
-        let now = *self.count(record.thread);
-        self.knowledge.after(record.thread, step(record), now - count, count);
+    pub(super) fn end(&mut self, entry: Entry<'_>, event: &Event, count: u32) {
+        let thread = entry.thread().0;
+        let now = *self.count(thread);
+        self.knowledge.after(thread, step(entry, event), now - count, count);
     }
 }
 
@@ -127,13 +130,14 @@ fn add(backs: &mut Backs, now: u32, reads: &[(u32, u32)], via: Via) {
     backs.extend(events.map(|event| (now - event, via)));
 }
 
-fn step(record: &Record) -> Step {
-    let (reads, writes) = match record.kind {
-        Kind::Read | Kind::AtomicRead | Kind::ReadRange => (true, false),
-        Kind::Write | Kind::AtomicWrite | Kind::WriteRange | Kind::Free => (false, true),
-        Kind::AtomicUpdate => (true, true),
-        _ => (false, false),
-    };
-    let is_simple = !matches!(record.kind, Kind::ReadRange | Kind::WriteRange | Kind::Free);
-    Step { site: record.site.checked_sub(1), reads, writes, bytes: is_simple.then_some(record.size.into()) }
+fn step(entry: Entry<'_>, event: &Event) -> Step {
+    let site = entry.site().map(|site| site.0);
+    match event {
+        Event::Access(access) => {
+            let is_simple = !access.mode.is_range() && access.mode != AccessMode::Free;
+            let bytes = is_simple.then_some(access.size);
+            Step { site, reads: access.mode.reads(), writes: access.mode.writes(), bytes }
+        }
+        _ => Step { site, reads: false, writes: false, bytes: Some(0) },
+    }
 }

@@ -1,4 +1,4 @@
-//! Who holds which lock, as far as a log tells.
+//! Which thread holds which lock, as far as a log shows.
 
 use crate::Op;
 use rustc_hash::FxHashMap;
@@ -16,7 +16,8 @@ struct Holder {
 }
 
 impl Locks {
-    /// A thread gets a lock. Returns how, and whether it is another lock than before: nobody has given it back.
+    /// A thread gets a lock. Returns how, and whether it counts as another lock than before, because its owner never
+    /// released it.
     pub(super) fn acquire(&mut self, lock: u64, thread: u32, op: Op) -> (Op, bool) {
         let holders = self.holders.entry(lock).or_default();
         if let Some(own) = holders.iter_mut().find(|holder| holder.thread == thread) {
@@ -45,7 +46,7 @@ impl Locks {
         Some(op)
     }
 
-    /// The locks that a thread holds, which is over.
+    /// The locks that an ended thread holds.
     pub(super) fn left_by(&self, thread: u32) -> Vec<u64> {
         let held = |holders: &Vec<Holder>| holders.iter().any(|holder| holder.thread == thread);
         let mut locks: Vec<u64> =

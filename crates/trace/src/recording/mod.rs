@@ -1,33 +1,33 @@
 //! From the log of an execution to a trace, and from a reordering of the trace back to a schedule.
 //!
-//! Events of the execution become events of the trace. One that is several events of the trace has all but the first
-//! marked as [parts](Event::part), so the events of the trace that are not parts are those of the execution, and a
-//! schedule over the one is a schedule over the other ([`Recording::schedule`]). A log need not have every event: what
-//! is missing between two events of a thread is counted, and goes along with the later one.
+//! Events of the execution become events of the trace. If one becomes several events of the trace, all but the first
+//! are marked as [parts](Event::part). The events of the trace that are not parts are therefore those of the
+//! execution, and a schedule over one is a schedule over the other ([`Recording::schedule`]). A log need not have
+//! every event: what is missing between two events of a thread is counted, and moves with the later one.
 //!
 //! * **Memory.** Accesses overlap in any way, but locations of a trace are equal or different. So memory is cut wherever
 //!   any access begins or ends, and an access to several pieces is several events. Memory that was freed and is used
 //!   again is other memory: in another order the allocator would have given out another address. So are memory that is mapped
 //!   again, and the stack of a thread.
-//! * **Locks.** What does not change who has a lock is no operation on it: a program may release what it does not hold, and
-//!   get an error. A lock whose holder is over, and that another thread gets, is another lock from then on, which threads
-//!   get after the end of the other, in the order of the log.
-//! * **Conditions.** A wait is the release of the mutex and the begin of the wait, in one operation. That a signal ended
-//!   it shows in the log only by the acquisition of the mutex that follows: the wake-up is made up then, as a part of
-//!   the wait.
-//! * **Barriers.** That a thread has passed one shows only by what it does next: the departure is made up then, as a part
+//! * **Locks.** What does not change the owner of a lock is not an operation on it: a program may release what it
+//!   does not hold, and get an error. If another thread gets a lock whose holder has ended, it counts as another lock
+//!   from then on, which threads get after the end of the holder, in the order of the log.
+//! * **Conditions.** A wait is the release of the mutex and the start of the wait, in one operation. The log shows
+//!   that a signal ended it only by the acquisition of the mutex that follows: the wake-up is added then, as a part
+//!   of the wait.
+//! * **Barriers.** A thread's departure from a barrier shows only by what it does next: it is added then, as a part
 //!   of the arrival.
-//! * **Annotations.** Accesses that race detectors are told not to look at are atomic: such do not race with each other.
-//!   What annotations pass on is passed on in the order of the log.
+//! * **Annotations.** Accesses that annotations hide from race detectors are atomic, so they do not race with each
+//!   other. Annotations that pass on an order do so in the order of the log.
 //! * **Blocks** that the program marks as meant to be atomic are marked, as parts of what their thread did before.
-//! * **The rest.** What the predictor has no finer model of (once-only initialisation, futexes, input and output,
-//!   signals) is [`Op::Order`]: it stays in order with all else on the same object.
+//! * **The rest.** What the predictor models no further (once-only initialisation, futexes, input and output,
+//!   signals) is [`Op::Order`]: it keeps its order with everything else on the same object.
 //!
 //! With [`Knowledge`] of the program's code, events also say which reads they depend on.
 //!
-//! A log is looked at twice, because what is cut where is known at its end: [`Survey`], then [`Converter`]. Both take it
-//! in pieces, so that it need not be in memory at once; what they hold grows with the memory that the program touches,
-//! not with its events. [`Recording::of`] does both for a log that is in memory.
+//! A log is read twice, because only its end shows how memory must be cut: [`Survey`], then [`Converter`]. Both take
+//! it in pieces, so that it need not be in memory at once; their memory grows with the memory that the program
+//! touches, not with its events. [`Recording::of`] does both for a log that is in memory.
 
 mod convert;
 mod depend;
@@ -41,7 +41,7 @@ pub use schedule::Schedule;
 pub use survey::{Layout, Survey};
 
 use crate::{Error, Event, Op, Trace, TraceBuilder, Via};
-use racehunter_event::Record;
+use racehunter_log::Record;
 
 /// A trace, with what it takes to turn a reordering of it into a schedule.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Recording {
     /// The trace of an execution, from its log.
     ///
     /// # Errors
-    /// When the log is not one, or there is more than a trace can hold.
+    /// If the log is invalid, or there is more than a trace can hold.
     pub fn of(records: &[Record]) -> Result<Self, Error> {
         let mut survey = Survey::default();
         survey.add(records);
@@ -106,7 +106,7 @@ impl Sink for Columns {
     }
 }
 
-/// After these a thread may be suspended although it goes on next.
+/// After these a thread may be suspended although it continues next.
 fn may_suspend(op: Op) -> bool {
     !op.is_access() && !op.acquires() && !op.releases() && !matches!(op, Op::Begin | Op::End)
 }

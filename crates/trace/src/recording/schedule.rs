@@ -9,7 +9,7 @@ use racehunter_event::Switch;
 pub struct Schedule {
     /// The decisions, in the order of their events.
     pub switches: Vec<Switch>,
-    /// How many events they are about: the next one is open.
+    /// How many events they cover: the next one is open.
     pub events: u64,
     /// The operations that happen, with their numbers.
     operations: Vec<(u64, EventId)>,
@@ -30,7 +30,7 @@ impl Schedule {
         let thread = trace.thread(event);
         let mut own = (0..=event).rev().filter(|&id| trace.thread(id) == thread);
         let operation = own.find(|&id| !trace.event(id).part)?;
-        // The last event of a schedule can be a part whose operation is not there as a whole.
+        // The last event of a schedule can be a part whose operation is incomplete.
         let is_it = |&&(_, id): &&(u64, EventId)| id == event || id == operation;
         self.operations.iter().rev().find(is_it).map(|&(number, _)| number)
     }
@@ -51,10 +51,10 @@ impl Schedule {
 }
 
 impl Recording {
-    /// The schedule that a reordering stands for, and after it the events `then`, which come next in their threads.
+    /// The schedule of a reordering, followed by the events `then`, which come next in their threads.
     ///
-    /// An operation of several parts happens as a whole where its first part does. An access of which not all parts are
-    /// there, as at the end of a reordering that leads up to one of them, does not happen.
+    /// An operation of several parts happens as a whole where its first part does. An access of which some parts are
+    /// missing, as at the end of a reordering that leads up to one of them, does not happen.
     #[must_use]
     pub fn schedule(&self, reordering: impl IntoIterator<Item = EventId>, then: &[EventId]) -> Schedule {
         let trace = &self.trace;
@@ -71,7 +71,7 @@ impl Recording {
                 operations.push(Some(event));
             }
         }
-        // A thread that has done so many events stands within an operation if its next event is a part.
+        // A thread that has done this many events is inside an operation if its next event is a part.
         let mut seen = vec![0; threads];
         for event in trace.events() {
             let thread = usize::from(event.thread);
@@ -98,7 +98,7 @@ struct Decider<'a> {
     /// The thread that runs, and whether it may have been suspended after what it did last.
     running: u16,
     suspended: bool,
-    /// Threads are numbered in the order in which they are made, which may be another one now.
+    /// Threads are numbered in the order in which they are created, which may differ now.
     numbers: Vec<u32>,
     next_number: u32,
 }
@@ -124,7 +124,7 @@ impl<'a> Decider<'a> {
     fn perform(&mut self, id: EventId) {
         let event = self.recording.trace.event(id);
         let at = self.finished.events + 1;
-        // A thread that may have been suspended needs to be chosen even when it simply goes on.
+        // A thread that may have been suspended needs to be chosen even if it simply continues.
         if event.thread != self.running || self.suspended {
             let [from, to] = [self.running, event.thread].map(|thread| self.numbers[usize::from(thread)]);
             self.finished.switches.push(Switch { at, to, from, code: 0 });

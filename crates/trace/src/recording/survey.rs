@@ -1,6 +1,6 @@
-//! The first look at a log: who is there, and which memory is touched.
+//! The first pass over a log: which threads there are, and which memory is touched.
 
-use racehunter_event::{Kind, Record};
+use racehunter_log::{Event, FamilyTree, Record, ThreadId, entries};
 
 /// What must be known of a whole log before it can be converted.
 pub struct Survey {
@@ -8,29 +8,32 @@ pub struct Survey {
     edges: Vec<(u64, i64)>,
     /// Entries that were added up already.
     settled: usize,
-    threads: Vec<Option<String>>,
-    /// Threads that each thread has made.
-    children: Vec<u32>,
+    /// How many threads there are, and who has made whom.
+    threads: usize,
+    family: FamilyTree,
 }
 
 impl Default for Survey {
     fn default() -> Self {
-        Self { edges: Vec::new(), settled: 0, threads: vec![Some("main".to_owned())], children: vec![0] }
+        Self { edges: Vec::new(), settled: 0, threads: 1, family: FamilyTree::default() }
     }
 }
 
 impl Survey {
-    /// Looks at the next records of the log.
+    /// Reads the next records of the log.
     pub fn add(&mut self, records: &[Record]) {
-        for record in records.iter().filter(|record| record.kind.is_event()) {
-            self.know(record.thread.into());
-            match record.kind {
-                Kind::Create => self.create(record),
-                Kind::Join => self.know(record.object),
-                kind if kind.is_access() => {
-                    let (begin, end) = range(record);
+        for entry in entries(records).filter(|entry| entry.is_operation()) {
+            self.know(entry.thread());
+            match entry.event() {
+                event @ Event::Create { child, .. } => {
+                    self.know(child);
+                    self.family.note_event(entry.thread(), &event);
+                }
+                Event::Join { target, .. } => self.know(target),
+                Event::Access(access) => {
+                    let (begin, end) = access.range();
                     self.edges.extend([(begin, 1), (end, -1)]);
-                    // A loop touches the same memory again and again.
+                    // A loop touches the same memory repeatedly.
                     if self.edges.len() > 2 * self.settled + (1 << 16) {
                         self.settle();
                     }
@@ -40,25 +43,8 @@ impl Survey {
         }
     }
 
-    fn know(&mut self, thread: u64) {
-        let count = usize::try_from(thread).unwrap_or(usize::MAX).saturating_add(1).min(1 << 16);
-        if self.threads.len() < count {
-            self.threads.resize(count, None);
-            self.children.resize(count, 0);
-        }
-    }
-
-    fn create(&mut self, record: &Record) {
-        self.know(record.object);
-        let parent = record.thread as usize;
-        let (Some(children), Some(Some(path))) = (self.children.get_mut(parent), self.threads.get(parent)) else {
-            return;
-        };
-        *children += 1;
-        let path = format!("{path}/{children}");
-        if let Some(child) = self.threads.get_mut(record.object as usize) {
-            child.get_or_insert(path);
-        }
+    fn know(&mut self, thread: ThreadId) {
+        self.threads = self.threads.max((thread.index() + 1).min(1 << 16));
     }
 
     fn settle(&mut self) {
@@ -87,12 +73,12 @@ impl Survey {
             numbers.push((open > 0).then_some(covered));
             covered += u32::from(open > 0);
         }
-        let name = |(number, path): (usize, Option<String>)| path.unwrap_or_else(|| format!("T{number}"));
-        Layout { cuts, numbers, threads: self.threads.into_iter().enumerate().map(name).collect() }
+        let name = |number: u32| self.family.name(ThreadId(number)).unwrap_or_else(|| format!("T{number}"));
+        Layout { cuts, numbers, threads: (0..self.threads as u32).map(name).collect() }
     }
 }
 
-/// Who is there, and how memory is cut.
+/// Which threads there are, and how memory is cut.
 pub struct Layout {
     /// Where pieces begin, ascending.
     pub(super) cuts: Vec<u64>,
@@ -117,13 +103,4 @@ impl Layout {
         }
         first..last
     }
-}
-
-/// The memory that an event touches: first address and first address after it.
-pub(super) fn range(record: &Record) -> (u64, u64) {
-    let length = match record.kind {
-        Kind::ReadRange | Kind::WriteRange | Kind::Free => record.extra,
-        _ => record.size.into(),
-    };
-    (record.object, record.object.saturating_add(length.max(1)))
 }

@@ -167,7 +167,7 @@ fn a_wake_up_comes_after_its_signal() {
         "main|fork(main/1)|0x101\nmain|acq(0x10)|0x102\nmain|rel(0x10)|0x103\nmain|+wait(0x20)|0x103\n\
          main/1|signal(0x20)|0x104\nmain|+wake(0x20)|0x103\nmain|acq(0x10)|0x105\n"
     );
-    // The made-up event is none of the execution.
+    // The added event is not an event of the execution.
     let recording = Recording::of(&log).unwrap();
     assert_eq!(schedule(&recording, 0..7), [0, 0, 0, 1, 0]);
 }
@@ -180,7 +180,7 @@ fn locks_are_what_changes_who_has_them() {
         record(2, 0, Kind::Unlock, 0x10, 0),
         record(3, 1, Kind::Lock, 0x10, 0),
         record(4, 1, Kind::Exit, 0, 0),
-        // Nobody has released it: it is robust, say.
+        // No thread has released it: it is robust, say.
         record(5, 0, Kind::Lock, 0x10, 0),
         record(6, 0, Kind::Unlock, 0x10, 0),
         record(7, 0, Kind::ReadLock, 0x20, 0),
@@ -252,7 +252,7 @@ fn what_happens_within_an_operation_comes_before_it() {
     );
     // The program counts it where it began.
     assert_eq!(schedule(&Recording::of(&log).unwrap(), [0, 1, 2, 3, 4]), [0, 0, 0, 0, 1]);
-    // Nobody can have done what is not missing.
+    // No thread can have done events that are not missing.
     let twice = [&log[..4], &log[3..]].concat();
     assert!(matches!(Recording::of(&twice), Err(Error::Disordered(2))));
 }
@@ -330,7 +330,7 @@ fn a_log_can_be_written_piece_by_piece() {
     log.chunks(11).for_each(|chunk| converter.add(chunk).unwrap());
     let bytes = converter.finish().finish().unwrap();
     assert_eq!(file::Reader::new(&bytes[..]).unwrap().read().unwrap(), trace(&log));
-    // Events that are not in the log are there all the same, so that numbers stay what they are.
+    // Events that are missing from the log still count, so that numbers stay the same.
     log.remove(100);
     let mut survey = Survey::default();
     survey.add(&log);

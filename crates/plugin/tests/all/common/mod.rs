@@ -25,7 +25,7 @@ pub fn plugin() -> &'static Path {
     })
 }
 
-/// A file beside the tests.
+/// A file next to the tests.
 pub fn sample(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name)
 }
@@ -39,7 +39,7 @@ pub fn tool(name: &str) -> Command {
 pub fn compiler(source: &Path) -> Command {
     let is_cxx = source.extension().is_some_and(|extension| extension == "cc");
     let mut command = tool(if is_cxx { "clang++" } else { "clang" });
-    // With all that there is. What is left out without it is tested end to end.
+    // With everything enabled. The end-to-end tests cover what is left out without it.
     command.env("RACEHUNTER_SHORTCUTS", "1");
     command
 }
@@ -90,7 +90,7 @@ impl Code {
         std::iter::once(head).chain(lines.take_while(|line| *line != "}")).collect()
     }
 
-    /// The hooks of a function in order, without those that only trace, or tell what is not seen.
+    /// The hooks of a function in order, without those that only trace or report what is not seen.
     pub fn hooks(&self, function: &str) -> Vec<String> {
         let trace = ["branch", "enter", "leave", "call", "reached", "reached_through"];
         self.all_hooks(function).into_iter().filter(|hook| !trace.contains(&hook.as_str())).collect()

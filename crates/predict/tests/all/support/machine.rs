@@ -28,7 +28,7 @@ struct Writer<'r> {
     random: &'r mut Random,
     sites: &'r mut u32,
     function: Function,
-    /// Values that are there wherever the next instruction is.
+    /// Values that are available where the next instruction is.
     values: Vec<Operand>,
 }
 
@@ -357,7 +357,7 @@ impl<'m> Machine<'m> {
         Some(&self.module.functions[frame.function].instructions[frame.at])
     }
 
-    /// What a thread, which has gone on as far as it can, is about to do.
+    /// What a thread that has run as far as it can is about to do.
     pub fn next(&self, thread: usize) -> Next {
         let Some(instruction) = self.instruction(thread) else { return Next::Over };
         let frame = self.threads[thread].last().unwrap();
@@ -388,7 +388,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// A thread does what it is about to do, and goes on up to its next event.
+    /// A thread does what it is about to do, and runs up to its next event.
     pub fn perform(&mut self, thread: usize) {
         let Next::Event { kind, object, code } = self.next(thread) else { panic!("nothing to do") };
         let instruction = self.instruction(thread).unwrap();
@@ -419,7 +419,7 @@ impl<'m> Machine<'m> {
         frame.at += 1;
     }
 
-    /// Does all that is no event.
+    /// Does everything that is not an event.
     fn go_on(&mut self, thread: usize) {
         while let Some(instruction) = self.instruction(thread) {
             let operands = &instruction.operands[..];

@@ -45,7 +45,7 @@ pub struct Shape {
     pub locking: bool,
 }
 
-/// A random trace that can have happened. Every event has a site of its own.
+/// A random trace that can have happened. Every event has its own site.
 pub fn trace(random: &mut Random, shape: Shape) -> Trace {
     Generator {
         forks: random.one_in(2),

@@ -1,5 +1,5 @@
-//! All correct reorderings of a small trace, one by one. Written from the definition, and sharing nothing with the code
-//! that it judges; not even what a policy demands.
+//! All correct reorderings of a small trace, one by one. Written from the definition, it shares nothing with the code
+//! that it judges, not even what a policy demands.
 
 use racehunter_predict::Policy;
 use racehunter_trace::{EventId, Op, Trace, Via};
@@ -104,7 +104,7 @@ impl<'t> Oracle<'t> {
         Self { trace, position: positions(trace), threads, read_from, pairs: Vec::new() }
     }
 
-    /// Calls back at every point of every reordering, however it goes on.
+    /// Calls back at every point of every reordering, however it continues.
     pub fn visit(&self, mut at: impl FnMut(&State)) {
         let first = State { done: vec![0; self.threads.len()], written: BTreeMap::new(), astray: 0, ordered: 0 };
         let mut seen = HashSet::new();
@@ -179,7 +179,7 @@ impl<'t> Oracle<'t> {
                 .into_iter()
                 .all(|holder| trace.thread(holder) == event.thread || (event.op.shares() && trace.op(holder).shares())),
             Op::TryFailed => {
-                // Who was in the way in the trace: those who held it then.
+                // Which threads were in the way in the trace: those that held it then.
                 let then = State {
                     done: self
                         .threads
@@ -192,7 +192,7 @@ impl<'t> Oracle<'t> {
                     let holders = self.holders(state, event.object);
                     holders.into_iter().filter(|&holder| trace.thread(holder) != event.thread).collect::<Vec<_>>()
                 };
-                // The one who was there, of several readers the last, is there again.
+                // The thread that was there (the last of several readers) is there again.
                 others(&then).into_iter().max().is_none_or(|holder| others(state).contains(&holder))
             }
             Op::Join | Op::TryJoin => {

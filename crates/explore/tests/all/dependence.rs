@@ -2,7 +2,8 @@
 //! exchanging neighbours that are independent.
 
 use racehunter_explore::model::{ModelExecutor, Path, Program, Shape, schedules};
-use racehunter_explore::{Causes, Execution, Kind, Plan, Record, Switch};
+use racehunter_explore::{Execution, Plan, Switch};
+use racehunter_log::{AccessMode, Entry, Event, EventNumber, History};
 use std::collections::{HashMap, HashSet};
 
 /// The execution in which threads perform events in this order.
@@ -18,21 +19,30 @@ fn execution(executor: &mut ModelExecutor, order: &[u32]) -> Execution {
 }
 
 /// Whether it matters which of two events comes first, said in the simplest words.
-fn depend(a: &Record, b: &Record) -> bool {
-    let about = |record: &Record| match record.kind {
-        Kind::Create | Kind::Join | Kind::Exit => Vec::new(),
-        Kind::Wait => vec![record.object, record.extra],
-        _ => vec![record.object],
+fn depend(a: Entry<'_>, b: Entry<'_>) -> bool {
+    let about = |event: &Event| match *event {
+        Event::Wait { condition, mutex, .. } | Event::WaitEnd { condition, mutex, .. } => vec![condition, mutex],
+        _ => event.variable().into_iter().collect(),
     };
-    let only_reads = |record: &Record| matches!(record.kind, Kind::Read | Kind::AtomicRead);
-    let same = about(a).iter().any(|object| about(b).contains(object)) && !(only_reads(a) && only_reads(b));
-    let family = |a: &Record, b: &Record| {
-        let child = a.object == u64::from(b.thread);
-        matches!(a.kind, Kind::Create | Kind::Join) && child
+    let only_reads = |event: &Event| {
+        matches!(event.access().map(|access| access.mode), Some(AccessMode::Read | AccessMode::AtomicRead))
     };
-    // More than needs to be: what can fail, or end a wait, is ordered whatever it is about.
-    let coarse = |record: &Record| matches!(record.kind, Kind::TryLock | Kind::WaitEnd);
-    a.thread == b.thread || same || family(a, b) || family(b, a) || coarse(a) && coarse(b)
+    let (one, other) = (a.event(), b.event());
+    let same =
+        about(&one).iter().any(|object| about(&other).contains(object)) && !(only_reads(&one) && only_reads(&other));
+    // Who creates or joins a thread comes before, or after, the end of that thread; and threads have their numbers in the order
+    // of creation.
+    let target = |entry: Entry<'_>| match entry.event() {
+        Event::Create { child, .. } => Some(child),
+        Event::Join { target, .. } => Some(target),
+        Event::Exit => Some(entry.thread()),
+        _ => None,
+    };
+    let creates = |event: &Event| matches!(event, Event::Create { .. });
+    let family = target(a).is_some() && target(a) == target(b) || creates(&one) && creates(&other);
+    // More than needs to be for memory alone: schedulers go by the order of yields.
+    let coarse = |event: &Event| matches!(event, Event::Yield | Event::Sleep | Event::Kill { .. });
+    a.thread() == b.thread() || same || family || coarse(&one) || coarse(&other)
 }
 
 fn root(parents: &mut [usize], mut of: usize) -> usize {
@@ -59,8 +69,8 @@ fn the_same_number_means_the_same_up_to_independent_neighbours() {
         let mut sums = Vec::new();
         for (number, path) in all.iter().enumerate() {
             let execution = execution(&mut executor, &path.order);
-            sums.push(Causes::new(&execution).before(u64::MAX));
-            let events: Vec<&Record> = execution.records.iter().filter(|record| record.kind.is_event()).collect();
+            sums.push(History::new(&execution.records).before(EventNumber(u64::MAX)));
+            let events: Vec<Entry<'_>> = execution.entries().filter(|entry| entry.is_operation()).collect();
             assert_eq!(events.len(), path.order.len());
             for at in 1..events.len() {
                 if depend(events[at - 1], events[at]) {

@@ -1,0 +1,103 @@
+//! The bugs that executions show: which are new, how they are repeated, and when they are reported.
+
+use super::{Campaign, Found, Progress};
+use crate::{Bug, Descriptor, Execution, Executor, Outcome, Plan, decisions};
+use racehunter_log::Entry;
+
+/// The most exit statuses that are reported as separate bugs. A program may count its failures in its status.
+const MOST_STATUSES: usize = 4;
+
+impl Campaign<'_> {
+    pub(super) fn note_bugs(&mut self, plan: &Plan, execution: &Execution) {
+        if matches!(execution.outcome, Outcome::Diverged(_)) {
+            return;
+        }
+        let mut bugs = execution.bugs();
+        let known = |known: &Bug| matches!(known, Bug::Panic(..) | Bug::ExitStatus(_) | Bug::Output(_));
+        if let Outcome::Exited(status) = execution.outcome
+            && !self.budget.allowed.contains(status)
+            && self.known.iter().filter(|bug| known(bug)).count() < MOST_STATUSES
+        {
+            bugs.push(execution.failure(status));
+        } else if let Some(difference) = self.reference.as_ref().and_then(|reference| execution.difference(reference))
+            && !self.known.iter().any(known)
+        {
+            // Once it is known to depend on the schedule, further values say nothing new.
+            bugs.push(difference);
+        }
+        for bug in bugs {
+            let is_new = if plan.free {
+                !self.known.contains(&bug) && self.seen_freely.insert(bug.clone())
+            } else {
+                self.known.insert(bug.clone())
+            };
+            if !is_new {
+                continue;
+            }
+            let mut repeat = if plan.free { provocation(plan, &bug) } else { execution.repeat_to(&bug) };
+            // Where nothing is inferred, what met is looked for in the same way.
+            if !self.budget.infer_races && matches!(bug, Bug::Race(..)) {
+                repeat.provoke = repeat.provoke.or_else(|| plan.provoke.clone());
+                repeat.patience = plan.patience;
+            }
+            let last = || decisions(execution).last().map(|last| last.preemptions);
+            self.found.push(Found {
+                execution: self.counts.executions.max(1),
+                switches: execution.switches(),
+                repeat: Plan { max_threads: self.patience.threads(), ..repeat },
+                bug,
+                preemptions: if plan.free { 0 } else { last().unwrap_or(0) },
+                unreplayable: plan.free.then(|| Box::new(outline(execution))),
+            });
+        }
+    }
+
+    /// Reports the bugs that were found since this was last called, as long as there is time; one of them in any case.
+    pub(super) fn report_bugs(&mut self, executor: &mut dyn Executor, should_stop: &mut dyn FnMut() -> bool) {
+        if self.budget.stop_on_first {
+            // One execution can show hundreds, and to look at each more closely takes time.
+            self.found.truncate(1);
+        }
+        while self.reported < self.found.len() {
+            if self.reported > 0 && should_stop() {
+                // Forgotten, so that a campaign that goes on finds them again.
+                let unreported = self.found.split_off(self.reported);
+                for found in &unreported {
+                    self.known.remove(&found.bug);
+                }
+                self.unreported += unreported.len() as u64;
+                break;
+            }
+            (self.progress)(Progress::Bug { found: &self.found[self.reported], executor: &mut *executor });
+            self.reported += 1;
+        }
+    }
+
+    /// Forgets a bug that was reported and not looked into for lack of time: a campaign that is resumed finds it again.
+    pub fn forget(&mut self, bug: &Bug) {
+        self.known.remove(bug);
+        self.found.retain(|found| found.bug != *bug);
+        self.reported = self.found.len();
+        self.unreported += 1;
+    }
+}
+
+/// What showed in an execution that ran freely cannot be repeated, but provoked under control: by what the plan provoked, or
+/// by the first time that the program comes to one of the places.
+fn provocation(plan: &Plan, bug: &Bug) -> Plan {
+    let at = |&code: &u64| Descriptor { code, path: None, callers: Vec::new(), nth: 1 };
+    let provoke = match (&plan.provoke, bug) {
+        (Some(pair), _) => Some(pair.clone()),
+        (None, Bug::Race(first, second)) => Some(Box::new([at(first), at(second)])),
+        (None, _) => None,
+    };
+    Plan { provoke, ..Plan::default() }
+}
+
+/// An execution without its accesses.
+fn outline(execution: &Execution) -> Execution {
+    let kept = execution.records.iter().filter(|record| !Entry::of(record).is_access());
+    let (outcome, output) = (execution.outcome.clone(), execution.output.clone());
+    let (records, stacks) = (kept.copied().collect(), execution.stacks.clone());
+    Execution { records, stacks, outcome, output, ..*execution }
+}

@@ -1,0 +1,230 @@
+//! From records to events: the only place that gives the fields of a record their meaning.
+//!
+//! Every record decodes. Where a byte is not one of those that its kind knows, the event has the value that its
+//! documentation names; a record that is not of any kind is [`Event::Unknown`].
+
+use crate::entry::Entry;
+use crate::event::{
+    Access, AccessMode, Attempt, Blockage, Event, JoinOutcome, LockMode, OncePhase, RaceAccess, RaceSide,
+    SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
+};
+use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
+use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
+use racehunter_event::{Cause, Escape, Kind, Misuse, Record, Touched, Wait};
+
+/// `extra` of a [`Kind::Join`]: the thread would not have waited for ever.
+pub(crate) const JOIN_ATTEMPT: u64 = 1;
+/// `detail` of a [`Kind::SemTryWait`]: the value of the semaphore was asked for.
+pub(crate) const SEMAPHORE_INSPECTED: u8 = 2;
+
+/// A thread's number plus 1, where 0 stands for none.
+fn other_thread(number: u64) -> Option<ThreadId> {
+    number.checked_sub(1).and_then(|number| u32::try_from(number).ok()).map(ThreadId)
+}
+
+const fn access_mode(kind: Kind) -> Option<AccessMode> {
+    Some(match kind {
+        Kind::Read => AccessMode::Read,
+        Kind::Write => AccessMode::Write,
+        Kind::AtomicRead => AccessMode::AtomicRead,
+        Kind::AtomicWrite => AccessMode::AtomicWrite,
+        Kind::AtomicUpdate => AccessMode::AtomicUpdate,
+        Kind::ReadRange => AccessMode::ReadRange,
+        Kind::WriteRange => AccessMode::WriteRange,
+        Kind::Free => AccessMode::Free,
+        _ => return None,
+    })
+}
+
+fn race_side(record: &Record) -> RaceSide {
+    let kind = Kind::from_byte(record.detail).unwrap_or_default();
+    let access = match access_mode(kind) {
+        Some(mode) => RaceAccess::Access(mode),
+        None if kind == Kind::Exit => RaceAccess::ThreadEnd,
+        None => RaceAccess::Unknown,
+    };
+    RaceSide { access, address: Address(record.object), size: record.size, block_size: record.extra }
+}
+
+fn blockage(record: &Record) -> Blockage {
+    let wait = Wait::from_byte(record.detail).unwrap_or_default();
+    Blockage { wait, object: record.object, owner: other_thread(record.extra) }
+}
+
+impl Entry<'_> {
+    #[inline]
+    pub(crate) fn decode_access(self) -> Access {
+        let record = self.0;
+        let mode = access_mode(record.kind).unwrap_or(AccessMode::Free);
+        let size = match mode {
+            AccessMode::ReadRange | AccessMode::WriteRange | AccessMode::Free => record.extra,
+            _ => u64::from(record.size),
+        };
+        // Of atomic accesses `detail` is the memory order, which the controller does not ask for: executions are sequentially
+        // consistent.
+        let is_plain = !matches!(mode, AccessMode::Free) && !mode.is_atomic();
+        Access { mode, address: Address(record.object), size, is_excused: is_plain && record.detail == EXCUSED }
+    }
+
+    /// What happened.
+    #[must_use]
+    #[inline]
+    pub fn event(self) -> Event {
+        let record = self.0;
+        if record.kind.is_access() {
+            return Event::Access(self.decode_access());
+        }
+        self.decode_rest()
+    }
+
+    fn decode_rest(self) -> Event {
+        let record = self.0;
+        let object = Address(record.object);
+        let extra = Address(record.extra);
+        let thread = ThreadId(record.object as u32);
+        let tried = if record.detail == 1 { Attempt::Succeeded } else { Attempt::Failed };
+        let acquire = |mode, attempt| Event::Acquire { lock: object, mode, attempt };
+        match record.kind {
+            Kind::None => Event::Unknown,
+            Kind::Read
+            | Kind::Write
+            | Kind::AtomicRead
+            | Kind::AtomicWrite
+            | Kind::AtomicUpdate
+            | Kind::ReadRange
+            | Kind::WriteRange
+            | Kind::Free => Event::Access(self.decode_access()),
+            Kind::Fence => Event::Fence { annotation: object },
+            Kind::Create => {
+                Event::Create { child: thread, start: CodeAddress(record.extra), is_timer: record.detail == 1 }
+            }
+            Kind::Join => {
+                let outcome = match record.extra {
+                    0 => JoinOutcome::Joined,
+                    JOIN_ATTEMPT => JoinOutcome::Tried,
+                    _ => JoinOutcome::Refused,
+                };
+                Event::Join { target: thread, outcome }
+            }
+            Kind::Exit => Event::Exit,
+            Kind::Detach => Event::Detach { target: thread },
+            Kind::Lock => acquire(LockMode::Mutex, Attempt::Blocking),
+            Kind::ReadLock => acquire(LockMode::Read, Attempt::Blocking),
+            Kind::WriteLock => acquire(LockMode::Write, Attempt::Blocking),
+            Kind::TryLock => acquire(LockMode::Mutex, tried),
+            Kind::TryReadLock => acquire(LockMode::Read, tried),
+            Kind::TryWriteLock => acquire(LockMode::Write, tried),
+            Kind::Unlock => Event::Release { lock: object, is_rwlock: false },
+            Kind::RwUnlock => Event::Release { lock: object, is_rwlock: true },
+            Kind::Wait => Event::Wait { condition: object, mutex: extra, is_repeated: record.detail == 1 },
+            Kind::WaitEnd => {
+                let reason = match record.detail {
+                    0 => WaitEndReason::Signalled,
+                    2 => WaitEndReason::Spurious,
+                    3 => WaitEndReason::Cancelled,
+                    _ => WaitEndReason::TimedOut,
+                };
+                Event::WaitEnd { condition: object, mutex: extra, reason }
+            }
+            Kind::Signal => Event::Signal { condition: object },
+            Kind::Broadcast => Event::Broadcast { condition: object },
+            Kind::SemWait => Event::SemaphoreWait { semaphore: object, attempt: SemaphoreAttempt::Blocking },
+            Kind::SemTryWait => {
+                let attempt = match record.detail {
+                    1 => SemaphoreAttempt::Succeeded,
+                    SEMAPHORE_INSPECTED => SemaphoreAttempt::Inspected,
+                    _ => SemaphoreAttempt::Failed,
+                };
+                Event::SemaphoreWait { semaphore: object, attempt }
+            }
+            Kind::SemPost => Event::SemaphorePost { semaphore: object },
+            Kind::BarrierWait => Event::BarrierArrive { barrier: object },
+            Kind::BarrierPass => Event::BarrierPass { barrier: object },
+            Kind::Once => {
+                let phase = match record.detail {
+                    1 => OncePhase::Begins,
+                    2 => OncePhase::Done,
+                    _ => OncePhase::Found,
+                };
+                Event::Once { object, phase }
+            }
+            Kind::FutexWait => Event::FutexWait { futex: object, is_repeated: record.detail == 1 },
+            Kind::FutexWake => Event::FutexWake { futex: object },
+            Kind::Yield => Event::Yield,
+            Kind::Sleep => Event::Sleep,
+            Kind::Lifetime => Event::Lifetime { object, is_destroyed: record.detail == 1 },
+            Kind::Io => Event::Io { file: record.object, channel: extra, is_done: record.detail == 1 },
+            Kind::Kill => Event::Kill { signal: record.object, receiver: other_thread(record.extra) },
+            Kind::Cancel => Event::Cancel { target: thread, is_test: record.detail == 1 },
+            Kind::SignalWait => {
+                let phase = match record.detail {
+                    0 => SignalWaitPhase::Begins,
+                    1 => SignalWaitPhase::Taken,
+                    _ => SignalWaitPhase::Ended,
+                };
+                Event::SignalWait { signal: record.object, phase }
+            }
+            Kind::Timer => Event::Timer { timer: thread, nanoseconds: record.extra, is_expired: record.detail == 1 },
+            Kind::SignalSetup => Event::SignalSetup { signal: record.object },
+            Kind::End => Event::End { is_final: record.detail != 0 },
+            Kind::State => Event::State {
+                touched: Touched::unpack(record.extra),
+                cell: record.object as u16,
+                is_change: record.detail == 1,
+            },
+
+            Kind::Blocked => Event::Blocked { on: blockage(record), may_wake: record.size != 0 },
+            Kind::Suspended => Event::Suspended { on: blockage(record) },
+            Kind::Woken => Event::Woken,
+            Kind::BlockedSet => Event::BlockedSet(ThreadSet { first: thread, members: record.extra }),
+            Kind::WokenSet => Event::WokenSet(ThreadSet { first: thread, members: record.extra }),
+            Kind::Switch => {
+                let cause = Cause::from_byte(record.detail).unwrap_or_default();
+                Event::Switch { to: thread, cause, is_exhausted: record.size != 0 }
+            }
+            Kind::Deadline => Event::Deadline { time: record.object },
+
+            Kind::RaceFirst => Event::RaceFirst(race_side(record)),
+            Kind::RaceSecond => Event::RaceSecond(race_side(record)),
+            Kind::Shared => Event::Shared,
+            Kind::Allocated => {
+                Event::Allocated { block: object, size: record.extra, is_stack: record.detail == ALLOCATED_STACK }
+            }
+            Kind::Mapped => Event::Mapped { block: object, size: record.extra },
+            Kind::ThreadState => Event::ThreadState { on: (record.detail != 0).then(|| blockage(record)) },
+            Kind::Misuse => Event::Misuse {
+                what: Misuse::from_byte(record.detail).unwrap_or_default(),
+                object: record.object,
+                other: other_thread(record.extra),
+            },
+            Kind::Handler => Event::Handler { signal: record.object, is_entry: record.detail == 0 },
+            Kind::Escape => {
+                Event::Escape { what: Escape::from_byte(record.detail).unwrap_or_default(), object: record.object }
+            }
+            Kind::Cancelled => Event::Cancelled,
+            Kind::Annotated => Event::Annotated,
+            Kind::Value => Event::Value {
+                before: (record.detail & VALUE_BEFORE != 0).then_some(record.object),
+                after: (record.detail & VALUE_AFTER != 0).then_some(record.extra),
+                size: record.size.min(8),
+            },
+            Kind::Initialised => Event::Initialised { object },
+            Kind::Found => Event::Found { object },
+            Kind::Began => Event::BlockBegin,
+            Kind::Ended => Event::BlockEnd,
+            Kind::Entered => Event::Enter { returns_here: record.detail == 1 },
+            Kind::Left => Event::Leave,
+            Kind::Branched => Event::Branch { value: record.object },
+            Kind::Called => Event::Call { callee: CodeAddress(record.object) },
+            Kind::Counted => Event::Counted { accesses: record.object },
+            Kind::Numbered => Event::Numbered { path: ThreadPath(record.object) },
+            Kind::Panic => Event::Panic,
+            Kind::Named => {
+                let mut name = [0; 16];
+                name[..8].copy_from_slice(&record.object.to_le_bytes());
+                name[8..].copy_from_slice(&record.extra.to_le_bytes());
+                Event::Named { name }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The log of an execution, as typed events.
+//!
+//! The target writes [`Record`]s: fixed words whose meaning depends on their kind. This crate is the only one in the
+//! controller that knows that meaning. An [`Entry`] is a record read in place; [`Entry::event`] says what happened, as an
+//! [`Event`] with named fields. Reading a log copies nothing and allocates nothing.
+//!
+//! On top of that are the questions that every analysis asks a log:
+//!
+//! * who a thread is, whatever the schedule: [`FamilyTree`];
+//! * what comes before what: [`VectorClock`], [`ForkJoin`];
+//! * which operations depend on each other: [`Footprint`], the one dependence relation of the controller;
+//! * what has happened so far, up to the order of independent operations: [`Past`], [`History`].
+//!
+//! Must not know plans, schedules to come, analyses, findings or processes. Start at [`Event`], then [`Entry`].
+#![forbid(unsafe_code)]
+
+mod clock;
+mod decode;
+mod encode;
+mod entry;
+mod event;
+mod family;
+mod footprint;
+mod ids;
+mod past;
+
+pub use clock::VectorClock;
+pub use encode::Position;
+pub use entry::{Entry, entries};
+pub use event::{
+    Access, AccessMode, Attempt, Blockage, Event, JoinOutcome, LockMode, OncePhase, RaceAccess, RaceSide,
+    SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
+};
+pub use family::{FamilyTree, ForkJoin};
+pub use footprint::{Footprint, Touch};
+pub use ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId, ThreadPath};
+pub use past::{History, ObjectHasher, Past, mix};
+pub use racehunter_event::{
+    Cause, Escape, File, FileKind, FileOperation, Misuse, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
+    TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at,
+};
