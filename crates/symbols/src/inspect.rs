@@ -1,12 +1,12 @@
 //! Inspects a program before it runs.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use object::elf;
 use object::read::elf::{Dyn as _, ElfFile64, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectSection as _, ReadCache, ReadRef};
+use object::{Endianness, Object as _, ObjectSection as _};
 
 use crate::SymbolsError;
 
@@ -93,37 +93,27 @@ impl fmt::Display for Binary {
 /// When it cannot be read, or when it starts like a program but is damaged. Everything else, such as a script or a
 /// program for another machine, is a [`Kind`].
 pub fn inspect(path: &Path) -> Result<Binary, SymbolsError> {
-    let file = File::open(path).map_err(|source| SymbolsError::Read { path: path.to_path_buf(), source })?;
-    // Only what is looked at is read: programs with debug information are large.
-    let data = ReadCache::new(file);
-    let mut binary =
-        Binary { path: path.to_path_buf(), kind: Kind::NotElf, debug_info: false, identity: String::new() };
-    let head = data.len().and_then(|length| data.read_bytes_at(0, length.min(HEAD))).unwrap_or_default();
-    if !head.starts_with(&elf::ELFMAG) {
-        // What cannot be read, a directory perhaps, is told when all of it is.
-        return identified(binary);
-    }
-    if let Some(machine) = foreign_machine(head) {
-        binary.kind = Kind::Foreign(machine);
-        return identified(binary);
-    }
-    let damaged = |error: object::Error| SymbolsError::Damaged { path: path.to_path_buf(), reason: error.to_string() };
-    let file = ElfFile64::<Endianness, _>::parse(&data).map_err(damaged)?;
-    binary.debug_info = file.section_by_name(".debug_line").is_some_and(|section| section.size() > 0);
-    binary.kind = kind(&file);
-    if let Ok(Some(id)) = file.build_id() {
-        binary.identity = hexadecimal(id);
+    let data = read(path)?;
+    let mut binary = Binary {
+        path: path.to_path_buf(),
+        kind: Kind::NotElf,
+        debug_info: false,
+        identity: hexadecimal(&content_hash(&data).to_be_bytes()),
+    };
+    if !data.starts_with(&elf::ELFMAG) {
         return Ok(binary);
     }
-    identified(binary)
-}
-
-/// Bytes that tell for which machine a program is.
-const HEAD: u64 = 64;
-
-/// A file without a build id is known by all of its contents.
-fn identified(mut binary: Binary) -> Result<Binary, SymbolsError> {
-    binary.identity = hexadecimal(&content_hash(&read(&binary.path)?).to_be_bytes());
+    if let Some(machine) = foreign_machine(&data) {
+        binary.kind = Kind::Foreign(machine);
+        return Ok(binary);
+    }
+    let damaged = |error: object::Error| SymbolsError::Damaged { path: path.to_path_buf(), reason: error.to_string() };
+    let file = ElfFile64::<Endianness>::parse(&*data).map_err(damaged)?;
+    binary.debug_info = file.section_by_name(".debug_line").is_some_and(|section| section.size() > 0);
+    if let Ok(Some(id)) = file.build_id() {
+        binary.identity = hexadecimal(id);
+    }
+    binary.kind = kind(&file);
     Ok(binary)
 }
 
@@ -132,7 +122,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, SymbolsError> {
     fs::read(path).map_err(|source| SymbolsError::Read { path: path.to_path_buf(), source })
 }
 
-fn kind<'data>(file: &ElfFile64<'data, Endianness, impl ReadRef<'data>>) -> Kind {
+fn kind(file: &ElfFile64<'_, Endianness>) -> Kind {
     let endian = file.endian();
     let header = file.elf_header();
     let headers = || file.elf_program_headers().iter();
@@ -150,7 +140,7 @@ fn kind<'data>(file: &ElfFile64<'data, Endianness, impl ReadRef<'data>>) -> Kind
 }
 
 /// A static position-independent program differs from a library by a flag only.
-fn says_program<'data>(file: &ElfFile64<'data, Endianness, impl ReadRef<'data>>) -> bool {
+fn says_program(file: &ElfFile64<'_, Endianness>) -> bool {
     let endian = file.endian();
     file.elf_program_headers()
         .iter()

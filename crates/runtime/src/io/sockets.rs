@@ -260,7 +260,7 @@ unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: u
     }
     let bind = || sys::call(BIND, fd as usize, address as usize, len as usize, 0);
     let is_free = matches!(wanted.family(), INET | INET6) && wanted.port() == 0;
-    let result = if is_free { network::with_port(fd, || bind()) } else { bind() };
+    let result = if is_free { network::with_port(fd, &bind) } else { bind() };
     if result >= 0 {
         note_bound(fd);
         let chosen = match wanted.family() {
