@@ -2,8 +2,9 @@
 //! those of every other execution.
 
 use racehunter_e2e::Workshop;
+use racehunter_event::Kind;
 use racehunter_explore::{
-    Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Tail, Tracked, Variable, Variables,
+    Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, Tracked, Variable, Variables,
 };
 use racehunter_launch::{Limits, Processes, Program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,8 +172,8 @@ fn blocks(execution: &Execution) -> (u64, Vec<u32>, u64) {
     let mut found: BTreeMap<u64, (BTreeSet<u32>, u64)> = BTreeMap::new();
     let mut variables = Variables::default();
     let mut alone = true;
-    for record in &execution.records {
-        let variable = variables.note(execution, record);
+    for (record, entry) in execution.records.iter().zip(execution.entries()) {
+        let variable = variables.note(execution, entry);
         alone &= record.kind != Kind::Create;
         if let Some(Variable::Heap { code, .. }) = variable {
             let (sites, accesses) = found.entry(code).or_default();

@@ -3,7 +3,8 @@
 
 use racehunter_e2e::pair::Pair;
 use racehunter_e2e::{Hunted, Workshop};
-use racehunter_explore::{Descriptor, Executor as _, Kind, Observe, Plan, Wait};
+use racehunter_event::Kind;
+use racehunter_explore::{Descriptor, Executor as _, Observe, Plan, Wait};
 use std::path::Path;
 
 /// The forms of the technique, without a detector where that is a choice.

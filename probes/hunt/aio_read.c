@@ -1,4 +1,4 @@
-//~ about: asynchronous input writes the buffer while it is looked at
+//~ about: asynchronous input writes the buffer while it is read
 //~ revisions: bug fixed
 //~[bug] truth: race exit-status
 //~[bug] want: no-claim

@@ -1,4 +1,4 @@
-//~ about: a relaxed addition by a third thread goes on with a release sequence; a relaxed store does not
+//~ about: a relaxed addition by a third thread continues a release sequence; a relaxed store does not
 //~ revisions: bug fixed
 //~ command: hunt scan
 //~[bug] truth: race

@@ -1,4 +1,4 @@
-//~ about: an atomic byte inside of a word that another thread writes as a whole
+//~ about: an atomic byte inside a word that another thread writes as a whole
 //~ revisions: overlap beside
 //~[overlap] truth: race
 //~[beside] truth: clean

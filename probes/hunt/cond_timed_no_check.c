@@ -1,4 +1,4 @@
-//~ about: a wait with a limit whose result is not looked at
+//~ about: a wait with a limit whose result is ignored
 //~ revisions: blind looks
 //~[blind] truth: assertion
 //~[looks] truth: clean

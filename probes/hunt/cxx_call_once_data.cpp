@@ -1,4 +1,4 @@
-//~ about: what std::call_once has initialised, and who looks at it without
+//~ about: data that std::call_once initialises, and a thread that reads it without
 //~ revisions: around through
 //~[around] truth: race
 //~[through] truth: clean

@@ -1,4 +1,4 @@
-//~ about: a cast looks at the class of an object while another thread destroys it
+//~ about: a cast reads the class of an object while another thread destroys it
 //~ truth: data-race use-after-free crash
 #include <new>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-//~ about: whoever comes first sets the promise; a check does not make that one of two
+//~ about: the first thread sets the promise; a check does not prevent the second
 //~ revisions: bug fixed
 //~[bug] truth: crash
 //~[bug] preemptions: 1

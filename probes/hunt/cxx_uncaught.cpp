@@ -1,4 +1,4 @@
-//~ about: an update is lost, and an exception that nobody catches says so
+//~ about: an update is lost, and an uncaught exception shows it
 //~ truth: crash
 //~ preemptions: 1
 #include <atomic>

@@ -1,4 +1,4 @@
-//~ about: a function that runs after main looks at what a detached thread still writes
+//~ about: a function that runs after main reads what a detached thread still writes
 //~ revisions: destructor atexit fixed
 //~[destructor] truth: race
 //~[atexit] truth: race

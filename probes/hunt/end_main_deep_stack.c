@@ -1,4 +1,4 @@
-//~ about: a large local variable of a thread that is over, far down its stack
+//~ about: a large local variable of an ended thread, far down its stack
 //~ revisions: late ok
 //~[late] truth: use-after-free race crash
 //~[ok] truth: clean

@@ -1,4 +1,4 @@
-//~ about: a function of at_quick_exit and a thread that goes on
+//~ about: a function of at_quick_exit and a thread that continues
 //~ revisions: racy ok
 //~[racy] truth: race
 //~[ok] truth: clean

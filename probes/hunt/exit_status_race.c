@@ -1,4 +1,4 @@
-//~ about: the status is that of whoever calls exit first
+//~ about: the status is that of the thread that calls exit first
 //~ truth: exit-status
 //~ preemptions: 1
 #include <pthread.h>

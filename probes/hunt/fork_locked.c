@@ -1,4 +1,4 @@
-//~ about: fork while another thread has the lock: in the child nobody gives it back
+//~ about: fork while another thread has the lock: in the child it is never released
 //~ revisions: bug fixed
 //~ options: --timeout 2s
 //~[bug] truth: deadlock

@@ -1,4 +1,4 @@
-//~ about: flock keeps descriptions apart: one that is shared excludes nobody
+//~ about: flock excludes other open file descriptions; a shared one excludes no thread
 //~ revisions: bug fixed
 //~[bug] truth: assertion
 //~[bug] preemptions: 1

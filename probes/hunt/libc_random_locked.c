@@ -1,4 +1,4 @@
-//~ about: rand has a lock inside of the GNU C library: no race; but who draws which number depends on the schedule
+//~ about: rand has a lock inside the GNU C library: no race; but which thread draws which number depends on the schedule
 //~ revisions: bug fixed
 //~[bug] truth: assertion
 //~[bug] want: found

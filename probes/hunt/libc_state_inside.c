@@ -1,4 +1,4 @@
-//~ about: two threads use state inside of the C library, without and with a lock
+//~ about: two threads use state inside the C library, without and with a lock
 //~ revisions: strtok strtok_ok environment environment_ok gmtime gmtime_ok ctime ctime_ok drand drand_ok password password_ok readdir readdir_ok table table_ok tree tree_ok letters letters_ok
 //~[strtok] truth: race
 //~[strtok] want: found

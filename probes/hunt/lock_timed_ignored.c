@@ -1,4 +1,4 @@
-//~ about: a lock with a limit of time, and a result that is not looked at
+//~ about: a lock with a time limit, whose result is ignored
 //~ revisions: ignored looks
 //~[ignored] truth: race misuse
 //~[looks] truth: clean

@@ -1,4 +1,4 @@
-//~ about: a lock that is tried, and a result that is not looked at
+//~ about: a lock that is tried, whose result is ignored
 //~ revisions: ignored looks backs
 //~[ignored] truth: race misuse
 //~[looks] truth: clean

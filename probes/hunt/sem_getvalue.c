@@ -1,4 +1,4 @@
-//~ about: the value of a semaphore is looked at, and then it is taken
+//~ about: the value of a semaphore is read, and then it is taken
 //~ truth: assertion
 //~ preemptions: 1
 #include <assert.h>

@@ -1,4 +1,4 @@
-//~ about: a handler that changes errno between a call and the look at it
+//~ about: a handler that changes errno between a call and the check of it
 //~ revisions: bug fixed
 //~[bug] truth: assertion
 //~[fixed] truth: clean

@@ -1,4 +1,4 @@
-//~ about: siglongjmp leaves a section whose lock nobody gives back
+//~ about: siglongjmp leaves a section whose lock is never released
 //~ truth: deadlock misuse
 #include <pthread.h>
 #include <setjmp.h>

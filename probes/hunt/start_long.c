@@ -1,4 +1,4 @@
-//~ about: after a long start, executions go on from one process; what is in the kernel is not copied with it
+//~ about: after a long start, executions continue from one process; what is in the kernel is not copied with it
 //~ revisions: event offset shared
 //~ truth: assertion
 //~ preemptions: 1

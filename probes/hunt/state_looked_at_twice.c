@@ -1,4 +1,4 @@
-//~ about: state that the kernel or the C library keeps is looked at twice, and another thread changes it in between
+//~ about: state of the kernel or the C library is read twice, and another thread changes it in between
 //~ revisions: value flags option name action timer concurrency pages open semaphore key fixed
 //~[value] truth: assertion
 //~[value] want: found

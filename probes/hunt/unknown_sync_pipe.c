@@ -1,4 +1,4 @@
-//~ about: correct in practice: a token goes round in a pipe, and whoever has it may touch the variable
+//~ about: correct in practice: a token circulates in a pipe, and the thread that has it may touch the variable
 //~ revisions: default bounded watchpoint free
 //~[bounded] options: --analysis context-bound
 //~[watchpoint] options: --analysis watchpoint --detector none

@@ -1,4 +1,4 @@
-//~ about: a list of arguments that one thread copies while another one goes on in it
+//~ about: a va_list that one thread copies while another one advances it
 //~ truth: data-race
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-//~ about: correct: three threads and a lock that spins; nobody who is held keeps the others from ending
+//~ about: correct: three threads and a lock that spins; a held thread does not keep the others from ending
 //~ revisions: watchpoint bounded sampling free
 //~[watchpoint] options: --analysis watchpoint
 //~[bounded] options: --analysis watchpoint-bound

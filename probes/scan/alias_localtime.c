@@ -1,4 +1,4 @@
-//~ about: what localtime returns is the same memory for everybody
+//~ about: what localtime returns is the same memory for all threads
 //~ truth: race
 #include <pthread.h>
 #include <time.h>

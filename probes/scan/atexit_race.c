@@ -1,4 +1,4 @@
-//~ about: a function that runs at exit, beside a thread that nobody waits for
+//~ about: a function that runs at exit, beside a thread that is not joined
 //~ truth: race
 #include <pthread.h>
 #include <stdlib.h>

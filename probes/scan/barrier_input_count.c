@@ -1,4 +1,4 @@
-//~ about: a barrier for as many as the program is told
+//~ about: a barrier whose count is an input
 //~ truth: race
 #include <pthread.h>
 #include <stdlib.h>

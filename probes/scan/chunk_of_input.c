@@ -1,4 +1,4 @@
-//~ about: a chunk as long as the program is told, which may be nothing
+//~ about: a chunk whose length is an input, which may be zero
 //~ truth: race
 #include <pthread.h>
 #include <stdatomic.h>

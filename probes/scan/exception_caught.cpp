@@ -1,4 +1,4 @@
-//~ about: an exception leaves a section, and its handler goes on without the lock
+//~ about: an exception leaves a section, and its handler continues without the lock
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[fixed] truth: clean

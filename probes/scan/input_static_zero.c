@@ -1,4 +1,4 @@
-//~ about: a static variable that nobody sets is zero, so there are no threads
+//~ about: a static variable that is never set is zero, so there are no threads
 //~ truth: clean
 #include <pthread.h>
 static int n, parallel;

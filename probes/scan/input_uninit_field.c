@@ -1,4 +1,4 @@
-//~ about: two threads if a field that nobody has set is zero
+//~ about: two threads if an unset field is zero
 //~ truth: race
 #include <pthread.h>
 #include <stdlib.h>

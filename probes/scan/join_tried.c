@@ -1,4 +1,4 @@
-//~ about: pthread_tryjoin_np that is not looked at
+//~ about: pthread_tryjoin_np whose result is ignored
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[fixed] truth: clean

@@ -1,4 +1,4 @@
-//~ about: one bit of a word is the lock, and somebody clears two
+//~ about: one bit of a word is the lock, and a thread clears two
 //~ truth: race
 #include <pthread.h>
 #include <stdatomic.h>

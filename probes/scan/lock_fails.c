@@ -1,4 +1,4 @@
-//~ about: a lock that could not be taken is reported, and the program goes on without it
+//~ about: a lock that could not be taken is reported, and the program continues without it
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[bug] must-not: proved

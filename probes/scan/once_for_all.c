@@ -1,4 +1,4 @@
-//~ about: pthread_once by everybody who reads
+//~ about: pthread_once by every reader
 //~ truth: clean
 #include <pthread.h>
 static pthread_once_t o = PTHREAD_ONCE_INIT;

@@ -1,4 +1,4 @@
-//~ about: the semaphore is raised in a loop that goes on working
+//~ about: the semaphore is posted in a loop that continues to work
 //~ truth: race
 #include <pthread.h>
 #include <semaphore.h>

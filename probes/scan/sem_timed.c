@@ -1,4 +1,4 @@
-//~ about: a wait with a limit that is over
+//~ about: a wait with a limit that has passed
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[fixed] truth: clean

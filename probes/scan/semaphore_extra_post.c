@@ -1,4 +1,4 @@
-//~ about: somebody raises the semaphore who does not have it
+//~ about: a thread posts the semaphore without having it
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[fixed] truth: clean

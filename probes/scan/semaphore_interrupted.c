@@ -1,4 +1,4 @@
-//~ about: sem_trywait that is not looked at
+//~ about: sem_trywait whose result is ignored
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[fixed] truth: clean

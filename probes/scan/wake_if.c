@@ -1,4 +1,4 @@
-//~ about: the condition is looked at once, before the wait
+//~ about: the condition is checked once, before the wait
 //~ revisions: bug fixed
 //~[bug] truth: race
 //~[fixed] truth: clean

@@ -4,7 +4,7 @@
 // variables: 0
 // threads: 3
 //
-// The twin is right because the check is over before the second change starts.
+// The twin is right because the check has ended before the second change starts.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Fixed twin of between_two.c: the check is over before the second change starts.
+// Fixed twin of between_two.c: the check has ended before the second change starts.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// A string that copies when it is written: whoever holds the only reference writes in place. The count is asked for,
+// A string that copies when it is written: the holder of the only reference writes in place. The count is read,
 // then the text is written; a copy that is made between the two sees the text change.
 //
 // preemptions: 2

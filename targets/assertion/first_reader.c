@@ -3,7 +3,7 @@
 //
 // preemptions: 1
 //
-// The twin is right because readers count and take the room under a lock of their own, which the second reader waits
+// The twin is right because readers count and take the room under their own lock, which the second reader waits
 // for.
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-// Fixed twin of first_reader.c: readers count and take the room under a lock of their own, which the second reader
+// Fixed twin of first_reader.c: readers count and take the room under their own lock, which the second reader
 // waits for.
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 //
 // preemptions: 1
 //
-// The twin is right because the reader looks at the pointer again after the announcement, and starts anew if it has
+// The twin is right because the reader checks the pointer again after the announcement, and starts anew if it has
 // changed.
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Fixed twin of hazard_pointer.cpp: the reader looks at the pointer again after the announcement, and starts anew if it
+// Fixed twin of hazard_pointer.cpp: the reader checks the pointer again after the announcement, and starts anew if it
 // has changed.
 
 #include <atomic>

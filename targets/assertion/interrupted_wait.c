@@ -1,4 +1,4 @@
-// A semaphore is waited for, and the result is not looked at. A signal handler ends the wait too early.
+// A semaphore is waited for, and the result is ignored. A signal handler ends the wait too early.
 //
 // preemptions: 1
 //

@@ -1,5 +1,5 @@
 // The second thread relies on the first one not being done. The schedule that shows the opposite is the simplest of all, one
-// thread after the other, but the first one makes half a million accesses of its own before it is done.
+// thread after the other, but the first one makes half a million private accesses before it is done.
 // preemptions: 0
 #include <assert.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because it looks at what `poll` has returned, and asks again.
+// The twin is right because it checks what `poll` has returned, and polls again.
 
 #include <assert.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-// `main` waits for an answer with `poll` and a generous time-out, looks at what `poll` has returned, and asks again.
+// `main` waits for an answer with `poll` and a generous time-out, checks what `poll` has returned, and polls again.
 
 #include <assert.h>
 #include <poll.h>

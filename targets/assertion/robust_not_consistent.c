@@ -1,5 +1,5 @@
-// A thread ends while it holds a robust mutex. Whoever locks it next repairs what it protects, but does not say so, and
-// nobody can lock it any more.
+// A thread ends while it holds a robust mutex. The next owner repairs what it protects, but does not say so, and then
+// no thread can lock it any more.
 //
 // preemptions: 0
 //

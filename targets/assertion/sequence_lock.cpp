@@ -1,4 +1,4 @@
-// The reader of a sequence lock waits until no writer is inside, but does not look at the number again after it has
+// The reader of a sequence lock waits until no writer is inside, but does not check the number again after it has
 // read. A writer who comes meanwhile leaves it with half of the old and half of the new.
 //
 // preemptions: 1

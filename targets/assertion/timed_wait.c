@@ -1,4 +1,4 @@
-// A timed wait decides by its return value instead of by the state. If the time is over while the sender is
+// A timed wait decides by its return value instead of by the state. If the time expires while the sender is
 // already at work under the lock, the message has been delivered and is nevertheless taken for missing.
 //
 // preemptions: 1

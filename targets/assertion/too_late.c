@@ -5,7 +5,7 @@
 // variables: 0
 // threads: 2
 //
-// The twin is right because the check is over before the other thread starts.
+// The twin is right because the check has ended before the other thread starts.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// Fixed twin of too_late.c: the check is over before the other thread starts.
+// Fixed twin of too_late.c: the check has ended before the other thread starts.
 
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // Two threads wait for one ticket. The program takes it for granted that a signal wakes the thread that has waited longest,
-// which nobody promises.
+// which is not guaranteed.
 // preemptions: 2
 #include <assert.h>
 #include <pthread.h>

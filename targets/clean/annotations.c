@@ -1,6 +1,6 @@
 // Says what only its author can know, by the annotations that race detectors have agreed upon: a lock that is made of
 // volatile accesses, a hand-over by a plain flag, a counter that need not be right, memory that is freed when a plain flag
-// says that nobody uses it. Where there is no detector, the
+// says that no thread uses it. Where there is no detector, the
 // annotations do nothing.
 
 #include <pthread.h>
@@ -93,7 +93,7 @@ int main(void) {
     pthread_t worker;
     __tsan_mutex_create((void *)&word, 0);
     AnnotateBenignRaceSized(__FILE__, __LINE__, &hits, sizeof hits, "need not be right");
-    // The flags are told about by the annotations beside them.
+    // The annotations beside them describe the flags.
     AnnotateBenignRaceSized(__FILE__, __LINE__, &is_ready, sizeof is_ready, "annotated");
     AnnotateBenignRaceSized(__FILE__, __LINE__, &was_released, sizeof was_released, "annotated");
     AnnotateBenignRaceSized(__FILE__, __LINE__, &was_noted, sizeof was_noted, "looked at without an annotation");

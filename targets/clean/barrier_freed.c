@@ -1,4 +1,4 @@
-// Whoever comes last to a barrier destroys it and frees it at once. The other one has passed it by then, though it may not
+// The last thread at a barrier destroys it and frees it at once. The other one has passed it by then, though it may not
 // have come back from it yet: the C library waits for that.
 #include <pthread.h>
 #include <stdlib.h>

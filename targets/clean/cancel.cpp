@@ -1,5 +1,5 @@
 // Cancellation ends a wait, runs cleanup handlers and destructors from the inside out, and shows in the result. A thread
-// that does not allow it goes on, and may be over before it is cancelled.
+// that does not allow it continues, and may have ended before it is cancelled.
 
 #include <assert.h>
 #include <pthread.h>

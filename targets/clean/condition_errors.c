@@ -1,4 +1,4 @@
-// Results of condition variables: times that are none, times that are over, clocks that are none.
+// Results of condition variables: invalid times, times that have passed, invalid clocks.
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Two workers share an epoll set. Each connection belongs to whoever was told that it is ready, until that worker arms it
+// Two workers share an epoll set. Each connection belongs to the worker that learned it is ready, until that worker arms it
 // again: what the one has done with it comes before what the other does.
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Threads lock a stream for several lines at a time. Nobody else writes in between, neither with the lock nor without.
+// Threads lock a stream for several lines at a time. No other thread writes in between, neither with the lock nor without.
 
 #include <assert.h>
 #include <pthread.h>

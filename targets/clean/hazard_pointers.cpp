@@ -1,4 +1,4 @@
-// Hazard pointers as they should be: announced, looked at again, and given back only by those who see no announcement.
+// Hazard pointers as they should be: announced, checked again, and freed only by threads that see no announcement.
 // The old node really is freed.
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// A signal ends a long sleep; the sleeper is told how much of it was left, and sleeps on.
+// A signal ends a long sleep; the sleeper learns how much of it was left, and sleeps on.
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Each owner of a shared_ptr reads the object; whoever drops it last destroys it, ordered after all the reads by
+// Each owner of a shared_ptr reads the object; the last owner destroys it, ordered after all the reads by
 // the reference count alone.
 
 #include <atomic>

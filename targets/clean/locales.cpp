@@ -1,4 +1,4 @@
-// Threads copy the global locale, make locales with facets of their own, and format numbers with them.
+// Threads copy the global locale, make locales with their own facets, and format numbers with them.
 
 #include <cassert>
 #include <locale>

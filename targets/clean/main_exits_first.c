@@ -1,4 +1,4 @@
-// Main ends by pthread_exit, and the process goes on until the last thread is done.
+// Main ends by pthread_exit, and the process continues until the last thread is done.
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -56,7 +56,7 @@ static void check_type(int type, int robust, int shared) {
     if (checked)
         assert(pthread_mutex_unlock(&mutex) == EPERM);
     assert(pthread_mutex_consistent(&mutex) == EINVAL);
-    // Nobody looks at the time when the mutex is free.
+    // The time is not checked if the mutex is free.
     assert(pthread_mutex_timedlock(&mutex, &wrong) == 0);
     assert(pthread_mutex_unlock(&mutex) == 0);
     assert(pthread_mutex_timedlock(&mutex, &past) == 0);

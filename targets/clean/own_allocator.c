@@ -1,4 +1,4 @@
-// A program with an allocator of its own, which takes the place of the C library's.
+// A program with its own allocator, which replaces the C library's.
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Each thread has strings, maps, functions and sorted vectors of its own. They share nothing but the allocator.
+// Each thread has strings, maps, functions and sorted vectors of its own. They share only the allocator.
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-// Readers and writers without starvation: everybody passes a turnstile in turn, the first reader locks the writers
+// Readers and writers without starvation: all pass a turnstile in turn, the first reader locks the writers
 // out and the last one lets them in again.
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// A thread ends while it holds a robust mutex: the next owner is told, and says that all is well again, or not.
+// A thread ends while it holds a robust mutex: the next owner is notified, and declares the state consistent again, or not.
 
 #define _GNU_SOURCE
 #include <assert.h>

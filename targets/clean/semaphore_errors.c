@@ -45,7 +45,7 @@ int main(void) {
     assert(FAILS(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &past), ETIMEDOUT));
     assert(FAILS(sem_clockwait(&semaphore, CLOCK_PROCESS_CPUTIME_ID, &past), EINVAL));
     assert(sem_post(&semaphore) == 0);
-    // The time is looked at even when nobody has to wait.
+    // The time is checked even if no thread has to wait.
     assert(FAILS(sem_timedwait(&semaphore, &negative), EINVAL));
     assert(sem_timedwait(&semaphore, &past) == 0 && value() == 0);
     assert(sem_destroy(&semaphore) == 0);
@@ -60,7 +60,7 @@ int main(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, meet, &results[0]);
     meet(&results[1]);
-    // Whoever comes back first may destroy it.
+    // The first thread that returns may destroy it.
     assert(pthread_barrier_destroy(&barrier) == 0);
     pthread_join(thread, NULL);
     assert((results[0] == 0) != (results[1] == 0));

@@ -65,7 +65,7 @@ int main(void) {
     set(SIGUSR2, note, 0);
     assert(raise(SIGUSR1) == 0 && order == 121);
 
-    // What a handler is told.
+    // What a handler receives.
     memset(&with_info, 0, sizeof with_info);
     with_info.sa_sigaction = note_info;
     with_info.sa_flags = SA_SIGINFO;

@@ -1,4 +1,4 @@
-// One thread takes all signals by sigwait; everybody else blocks them. Standard signals that come together are one,
+// One thread takes all signals by sigwait; all others block them. Standard signals that come together are one,
 // queued ones are not.
 
 #include <assert.h>

@@ -1,5 +1,5 @@
 // Threads that start after others have ended get the same stack. Main does not wait for all of them in between, so
-// nothing but the reuse itself orders their locals.
+// only the reuse itself orders their locals.
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-// Locks with time-outs: std::timed_mutex, std::recursive_timed_mutex, std::shared_timed_mutex. Whoever does not get the
-// lock in time does without.
+// Locks with time-outs: std::timed_mutex, std::recursive_timed_mutex, std::shared_timed_mutex. A thread without the
+// lock in time continues without it.
 
 #include <chrono>
 #include <mutex>

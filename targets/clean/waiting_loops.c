@@ -1,4 +1,4 @@
-// Threads that wait for each other in loops: by spinning, by yielding, by sleeping, by waits whose time is over, and for a lock
+// Threads that wait for each other in loops: by spinning, yielding or sleeping, by waits whose time has passed, and for a lock
 // of their own making.
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// Whoever finds something first answers. Two threads can both see that there is no answer yet, and the second answer is
-// an exception that nobody catches.
+// The first thread that finds something answers. Two threads can both see that there is no answer yet, and the second answer is
+// an uncaught exception.
 //
 // preemptions: 1
 //

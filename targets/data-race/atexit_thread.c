@@ -1,5 +1,5 @@
 // A function that runs at exit starts a thread to write the statistics, while another function that runs at exit after
-// it takes them down. Nobody waits for the thread.
+// it takes them down. The thread is not joined.
 //
 // preemptions: 1
 //

@@ -18,7 +18,7 @@ static void *begin(void *unused) {
 static void *compute(void *unused) {
     begin(unused);
     for (;;) {
-        // What the compiler knows nothing about, and nobody else can notice.
+        // Opaque to the compiler, and invisible to other threads.
         __asm__ volatile("");
     }
 }

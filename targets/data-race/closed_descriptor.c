@@ -3,7 +3,7 @@
 //
 // preemptions: 1
 //
-// The twin is right because the descriptor is closed when the writer is over.
+// The twin is right because the descriptor is closed when the writer has ended.
 
 #include <pthread.h>
 #include <stdio.h>

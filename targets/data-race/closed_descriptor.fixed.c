@@ -1,4 +1,4 @@
-// Fixed twin of closed_descriptor.c: the descriptor is closed when the writer is over.
+// Fixed twin of closed_descriptor.c: the descriptor is closed when the writer has ended.
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Figure 3 of the ReConP paper: the second thread reads what the first one wrote last, computes something from it that
-// nobody uses, and writes y, as the first thread did before. The lock around x and z orders the two writes in the
-// schedule that everybody sees first, where the second thread comes last; what was read there does not matter.
+// is not used, and writes y, as the first thread did before. The lock around x and z orders the two writes in the
+// schedule that comes first, where the second thread comes last; what was read there does not matter.
 //
 // preemptions: 0
 //

@@ -1,4 +1,4 @@
-// A detached thread writes its answer into a variable on the stack of main, which looks at it before it waits.
+// A detached thread writes its answer into a variable on the stack of main, which reads it before it waits.
 //
 // preemptions: 1
 //

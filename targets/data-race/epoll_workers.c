@@ -1,4 +1,4 @@
-// A server on sockets with two workers that wait in the same epoll set. Requests are told apart by their sockets; what
+// A server on sockets with two workers that wait in the same epoll set. Requests are distinguished by their sockets; what
 // is counted over all of them is not.
 //
 // preemptions: 0

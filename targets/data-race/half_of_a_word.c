@@ -2,7 +2,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because the halves are in a variable of their own.
+// The twin is right because the halves are in a separate variable.
 
 #include <pthread.h>
 #include <stddef.h>

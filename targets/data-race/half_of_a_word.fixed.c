@@ -1,4 +1,4 @@
-// Fixed twin of half_of_a_word.c: the halves are in a variable of their own.
+// Fixed twin of half_of_a_word.c: the halves are in a separate variable.
 
 #include <pthread.h>
 #include <stddef.h>

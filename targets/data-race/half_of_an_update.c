@@ -3,7 +3,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because main holds the lock during the whole update, as in the paper, so that nobody sees the 0.
+// The twin is right because main holds the lock during the whole update, as in the paper, so that no thread sees the 0.
 
 #include <pthread.h>
 #include <stddef.h>

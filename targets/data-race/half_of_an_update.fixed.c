@@ -1,4 +1,4 @@
-// Fixed twin of half_of_an_update.c: main holds the lock during the whole update, as in the paper, so that nobody sees
+// Fixed twin of half_of_an_update.c: main holds the lock during the whole update, as in the paper, so that no thread sees
 // the 0.
 
 #include <pthread.h>

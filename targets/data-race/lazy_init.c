@@ -1,4 +1,4 @@
-// A table is set up by whoever needs it first, without any synchronisation: two threads may both find it missing.
+// A table is set up by the first thread that needs it, without any synchronisation: two threads may both find it missing.
 //
 // preemptions: 0
 //

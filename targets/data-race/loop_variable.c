@@ -2,7 +2,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because every thread gets a variable of its own.
+// The twin is right because every thread gets its own variable.
 
 #include <pthread.h>
 #include <stddef.h>

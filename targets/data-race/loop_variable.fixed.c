@@ -1,4 +1,4 @@
-// Fixed twin of loop_variable.c: every thread gets a variable of its own.
+// Fixed twin of loop_variable.c: every thread gets its own variable.
 
 #include <pthread.h>
 #include <stddef.h>

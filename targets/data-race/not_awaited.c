@@ -2,7 +2,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because both hold the lock. That nobody waits is no race.
+// The twin is right because both hold the lock. The missing join is not a race.
 
 #include <pthread.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because each thread has a sum of its own, which main adds when the thread has ended.
+// The twin is right because each thread has its own sum, which main adds when the thread has ended.
 
 #include <pthread.h>
 #include <stddef.h>

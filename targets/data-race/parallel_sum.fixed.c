@@ -1,4 +1,4 @@
-// Fixed twin of parallel_sum.c: each thread has a sum of its own, which main adds when the thread has ended.
+// Fixed twin of parallel_sum.c: each thread has its own sum, which main adds when the thread has ended.
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // A message port, as an operating system has it for the threads of a partition: a ring of messages under a lock, which one
 // thread fills, and from which another one waits for as long as it takes. The sender
-// looks at the count before it takes the lock: experiment 3 of the watchpoint paper.
+// reads the count before it takes the lock: experiment 3 of the watchpoint paper.
 //
 // preemptions: 1
 //

@@ -3,7 +3,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because the store releases and the load acquires: whoever sees the flag also sees the payload.
+// The twin is right because the store releases and the load acquires: a thread that sees the flag also sees the payload.
 
 #include <atomic>
 #include <thread>

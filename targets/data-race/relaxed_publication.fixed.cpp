@@ -1,4 +1,4 @@
-// Fixed twin of relaxed_publication.cpp: the store releases and the load acquires: whoever sees the flag also sees
+// Fixed twin of relaxed_publication.cpp: the store releases and the load acquires: a thread that sees the flag also sees
 // the payload.
 
 #include <atomic>

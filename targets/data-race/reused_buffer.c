@@ -1,4 +1,4 @@
-// A reader fills one buffer again and again, while lines that it has handed over are still looked at.
+// A reader refills one buffer while lines that it has handed over are still in use.
 //
 // preemptions: 1
 //

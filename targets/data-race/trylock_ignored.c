@@ -1,4 +1,4 @@
-// A thread tries to take the lock and goes on with the update whether it got it or not.
+// A thread tries to take the lock and continues with the update whether it got it or not.
 //
 // preemptions: 1
 //

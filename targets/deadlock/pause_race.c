@@ -1,4 +1,4 @@
-// A thread looks at a flag and then pauses. The signal that sets the flag can come in between, and the pause never ends.
+// A thread checks a flag and then pauses. The signal that sets the flag can come in between, and the pause never ends.
 //
 // preemptions: 1
 //

@@ -2,7 +2,7 @@
 //
 // preemptions: 1
 //
-// The twin is right because everybody takes the fork with the smaller number first.
+// The twin is right because all take the fork with the smaller number first.
 
 #include <pthread.h>
 

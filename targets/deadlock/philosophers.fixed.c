@@ -1,4 +1,4 @@
-// Fixed twin of philosophers.c: everybody takes the fork with the smaller number first.
+// Fixed twin of philosophers.c: all take the fork with the smaller number first.
 
 #include <pthread.h>
 

@@ -1,9 +1,9 @@
-// A pool's worker looks at the stop flag before it takes the lock. If the pool is shut down between the look and
+// A pool's worker checks the stop flag before it takes the lock. If the pool is shut down between the check and
 // the wait, the wake-up is lost: the worker waits for work, main for the worker.
 //
 // preemptions: 1
 //
-// The twin is right because the flag is looked at under the lock, which the shutdown takes as well.
+// The twin is right because the flag is checked under the lock, which the shutdown takes as well.
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,4 +1,4 @@
-// Fixed twin of pool_shutdown.c: the flag is looked at under the lock, which the shutdown takes as well.
+// Fixed twin of pool_shutdown.c: the flag is checked under the lock, which the shutdown takes as well.
 
 #include <pthread.h>
 #include <semaphore.h>

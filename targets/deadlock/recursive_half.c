@@ -1,4 +1,4 @@
-// A wait gives up a recursive mutex only once, and the thread holds it twice. Nobody can come in to set what it waits
+// A wait releases a recursive mutex only once, and the thread holds it twice. No thread can get in to set what it waits
 // for. If the setter comes first, nothing is wrong.
 //
 // preemptions: 0

@@ -1,4 +1,4 @@
-// A worker sleeps in `poll` on a pipe of its own, by which it is woken to stop. Who stops it saves the byte when the
+// A worker sleeps in `poll` on its own pipe, through which it is woken to stop. Who stops it saves the byte when the
 // worker does not seem to sleep; the worker says so only after it has looked whether it should stop.
 //
 // preemptions: 2

@@ -1,4 +1,4 @@
-// A worker sleeps in `poll` on a pipe of its own, by which it is woken to stop. A byte in the pipe is there whether
+// A worker sleeps in `poll` on its own pipe, through which it is woken to stop. A byte in the pipe is there whether
 // or not the worker sleeps already.
 
 #include <poll.h>

@@ -1,5 +1,5 @@
 // A worker of std::jthread waits for work by a condition variable that knows nothing of the request to stop. If the
-// request comes between its look and its wait, nobody wakes it, and the destructor of the thread waits for ever.
+// request comes between its check and its wait, nothing wakes it, and the destructor of the thread waits for ever.
 //
 // cflags: -std=c++20
 // preemptions: 2

@@ -1,4 +1,4 @@
-// Two locks, taken in opposite orders by two threads, while a timer goes on and on: the process never stands still.
+// Two locks, taken in opposite orders by two threads, while a timer keeps firing: the process never stands still.
 //
 // preemptions: 1
 //

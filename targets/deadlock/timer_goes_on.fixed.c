@@ -1,4 +1,4 @@
-// Two locks, taken in the same order by two threads, while a timer goes on and on.
+// Two locks, taken in the same order by two threads, while a timer keeps firing.
 
 #include <pthread.h>
 #include <signal.h>

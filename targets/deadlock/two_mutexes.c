@@ -1,5 +1,5 @@
 // A condition variable with two mutexes: the one who waits holds another one than the one who signals. So the signal
-// can come between the look at the flag and the wait.
+// can come between the check of the flag and the wait.
 //
 // preemptions: 1
 //

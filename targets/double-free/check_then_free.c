@@ -2,7 +2,7 @@
 //
 // preemptions: 1
 //
-// The twin is right because whoever finds the memory takes it away in the same critical section.
+// The twin is right because the thread that finds the memory takes it in the same critical section.
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Fixed twin of check_then_free.c: whoever finds the memory takes it away in the same critical section.
+// Fixed twin of check_then_free.c: the thread that finds the memory takes it in the same critical section.
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Two owners of an object give it back. Each decrements the count and looks at it again: both can see zero.
+// Two owners of an object release it. Each decrements the count and reads it again: both can see zero.
 //
 // preemptions: 1
 //

@@ -1,4 +1,4 @@
-// A thread that finds nothing to do returns without unlocking. Nobody notices, since main only tries to lock.
+// A thread that finds nothing to do returns without unlocking. It goes unnoticed, since main only tries to lock.
 //
 // preemptions: 1
 //

@@ -2,7 +2,7 @@
 //
 // preemptions: 0
 //
-// The twin is right because nobody detaches the thread.
+// The twin is right because the thread is not detached.
 
 #include <pthread.h>
 #include <stddef.h>

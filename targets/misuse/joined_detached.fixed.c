@@ -1,4 +1,4 @@
-// Fixed twin of joined_detached.c: nobody detaches the thread.
+// Fixed twin of joined_detached.c: the thread is not detached.
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Two threads wait for the same worker. Whoever comes second uses a handle that is not valid any more.
+// Two threads wait for the same worker. The second one uses a handle that is not valid any more.
 //
 // preemptions: 0
 //

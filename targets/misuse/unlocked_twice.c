@@ -1,4 +1,4 @@
-// An early way out unlocks, and so does whoever called.
+// An early return unlocks, and so does the caller.
 //
 // preemptions: 1
 //

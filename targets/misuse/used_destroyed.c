@@ -1,4 +1,4 @@
-// A worker checks whether it should go on, and then locks. In between everything can be taken down.
+// A worker checks whether it should continue, and then locks. In between everything can be torn down.
 //
 // preemptions: 2
 //

@@ -1,4 +1,4 @@
-// A thread tells another one where its result is: in a local variable. The other looks at it, but the thread does not
+// A thread tells another one where its result is: in a local variable. The other reads it, but the thread does not
 // wait for that, and can be over by then.
 //
 // preemptions: 1

@@ -1,8 +1,8 @@
-// A listener is looked up under the lock and called outside of it. Meanwhile it can be removed and deleted.
+// A listener is looked up under the lock and called outside it. Meanwhile it can be removed and deleted.
 //
 // preemptions: 0
 //
-// The twin is right because the caller keeps the listener alive by a reference of its own.
+// The twin is right because the caller keeps the listener alive by its own reference.
 
 #include <memory>
 #include <mutex>

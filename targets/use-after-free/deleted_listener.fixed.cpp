@@ -1,4 +1,4 @@
-// Fixed twin of deleted_listener.cpp: the caller keeps the listener alive by a reference of its own.
+// Fixed twin of deleted_listener.cpp: the caller keeps the listener alive by its own reference.
 
 #include <memory>
 #include <mutex>

@@ -1,5 +1,5 @@
 // A thread takes over the request that it is given, and frees it when it is done. The thread that made it waits for the
-// end and then looks at the request for the answer.
+// end and then reads the answer in the request.
 //
 // preemptions: 0
 //

@@ -1,9 +1,9 @@
-// A thread frees what all threads know, under the lock that everybody takes. Whoever comes after it still finds the
+// A thread frees what all threads know, under the lock that all take. A thread that comes after it still finds the
 // pointer. No two accesses are without order.
 //
 // preemptions: 1
 //
-// The twin is right because the pointer is cleared with the memory, and looked at before it is used.
+// The twin is right because the pointer is cleared with the memory, and checked before it is used.
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Fixed twin of freed_under_lock.c: the pointer is cleared with the memory, and looked at before it is used.
+// Fixed twin of freed_under_lock.c: the pointer is cleared with the memory, and checked before it is used.
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// A worker says that it is done under the lock, and signals when it has given the lock back. Whoever waits can have seen it
+// A worker says that it is done under the lock, and signals after it has released the lock. The waiter can have seen it
 // by then, and have freed the condition variable.
 //
 // preemptions: 0

@@ -1,4 +1,4 @@
-// The last owner of an object frees it inside of the critical section that the object's own lock makes.
+// The last owner of an object frees it inside the critical section of the object's own lock.
 //
 // preemptions: 0
 //

@@ -12,7 +12,8 @@ mod script;
 
 use oracle::{Access, Judgement, judge};
 use racehunter_e2e::{Workshop, root, workshop::text};
-use racehunter_explore::{Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Tail};
+use racehunter_event::Kind;
+use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail};
 use racehunter_launch::{Limits, Processes, Program};
 use script::{Random, Script, random_script};
 use std::collections::HashSet;

@@ -2,8 +2,9 @@
 //!
 //! Unlike the rest this looks behind the command.
 
+use racehunter_event::Kind;
 use racehunter_explore::{
-    Bug, Execution, Executor as _, Kind, Observe, Outcome, Plan, Record, Style, Switch, Tail, shared_sites,
+    Bug, Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Switch, Tail, shared_sites,
 };
 use racehunter_launch::{Backend, Limits, Processes, Program};
 use std::path::PathBuf;

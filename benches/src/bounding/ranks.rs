@@ -133,7 +133,7 @@ fn search(path: &Path, technique: Technique, options: &Options, runs: u64, first
             bail!("nothing was run")
         };
         let mut variables = Variables::default();
-        let known: HashSet<_> = first.records.iter().filter_map(|record| variables.note(&first, record)).collect();
+        let known: HashSet<_> = first.entries().filter_map(|entry| variables.note(&first, entry)).collect();
         (search.threads, search.variables) = (u64::from(first.threads), known.len());
         let budget = Budget { runs: Some(runs), ..Budget::default() };
         let campaign = Campaign::new(technique.portfolio(options), budget, &mut note);

@@ -5,7 +5,7 @@ use racehunter_event::{Cause, Escape, File, Misuse, Touched, Wait};
 
 /// What happened. The thread, the number and the place are in the [`crate::Entry`].
 ///
-/// The first group are *operations*: what the program did, each with a number of its own ([`Event::is_operation`]). The
+/// The first group are *operations*: what the program did, each with a number of its own ([`crate::Entry::is_operation`]). The
 /// second group tells how the scheduler got from one operation to the next. The rest are observations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {

@@ -6,7 +6,7 @@
 
 use std::ffi::CStr;
 
-use racehunter_sight::{Effect, MARK, assembler};
+use racehunter_sight::{ADDRESS_TAKEN, Effect, MARK, assembler};
 use rustc_hash::FxHashMap;
 
 use crate::emit::{Emitter, UNNAMED};
@@ -40,8 +40,25 @@ pub struct Reached {
 pub enum What {
     /// A function, assembler or builtin: its effect, its name, its address where it has one, and two of its arguments.
     Named(Effect, String, Option<Value>, [Option<Value>; 2]),
+    /// A function whose address is taken: its effect, its name, and the address.
+    Taken(Effect, String, Value),
     /// Any function that a pointer may point to.
     Through(Value),
+}
+
+/// Whether a call makes another thread, or the end of this one, call the function that it gets.
+fn calls_later(call: Value) -> bool {
+    const CALLERS: [&str; 8] = [
+        "pthread_create",
+        "thrd_create",
+        "pthread_key_create",
+        "tss_create",
+        "atexit",
+        "at_quick_exit",
+        "on_exit",
+        "pthread_atfork",
+    ];
+    call.callee_function().is_some_and(|callee| CALLERS.contains(&callee.name().as_str()))
 }
 
 /// Whether an instruction uses memory through a pointer into another address space, such as those of the segment
@@ -177,7 +194,9 @@ impl<'a> Lookout<'a> {
                 continue;
             }
             let name = operand.name();
-            let effect = racehunter_sight::of(&name).effect;
+            let known = racehunter_sight::of(&name);
+            let touches = is_call && !known.touches.is_empty() && calls_later(instruction);
+            let effect = if touches { Effect::Memory } else { known.effect };
             // How the table of exceptions is read is the unwinder's business.
             let is_harmless = effect == Effect::None || effect.is_about_files() || self.is_own_number(&name);
             if is_harmless || operand.intrinsic_name().is_some() {
@@ -188,7 +207,7 @@ impl<'a> Lookout<'a> {
                 Some(Opcode::LLVMLandingPad) => None,
                 _ => Some(instruction),
             };
-            let what = What::Named(effect, name, Some(operand), [None, None]);
+            let what = What::Taken(effect, name, operand);
             found.extend(at.map(|at| Reached { at, what }));
         }
     }
@@ -343,6 +362,10 @@ impl Emitter<'_> {
             let at = frame::before_tail_call(reached.at);
             match &reached.what {
                 What::Named(effect, name, function, arguments) => self.named(at, *effect, name, *function, *arguments),
+                What::Taken(effect, name, function) => {
+                    let taken = self.i64(ADDRESS_TAKEN as u64);
+                    self.named(at, *effect, name, Some(*function), [Some(taken), None]);
+                }
                 What::Through(pointer) => self.through(at, *pointer),
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::clock::DETECTS;
 use crate::shadow::{self, Access};
-use crate::sync::{ENOMEM, interpose, objects};
+use crate::sync::{EINVAL, ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
 use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, sys, track, values};
 use racehunter_event::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
@@ -191,6 +191,9 @@ unsafe extern "C" fn allocate_aligned(align: usize, size: usize, code: usize) ->
 }
 
 unsafe extern "C" fn allocate_posix(out: *mut *mut u8, align: usize, size: usize, code: usize) -> i32 {
+    if !align.is_power_of_two() || align < size_of::<usize>() {
+        return EINVAL;
+    }
     let block = begins(__libc_memalign(align, size), size, code);
     if block.is_null() {
         return ENOMEM;

@@ -7,10 +7,10 @@
 use crate::schedule;
 use crate::thread::{LIVE, current};
 use crate::world::{cells, copies, files};
-use crate::{Global, free, log, modules, server};
+use crate::{Global, free, log, modules, outcome, server};
 use core::ffi::{CStr, c_char};
 use racehunter_event::{Escape, Touched};
-use racehunter_sight::{Effect, MARK};
+use racehunter_sight::{ADDRESS_TAKEN, Effect, MARK};
 
 unsafe extern "C" {
     // The linker puts the descriptions of all modules of the executable side by side, and names the ends.
@@ -87,7 +87,7 @@ pub(crate) unsafe extern "C" fn reached(
         let mut touched = Touched::default();
         touched.add(cell, true);
         cells::touch(touched, code);
-    } else if effect.counts_alone() || others_are_there() {
+    } else if effect.counts_alone() || first == ADDRESS_TAKEN || others_are_there() {
         *gate = 1;
         log::escape(Escape::Unseen, code, object, 0);
     }
@@ -109,6 +109,17 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
     }
     *told = (function, code);
     log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+}
+
+/// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. It need
+/// not be instrumented.
+pub(crate) unsafe fn handed(function: usize, code: usize) {
+    if free::is_on() || !schedule::running() || !outcome::in_executable(function) || is_marked(function) {
+        return;
+    }
+    if !hides_nothing(function) {
+        log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+    }
 }
 
 /// Whether the function was reviewed, by the name that the dynamic linker knows.

@@ -90,6 +90,19 @@ unsafe fn nanoseconds(time: *const [i64; 2]) -> u64 {
     if seconds < 0 { 0 } else { (seconds as u64).saturating_mul(SECOND).saturating_add(nanoseconds as u64) }
 }
 
+/// Whether the kernel takes it for a time.
+pub(crate) unsafe fn is_valid(time: *const [i64; 2]) -> bool {
+    let [seconds, nanoseconds] = *time;
+    seconds >= 0 && (0..SECOND as i64).contains(&nanoseconds)
+}
+
+/// Whether there is such a clock. Negative numbers are clocks of other processes and threads.
+pub(crate) const fn is_clock(clock: i32) -> bool {
+    const LAST: i32 = 11;
+    const NONE: i32 = 10;
+    clock <= LAST && clock != NONE
+}
+
 /// An absolute time of a clock as virtual time. Never `u64::MAX`, which means "no deadline".
 pub(crate) unsafe fn deadline(clock: i32, until: *const [i64; 2]) -> u64 {
     of_clock(clock, nanoseconds(until))
@@ -147,6 +160,9 @@ pub(crate) const fn parts(nanoseconds: u64) -> [i64; 2] {
 }
 
 pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
+    if !is_valid(duration) {
+        return fail(EINVAL);
+    }
     let deadline = after(duration);
     if sleep_until(deadline, code) {
         return 0;
@@ -165,7 +181,7 @@ unsafe extern "C" fn clock_nano_sleep(
     code: usize,
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
-    if clock == THREAD_CPU {
+    if clock == THREAD_CPU || !is_clock(clock) || !is_valid(time) {
         return EINVAL;
     }
     let absolute = flags & ABSOLUTE != 0;
@@ -198,8 +214,10 @@ unsafe fn look(clock: i32) -> u64 {
 }
 
 pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], code: usize) -> i32 {
+    if !is_clock(clock) {
+        return fail(EINVAL);
+    }
     let now = look(clock);
-    // Negative numbers are clocks of other processes and threads.
     *time = parts(match clock {
         THREAD_CPU => (*current()).used,
         PROCESS_CPU | ..0 => USED.get(),
@@ -211,6 +229,9 @@ pub(crate) unsafe extern "C" fn get_clock(clock: i32, time: *mut [i64; 2], code:
 
 unsafe extern "C" fn get_time_of_day(time: *mut [i64; 2], _zone: usize, code: usize) -> i32 {
     let now = look(REALTIME);
+    if time.is_null() {
+        return 0;
+    }
     *time = [(now / SECOND) as i64, (now % SECOND) as i64 / 1000];
     hooks::wrote(time as usize, size_of::<[i64; 2]>(), code);
     0

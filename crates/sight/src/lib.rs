@@ -20,6 +20,10 @@ pub mod table;
 /// that calls a function by its address uses them to find out whether it is instrumented.
 pub const MARK: u64 = u64::from_le_bytes([0x0f, 0x1f, 0x84, 0x00, b'R', b'H', b'0', b'1']);
 
+/// Comes with a description in place of an argument: nothing is called yet, but the address of the function is taken, and the function may be
+/// called when other threads are there.
+pub const ADDRESS_TAKEN: usize = 0x7a6b;
+
 /// The section of the descriptions of what is not seen: the number of an [`Effect`], then a name that ends with a zero.
 pub const SECTION: &str = "rh_unseen";
 

@@ -13,9 +13,9 @@ pub struct Budget {
     pub points: Points,
     /// Whether the happens-before detector runs. Without it, accesses that turn out to be shared are not reported.
     pub detect_races: bool,
-    /// Whether what it infers from the order of synchronisation is a race: see [`Plan::infer_races`].
+    /// Whether what it infers from the order of synchronisation is a race: see [`crate::Plan::infer_races`].
     pub infer_races: bool,
-    /// Whether wake-ups of condition variables are choices: see [`Plan::spurious`].
+    /// Whether wake-ups of condition variables are choices: see [`crate::Plan::spurious`].
     pub spurious: bool,
     /// Whether a status or output that depends on the schedule is a bug.
     pub check_output: bool,

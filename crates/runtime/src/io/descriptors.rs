@@ -69,6 +69,23 @@ pub(super) unsafe fn look_up(fd: i32, code: usize) -> Option<Descriptor> {
     channels::of(fd)
 }
 
+/// Which way bytes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    In,
+    Out,
+}
+
+/// Whether bytes can go this way at all. A pipe has two ends, and the wrong one is an error at once.
+pub(super) unsafe fn is_open_for(d: &Descriptor, way: Way) -> bool {
+    const GET_FLAGS: usize = 3;
+    if d.kind != FileKind::Pipe {
+        return true;
+    }
+    let flags = sys::call(sys::FCNTL, d.fd as usize, GET_FLAGS, 0, 0);
+    flags < 0 || flags as i32 & ACCESS != if way == Way::In { WRITE_ONLY } else { 0 }
+}
+
 /// A descriptor is about to be closed, as if it were memory that is written.
 unsafe fn ends(fd: i32, code: usize) {
     if let Some(cell) = descriptor_cell(fd) {

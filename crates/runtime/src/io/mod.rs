@@ -28,7 +28,7 @@ use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, a
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
-use crate::{Global, clock, hooks, log, memory, sys, tsan};
+use crate::{Global, clock, hooks, log, memory, signals, sys, tsan};
 use channels::{ALL, Descriptor};
 use racehunter_event::{Escape, File, FileKind, FileOperation, Kind, Wait};
 
@@ -243,6 +243,30 @@ impl Request {
         }
     }
 
+    /// Makes an attempt at output. If nothing can be read at the other end any more, the kernel sends a signal, which would end the
+    /// process; the program's action for it is taken as for any other signal that it sends to itself.
+    unsafe fn with_pipe_signal<R>(&self, attempt: impl FnOnce() -> R) -> R {
+        const PROCMASK: usize = 14;
+        const TIMEDWAIT: usize = 128;
+        const BLOCK: usize = 0;
+        const SET: usize = 2;
+        const SIGPIPE: i32 = 13;
+        const SIZE: usize = size_of::<u64>();
+        if self.operation != FileOperation::Write || !matches!(self.d.kind, FileKind::Pipe | FileKind::Socket) {
+            return attempt();
+        }
+        let (signal, mut before, at_once) = (1_u64 << (SIGPIPE - 1), 0_u64, [0_u64; 2]);
+        let (set, old) = (&raw const signal as usize, &raw mut before as usize);
+        sys::call(PROCMASK, BLOCK, set, old, SIZE);
+        let result = attempt();
+        let came = sys::call(TIMEDWAIT, set, 0, at_once.as_ptr() as usize, SIZE) == SIGPIPE as isize;
+        sys::call(PROCMASK, SET, old, 0, SIZE);
+        if came {
+            signals::send::to_self(SIGPIPE, self.code);
+        }
+        result
+    }
+
     /// Makes the operation as soon as it is possible.
     pub(crate) unsafe fn perform(&self, events: i16, mut attempt: impl FnMut() -> isize) -> isize {
         descriptors::used(self.d.fd, self.code);
@@ -256,7 +280,7 @@ impl Request {
             if self.operation != FileOperation::Read && self.operation != FileOperation::Accept {
                 sockets::tell(&self.d);
             }
-            let result = attempt();
+            let result = self.with_pipe_signal(&mut attempt);
             self.end(n, result);
             if result != -(EAGAIN as isize) || !self.waits {
                 return result;

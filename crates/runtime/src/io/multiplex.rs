@@ -42,6 +42,8 @@ enum Patience {
     Endless,
 }
 
+const EINVAL: isize = -22;
+
 impl Patience {
     unsafe fn milliseconds(timeout: i32) -> Self {
         match timeout {
@@ -127,6 +129,9 @@ unsafe extern "C" fn poll_until(
     mask: *const u64,
     code: usize,
 ) -> i32 {
+    if !timeout.is_null() && !time::is_valid(timeout) {
+        return finish(EINVAL) as i32;
+    }
     poll_with(entries, count, Patience::duration(timeout), mask, code)
 }
 
@@ -142,6 +147,11 @@ unsafe extern "C" fn poll_until_checked(
 }
 
 unsafe fn poll_with(entries: *mut PollFd, count: usize, patience: Patience, mask: *const u64, code: usize) -> i32 {
+    // The kernel says what is wrong with the list, before anything is read from it.
+    let outright = sys::call(POLL, entries as usize, count, 0, 0);
+    if outright < 0 && outright != -(EINTR as isize) {
+        return finish(outright) as i32;
+    }
     let list = || if count == 0 { &[][..] } else { core::slice::from_raw_parts(entries, count) };
     let (channel, outside, lazy) = channels::survey(list());
     let mut watch = Watch::new(Probe::Poll(entries, count), channel);
@@ -218,6 +228,9 @@ unsafe extern "C" fn select_for(
     timeout: *const [i64; 2],
     code: usize,
 ) -> i32 {
+    if !timeout.is_null() && (*timeout).iter().any(|&part| part < 0) {
+        return finish(EINVAL) as i32;
+    }
     let duration = if timeout.is_null() { [0, 0] } else { [(*timeout)[0], (*timeout)[1] * 1000] };
     let patience = Patience::duration(if timeout.is_null() { core::ptr::null() } else { &raw const duration });
     select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code)
@@ -231,11 +244,13 @@ unsafe extern "C" fn select_until(
     timeout: *const [i64; 2],
     mask: *const u64,
 ) -> i32 {
+    if !timeout.is_null() && !time::is_valid(timeout) {
+        return finish(EINVAL) as i32;
+    }
     select_with(count, [reads, writes, exceptions], Patience::duration(timeout), mask, super::code_of_six())
 }
 
 unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask: *const u64, code: usize) -> i32 {
-    const EINVAL: isize = -22;
     let Ok(count) = usize::try_from(count) else { return finish(EINVAL) as i32 };
     if count > SELECTABLE {
         // More than there is room for here. The kernel waits, or a time-out expires at once.

@@ -32,6 +32,8 @@ const RECVMMSG: usize = 299;
 const SENDMMSG: usize = 307;
 
 const DONT_WAIT: i32 = 0x40;
+/// Urgent data is there or not: the kernel never waits for it.
+const OUT_OF_BAND: i32 = 1;
 const WAIT_ALL: i32 = 0x100;
 const PEEK: i32 = 2;
 const ERROR_QUEUE: i32 = 0x2000;
@@ -322,13 +324,26 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
     finish(result) as i32
 }
 
+unsafe fn has_peer(fd: i32) -> bool {
+    const GETPEERNAME: usize = 52;
+    let (mut address, mut len) = ([0_u8; 128], 128_u32);
+    sys::call(GETPEERNAME, fd as usize, address.as_mut_ptr() as usize, &raw mut len as usize, 0) >= 0
+}
+
+/// A family, and something behind it.
+const LEAST_ADDRESS: u32 = 3;
+
 unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     const EINPROGRESS: isize = -115;
     const REFUSED: isize = -111;
     approach_peer(fd, address as usize, len as usize, code);
-    let Some(d) = descriptors::look_up(fd, code) else {
-        return finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
-    };
+    let call = || finish(sys::call(CONNECT, fd as usize, address as usize, len as usize, 0)) as i32;
+    let Some(d) = descriptors::look_up(fd, code) else { return call() };
+    if type_of(fd) != DATAGRAM && (has_peer(fd) || len < LEAST_ADDRESS) {
+        // The kernel has an error for that.
+        point(code);
+        return call();
+    }
     let waits = !never_waits(fd);
     let listener = Address::copy(address, len);
     let known = channels::find(listener.listener());
@@ -514,7 +529,7 @@ pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Optio
 }
 
 unsafe fn request(d: Descriptor, operation: FileOperation, flags: i32, code: usize) -> Request {
-    let waits = flags & (DONT_WAIT | ERROR_QUEUE) == 0 && !never_waits(d.fd);
+    let waits = flags & (DONT_WAIT | ERROR_QUEUE | OUT_OF_BAND) == 0 && !never_waits(d.fd);
     let deadline = if waits { deadline(&d, operation) } else { None };
     Request { d, operation, code, waits, deadline, cancels: true }
 }

@@ -1,6 +1,7 @@
 //! `read`, `write` and similar functions.
 
 use super::channels::{self, Descriptor};
+use super::descriptors::Way;
 use super::{
     EAGAIN, POLLIN, POLLOUT, PollFd, Request, Watch, descriptors, finish, never_waits, sockets, touch, without_waiting,
 };
@@ -138,6 +139,10 @@ unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Reque
 unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
     let mut call = call;
     let result = match descriptors::look_up(fd, code) {
+        Some(d) if !descriptors::is_open_for(&d, Way::In) => {
+            descriptors::used(fd, code);
+            call()
+        }
         None => {
             descriptors::used(fd, code);
             call()
@@ -212,7 +217,8 @@ pub(crate) unsafe extern "C" fn write_bytes(fd: i32, buffer: usize, len: usize, 
 }
 
 unsafe fn write_from(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
-    let Some(d) = descriptors::look_up(fd, code) else {
+    let open = descriptors::look_up(fd, code).filter(|d| descriptors::is_open_for(d, Way::Out));
+    let Some(d) = open else {
         descriptors::used(fd, code);
         return finish(sys::call(sys::WRITE, fd as usize, buffer, len, 0));
     };
@@ -229,7 +235,7 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
         touch(start, len as isize, Kind::ReadRange, code);
     }
     match descriptors::look_up(fd, code) {
-        Some(d) if (1..=MOST).contains(&count) => {
+        Some(d) if (1..=MOST).contains(&count) && descriptors::is_open_for(&d, Way::Out) => {
             finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))
         }
         _ => {
@@ -265,7 +271,7 @@ pub(super) unsafe fn transfer(request: &Request, mut step: impl FnMut(bool) -> (
             Err(error) => return if total > 0 { total } else { -(error as isize) },
         };
         sockets::tell(&request.d);
-        let (result, done) = step(watch.tried);
+        let (result, done) = request.with_pipe_signal(|| step(watch.tried));
         request.end(n, result);
         if result > 0 {
             total += result;

@@ -4,7 +4,7 @@ use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, send};
 use crate::schedule::point;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::thread::{COUNT, State, thread};
-use crate::{Global, log, outcome, sys};
+use crate::{Global, log, outcome, reach, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
 use racehunter_event::{Escape, Kind};
 
@@ -206,6 +206,7 @@ unsafe fn set_handler(signal: u32, handler: usize, flags: u32, code: usize) -> u
         fail(EINVAL);
         return ERROR;
     }
+    reach::handed(handler, code);
     let n = point(code);
     log::event(Kind::SignalSetup, n, signal as usize, 0, 0);
     let old = of(signal).handler;
@@ -233,6 +234,7 @@ unsafe extern "C" fn set_action(signal: u32, new: *const UserAction, old: *mut U
         mask: (*new).mask[0] & !(STUBBORN | RESERVED),
     });
     if let Some(action) = wanted {
+        reach::handed(action.handler, code);
         let n = point(code);
         log::event(Kind::SignalSetup, n, signal as usize, 0, 0);
         install(signal, action);

@@ -81,6 +81,11 @@ unsafe extern "C" fn set_stack(new: *const Stack, old: *mut Stack, _code: usize)
     let [address, size] = (*t).alternate_stack;
     if !new.is_null() {
         let wanted = &*new;
+        const ON_STACK: i32 = 1;
+        const DISARMED_BY_HANDLERS: i32 = i32::MIN;
+        if !matches!(wanted.flags & !DISARMED_BY_HANDLERS, 0 | ON_STACK | DISABLED) {
+            return fail(EINVAL);
+        }
         if wanted.flags & DISABLED != 0 {
             (*t).alternate_stack = [0; 2];
         } else if wanted.size < LEAST {

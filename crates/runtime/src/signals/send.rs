@@ -363,7 +363,7 @@ unsafe extern "C" fn queue_to_handle(handle: usize, signal: i32, value: usize, c
     to_thread(by_handle(handle), signal, Origin::of_this_process(BY_QUEUE, value), code)
 }
 
-unsafe extern "C" fn to_self(signal: i32, code: usize) -> i32 {
+pub(crate) unsafe extern "C" fn to_self(signal: i32, code: usize) -> i32 {
     match to_thread(Some(current()), signal, Origin::of_this_process(BY_THREAD, 0), code) {
         0 => 0,
         error => fail(error),

@@ -83,7 +83,8 @@ unsafe extern "C" fn yield_now(code: usize) -> i32 {
 }
 
 unsafe extern "C" fn sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
-    time::nano_sleep(duration, left, code)
+    const INVALID: i32 = -2;
+    if time::is_valid(duration) { time::nano_sleep(duration, left, code) } else { INVALID }
 }
 
 unsafe extern "C" fn mutex_init(at: usize, kind: i32, code: usize) -> i32 {

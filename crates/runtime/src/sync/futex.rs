@@ -13,9 +13,21 @@ const CMP_REQUEUE: usize = 4;
 const WAIT_BITSET: usize = 9;
 const WAKE_BITSET: usize = 10;
 const CLOCK_REALTIME_FLAG: usize = 256;
+const EFAULT: i32 = 14;
+const ENOSYS: i32 = 38;
+/// Nothing is ever mapped below.
+const FIRST_PAGE: usize = 4096;
 
 /// `syscall(SYS_futex, word, operation, value, timeout or count, second word, last)`
 pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, code: usize) -> i32 {
+    let is_wait = matches!(b & 0x7f, WAIT | WAIT_BITSET);
+    let has_bits = !matches!(b & 0x7f, WAIT_BITSET | WAKE_BITSET) || f as u32 != 0;
+    if !a.is_multiple_of(4) || !has_bits || is_wait && d != 0 && !time::is_valid(d as *const [i64; 2]) {
+        return fail(EINVAL);
+    }
+    if a < FIRST_PAGE {
+        return fail(EFAULT);
+    }
     match b & 0x7f {
         WAIT => {
             let deadline = (d != 0).then(|| time::after(d as *const [i64; 2]));
@@ -30,7 +42,7 @@ pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f
         WAKE_BITSET => wake(a, c, f as u32, code),
         CMP_REQUEUE if *(a as *const u32) != f as u32 => fail(EAGAIN),
         REQUEUE | CMP_REQUEUE => requeue(a, c, e, d, code),
-        _ => fail(EINVAL),
+        _ => fail(ENOSYS),
     }
 }
 

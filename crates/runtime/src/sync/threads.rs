@@ -13,7 +13,7 @@ use crate::thread::{
     COUNT, CURRENT, INTERNAL, LIVE, State, Thread, any_by_handle, by_handle, current, make_ready, make_unready,
     prepare, thread,
 };
-use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, rust, schedule, time};
+use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, time};
 use core::arch::global_asm;
 use racehunter_event::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
 use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
@@ -129,6 +129,7 @@ pub(super) unsafe extern "C" fn create(
         return EAGAIN;
     }
     let code = cxx::place(code);
+    reach::handed(start, code);
     schedule::starts();
     let n = point(code);
     let t = match make(attributes, start, argument) {

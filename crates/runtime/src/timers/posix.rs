@@ -3,7 +3,7 @@
 use super::{Notice, OF_PROCESS, Setting, delete, existing, make};
 use crate::signals::SIGALRM;
 use crate::sync::{EAGAIN, EINVAL, fail, interpose};
-use crate::{log, sys};
+use crate::{log, sys, time};
 use racehunter_event::Escape;
 
 interpose! {
@@ -33,6 +33,9 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
     const PROCESS_CPU: i32 = 2;
     const THREAD_CPU: i32 = 3;
     const TIMER_CREATE: usize = 222;
+    if !time::is_clock(clock) {
+        return fail(EINVAL);
+    }
     if clock == PROCESS_CPU || clock == THREAD_CPU || clock < 0 {
         // Processor time has no virtual form: the timer counts the only time that there is.
         log::escape(Escape::Unmodelled, code, TIMER_CREATE, clock as u64);

@@ -1,6 +1,6 @@
 //! Files with unique names: `mkstemp` and similar functions.
 //!
-//! In a private [view](super::view) of files the names are the same in every execution; elsewhere they must not be, since other
+//! In a private view of files ([`super::view`]) the names are the same in every execution; elsewhere they must not be, since other
 //! executions may have left theirs.
 
 use super::paths::{self, HERE};

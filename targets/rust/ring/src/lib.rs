@@ -28,7 +28,7 @@ impl<T, const N: usize> Ring<T, N> {
     /// Puts an item, if there is room. For the producer.
     ///
     /// # Errors
-    /// Gives the item back when there is none.
+    /// Returns the item if there is no room.
     pub fn push(&self, item: T) -> Result<(), T> {
         let tail = self.tail.load(Ordering::Relaxed);
         if tail - self.head.load(Ordering::Acquire) == N {
