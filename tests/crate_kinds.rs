@@ -92,19 +92,38 @@ fn a_program_in_c_with_a_library_in_rust_is_hunted_in_as_a_whole() {
     }
 }
 
+/// The message of the panic with which a test says what it has seen.
+fn message(program: &Crate, seed: &str) -> String {
+    let out = format!("out-{seed}");
+    let tested = program.test(&["--runs", "12", "--seed", seed, "--out", &out, "says_what_it_has"], 1);
+    let finding = tested.line("finding", "says_what_it_has");
+    assert_eq!(finding["replayed"], serde_json::json!([5, 5]));
+    finding["message"].as_str().expect("text").to_owned()
+}
+
 /// Keys of hash maps, thread ids, addresses, clocks: an execution can be repeated, in this hunt and in the next.
 #[test]
 fn what_is_chance_elsewhere_is_the_same_in_every_execution() {
     let program = Crate::new(include_str!("programs/rust/determined.rs"));
-    let message = |seed: &str, out: &str| {
-        let tested = program.test(&["--runs", "12", "--seed", seed, "--out", out], 1);
-        let finding = tested.line("finding", "says_what_it_has");
-        assert_eq!(finding["replayed"], serde_json::json!([5, 5]));
-        finding["message"].as_str().expect("text").to_owned()
-    };
-    let said = message("1", "one");
+    let said = message(&program, "1");
     assert!(said.contains("ThreadId(") && said.contains("SystemTime {"), "{said}");
-    assert_eq!(said, message("2", "two"));
+    assert_eq!(said, message(&program, "2"));
+}
+
+/// What tokio draws for `select!`, its clock, and the ports that it gets. What it prints is compared from execution to execution.
+#[test]
+fn tokio_is_the_same_in_every_execution() {
+    let program = Crate::new(include_str!("programs/rust/tokio.rs"));
+    program.workshop.write(
+        "Cargo.toml",
+        "[package]\nname = \"program\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies.tokio]\nversion = \"1\"\n\
+         features = [\"io-util\", \"macros\", \"net\", \"rt-multi-thread\", \"sync\", \"time\"]\n",
+    );
+    let said = message(&program, "1");
+    assert!(said.contains("ms hello at 127.0.0.1:"), "{said}");
+    assert_eq!(said, message(&program, "2"));
+    let tested = program.test(&["--runs", "100", "--check-output", "draws_the_same"], 0);
+    assert!(tested.line("test", "draws_the_same")["threads"].as_u64() > Some(1));
 }
 
 /// Threads are called what the program calls them.

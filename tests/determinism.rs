@@ -5,9 +5,10 @@
 //! Executions from a snapshot are those that run from the start.
 
 use racehunter_e2e::{Hunted, Workshop, root};
-use racehunter_explore::{Executor as _, Outcome, Plan};
+use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, shared_sites};
 use racehunter_launch::{Limits, Processes, Program};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -121,4 +122,104 @@ fn executions_from_a_snapshot_are_those_from_the_start() {
     for execution in processes.run(&[plan.clone(), plan.clone(), plan]).expect("they run") {
         assert_eq!(execution, alone);
     }
+}
+
+/// A start that is long enough to be kept: it computes, allocates and frees, reads its input and prints.
+const START: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static volatile int sink;
+static int shared, *block;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *unused) {
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&lock);
+        shared++, (*block)++;
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+int main(int argc, char **argv) {
+    char word[4];
+    for (int i = 0; i < 5000; i++)
+        sink += i & 1;
+    shared = sink;
+    for (int i = 0; i < 20; i++)
+        free(malloc(100 + i));
+    block = malloc(sizeof *block);
+    *block = shared;
+    if (read(0, word, 3) != 3 || write(1, word, 3) != 3)
+        return 1;
+    if (argc > 1)
+        dup(1);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    if (read(0, word, 3) != 3 || write(1, word, 3) != 3)
+        return 1;
+    free(block);
+    return shared - 2500;
+}
+"#;
+
+/// A process that has got to its first thread is copied for many executions. With call stacks none is: that is the way from the
+/// beginning, with the same plan. Nothing may differ but the stacks.
+#[test]
+fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
+    let workshop = Workshop::new();
+    workshop.write("start.c", START);
+    workshop.write("input", "onetwo");
+    workshop.shell("racehunter-cc -O1 -g -pthread start.c -o program");
+    let walk = |style, seed| Tail::Walk { style, seed };
+    let styles = [Style::Even, Style::Pos, Style::Pct { depth: 3, length: 40 }];
+    let mut tails = vec![Tail::MinSwitches];
+    tails.extend((1..8).flat_map(|seed| styles.map(|style| walk(style, seed))));
+    for argument in [&[][..], &["with a file open"]] {
+        let arguments = argument.iter().map(Into::into).collect();
+        let program = Program { path: workshop.path("program"), arguments, input: Some(workshop.path("input")) };
+        let mut processes = Processes::start(program, Limits::default(), 1).expect("it starts");
+        // What is shared becomes points.
+        let everything = Plan { observe: Observe::Everything, ..Plan::default() };
+        let shared = shared_sites(&processes.run(&[everything]).expect("it runs")[0]);
+        processes.add_points(&shared);
+        processes.run(&[Plan::default()]).expect("it runs");
+        let both = |processes: &mut Processes, plans: &[Plan]| {
+            let with_stacks: Vec<_> = plans.iter().map(|plan| Plan { stacks: true, ..plan.clone() }).collect();
+            let (kept, whole) =
+                (processes.run(plans).expect("they run"), processes.run(&with_stacks).expect("they run"));
+            for (kept, whole) in kept.iter().zip(&whole) {
+                assert_eq!((&kept.outcome, kept.events), (&whole.outcome, whole.events));
+                assert_eq!(kept.outcome, Outcome::Exited(6));
+                assert!(kept.events > 10_000, "the start would not be kept");
+                assert_eq!((&*kept.output, &*whole.output), (&b"onetwo"[..], &b"onetwo"[..]));
+                assert_eq!(bare(kept), bare(whole));
+            }
+            kept
+        };
+        let mut orders = BTreeSet::new();
+        for allocations in [false, true] {
+            let plan = |tail: &Tail| Plan { tail: tail.clone(), allocations, ..Plan::default() };
+            let walks = both(&mut processes, &tails.iter().map(plan).collect::<Vec<_>>());
+            orders.extend(walks.iter().map(|walk| walk.records.iter().map(|record| record.thread).collect::<Vec<_>>()));
+            // Plain accesses before the last switch are only counted.
+            let repeated = walks.iter().map(|walk| {
+                let log_from = walk.switches().last().map_or(0, |switch| switch.at);
+                Plan { log_from, allocations, ..walk.repeat() }
+            });
+            both(&mut processes, &repeated.collect::<Vec<_>>());
+        }
+        assert!(orders.len() > 5, "{} schedules", orders.len());
+    }
+}
+
+/// What was logged, without the call stacks.
+fn bare(execution: &Execution) -> Vec<Record> {
+    execution.records.iter().map(|record| Record { stack: 0, ..*record }).collect()
 }

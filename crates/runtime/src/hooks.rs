@@ -19,7 +19,8 @@ use racehunter_event::{Kind, Record};
 /// Bit of a site's flag byte, in this process only: every access is checked, for watched memory and for held threads.
 pub(crate) const SITE_WATCHED: u8 = 2;
 
-// Bit 0x40 of a flag byte, in this process only: the detector knows the site's code address. The fast paths ignore it.
+/// Bits of a site's flag byte that ask for a closer look: the fast paths do not apply.
+pub(crate) const SITE_LOOK: u8 = 0x1f;
 
 /// Non-zero when branches, calls and function entries are recorded too.
 #[unsafe(no_mangle)]
@@ -171,7 +172,6 @@ macro_rules! plain_hook {
             detect = sym RH_DETECT,
             shadow = sym RH_SHADOW,
             sites = sym RH_SITES,
-            codes = sym shadow::RH_CODES,
             epoch = sym RH_EPOCH,
             family = sym RH_FAMILY,
         );
@@ -205,18 +205,11 @@ macro_rules! part {
     };
 }
 
-// Notes where the site is, once. Uses rcx and rdx.
+// The code address of the site is noted the first time, by the slow path.
 macro_rules! note_code {
     () => {
         "test byte ptr [rsi], 0x40
-         jnz 9f
-         or byte ptr [rsi], 0x40
-         mov ecx, eax
-         and ecx, 0x7fffff
-         mov rdx, [rip + {codes}]
-         lea rdx, [rdx + rcx * 8]
-         mov rcx, [rsp + 24]
-         mov [rdx], rcx"
+         jz 5f"
     };
 }
 

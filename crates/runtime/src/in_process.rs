@@ -6,7 +6,8 @@
 
 use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
 use crate::{
-    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, sync, sys, thread, time, timers,
+    Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, start, sync, sys, thread, time,
+    timers,
 };
 use racehunter_event::control::OUTCOME_EXITED;
 
@@ -51,6 +52,7 @@ unsafe extern "C" fn racehunter_on_start() {
     }
     let first = STAGE.get() == Stage::Outside;
     if first {
+        start::is_over();
         (*server::header()).loops = 1;
         schedule::end();
         STAGE.set(Stage::Preparing((*server::header()).preparatory));

@@ -64,6 +64,8 @@ mod schedule;
 mod server;
 mod shadow;
 mod signals;
+mod sites;
+mod start;
 mod sync;
 mod sys;
 mod thread;

@@ -86,6 +86,39 @@ pub(crate) unsafe fn fork_from(first: u64, count: u64) {
     NEXT.set(NEXT.get().add(count as usize));
 }
 
+/// Bits of `NOTE_` so far.
+pub(crate) fn notes() -> u32 {
+    NOTES.get()
+}
+
+/// The records so far.
+pub(crate) unsafe fn records() -> &'static [Record] {
+    let (first, count) = extent();
+    core::slice::from_raw_parts(server::log_area().add(first as usize), count as usize)
+}
+
+/// Begins the log of the current slot with these records and notes.
+pub(crate) unsafe fn begin_with(records: impl Iterator<Item = Record>, notes: u32) {
+    begin();
+    NOTES.set(notes);
+    records.for_each(|record| _ = append(record));
+}
+
+/// Keeps only some of the records so far. None of them may be about values that are yet to come.
+pub(crate) unsafe fn retain(mut keeps: impl FnMut(&Record) -> bool) {
+    let (first, count) = extent();
+    let from = server::log_area().add(first as usize);
+    NEXT.set(from);
+    CHECKSUM.set(Checksum::default());
+    for i in 0..count as usize {
+        // What is written is never ahead of what is read.
+        let record = *from.add(i);
+        if keeps(&record) {
+            append(record);
+        }
+    }
+}
+
 /// Something that the controller must know about the execution.
 pub(crate) unsafe fn note(bits: u32) {
     NOTES.set(NOTES.get() | bits);
@@ -100,19 +133,25 @@ pub(crate) fn next() -> *mut Record {
 /// Appends a record as it is.
 pub(crate) unsafe fn put(record: Record) {
     values::settle_before(record.index);
-    let next = NEXT.get();
-    if next.is_null() || !schedule::running() {
+    if NEXT.get().is_null() || !schedule::running() || !append(record) {
         return;
     }
+    if track::is_active() && record.kind.is_event() {
+        track::note(&record);
+    }
+}
+
+/// Appends a record to a log that there is. False if it is full.
+#[inline(always)]
+unsafe fn append(record: Record) -> bool {
+    let next = NEXT.get();
     if next >= END.get() && !make_room(next) {
-        return;
+        return false;
     }
     *next = record;
     NEXT.set(next.add(1));
     CHECKSUM.set(CHECKSUM.get().with(&record));
-    if track::is_active() && record.kind.is_event() {
-        track::note(&record);
-    }
+    true
 }
 
 /// Whether an operation need not be logged: if the plan tracks few variables, operations on other locks and atomics

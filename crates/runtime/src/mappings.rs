@@ -114,7 +114,7 @@ unsafe fn is_shared(fd: usize, is_writable: bool, code: usize) {
 /// Memory has no past.
 unsafe fn begins(at: usize, len: usize) {
     objects::forget_range(at, len);
-    shadow::clear(at, len);
+    clear(at, len);
     if schedule::flags() & FLAG_ALLOCATIONS != 0 {
         let (index, thread) = (schedule::now(), CURRENT.get());
         let (object, extra) = (at as u64, len as u64);
@@ -137,12 +137,27 @@ unsafe fn ends(at: usize, len: usize, call: usize, code: usize) {
     objects::forget_range(at, len);
     if detects() && len <= CHECKED {
         if let Some(access) = last_access(code) {
-            shadow::check(at, len, access);
+            if are_pages(at, len) {
+                shadow::each_used(at, len, |at, len| shadow::check(at, len, access));
+            } else {
+                shadow::check(at, len, access);
+            }
         }
     } else {
         is_not_seen(call, code);
     }
-    shadow::clear(at, len);
+    clear(at, len);
+}
+
+const PAGE: usize = 4096;
+
+/// Whether a range consists of whole pages, as the kernel maps them.
+fn are_pages(at: usize, len: usize) -> bool {
+    at.is_multiple_of(PAGE) && len.is_multiple_of(PAGE)
+}
+
+unsafe fn clear(at: usize, len: usize) {
+    if are_pages(at, len) { shadow::clear_pages(at, len) } else { shadow::clear(at, len) }
 }
 
 /// The effects of a system call on memory that others may use are not checked.
@@ -176,8 +191,10 @@ pub(crate) unsafe extern "C" fn remap(
 /// From here on another access to the memory may be the end of the program, which no detector knows.
 pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize, code: usize) -> i32 {
     values::settle();
-    // Memory that no thread has used can be protected: a guard page, before anything is put next to it.
-    if !detects() || len > CHECKED || !shadow::is_untouched(at, len) {
+    // Memory that no thread has used can be protected: a guard page, before anything is put next to it. The kernel protects whole
+    // pages.
+    let whole = len.next_multiple_of(PAGE);
+    if !detects() || len > CHECKED || !are_pages(at, whole) || !shadow::is_untouched(at, whole) {
         is_not_seen(MPROTECT, code);
     }
     let result = sys::call(MPROTECT, at, len, protection, 0);

@@ -3,6 +3,7 @@
 //! Every instrumented instruction has a *site*: a flag byte in its module. Sites are numbered across all modules, the
 //! executable's first, then those of the libraries in the order in which they were loaded.
 
+use crate::sites::NOTED;
 use crate::{Global, server};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_LOUD, SITE_POINT, SITE_QUIET};
@@ -165,6 +166,11 @@ pub(crate) unsafe fn is_instrumented(base: usize) -> bool {
     libraries.iter().any(|sites| sites.loaded && is_there(sites))
 }
 
+/// Number of the executable's own sites.
+pub(crate) unsafe fn own_site_count() -> usize {
+    own_sites().count
+}
+
 /// Number of all sites.
 pub(crate) unsafe fn site_count() -> u32 {
     modules().map(|sites| sites.count as u32).sum()
@@ -210,11 +216,14 @@ pub(crate) unsafe fn load_flags() {
 unsafe fn set_flags(sites: Sites, from: *const u8) {
     for i in 0..sites.count {
         let flags = sites.start.add(i);
-        let (noted, mut wanted) = (*flags & (SITE_HEAD | SITE_QUIET), *from.add(i));
+        let (noted, mut wanted) = (*flags & (SITE_HEAD | SITE_QUIET | NOTED), *from.add(i));
         if noted & SITE_QUIET != 0 && wanted & SITE_LOUD == 0 {
             wanted &= !SITE_POINT;
         }
-        *flags = noted | wanted;
+        // Pages that stay as they are need not be copied by those that are forked.
+        if *flags != noted | wanted {
+            *flags = noted | wanted;
+        }
     }
 }
 
@@ -270,20 +279,57 @@ pub(crate) unsafe fn flag_all(bit: u8) {
     }
 }
 
-/// Temporarily turns off the tracking of plain accesses in this process.
+/// Flag bytes that [`hush`] has changed, and what they were.
+struct Hushed {
+    sites: [(*mut u8, u8); MOST_HUSHED],
+    /// How many there are; more than there is room for if not all of them are known.
+    count: usize,
+}
+
+/// Flag bytes that are remembered, at most.
+const MOST_HUSHED: usize = 2048;
+
+static HUSHED: Global<Hushed> = Global::new(Hushed { sites: [(core::ptr::null_mut(), 0); MOST_HUSHED], count: 0 });
+
+/// Temporarily turns off the tracking of plain accesses in this process. Pages without a point stay untouched: most sites are
+/// in such pages, and a forked process would have to copy them.
 pub(crate) unsafe fn hush() {
+    /// The same flags in eight sites.
+    const WORD: u64 = u64::from_ne_bytes([SITE_POINT | SITE_LOUD; 8]);
+    let hushed = HUSHED.ptr();
+    (*hushed).count = 0;
     for sites in modules().filter(|sites| sites.loaded) {
-        for i in 0..sites.count {
+        let mut i = 0;
+        while i < sites.count {
             let flags = sites.start.add(i);
+            if i + 8 <= sites.count && (flags as *const u64).read_unaligned() & WORD == 0 {
+                i += 8;
+                continue;
+            }
             // For atomic accesses in trusted code it still matters whether they are loud.
             let loud = if *flags & SITE_QUIET == 0 { SITE_LOUD } else { 0 };
-            *flags &= !(SITE_POINT | loud);
+            if *flags & (SITE_POINT | loud) != 0 {
+                if let Some(site) = (*hushed).sites.get_mut((*hushed).count) {
+                    *site = (flags, *flags);
+                }
+                (*hushed).count += 1;
+                *flags &= !(SITE_POINT | loud);
+            }
+            i += 1;
         }
     }
 }
 
 /// Takes that back.
 pub(crate) unsafe fn speak() {
-    load_flags();
-    flag_all(COMMON_BITS.get());
+    let hushed = &*HUSHED.ptr();
+    match hushed.sites.get(..hushed.count) {
+        Some(sites) if COMMON_BITS.get() == 0 && !has_libraries() => {
+            sites.iter().for_each(|&(flags, before)| *flags = before);
+        }
+        _ => {
+            load_flags();
+            flag_all(COMMON_BITS.get());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, constructors, debug, escapes, log, schedule, server, sys, timers, values};
+use crate::{Global, constructors, debug, escapes, log, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_event::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -38,6 +38,7 @@ pub(crate) unsafe fn after_exec() {
 }
 
 unsafe fn write(outcome: u32) {
+    start::is_over();
     let slot = server::slot();
     (*slot).outcome = outcome;
     (*slot).events = schedule::now();

@@ -8,7 +8,7 @@ use crate::sync::{keys, real};
 use crate::thread::{__rh_stack, COUNT, CURRENT, INTERNAL, LIVE, State, make_ready, make_unready, prepare, thread};
 use crate::{
     Global, afterlife, annotations, clock, constructors, fiber, free, hooks, io, kernel, log, modules, outcome, pages,
-    schedule, shadow, sys, time, timers, watchdog,
+    schedule, shadow, sites, start, sys, time, timers, watchdog,
     world::{copies, early, view},
 };
 use core::ffi::c_char;
@@ -81,14 +81,17 @@ pub(crate) fn slot() -> *mut Slot {
     slot_at(SLOT.get())
 }
 
-fn slot_at(index: u32) -> *mut Slot {
+pub(crate) fn slot_at(index: u32) -> *mut Slot {
     (REGION.get().wrapping_add(SLOTS_OFFSET) as *mut Slot).wrapping_add(index as usize)
 }
 
 /// Whether an address is in what the controller and executions share.
 pub(crate) fn is_own_memory(address: usize) -> bool {
     let region = REGION.get() as usize;
-    (region..region + REGION_SIZE).contains(&address) || early::is_own_memory(address)
+    (region..region + REGION_SIZE).contains(&address)
+        || early::is_own_memory(address)
+        || start::is_own_memory(address)
+        || sites::is_own_memory(address)
 }
 
 pub(crate) fn switch_area() -> *const Switch {
@@ -308,6 +311,8 @@ unsafe fn serve() {
     }
     pages::gather();
     early::prepare();
+    start::prepare();
+    sites::prepare();
     answer(0);
     let header = header();
     let input = input_position();
@@ -332,9 +337,14 @@ unsafe fn serve() {
                 (next..(*header).requested).for_each(|i| (*slot_at(i)).state = STATE_NO_ROOM);
                 break;
             }
+            if start::run_some() {
+                continue;
+            }
             (*slot_at(next)).output = output_position();
             set_input(input);
             enter_slot(next);
+            start::expect(slot_at(next));
+            sites::learn();
             let began = sys::monotonic();
             let pid = _Fork();
             if pid == 0 {
@@ -342,11 +352,11 @@ unsafe fn serve() {
                 return;
             }
             (*header).child = pid as u32;
-            reap(pid);
+            let status = start::follow(pid);
             (*header).child = 0;
-            if (*slot_at(next)).state == STATE_NO_ROOM && (*header).next == next + 1 {
-                // It has asked to begin again.
-                (*header).next = next;
+            let Some(status) = status else { continue };
+            status.note();
+            if asks_again(next) {
                 continue;
             }
             if (*slot_at(next)).flags & FLAG_FREE != 0 {
@@ -360,19 +370,19 @@ unsafe fn serve() {
 }
 
 /// Where the program writes next.
-unsafe fn output_position() -> u64 {
+pub(crate) unsafe fn output_position() -> u64 {
     const SEEK_CUR: usize = 1;
     sys::call(sys::LSEEK, 1, 0, SEEK_CUR, 0) as u64
 }
 
 /// How far standard input was read; negative if that cannot be determined.
-unsafe fn input_position() -> isize {
+pub(crate) unsafe fn input_position() -> isize {
     const SEEK_CUR: usize = 1;
     sys::call(sys::LSEEK, 0, 0, SEEK_CUR, 0)
 }
 
 /// Processes share the position of a file: every execution must find it where the first one did.
-unsafe fn set_input(position: isize) {
+pub(crate) unsafe fn set_input(position: isize) {
     if position >= 0 {
         sys::call(sys::LSEEK, 0, position as usize, 0, 0);
     }
@@ -393,18 +403,87 @@ unsafe fn has_room() -> bool {
     used == 0 || used < LOG_RECORDS / 2
 }
 
-/// Waits for a child and stores how it ended in the slot that it ran last.
-unsafe fn reap(pid: i32) {
-    let mut status = 0_i32;
-    // `struct rusage`: user and system time as (seconds, microseconds), then the peak memory in KiB.
-    let mut usage = [0_u64; 18];
+/// How a process ended.
+pub(crate) struct Status {
+    status: i32,
+    /// `struct rusage`: user and system time as (seconds, microseconds), then the peak memory in KiB.
+    usage: [u64; 18],
+}
+
+/// Waits until a child has ended, or has stopped if that is of interest.
+pub(crate) unsafe fn wait_for(pid: i32, or_stopped: bool) -> Status {
     const EINTR: isize = -4;
-    while sys::call(sys::WAIT4, pid as usize, &raw mut status as usize, 0, usage.as_mut_ptr() as usize) == EINTR {}
-    let slot = slot_at((*header()).running.min(SLOTS as u32 - 1));
-    (*slot).status = status;
-    (*slot).end_seal = (*slot).end_seal_of();
-    (*slot).cpu_us = (usage[0] + usage[2]) * 1_000_000 + usage[1] + usage[3];
-    (*slot).max_rss_kib = usage[4];
+    const UNTRACED: usize = 2;
+    let options = if or_stopped { UNTRACED } else { 0 };
+    let mut ended = Status { status: 0, usage: [0; 18] };
+    let (status, usage) = (&raw mut ended.status as usize, &raw mut ended.usage as usize);
+    while sys::call(sys::WAIT4, pid as usize, status, options, usage) == EINTR {}
+    ended
+}
+
+impl Status {
+    pub(crate) fn has_ended(&self) -> bool {
+        self.status & 0xff != 0x7f
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        self.status == 0
+    }
+
+    /// Stores it in the slot that ran last.
+    pub(crate) unsafe fn note(&self) {
+        let slot = slot_at((*header()).running.min(SLOTS as u32 - 1));
+        (*slot).status = self.status;
+        (*slot).end_seal = (*slot).end_seal_of();
+        (*slot).cpu_us = (self.usage[0] + self.usage[2]) * 1_000_000 + self.usage[1] + self.usage[3];
+        (*slot).max_rss_kib = self.usage[4];
+    }
+}
+
+/// Whether the execution that ran last has asked to begin again. If so, its slot is the next one.
+pub(crate) unsafe fn asks_again(index: u32) -> bool {
+    let header = header();
+    let asks = (*slot_at(index)).state == STATE_NO_ROOM && (*header).next == index + 1;
+    if asks {
+        (*header).next = index;
+    }
+    asks
+}
+
+/// The slot that this process was forked for is to run in a copy of it.
+pub(crate) unsafe fn take_back() {
+    (*slot()).notes = 0;
+    (*header()).next = SLOT.get();
+}
+
+/// Whether a slot can run now.
+pub(crate) unsafe fn has_slot(index: u32) -> bool {
+    index < (*header()).requested.min(SLOTS as u32) && has_room()
+}
+
+/// Runs a slot in a copy of this process. Returns true in the copy, and false when the copy has ended.
+pub(crate) unsafe fn run_in_copy(index: u32) -> bool {
+    enter_slot(index);
+    sites::learn();
+    let pid = _Fork();
+    if pid == 0 {
+        begin_copy();
+        return true;
+    }
+    (*header()).child = pid as u32;
+    wait_for(pid, false).note();
+    (*header()).child = 0;
+    false
+}
+
+/// First steps of a process that goes on where another one is.
+unsafe fn begin_copy() {
+    const SET_PARENT_DEATH_SIGNAL: usize = 1;
+    const SIGKILL: usize = 9;
+    sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, SIGKILL, 0, 0);
+    sys::call(sys::SETPGID, 0, 0, 0, 0);
+    kernel::forked();
+    watchdog::start();
 }
 
 /// First steps of a child: it must not outlive the server, and can be killed with all its own children.
@@ -471,7 +550,11 @@ unsafe fn begin_slot() {
     if is_selective() {
         modules::select_sites();
     }
-    hush();
+    HUSHED.set(false);
+    start::begin();
+    if !start::may_stay() {
+        hush();
+    }
     schedule::begin();
 }
 
@@ -483,8 +566,8 @@ pub(crate) fn is_hushed() -> bool {
     HUSHED.get()
 }
 
-/// Plain accesses are only counted up to the event that the plan says, if that is worthwhile.
-unsafe fn hush() {
+/// Plain accesses are only counted up to the event that the plan says, if that is worthwhile. Returns whether it is.
+pub(crate) unsafe fn hush() -> bool {
     /// Fewer events take less time than to set all flags twice.
     const WORTH: u64 = 2000;
     let slot = slot();
@@ -493,6 +576,7 @@ unsafe fn hush() {
     if HUSHED.get() {
         modules::hush();
     }
+    HUSHED.get()
 }
 
 /// From now on they are points again.
@@ -623,6 +707,7 @@ pub(crate) unsafe fn begin_next() {
 /// The program has forked, and this is the new process: it is on its own, with only the thread that forked.
 pub(crate) unsafe fn leave() {
     kernel::forked();
+    start::leave();
     schedule::end();
     log::stop();
     if !REGION.get().is_null() {
@@ -667,11 +752,7 @@ pub(crate) unsafe fn fan_out() -> bool {
         enter_slot(index + copy);
         let pid = _Fork();
         if pid == 0 {
-            const SET_PARENT_DEATH_SIGNAL: usize = 1;
-            sys::call(sys::PRCTL, SET_PARENT_DEATH_SIGNAL, 9, 0, 0);
-            sys::call(sys::SETPGID, 0, 0, 0, 0);
-            kernel::forked();
-            watchdog::start();
+            begin_copy();
             log::fork_from(first, count);
             if (*header()).begun != 0 {
                 (*header()).begun = index + copy + 1;
@@ -679,7 +760,7 @@ pub(crate) unsafe fn fan_out() -> bool {
             return true;
         }
         (*header()).child = pid as u32;
-        reap(pid);
+        wait_for(pid, false).note();
     }
     SLOT.set(index);
     // The server's notes about this process do not concern the last copy.

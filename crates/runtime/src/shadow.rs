@@ -13,7 +13,7 @@
 
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
-use crate::{Global, afterlife, modules, reports, sys};
+use crate::{Global, afterlife, hooks, modules, reports, sites, sys};
 use racehunter_event::Kind;
 
 /// Shadow of 4 bytes.
@@ -154,7 +154,9 @@ unsafe fn site_index(access: &Access) -> usize {
     // Sites of the executable are in one piece, far from everything else that could be a site.
     let offset = (access.site as usize).wrapping_sub(modules::RH_SITES.get() as usize);
     if offset < FIRST_PSEUDO_SITE {
-        *RH_CODES.get().add(offset) = access.code;
+        if *RH_CODES.get().add(offset) != access.code || *access.site & (sites::NOTED | hooks::SITE_LOOK) == 0 {
+            sites::note(offset, access.code);
+        }
         return offset;
     }
     unusual_site_index(access)
@@ -598,11 +600,42 @@ pub(crate) unsafe fn clear(address: usize, len: usize) {
     }
 }
 
-/// Whether the cells of this memory know of no access.
+/// Whether the cells of this memory, which is whole pages, know of no access.
 pub(crate) unsafe fn is_untouched(address: usize, len: usize) -> bool {
-    let start = cell_of(address) as usize;
-    let end = start + ((address & 3) + len).div_ceil(4) * size_of::<Cell>();
-    (start..end).step_by(size_of::<u64>()).all(|word| *(word as *const u64) == 0)
+    let mut is_untouched = true;
+    each_used(address, len, |start, len| {
+        let (first, count) = (cell_of(start) as *const u64, len / 4 * size_of::<Cell>() / size_of::<u64>());
+        is_untouched &= (0..count).all(|word| *first.add(word) == 0);
+    });
+    is_untouched
+}
+
+/// The parts of this memory, which is whole pages, whose cells may know of something: others have no memory yet, and would get
+/// some if they were looked at.
+pub(crate) unsafe fn each_used(address: usize, len: usize, mut part: impl FnMut(usize, usize)) {
+    const MINCORE: usize = 27;
+    const PAGE: usize = 4096;
+    /// Bytes of the program's memory that have a page of cells.
+    const SHARE: usize = PAGE / size_of::<Cell>() * 4;
+    const MOST: usize = 256;
+    let mut at = address;
+    while at < address + len {
+        let pages = (address + len - at).div_ceil(SHARE).min(MOST);
+        let mut there = [1_u8; MOST];
+        sys::call(MINCORE, cell_of(at) as usize, pages * PAGE, there.as_mut_ptr() as usize, 0);
+        for page in (0..pages).filter(|&page| there[page] & 1 != 0) {
+            let start = at + page * SHARE;
+            part(start, SHARE.min(address + len - start));
+        }
+        at += pages * SHARE;
+    }
+}
+
+/// Forgets what the cells of memory know that is whole pages, and gives theirs back.
+pub(crate) unsafe fn clear_pages(address: usize, len: usize) {
+    if DETECTS.get() && len != 0 {
+        sys::discard(cell_of(address) as usize, len / 4 * size_of::<Cell>());
+    }
 }
 
 /// Forgets what the cells of this memory know.

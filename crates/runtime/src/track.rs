@@ -4,7 +4,7 @@
 //! If a plan tracks few variables, each of their bytes has a mark, and the hooks of plain accesses count accesses of
 //! marked memory themselves: see [`RH_LEFT`].
 
-use crate::{Global, arena, log, schedule, server, sys, thread};
+use crate::{Global, arena, log, schedule, server, start, sys, thread};
 use racehunter_event::control::{MOST_TRACKED, Tracked};
 use racehunter_event::{Kind, Record};
 
@@ -207,6 +207,7 @@ unsafe fn add_block(start: usize, size: usize) {
 
 /// A block with this capacity was freed.
 pub(crate) unsafe fn ends(start: usize, room: usize) {
+    start::freed(start, room);
     if !is_active() {
         return;
     }

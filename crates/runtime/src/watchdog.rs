@@ -90,6 +90,20 @@ pub(crate) unsafe fn start() {
         let period = [0, TICK * 1_000_000];
         let times = [period, period];
         sys::call(sys::TIMER_SETTIME, timer as usize, 0, &raw const times as usize, 0);
+        TIMER.set(timer);
+    }
+}
+
+/// The timer of this process.
+#[unsafe(link_section = ".data.racehunter")]
+static TIMER: Global<i32> = Global::new(-1);
+
+/// Takes the timer of this process away.
+pub(crate) unsafe fn stop() {
+    const TIMER_DELETE: usize = 226;
+    if TIMER.get() >= 0 {
+        sys::call(TIMER_DELETE, TIMER.get() as usize, 0, 0, 0);
+        TIMER.set(-1);
     }
 }
 

@@ -260,7 +260,9 @@ unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: u
     if network::binds(fd, wanted.reach()) {
         replaced(fd);
     }
-    let result = sys::call(BIND, fd as usize, address as usize, len as usize, 0);
+    let bind = || sys::call(BIND, fd as usize, address as usize, len as usize, 0);
+    let is_free = matches!(wanted.family(), INET | INET6) && wanted.port() == 0;
+    let result = if is_free { network::with_port(fd, &bind) } else { bind() };
     if result >= 0 {
         note_bound(fd);
         let chosen = match wanted.family() {
@@ -310,7 +312,7 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
     if network::binds(fd, ANY_PORT) {
         replaced(fd);
     }
-    let result = sys::call(LISTEN, fd as usize, backlog as usize, 0, 0);
+    let result = network::with_port(fd, || sys::call(LISTEN, fd as usize, backlog as usize, 0, 0));
     if result >= 0
         && let Some(local) = Address::of(fd, GETSOCKNAME)
     {
@@ -358,7 +360,8 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     let mut result;
     loop {
         channels::tell(door);
-        result = without_waiting(fd, || sys::call(CONNECT, fd as usize, address as usize, len as usize, 0));
+        let connect = || network::with_port(fd, || sys::call(CONNECT, fd as usize, address as usize, len as usize, 0));
+        result = without_waiting(fd, connect);
         request.log(n, result >= 0);
         changed(door);
         if result != -(EAGAIN as isize) || !waits || type_of(fd) == DATAGRAM {

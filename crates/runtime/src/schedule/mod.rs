@@ -18,10 +18,10 @@ pub(crate) use waiting::{
 };
 
 use crate::thread::{CURRENT, READY_COUNT, SUSPENDED, State, current, make_ready, thread};
-use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, time, track, watchdog};
+use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, start, time, track, watchdog};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
-    FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
+    FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
     TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, TURN,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
@@ -175,16 +175,28 @@ unsafe fn announce_threads() {
 unsafe fn take_switches() {
     let plan = PLAN.ptr();
     let slot = server::slot();
-    (*plan).flags = (*slot).flags;
-    (*plan).observe = (*slot).observe;
+    take_observation();
     (*plan).tail_from = (*slot).tail_from;
-    (*plan).log_from = if server::is_hushed() { (*slot).log_from } else { 0 };
     (*plan).fair_limit = (*slot).fair_limit;
     (*plan).max_events = (*slot).max_events;
     (*plan).max_threads = (*slot).max_threads;
     (*plan).snapshot_at = (*slot).snapshot_at;
     (*plan).next = server::switch_area().add((*slot).switches as usize);
     (*plan).end = (*plan).next.add((*slot).switch_count as usize);
+}
+
+/// Takes what is to be logged.
+unsafe fn take_observation() {
+    let (plan, slot) = (PLAN.ptr(), server::slot());
+    (*plan).flags = (*slot).flags | start::more_flags();
+    (*plan).observe = (*slot).observe;
+    (*plan).log_from = if server::is_hushed() { (*slot).log_from } else { 0 };
+}
+
+/// From here on the log has what the plan asks for.
+pub(crate) unsafe fn observes_as_planned() {
+    take_observation();
+    arm();
 }
 
 /// Takes the strategy of the tail.
@@ -516,10 +528,44 @@ fn is_starting() -> bool {
 /// The program is about to create its first thread.
 pub(crate) unsafe fn starts() {
     if is_starting() && running() {
+        start::reached();
         (*PLAN.ptr()).started_at = now();
         server::has_begun();
         arm();
     }
+}
+
+/// Whether no decision was made yet, and the current turn began where it would have under any plan.
+pub(crate) unsafe fn has_decided_nothing() -> bool {
+    let plan = PLAN.ptr();
+    (*plan).decided == 0
+        && (*plan).switches == 0
+        && (*plan).partner_at == 0
+        && (*plan).exhausted == 0
+        && (*plan).turn_began == begin_of_turn()
+}
+
+/// Where the current turn of the only thread began: it gets one turn after another.
+unsafe fn begin_of_turn() -> u64 {
+    now() - now().checked_rem((*PLAN.ptr()).fair_limit).unwrap_or(now())
+}
+
+/// Whether a plan says nothing about the events so far.
+pub(crate) unsafe fn decides_nothing_before(slot: *const Slot) -> bool {
+    let first = server::switch_area().add((*slot).switches as usize);
+    let is_later = |at: u64| at > now();
+    ((*slot).switch_count == 0 || is_later((*first).at)) && ((*slot).snapshot_at == 0 || is_later((*slot).snapshot_at))
+}
+
+/// The plan of the current slot holds from here on. No decision was made before.
+pub(crate) unsafe fn goes_on() {
+    take_switches();
+    take_tail();
+    let plan = PLAN.ptr();
+    begin_turn(begin_of_turn());
+    (*plan).running = true;
+    open();
+    arm();
 }
 
 /// The decision before the counted event `n` of the running thread, which can happen. At a point the strategy may

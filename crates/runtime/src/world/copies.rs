@@ -91,38 +91,57 @@ unsafe fn each_descriptor(mut go_on: impl FnMut(usize) -> bool) -> bool {
 
 /// Whether memory is mapped that copies of the process could change for each other. If that is not known, it is.
 unsafe fn has_shared_memory() -> bool {
+    let mut found = false;
+    let are_listed = each_mapping(|line| {
+        found |= is_shared(line);
+        !found
+    });
+    !are_listed || found
+}
+
+/// Looks at the lines of `/proc/self/maps` until `go_on` says no. False if not all of them are known.
+pub(crate) unsafe fn each_mapping(mut go_on: impl FnMut(&[u8]) -> bool) -> bool {
     const ROOM: usize = 4096;
     let file = sys::call(OPENAT, HERE as isize as usize, c"/proc/self/maps".as_ptr() as usize, 0, 0);
     if file < 0 {
-        return true;
+        return false;
     }
     let mut text = [0_u8; ROOM];
-    let (mut used, mut found) = (0, false);
+    let (mut used, mut are_listed) = (0, true);
     loop {
         let room = &mut text[used..];
         let got = sys::call(sys::READ, file as usize, room.as_mut_ptr() as usize, room.len(), 0);
-        if got <= 0 || found {
+        if got <= 0 {
             break;
         }
         used += got as usize;
         // Whole lines; the rest is processed with the next part.
         let end = text[..used].iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
-        found = end == 0 && used == ROOM || text[..end].split(|&byte| byte == b'\n').any(is_shared);
+        are_listed = end != 0 || used < ROOM;
+        if !are_listed || !text[..end].split(|&byte| byte == b'\n').all(|line| line.is_empty() || go_on(line)) {
+            break;
+        }
         text.copy_within(end..used, 0);
         used -= end;
     }
     sys::call(sys::CLOSE, file as usize, 0, 0, 0);
-    found
+    are_listed
+}
+
+/// What a line of `/proc/self/maps` begins with: the first address, the one behind the last, and the rights.
+pub(crate) fn mapping(line: &[u8]) -> (usize, usize, &[u8]) {
+    let mut words = line.split(|&byte| byte == b' ');
+    let (range, rights) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let number = |digits: &[u8]| {
+        digits.iter().fold(0_usize, |sum, &digit| sum << 4 | char::from(digit).to_digit(16).unwrap_or(0) as usize)
+    };
+    let mut ends = range.split(|&byte| byte == b'-').map(number);
+    (ends.next().unwrap_or(0), ends.next().unwrap_or(0), rights)
 }
 
 /// Whether a line of `/proc/self/maps` describes writable shared memory of the program.
 fn is_shared(line: &[u8]) -> bool {
-    let mut words = line.split(|&byte| byte == b' ');
-    let (range, rights) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let start = range
-        .iter()
-        .take_while(|byte| byte.is_ascii_hexdigit())
-        .fold(0_usize, |sum, &digit| sum << 4 | char::from(digit).to_digit(16).unwrap_or(0) as usize);
+    let (start, _, rights) = mapping(line);
     rights.get(1) == Some(&b'w') && rights.get(3) == Some(&b's') && !server::is_own_memory(start)
 }
 

@@ -212,14 +212,68 @@ unsafe fn moves(fd: i32, reach: Reach) -> bool {
     true
 }
 
+const GETSOCKNAME: usize = 51;
+
+/// The first bytes of the address of a socket: family and port.
+unsafe fn name_of(fd: i32) -> [u8; 4] {
+    let (mut address, mut len) = ([0_u8; 4], 4_u32);
+    sys::call(GETSOCKNAME, fd as usize, address.as_mut_ptr() as usize, &raw mut len as usize, 0);
+    address
+}
+
 /// Whether a socket is already bound, to anything.
 unsafe fn has_address(fd: i32) -> bool {
-    const GETSOCKNAME: usize = 51;
     const FAMILY_ONLY: u32 = 2;
     let (mut address, mut len) = ([0_u8; 128], 128_u32);
     let result = sys::call(GETSOCKNAME, fd as usize, address.as_mut_ptr() as usize, &raw mut len as usize, 0);
     let is_unix = address[0] == 1;
     result < 0 || if is_unix { len > FAMILY_ONLY } else { address[2..4] != [0; 2] }
+}
+
+/// The first port that sockets get which do not say which one they want. Few programs choose one there.
+const FIRST_PORT: u16 = 57_321;
+/// The next one.
+static NEXT_PORT: Global<u16> = Global::new(FIRST_PORT);
+
+/// Makes a call that may have the kernel choose a port for a socket. The kernel would draw one; in a network of its own an
+/// execution gets one after the other, so that they are the same when it is repeated.
+pub(crate) unsafe fn with_port(fd: i32, mut call: impl FnMut() -> isize) -> isize {
+    const IN_USE: isize = -98;
+    const NOT_AVAILABLE: isize = -99;
+    const LAST_PORT: u16 = 60_999;
+    if !matches!(STATE.get(), State::Own { .. } | State::Whole) || has_address(fd) {
+        return call();
+    }
+    while NEXT_PORT.get() <= LAST_PORT {
+        let port = u32::from(NEXT_PORT.get());
+        if !set_ports(fd, port << 16 | port) {
+            break;
+        }
+        let result = call();
+        set_ports(fd, 0);
+        let is_taken = matches!(result, IN_USE | NOT_AVAILABLE);
+        if is_taken || has_port(fd, port) {
+            NEXT_PORT.set(NEXT_PORT.get() + 1);
+        }
+        if !is_taken {
+            return result;
+        }
+    }
+    call()
+}
+
+/// Sets the ports that the kernel chooses from: the lowest, and the highest in the upper half; all of them for 0. Older kernels
+/// do not know how.
+unsafe fn set_ports(fd: i32, range: u32) -> bool {
+    const IP: usize = 0;
+    const LOCAL_PORT_RANGE: usize = 51;
+    sys::call6(SETSOCKOPT, fd as usize, IP, LOCAL_PORT_RANGE, &raw const range as usize, 4, 0) == 0
+}
+
+/// Whether a socket of the internet has this port.
+unsafe fn has_port(fd: i32, port: u32) -> bool {
+    let address = name_of(fd);
+    u32::from(u16::from_be_bytes([address[2], address[3]])) == port
 }
 
 /// What the helper does.

@@ -114,7 +114,7 @@ impl Drop for Place {
     }
 }
 
-pub(super) const OPENAT: usize = 257;
+pub(crate) const OPENAT: usize = 257;
 pub(super) const CLOSE_ON_EXEC: usize = 0o200_0000;
 pub(super) const REGULAR: u32 = 0o100_000;
 pub(super) const DIRECTORY: u32 = 0o040_000;
