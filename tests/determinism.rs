@@ -205,7 +205,7 @@ fn executions_from_a_start_that_was_kept_are_those_from_the_beginning() {
         };
         let mut orders = BTreeSet::new();
         for allocations in [false, true] {
-            let plan = |tail: &Tail| Plan { tail: tail.clone(), allocations, ..Plan::default() };
+            let plan = |tail: &Tail| Plan { tail: *tail, allocations, ..Plan::default() };
             let walks = both(&mut processes, &tails.iter().map(plan).collect::<Vec<_>>());
             orders.extend(walks.iter().map(|walk| walk.records.iter().map(|record| record.thread).collect::<Vec<_>>()));
             // Plain accesses before the last switch are only counted.

@@ -352,7 +352,7 @@ unsafe fn restore() {
         match record.kind {
             Kind::Allocated => _ = track::begins(record.object as usize, record.extra as usize, record.code as usize),
             Kind::Free if record.reserved == FREED => track::ends(record.object as usize, record.extra as usize),
-            kind if kind.is_event() && track::has_wishes() && is_wanted(record) => schedule::performed(record),
+            kind if kind.is_event() && track::has_constraints() && is_wanted(record) => schedule::performed(record),
             _ => {}
         }
     }

@@ -389,6 +389,11 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     }
     if result == EINPROGRESS && waits {
         result = await_connection(fd, &request);
+        if result == 0 {
+            // The first call after the connection is made takes note of it, and only further ones are errors. That was the
+            // program's own.
+            without_waiting(fd, || sys::call(CONNECT, fd as usize, address as usize, len as usize, 0));
+        }
         if result == REFUSED {
             network::refused(listener.reach());
         }

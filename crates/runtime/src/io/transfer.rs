@@ -121,6 +121,9 @@ unsafe extern "C" fn write_back_data(fd: i32, code: usize) -> i32 {
     if cancel::acts_at(code) { -1 } else { finish(sys::call(FDATASYNC, fd as usize, 0, 0, 0)) as i32 }
 }
 
+/// The kernel takes no more pieces in one call.
+const MOST_PIECES: usize = 1024;
+
 /// `struct iovec`
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -136,10 +139,11 @@ unsafe fn request(d: Descriptor, operation: FileOperation, code: usize) -> Reque
 }
 
 /// Input by a call that gets something as soon as there is something.
-unsafe fn input(fd: i32, code: usize, call: impl FnMut() -> isize) -> isize {
+unsafe fn input(fd: i32, len: usize, code: usize, call: impl FnMut() -> isize) -> isize {
     let mut call = call;
     let result = match descriptors::look_up(fd, code) {
-        Some(d) if !descriptors::is_open_for(&d, Way::In) => {
+        // A pipe gives nothing at once to a thread that asks for nothing.
+        Some(d) if d.kind == FileKind::Pipe && len == 0 || !descriptors::is_open_for(&d, Way::In) => {
             descriptors::used(fd, code);
             call()
         }
@@ -168,12 +172,7 @@ unsafe fn read_into(fd: i32, buffer: usize, len: usize, code: usize) -> isize {
         return len as isize;
     }
     let call = || sys::call(sys::READ, fd as usize, buffer, len, 0);
-    // A pipe or socket gives nothing at once to a thread that asks for nothing.
-    if len == 0 && descriptors::look_up(fd, code).is_some_and(|d| d.kind == FileKind::Pipe) {
-        descriptors::used(fd, code);
-        return finish(call());
-    }
-    input(fd, code, call)
+    input(fd, len, code, call)
 }
 
 unsafe extern "C" fn read_checked(fd: i32, buffer: usize, len: usize, _room: usize, code: usize) -> isize {
@@ -184,7 +183,8 @@ unsafe extern "C" fn read_pieces(fd: i32, pieces: *const Piece, count: usize, co
     if cancel::acts_at(code) {
         return -1;
     }
-    let result = input(fd, code, || sys::call(READV, fd as usize, pieces as usize, count, 0));
+    let len = (0..count.min(MOST_PIECES)).map(|piece| (*pieces.add(piece)).len).sum();
+    let result = input(fd, len, code, || sys::call(READV, fd as usize, pieces as usize, count, 0));
     let mut left = result.max(0) as usize;
     for piece in 0..if left > 0 { count } else { 0 } {
         let Piece { start, len } = *pieces.add(piece);
@@ -229,7 +229,7 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
     if cancel::acts_at(code) {
         return -1;
     }
-    const MOST: i32 = 1024;
+    const MOST: i32 = MOST_PIECES as i32;
     for piece in 0..count.clamp(0, MOST) as usize {
         let Piece { start, len } = *pieces.add(piece);
         touch(start, len as isize, Kind::ReadRange, code);
