@@ -7,10 +7,12 @@
 //! A thread that is about to perform an operation that others can make impossible says so in `pending`. Code that
 //! changes such an object calls [`refresh`], so that the set of ready threads is exact at every decision.
 
+mod beginning;
 mod choice;
 pub(crate) mod spin;
 mod waiting;
 
+pub(crate) use beginning::observes_as_planned;
 pub(crate) use choice::chooses_wakeups;
 pub(crate) use waiting::{
     BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, acquire_point, await_object, log_state, redirect,
@@ -19,13 +21,13 @@ pub(crate) use waiting::{
 
 use crate::thread::{CURRENT, READY_COUNT, SUSPENDED, State, current, make_ready, thread};
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, start, time, track, watchdog};
+use beginning::{announce_threads, take_switches, take_tail};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_event::control::{
-    FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT,
-    TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM, TURN,
+    FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN,
 };
 use racehunter_event::{Cause, Kind, Record, Switch};
-use racehunter_walk::{Done, GatedPlace, ReadConstraint, Style, Walk};
+use racehunter_walk::{Done, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
 #[unsafe(no_mangle)]
@@ -150,86 +152,6 @@ pub(crate) unsafe fn begin() {
     RH_BUDGET.set(0);
     announce_threads();
     arm();
-}
-
-/// Threads that static constructors have created exist from the first event on, in any state.
-unsafe fn announce_threads() {
-    if crate::thread::COUNT.get() > 1 {
-        // What they did before was not observed.
-        log::escape(racehunter_event::Escape::Threads, 0, 0, 0);
-    }
-    for number in 1..crate::thread::COUNT.get() {
-        let t = thread(number);
-        let (object, extra) = (u64::from(number), log::relative((*t).start));
-        log::put(Record { object, extra, thread: (*t).parent, kind: Kind::Create, ..Record::default() });
-        match (*t).state {
-            State::Blocked => log_state(t, Kind::Blocked, 0),
-            State::Suspended => log_state(t, Kind::Suspended, 0),
-            State::Done => log::put(Record { thread: number, kind: Kind::Exit, ..Record::default() }),
-            _ => {}
-        }
-    }
-}
-
-/// Takes what may differ between the slots that continue from one snapshot.
-unsafe fn take_switches() {
-    let plan = PLAN.ptr();
-    let slot = server::slot();
-    take_observation();
-    (*plan).tail_from = (*slot).tail_from;
-    (*plan).fair_limit = (*slot).fair_limit;
-    (*plan).max_events = (*slot).max_events;
-    (*plan).max_threads = (*slot).max_threads;
-    (*plan).snapshot_at = (*slot).snapshot_at;
-    (*plan).next = server::switch_area().add((*slot).switches as usize);
-    (*plan).end = (*plan).next.add((*slot).switch_count as usize);
-}
-
-/// Takes what is to be logged.
-unsafe fn take_observation() {
-    let (plan, slot) = (PLAN.ptr(), server::slot());
-    (*plan).flags = (*slot).flags | start::more_flags();
-    (*plan).observe = (*slot).observe;
-    (*plan).log_from = if server::is_hushed() { (*slot).log_from } else { 0 };
-}
-
-/// From here on the log has what the plan asks for.
-pub(crate) unsafe fn observes_as_planned() {
-    take_observation();
-    arm();
-}
-
-/// Takes the strategy of the tail.
-unsafe fn take_tail() {
-    let slot = server::slot();
-    (*PLAN.ptr()).tail = (*slot).tail;
-    let style = match (*slot).tail {
-        TAIL_PCT => Style::Pct { depth: (*slot).depth, length: (*slot).length },
-        TAIL_PCT_VARIABLES => Style::PctVariables { depth: (*slot).depth, length: (*slot).length },
-        TAIL_ORDER => Style::Order { changed: (*slot).changed, count: (*slot).changed_count },
-        TAIL_POS => Style::Pos,
-        TAIL_UNIFORM => Style::Uniform,
-        TAIL_GUIDED => Style::Guided,
-        TAIL_RANDOM => Style::Even,
-        _ => return,
-    };
-    let walk = WALK.ptr();
-    (*walk).begin(style, (*slot).seed);
-    for weight in (*slot).weights.into_iter().take_while(|weight| weight.path != 0) {
-        (*walk).weigh(weight.path, weight.accesses);
-    }
-    for constraint in (*slot).constraints.iter().take_while(|constraint| constraint.reader != 0) {
-        let place = |[code, gate]: [u64; 2]| GatedPlace { code, gate };
-        let (read, rivals, skip) = (place(constraint.read), constraint.rivals.map(place), constraint.skip as u32);
-        (*walk).constrain(ReadConstraint {
-            reader: constraint.reader,
-            read,
-            object: constraint.object,
-            skip,
-            write: constraint.write,
-            rivals,
-        });
-    }
 }
 
 /// Threads that there can be.
