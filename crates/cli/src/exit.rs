@@ -84,7 +84,7 @@ pub fn advise(message: impl Into<String>, help: impl Into<String>) -> anyhow::Er
     Advice { message: message.into(), help: help.into() }.into()
 }
 
-/// Whether nobody reads the results any more.
+/// Whether the reader of the results has gone away.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let is_it = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().filter_map(|cause| cause.downcast_ref()).any(is_it)

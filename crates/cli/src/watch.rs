@@ -29,7 +29,7 @@ pub struct HuntWatch<'a> {
 const EVERY: Duration = Duration::from_secs(5);
 
 impl<'a> HuntWatch<'a> {
-    /// Follows a hunt of at most so many executions, if that is known.
+    /// Follows a hunt. `most` is the largest number of executions, if it is known.
     pub fn new(arguments: &'a Hunt, jobs: usize, budget: Option<u64>, reporter: Reporter<Stdout>) -> Self {
         let bar = (!arguments.quiet && io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::with_draw_target(budget, ProgressDrawTarget::stderr());
@@ -152,7 +152,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Follows work whose progress is told every few seconds.
+    /// Follows work that reports its progress every few seconds.
     pub fn new(voice: Voice) -> Self {
         Self { voice, pace: voice.progress(), backend: String::new() }
     }

@@ -50,7 +50,7 @@ pub struct Finding {
     /// A race: both threads stood right before their accesses at the same time, and in every replay that confirmed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub met: bool,
-    /// Why the user does not want to hear of it, if so: it is told, and does not count.
+    /// Why the user suppresses it, if so: it is reported, and does not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppressed: Option<String>,
 }
@@ -244,7 +244,7 @@ pub struct Schedule {
     /// Whether wake-ups of condition variables are among the choices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spurious: bool,
-    /// Where the execution is stopped, if it does not end by itself: after so many events.
+    /// Where the execution is stopped, if it does not end by itself: the number of events after which that happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_after: Option<u64>,
     /// Accesses at which a thread is held until another one is about to make a conflicting one; none, or two.

@@ -91,11 +91,11 @@ mod tests {
         let began = Instant::now();
         let now = Arc::new(Mutex::new(began));
         let hands = Arc::clone(&now);
-        (Clock::new(move || *hands.lock().expect("nobody panics")), now, began)
+        (Clock::new(move || *hands.lock().expect("the lock is not poisoned")), now, began)
     }
 
     fn after(now: &Mutex<Instant>, time: Duration) {
-        *now.lock().expect("nobody panics") += time;
+        *now.lock().expect("the lock is not poisoned") += time;
     }
 
     #[test]

@@ -112,7 +112,7 @@ struct Read {
 
 /// What the thread that analyses sends.
 enum Message {
-    /// The program was built, and has so many modules.
+    /// The program was built; the number of its modules.
     Built(u64),
     /// It was analysed.
     Done(Box<Result<Read, Error>>),

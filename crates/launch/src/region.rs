@@ -214,7 +214,7 @@ impl Region {
             .collect()
     }
 
-    /// Whether so many more switches fit.
+    /// Whether this number of further switches fits.
     pub(crate) fn has_room(&self, switches: usize) -> bool {
         self.written.switches.len() + switches <= SWITCHES
     }
@@ -380,7 +380,7 @@ impl Region {
     }
 }
 
-/// A file that goes when nobody has it open any more.
+/// A file that the kernel removes when no process has it open any more.
 fn nameless_file(directory: &Path) -> io::Result<File> {
     let file = File::options().read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE).open(directory)?;
     // A disk that is full would end the program in the middle of its log.

@@ -133,7 +133,7 @@ pub(crate) const NO_BACKTRACES: [(&str, &str); 2] = [("RUST_BACKTRACE", "0"), ("
 
 /// How often a running execution is looked at.
 const TICK: Duration = Duration::from_millis(20);
-/// In so many of these looks, one is at everything that the program could have overwritten.
+/// One in this number of checks covers everything that the program could have overwritten.
 const LOOKS: u32 = 5;
 /// Time in which a program has to come to `main`.
 const PATIENCE: Duration = Duration::from_secs(20);

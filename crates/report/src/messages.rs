@@ -89,7 +89,7 @@ pub fn exit_status(status: i32, depends: bool) -> String {
     format!("the program ends with status {status}{depends}")
 }
 
-/// A status that has nothing to do with the schedule, as far as so many executions tell.
+/// A status that does not depend on the schedule, as far as the executions so far show.
 #[must_use]
 pub fn every_schedule(status: i32, executions: u64) -> String {
     format!("every schedule ends with status {status}: {executions} of {executions} executions")

@@ -95,7 +95,7 @@ struct FindingLine<'a> {
     stage: &'static str,
     /// Numbers of the events that make it up.
     events: &'a [u32],
-    /// The reordering: so many events of the trace as they were, then these.
+    /// The reordering: the length of the unchanged prefix of the trace, then these events.
     frozen: u32,
     tail: &'a [u32],
     /// Why the program did not show it, when it was tried.

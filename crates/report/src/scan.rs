@@ -51,7 +51,7 @@ impl Tier {
 pub struct Verdict {
     /// What is said.
     pub word: Word,
-    /// Who says it; nobody says that it is not known.
+    /// Which tier decided; absent if the verdict is `unknown`.
     pub tier: Option<Tier>,
     /// Why.
     pub why: String,

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Verdict {
     /// `race-free`, `race` or `unknown`.
     pub word: &'static str,
-    /// Who says it; nobody says that it is not known.
+    /// Which tier decided; absent if the verdict is `unknown`.
     pub tier: Option<&'static str>,
     /// Why.
     pub why: String,

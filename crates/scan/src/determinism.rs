@@ -46,7 +46,7 @@ const SAME: [&str; 32] = [
     "__VERIFIER_atomic_end",
 ];
 
-/// The same for functions that may fail, as long as nobody asks whether they did.
+/// The same for functions that may fail, as long as the program does not check whether they did.
 const SAME_IF_UNASKED: [&str; 25] = [
     "pthread_mutex_lock",
     "pthread_spin_lock",
@@ -102,7 +102,7 @@ pub fn why_open(points_to: &PointsTo<'_>) -> Option<String> {
     })
 }
 
-/// Whether the program waits for conditions: wake-ups that nobody has asked for must be tried, too.
+/// Whether the program waits for conditions: spurious wake-ups must be tried, too.
 pub fn waits(points_to: &PointsTo<'_>) -> bool {
     let mut names = points_to.instances.iter().flat_map(|instance| instance.outside.values().flatten());
     names.any(|name| matches!(points_to.models.of(name), Some(Model::Wait(_))))

@@ -4,8 +4,8 @@
 //! optimiser. The analysis is thread-modular: it looks at one thread at a time, and combines the threads by what each of them can
 //! reach, which locks it holds there (its *lockset*), and which threads *may happen in parallel*.
 //!
-//! 1. [`program`] links the modules; [`models`] says what functions outside of the program do; [`cfg`] has control flow.
-//! 2. [`pointer`] is the points-to analysis, context-sensitive in calls and in the places that create threads.
+//! 1. [`program`] links the modules; [`models`] says what functions outside of the program do; [`mod@cfg`] has control flow.
+//! 2. [`mod@pointer`] is the points-to analysis, context-sensitive in calls and in the places that create threads.
 //! 3. [`solver`] computes a state for each point of each thread, until a fixed point: locksets ([`locks`]), active threads
 //!    ([`threads`]), events that order accesses ([`order`]), constants, and values of variables under global invariants.
 //! 4. [`ranges`] bounds numbers, by intervals with widening: which elements of an array a thread touches, and which branches are never taken.

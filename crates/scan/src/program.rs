@@ -183,7 +183,7 @@ impl Program {
                         entity
                     }
                 },
-                // Resolved below; a broken alias is a function that nobody knows.
+                // Resolved below; a broken alias is an unknown function.
                 ir::SymbolKind::Alias { .. } => Entity::Outside(symbol.name.clone()),
             };
             table.push((entity, 0));

@@ -42,7 +42,7 @@ const FIRST_SHARE: Duration = Duration::from_millis(250);
 const THREADS: u32 = 40;
 /// Events of one execution, at most; fewer where inputs are tried, because some of them make programs run for ever.
 const EVENTS: u64 = 200_000;
-/// In turns, after so many sets: most races need few, and programs that run for ever are executed more often then.
+/// How many sets are tried in turn: most races need few, and programs that run for ever are then executed more often.
 const EVENTS_WITH_INPUTS: [u64; 2] = [20_000, 2_000];
 const SETS_ALIKE: u32 = 4;
 

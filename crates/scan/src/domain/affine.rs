@@ -25,7 +25,7 @@ impl Affine {
         Self { times: 0, rest }
     }
 
-    /// Any of so many bits.
+    /// Any number of `bits` bits.
     pub const fn any(bits: u32) -> Self {
         Self::of(Interval::all(bits))
     }
@@ -70,7 +70,7 @@ impl Affine {
         Self::of(self.flat(span).widen(other.flat(span), thresholds, bits))
     }
 
-    /// What an operator makes of two numbers of so many bits.
+    /// What an operator makes of two numbers of `bits` bits.
     #[must_use]
     pub fn compute(self, operator: BinaryOperator, other: Self, span: Interval, bits: u32) -> Self {
         if self.times == 0 && other.times == 0 {

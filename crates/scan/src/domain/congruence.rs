@@ -62,12 +62,12 @@ impl Congruence {
         Self::strided(self.at, gcd(gcd(self.stride, other.stride), distance))
     }
 
-    /// Whether ranges of so many bytes at different offsets of the set have no byte in common.
+    /// Whether ranges of this number of bytes at different offsets of the set have no byte in common.
     pub fn is_apart(self, bytes: u64) -> bool {
         self.stride == 0 || self.stride >= bytes
     }
 
-    /// Whether ranges of so many bytes at these offsets can have a byte in common.
+    /// Whether ranges of this number of bytes at these offsets can have a byte in common.
     pub fn overlaps(self, bytes: u64, other: Self, other_bytes: u64) -> bool {
         let step = gcd(self.stride, other.stride);
         if step == 0 {

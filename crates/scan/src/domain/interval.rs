@@ -21,13 +21,13 @@ impl Interval {
         Self { low: value, high: value, stride: 0 }
     }
 
-    /// All numbers of so many bits.
+    /// All numbers of `bits` bits.
     pub const fn all(bits: u32) -> Self {
         let shift = if bits == 0 || bits > 64 { 0 } else { 64 - bits };
         Self { low: i64::MIN >> shift, high: i64::MAX >> shift, stride: 1 }
     }
 
-    /// The numbers between two, both included; all if these are not of so many bits.
+    /// The numbers between two, both included; all if these are not of `bits` bits.
     fn new(low: i128, high: i128, stride: u64, bits: u32) -> Self {
         let all = Self::all(bits);
         match (i64::try_from(low), i64::try_from(high)) {
@@ -57,7 +57,7 @@ impl Interval {
         (self.stride == 0).then_some(self.low)
     }
 
-    /// Whether all of them are numbers of so many bits.
+    /// Whether all of them are numbers of `bits` bits.
     pub fn fits(self, bits: u32) -> bool {
         let all = Self::all(bits);
         all.low <= self.low && self.high <= all.high
@@ -100,7 +100,7 @@ impl Interval {
         Self::between(low.min(union.low), high.max(union.high), union.stride)
     }
 
-    /// What an operator makes of two numbers of so many bits.
+    /// What an operator makes of two numbers of `bits` bits.
     #[must_use]
     pub fn compute(self, operator: BinaryOperator, other: Self, bits: u32) -> Self {
         let all = Self::all(bits);
@@ -154,7 +154,7 @@ impl Interval {
         }
     }
 
-    /// All of them if they are numbers of so many bits, and else all that there are.
+    /// All of them if they are numbers of `bits` bits, and else all that there are.
     fn kept(self, bits: u32) -> Self {
         if self.fits(bits) { self } else { Self::all(bits) }
     }
@@ -259,7 +259,7 @@ impl Interval {
         }
     }
 
-    /// Whether ranges of so many bytes at these offsets have no byte in common.
+    /// Whether ranges of this number of bytes at these offsets have no byte in common.
     pub fn is_apart(self, bytes: u64, other: Self, other_bytes: u64) -> bool {
         let end = |interval: Self, bytes: u64| i128::from(interval.high) + i128::from(bytes);
         i128::from(other.low) >= end(self, bytes)

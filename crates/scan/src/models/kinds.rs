@@ -42,7 +42,7 @@ pub struct Lock {
 pub struct Unlock {
     /// The lock.
     pub lock: usize,
-    /// Whether it makes the lock, or ends it: nobody else may use it meanwhile.
+    /// Whether it makes the lock, or ends it: no other thread may use it meanwhile.
     #[serde(default)]
     pub whole: bool,
     /// Whether only the thread that has the lock may give it back.
@@ -208,10 +208,10 @@ pub struct MemoryEffect {
     /// Arguments that are kept in order by the function itself, as streams are; but their memory must not be given back meanwhile.
     #[serde(default)]
     pub uses: Vec<usize>,
-    /// Arguments that are made, or come to their end: nobody else may use them meanwhile.
+    /// Arguments that are made, or come to their end: no other thread may use them meanwhile.
     #[serde(default)]
     pub whole: Vec<usize>,
-    /// What is written are numbers or text. Otherwise there may be pointers in it, and nobody knows where they lead.
+    /// What is written are numbers or text. Otherwise there may be pointers in it, and it is not known where they lead.
     #[serde(default)]
     pub numbers: bool,
     /// An argument that gets a pointer into another one, and that one.
@@ -223,7 +223,7 @@ pub struct MemoryEffect {
     /// Whether it returns an address in the arguments and the environment of the program.
     #[serde(default)]
     pub environment: bool,
-    /// Whether it returns the handle of a thread, and nobody knows which.
+    /// Whether it returns the handle of a thread, and it is not known which.
     #[serde(default)]
     pub handle: bool,
     /// Whether what it returns or writes comes from outside of the program.

@@ -14,7 +14,7 @@ const OBJECT: u64 = 32;
 const ONCE: u64 = 4;
 
 /// Instructions that write to such an object without its functions. To fill it with zeroes, as programs do before they begin to use it,
-/// counts for `pthread_once` alone: a semaphore that is zero lets nobody pass.
+/// counts for `pthread_once` alone: a semaphore that is zero lets no thread pass.
 pub fn overwritten(points_to: &PointsTo<'_>) -> Vec<(InstanceId, u32)> {
     let (mut counters, mut once) = (Addresses::default(), Addresses::default());
     for (id, at, name) in calls(points_to) {

@@ -67,7 +67,7 @@ pub(crate) fn touched(points_to: &PointsTo<'_>, id: InstanceId, at: u32) -> Vec<
     }
 }
 
-/// The memory of a lock, a semaphore or the like. What they do to it excludes nobody but those who do something else there.
+/// The memory of a lock, a semaphore or the like. Operations on it are atomic with respect to each other, and race with any other access.
 const OBJECT: u64 = 1;
 
 /// What a function outside of the program touches.

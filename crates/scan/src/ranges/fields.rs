@@ -13,7 +13,7 @@ use crate::threads::groups::{Member, ThreadGroups};
 use racehunter_ir::{CastOperator, Operand, Operation};
 use rustc_hash::FxHashMap;
 
-/// Of each thread, what is so many bytes behind its argument, and how many bytes that is.
+/// For each thread: an offset from its argument, and the number of bytes there.
 pub type Fields = FxHashMap<(ThreadId, i64, u64), Affine>;
 
 /// How deep expressions are looked into.

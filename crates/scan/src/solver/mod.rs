@@ -42,7 +42,7 @@ pub use state::{State, ValueName};
 
 type Node = (InstanceId, u32);
 
-/// Values that may be known for a step to count as one; with so many more it counts as two, and so on.
+/// The number of known values up to which a step costs one; each further multiple costs one more.
 const KNOWN_PER_STEP: usize = 16;
 
 /// The result: what is known at each instruction that control reaches.

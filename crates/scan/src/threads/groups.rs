@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 enum Given {
     /// Memory of its own.
     Object,
-    /// The address of an element of an array, of so many bytes.
+    /// The address of an element of an array, and the size of an element in bytes.
     Element {
         /// The address in the loop.
         address: Linear,
@@ -41,7 +41,7 @@ pub(super) struct Group {
     given: Option<Given>,
 }
 
-/// A member of a group that is told apart by the number of its iteration.
+/// A member of a group that the number of its iteration distinguishes.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// Who creates it.
