@@ -65,9 +65,9 @@ fn everything_that_is_named_exists() {
 fn what_does_not_exist_is_noticed() {
     assert!(trouble("tests/papers.rs::no_such_test").is_some());
     assert!(trouble("tests/papers.rs#no_such_word_").is_none(), "it is a word of this line");
-    assert!(trouble("crates/event/src/lib.rs#path_off").is_some());
+    assert!(trouble("crates/abi/src/lib.rs#path_off").is_some());
     assert!(trouble("crates/no/such/file.rs").is_some());
-    assert!(is_compiled("tests/papers.rs") && is_compiled("crates/event/src/lib.rs"));
+    assert!(is_compiled("tests/papers.rs") && is_compiled("crates/abi/src/lib.rs"));
     assert!(!is_compiled("tests/schema/main.rs") && !is_compiled("tests/no_such_file.rs"));
     assert_eq!(trouble("--detector"), None);
 }

@@ -1,8 +1,8 @@
 //! Executions that track few variables only: what they skip is still counted, so their schedules are the same as
 //! those of every other execution.
 
+use racehunter_abi::Kind;
 use racehunter_e2e::Workshop;
-use racehunter_event::Kind;
 use racehunter_explore::{
     Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail, Tracked, Variable, Variables,
 };

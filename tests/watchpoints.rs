@@ -1,9 +1,9 @@
 //! The claims of the watchpoint paper, on real programs: its listings and experiments are found, by two threads that
 //! stand before their accesses, and unknown synchronisation never leads to other reports.
 
+use racehunter_abi::Kind;
 use racehunter_e2e::pair::Pair;
 use racehunter_e2e::{Hunted, Workshop};
-use racehunter_event::Kind;
 use racehunter_explore::{Descriptor, Executor as _, Observe, Plan, Wait};
 use std::path::Path;
 

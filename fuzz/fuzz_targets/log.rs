@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 use racehunter_explore::{Execution, LastVariables, Outcome, conflicts, decisions, reported_sites, shared_sites};
 use racehunter_log::{EventNumber, History};
 use racehunter_predict::{Index, Options, predict};

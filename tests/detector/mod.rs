@@ -11,8 +11,8 @@ mod oracle;
 mod script;
 
 use oracle::{Access, Judgement, judge};
+use racehunter_abi::Kind;
 use racehunter_e2e::{Workshop, root, workshop::text};
-use racehunter_event::Kind;
 use racehunter_explore::{Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Tail};
 use racehunter_launch::{Limits, Processes, Program};
 use script::{Random, Script, random_script};

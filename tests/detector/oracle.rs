@@ -5,7 +5,7 @@
 //! C++20 for an interleaving in which every load reads the last store: a release sequence is a store and the
 //! read-modify-writes that follow it. Counting semaphores pass on what all earlier posts have released.
 
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 use racehunter_explore::{Execution, Record};
 use std::collections::HashMap;
 

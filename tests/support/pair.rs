@@ -2,7 +2,7 @@
 //!
 //! Unlike the rest this looks behind the command.
 
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 use racehunter_explore::{
     Bug, Execution, Executor as _, Observe, Outcome, Plan, Record, Style, Switch, Tail, shared_sites,
 };

@@ -125,7 +125,7 @@ impl Analysis for Suspects {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use racehunter_event::{Kind, Record};
+    use racehunter_abi::{Kind, Record};
 
     fn execution(accesses: &[(u32, u64)]) -> Execution {
         let record =

@@ -16,7 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Descriptor {
     /// The instruction.
     pub code: u64,
-    /// The thread (`racehunter_event::path_of`), when others execute the instruction too.
+    /// The thread (`racehunter_abi::path_of`), when others execute the instruction too.
     pub path: Option<u64>,
     /// Innermost callers, as many as it takes to tell the access from others of the thread at this instruction.
     pub callers: Vec<u64>,

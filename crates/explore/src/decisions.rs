@@ -420,7 +420,7 @@ impl Threads {
 mod tests {
     use super::*;
     use crate::{Cause, Outcome};
-    use racehunter_event::Kind;
+    use racehunter_abi::Kind;
 
     fn record(index: u64, thread: u32, kind: Kind, object: u64, detail: u8) -> Record {
         Record { index, thread, kind, object, detail, code: 100 + index, ..Record::default() }

@@ -163,7 +163,7 @@ const MANY_TOUCHES: usize = 8;
 mod tests {
     use super::*;
     use crate::Outcome;
-    use racehunter_event::{Kind, Record};
+    use racehunter_abi::{Kind, Record};
 
     fn access(thread: u32, kind: Kind, object: u64, size: u8, site: u32) -> Record {
         Record { thread, kind, object, size, site, ..Record::default() }

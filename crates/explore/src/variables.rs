@@ -29,7 +29,7 @@ pub enum Variable {
     },
     /// On the stack of a thread. Only where the log has allocations.
     Stack {
-        /// The thread (`racehunter_event::path_of`).
+        /// The thread (`racehunter_abi::path_of`).
         path: u64,
         /// Distance from the beginning of the stack.
         offset: u64,
@@ -184,8 +184,8 @@ impl<'e> LastVariables<'e> {
 mod tests {
     use super::*;
     use crate::Outcome;
-    use racehunter_event::control::ALLOCATED_STACK;
-    use racehunter_event::{Kind, MAIN_PATH, Record, path_of};
+    use racehunter_abi::control::ALLOCATED_STACK;
+    use racehunter_abi::{Kind, MAIN_PATH, Record, path_of};
 
     fn execution(records: Vec<Record>, stacks: Vec<u64>) -> Execution {
         let outcome = Outcome::Exited(0);

@@ -77,7 +77,7 @@ pub(crate) fn prefix(plan: &Plan, at: u64) -> Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use racehunter_event::Switch;
+    use racehunter_abi::Switch;
 
     fn plan(switches: &[(u64, u32)]) -> Plan {
         let switches: Vec<_> = switches.iter().map(|&(at, to)| Switch { at, to, from: 0, code: 0 }).collect();

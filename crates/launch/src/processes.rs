@@ -4,7 +4,7 @@ use crate::batch::{self, Step};
 use crate::stop::StopSign;
 use crate::worker::{Answer, LaunchError, Limits, Mapping, Program, Stopped, Worker};
 use crate::{orphans, results};
-use racehunter_event::control::{
+use racehunter_abi::control::{
     CHECKED_OUTPUT, NOTE_FILES, OUTCOME_SNAPSHOT, SHARED_FILES, SHARED_NETWORK, SITE_LOUD, SITE_POINT, SITES, SLOTS,
     STATE_EMPTY, STATE_NO_ROOM, STATE_RUNNING,
 };

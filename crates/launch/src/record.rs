@@ -3,7 +3,7 @@
 use crate::processes::{Processes, Request};
 use crate::worker::{Answer, LaunchError, Stopped, Worker};
 use crate::{orphans, results};
-use racehunter_event::control::STATE_RUNNING;
+use racehunter_abi::control::STATE_RUNNING;
 use racehunter_explore::{Execution, Outcome, Plan};
 use racehunter_log::{Entry, Record};
 

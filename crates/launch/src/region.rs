@@ -2,12 +2,12 @@
 
 use crate::processes::{Backend, Settings};
 use crate::wire;
-use racehunter_event::control::{
+use racehunter_abi::control::{
     BACKEND_FIBERS, BACKEND_THREADS, Checksum, FLAG_DEBUG, Header, LIBRARIES, LIBRARIES_OFFSET, LOG_OFFSET,
     LOG_RECORDS, Library, MAGIC, PLAN_BYTES, REGION_SIZE, SELECTED, SELECTED_OFFSET, SITES, SITES_OFFSET, SLOTS,
     SLOTS_OFFSET, STACK_WORDS, STACKS_OFFSET, SWITCHES, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_event::{FORMAT_VERSION, RawRecord, Record, Switch};
+use racehunter_abi::{FORMAT_VERSION, RawRecord, Record, Switch};
 use racehunter_explore::{Observe, Plan};
 use std::ffi::OsStr;
 use std::fs::File;

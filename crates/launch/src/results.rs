@@ -1,7 +1,7 @@
 //! From a slot to an [`Execution`].
 
 use crate::region::Region;
-use racehunter_event::control::{
+use racehunter_abi::control::{
     FLAG_FREE, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_LIMIT, OUTCOME_NOT_FREE, OUTCOME_RACE, OUTCOME_TOO_MANY_THREADS, STATE_DONE, STATE_RUNNING,
     Slot,

@@ -1,7 +1,7 @@
 //! Plans on their way to the target: the only place that turns a [`Plan`] into the words of a [`Slot`].
 
-use racehunter_event::callers_hash;
-use racehunter_event::control::{
+use racehunter_abi::callers_hash;
+use racehunter_abi::control::{
     FLAG_ALLOCATIONS, FLAG_DETECT, FLAG_FREE, FLAG_INFER_NOTHING, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS,
     FLAG_VALUES, Hold, MOST_CONSTRAINTS, MOST_TRACKED, MOST_WEIGHTS, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
     ReadConstraint, Slot, TAIL_GUIDED, TAIL_MIN_SWITCHES, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS,

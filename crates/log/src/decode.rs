@@ -10,12 +10,12 @@ use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
 use crate::operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
 };
-use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
-use racehunter_event::detail::{
+use racehunter_abi::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
+use racehunter_abi::detail::{
     JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED,
     WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS,
 };
-use racehunter_event::{Cause, Escape, Kind, Misuse, Record, Touched, Wait};
+use racehunter_abi::{Cause, Escape, Kind, Misuse, Record, Touched, Wait};
 
 /// A thread's number plus 1, where 0 stands for none.
 fn other_thread(number: u64) -> Option<ThreadId> {

@@ -6,12 +6,12 @@ use crate::ids::{CodeAddress, EventNumber, SiteId, ThreadId};
 use crate::operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, WaitEndReason,
 };
-use racehunter_event::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
-use racehunter_event::detail::{
+use racehunter_abi::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
+use racehunter_abi::detail::{
     JOIN_REFUSED, JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, ONCE_FOUND, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS,
     SIGNAL_WAIT_ENDED, SIGNAL_WAIT_TAKEN, SUCCEEDED, WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS, WAIT_TIMED_OUT,
 };
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 
 /// What an entry has besides its event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Address, CodeAddress, EventNumber, SiteId, ThreadId};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 
 /// One entry of a log: a record, read where it is. What the fields of the record mean, [`Entry::event`] says.
 #[derive(Clone, Copy, Debug, PartialEq)]

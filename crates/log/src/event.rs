@@ -5,7 +5,7 @@ use crate::ids::{Address, CodeAddress, ThreadId, ThreadPath};
 use crate::operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
 };
-use racehunter_event::{Cause, Escape, File, Misuse, Touched};
+use racehunter_abi::{Cause, Escape, File, Misuse, Touched};
 
 /// What happened. The thread, the number and the place are in the [`crate::Entry`].
 ///
@@ -404,7 +404,7 @@ impl Event {
             Self::Access(access) => Some(access.address),
             Self::Io { channel, .. } if channel.0 != 0 => Some(*channel),
             Self::Io { file, .. } => Some(Address(*file)),
-            Self::State { cell, .. } => Some(Address(racehunter_event::state_object(*cell))),
+            Self::State { cell, .. } => Some(Address(racehunter_abi::state_object(*cell))),
             _ => self.synchronisation(),
         }
     }

@@ -8,7 +8,7 @@ use crate::entry::Entry;
 use crate::event::Event;
 use crate::ids::ThreadId;
 use crate::operands::Blockage;
-use racehunter_event::{Wait, state_object};
+use racehunter_abi::{Wait, state_object};
 use std::ops::Range;
 
 /// Something that an operation touches.

@@ -23,7 +23,7 @@ number! {
 }
 
 number! {
-    /// A thread by its place in the family tree, which no schedule changes. See `racehunter_event::path_of`.
+    /// A thread by its place in the family tree, which no schedule changes. See `racehunter_abi::path_of`.
     ThreadPath(u64)
 }
 
@@ -61,7 +61,7 @@ impl ThreadId {
 
 impl ThreadPath {
     /// The path of the main thread.
-    pub const MAIN: Self = Self(racehunter_event::MAIN_PATH);
+    pub const MAIN: Self = Self(racehunter_abi::MAIN_PATH);
 }
 
 impl CodeAddress {

@@ -38,7 +38,7 @@ pub use operands::{
     Attempt, Blockage, JoinOutcome, LockMode, OncePhase, SemaphoreAttempt, SignalWaitPhase, ThreadSet, WaitEndReason,
 };
 pub use past::{History, ObjectHasher, Past, mix};
-pub use racehunter_event::{
+pub use racehunter_abi::{
     Cause, Escape, File, FileKind, FileOperation, Misuse, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
     TRACES_OF_PROCESSES, Touched, UNMODELLED, UNMODELLED_FUNCTION, Wait, descriptor_at,
 };

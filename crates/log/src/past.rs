@@ -4,7 +4,7 @@ use crate::entry::Entry;
 use crate::event::Event;
 use crate::footprint::Footprint;
 use crate::ids::{EventNumber, ThreadId};
-use racehunter_event::Record;
+use racehunter_abi::Record;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 

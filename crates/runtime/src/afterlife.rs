@@ -9,7 +9,7 @@ use crate::clock::DETECTS;
 use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
 use crate::{Global, reports, server, sys};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 unsafe extern "C" {
     fn __libc_free(block: *mut u8);

@@ -10,8 +10,8 @@ use crate::sync::objects::{self, Object};
 use crate::thread::{CURRENT, Thread, current};
 use crate::{Global, arena, escapes, free, log, schedule, server};
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
-use racehunter_event::control::{EXCUSED, NOTE_ANNOTATED};
-use racehunter_event::{Kind, Record, Wait};
+use racehunter_abi::control::{EXCUSED, NOTE_ANNOTATED};
+use racehunter_abi::{Kind, Record, Wait};
 
 unsafe fn object(at: usize) -> *mut Object {
     tell();

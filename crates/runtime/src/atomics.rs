@@ -8,7 +8,7 @@ use crate::shadow::{self, Access};
 use crate::sync::objects;
 use crate::thread::current;
 use crate::{escapes, free, log, rust, server};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 const fn acquires(order: u32) -> bool {
     matches!(order, 1 | 2 | 4 | 5)

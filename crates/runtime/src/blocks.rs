@@ -3,7 +3,7 @@
 
 use crate::thread::CURRENT;
 use crate::{log, schedule};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn racehunter_atomic_begin() {

@@ -24,7 +24,7 @@ pub(crate) unsafe fn reached(n: u64) -> u64 {
 
 /// The execution is about to end other than by itself.
 pub(crate) unsafe fn ends(outcome: u32) {
-    if crate::schedule::flags() & racehunter_event::control::FLAG_DEBUG != 0 {
+    if crate::schedule::flags() & racehunter_abi::control::FLAG_DEBUG != 0 {
         rh_debug_end(outcome, CURRENT.get());
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::thread::{COUNT, CURRENT, LIVE, State, Thread, thread};
 use crate::{Global, afterlife, fiber, kernel, log, outcome, server, sys};
-use racehunter_event::Escape;
+use racehunter_abi::Escape;
 
 /// Bit per [`Escape`] that was logged already: each is logged once in an execution.
 #[unsafe(link_section = ".data.racehunter")]

@@ -10,8 +10,8 @@ use crate::hooks::SITE_WATCHED;
 use crate::schedule::{self, decide_and_switch, now};
 use crate::thread::{__rh_stack, COUNT, CURRENT, Frame, State, Thread, current, make_ready, make_unready, thread};
 use crate::{Global, annotations, escapes, log, modules, reports, server};
-use racehunter_event::control::Hold;
-use racehunter_event::{Cause, Kind, Record, Wait, callers_hash};
+use racehunter_abi::control::Hold;
+use racehunter_abi::{Cause, Kind, Record, Wait, callers_hash};
 use racehunter_walk::Sampler;
 
 /// An access that is about to happen.

@@ -13,8 +13,8 @@ use crate::thread::{__rh_stack, CURRENT, current};
 use crate::track::{self, __rh_look_bytes, __rh_look_from, RH_LEFT, RH_MARKS, RH_UNMARKED};
 use crate::{Global, annotations, atomics, escapes, free, hold, log, memory, server, tsan, values};
 use core::arch::global_asm;
-use racehunter_event::control::{FLAG_STACKS, SITE_POINT};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::{FLAG_STACKS, SITE_POINT};
+use racehunter_abi::{Kind, Record};
 
 /// Bit of a site's flag byte, in this process only: every access is checked, for watched memory and for held threads.
 pub(crate) const SITE_WATCHED: u8 = 2;

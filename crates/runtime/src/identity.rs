@@ -6,7 +6,7 @@
 
 use crate::thread::{CURRENT, current};
 use crate::{log, schedule};
-use racehunter_event::{Kind, Record, path_of_id};
+use racehunter_abi::{Kind, Record, path_of_id};
 
 /// The running thread is the one with this number, in any execution.
 #[unsafe(no_mangle)]

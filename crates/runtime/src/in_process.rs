@@ -9,7 +9,7 @@ use crate::{
     Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, start, sync, sys, thread, time,
     timers,
 };
-use racehunter_event::control::OUTCOME_EXITED;
+use racehunter_abi::control::OUTCOME_EXITED;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {

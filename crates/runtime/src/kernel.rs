@@ -14,7 +14,7 @@ use crate::thread::{Thread, current};
 use crate::{Global, fiber, outcome, sys};
 use core::arch::global_asm;
 use core::mem::offset_of;
-use racehunter_event::control::OUTCOME_TOO_MANY_THREADS;
+use racehunter_abi::control::OUTCOME_TOO_MANY_THREADS;
 
 /// The kernel thread of a thread.
 #[repr(C)]

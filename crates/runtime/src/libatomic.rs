@@ -9,7 +9,7 @@ use crate::hooks::announced;
 use crate::tsan::{NO_FRAME, site_of};
 use crate::{Global, free};
 use core::arch::naked_asm;
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 /// Operations carry their size in one byte. What is larger is announced by its first bytes, and copied whole.
 const LARGEST: usize = 255;

@@ -1,7 +1,7 @@
 //! Memory that the C library's string functions touch on behalf of instrumented code.
 
 use crate::hooks::announced;
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 unsafe extern "C" {
     fn strlen(text: *const u8) -> usize;

@@ -2,10 +2,10 @@
 
 use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
 use crate::{Global, schedule, server, sys, track, values};
-use racehunter_event::control::{
+use racehunter_abi::control::{
     Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
 };
-use racehunter_event::{Escape, Kind, Record};
+use racehunter_abi::{Escape, Kind, Record};
 
 /// Frames of one call stack, at most.
 const MAX_FRAMES: usize = 64;

@@ -9,8 +9,8 @@ use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
 use crate::world::files;
 use crate::{Global, log, reach, schedule, sys, tsan, values};
-use racehunter_event::control::FLAG_ALLOCATIONS;
-use racehunter_event::{Escape, Kind, Record};
+use racehunter_abi::control::FLAG_ALLOCATIONS;
+use racehunter_abi::{Escape, Kind, Record};
 
 pub(crate) const MREMAP: usize = 25;
 pub(crate) const MPROTECT: usize = 10;

@@ -6,8 +6,8 @@ use crate::shadow::{self, Access};
 use crate::sync::{EINVAL, ENOMEM, interpose, objects};
 use crate::thread::{CURRENT, current};
 use crate::{afterlife, annotations, escapes, hooks, log, outcome, schedule, server, sys, track, values};
-use racehunter_event::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::{FLAG_ALLOCATIONS, FLAG_SELECTIVE};
+use racehunter_abi::{Kind, Record};
 
 unsafe extern "C" {
     fn __libc_malloc(size: usize) -> *mut u8;

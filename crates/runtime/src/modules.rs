@@ -6,7 +6,7 @@
 use crate::sites::NOTED;
 use crate::{Global, server};
 use core::ffi::{CStr, c_char};
-use racehunter_event::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_LOUD, SITE_POINT, SITE_QUIET};
+use racehunter_abi::control::{LIBRARIES, LIBRARY_PATH, SITE_CLEAR, SITE_HEAD, SITE_LOUD, SITE_POINT, SITE_QUIET};
 
 /// The sites of one module: the flag bytes that its instrumentation points to.
 #[repr(C)]

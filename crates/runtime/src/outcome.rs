@@ -5,11 +5,11 @@ use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
 use crate::{Global, constructors, debug, escapes, log, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
-use racehunter_event::control::{
+use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_event::{Cause, Kind, Record, Wait};
+use racehunter_abi::{Cause, Kind, Record, Wait};
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;

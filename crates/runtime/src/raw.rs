@@ -9,7 +9,7 @@ use crate::sync::{fail, futex, real, threads};
 use crate::world::files;
 use crate::{Global, log, mappings, outcome, reach, schedule, sys, time};
 use core::ffi::c_char;
-use racehunter_event::{Escape, UNMODELLED_FUNCTION};
+use racehunter_abi::{Escape, UNMODELLED_FUNCTION};
 
 const READ: usize = 0;
 const WRITE: usize = 1;

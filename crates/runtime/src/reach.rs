@@ -9,7 +9,7 @@ use crate::thread::{LIVE, current};
 use crate::world::{cells, copies, files};
 use crate::{Global, free, log, modules, outcome, server};
 use core::ffi::{CStr, c_char};
-use racehunter_event::{Escape, Touched};
+use racehunter_abi::{Escape, Touched};
 use racehunter_sight::{ADDRESS_TAKEN, Effect, MARK};
 
 unsafe extern "C" {

@@ -3,8 +3,8 @@
 use crate::shadow::{ATOMIC, Access, RH_CODES, Slot, bytes_of, code_of, thread_of};
 use crate::thread::{CURRENT, current};
 use crate::{Global, annotations, escapes, log, modules, outcome, schedule, server};
-use racehunter_event::control::{FLAG_INFER_NOTHING, FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::{FLAG_INFER_NOTHING, FLAG_STOP_AT_RACE, OUTCOME_RACE, SITE_POINT};
+use racehunter_abi::{Kind, Record};
 
 /// Pairs of places that were already logged in this execution.
 static SEEN: Global<[(usize, usize); SEEN_PAIRS]> = Global::new([(0, 0); SEEN_PAIRS]);

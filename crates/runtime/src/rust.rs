@@ -2,8 +2,8 @@
 
 use crate::thread::{COUNT, CURRENT, current, thread};
 use crate::{Global, annotations, constructors, log, reach, schedule};
-use racehunter_event::control::FLAG_STACKS;
-use racehunter_event::{Escape, Kind, Record};
+use racehunter_abi::control::FLAG_STACKS;
+use racehunter_abi::{Escape, Kind, Record};
 
 // Programs in Rust, and those of tests, define them when they are linked. Others do not, and the addresses are 0 there.
 core::arch::global_asm!(".weak __rh_rust", ".weak __rh_libtest");

@@ -10,7 +10,7 @@ use crate::tsan::{NO_FRAME, site_of};
 use crate::{Global, annotations};
 use core::arch::global_asm;
 use core::ffi::{c_char, c_int, c_uint, c_void};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 unsafe extern "C" {
     fn malloc_usable_size(block: *const u8) -> usize;

@@ -16,13 +16,13 @@ use crate::{
     world::{copies, early, view},
 };
 use core::ffi::c_char;
-use racehunter_event::control::{
+use racehunter_abi::control::{
     ANSWER_FD, BACKEND_THREADS, CHECKED_OUTPUT, FLAG_DEBUG, FLAG_DETECT, FLAG_FREE, FLAG_SELECTIVE, FLAG_VALUES,
     Header, LIBRARIES_OFFSET, LOG_OFFSET, LOG_RECORDS, Library, MAGIC, OBSERVE_ALL, OBSERVE_CODE, OBSERVE_POINTS,
     REGION_FD, REGION_SIZE, REQUEST_FD, SELECTED, SELECTED_OFFSET, SHARED_FILES, SHARED_NETWORK, SITE_POINT,
     SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
-use racehunter_event::{FORMAT_VERSION, Record, Switch};
+use racehunter_abi::{FORMAT_VERSION, Record, Switch};
 
 unsafe extern "C" {
     static __executable_start: u8;

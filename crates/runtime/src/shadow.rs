@@ -14,7 +14,7 @@
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
 use crate::{Global, afterlife, hooks, modules, reports, sites, sys};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 /// Shadow of 4 bytes.
 #[repr(C)]

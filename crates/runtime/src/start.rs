@@ -9,11 +9,11 @@ use crate::server::Status;
 use crate::thread::{COUNT, CURRENT, LIVE};
 use crate::world::{copies, view};
 use crate::{Global, log, pages, schedule, server, sys, track, watchdog};
-use racehunter_event::control::{
+use racehunter_abi::control::{
     BACKEND_FIBERS, FLAG_ALLOCATIONS, FLAG_DEBUG, FLAG_FREE, FLAG_SELECTIVE, FLAG_SPURIOUS, FLAG_STACKS, FLAG_VALUES,
     Header, NOTE_ANNOTATED, OBSERVE_POINTS, SLOTS, STACK_WORDS, Slot,
 };
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 
 /// A shorter start is not worth keeping.
 const WORTH: u64 = 2000;

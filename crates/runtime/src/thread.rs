@@ -1,7 +1,7 @@
 //! The threads of the program, as the scheduler sees them.
 
 use crate::{Global, arena, schedule, sys};
-use racehunter_event::{MAIN_PATH, Wait, control::MAX_THREADS};
+use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -78,7 +78,7 @@ pub(crate) struct Thread {
     /// Its place in the list of ready threads.
     pub ready_at: u32,
     pub parent: u32,
-    /// Its identity in any schedule ([`racehunter_event::path_of`]), and how many threads it has made.
+    /// Its identity in any schedule ([`racehunter_abi::path_of`]), and how many threads it has made.
     pub path: u64,
     pub children: u32,
     /// How many accesses it has made that fit each of those which the plan describes, see [`crate::hold`].

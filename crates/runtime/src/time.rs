@@ -8,7 +8,7 @@ use crate::signals::cancel;
 use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, escapes, hooks, log};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait};
 
 pub(crate) const REALTIME: i32 = 0;
 pub(crate) const MONOTONIC: i32 = 1;

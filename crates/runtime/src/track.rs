@@ -5,8 +5,8 @@
 //! marked memory themselves: see [`RH_LEFT`].
 
 use crate::{Global, arena, log, schedule, server, start, sys, thread};
-use racehunter_event::control::{MOST_TRACKED, Tracked};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::{MOST_TRACKED, Tracked};
+use racehunter_abi::{Kind, Record};
 
 /// A block that one of the tracked calls has allocated.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::modules::{PLAIN_SITE_COUNT, PLAIN_SITES};
 use crate::thread::{__rh_stack, Frame};
 use crate::{Global, free, server};
 use core::arch::{global_asm, naked_asm};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 /// Nothing is known of frame pointers in code that others have compiled.
 pub(crate) const NO_FRAME: usize = 0;

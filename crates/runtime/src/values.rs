@@ -4,8 +4,8 @@
 //! next enters the runtime, before anything else can have touched it. Until then it is pending.
 
 use crate::{Global, log, schedule, sys};
-use racehunter_event::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
+use racehunter_abi::{Kind, Record};
 
 /// A write whose result has to be read.
 #[derive(Clone, Copy)]

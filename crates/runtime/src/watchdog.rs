@@ -18,7 +18,7 @@
 use crate::schedule::{self, decide_and_switch, now};
 use crate::thread::{COUNT, CURRENT, READY_COUNT, State, Thread, current, make_unready, next_ticket, thread};
 use crate::{Global, fiber, hold, kernel, log, outcome, sys, time};
-use racehunter_event::{Cause, Escape, Kind, Wait};
+use racehunter_abi::{Cause, Escape, Kind, Wait};
 
 /// Milliseconds between two looks.
 const TICK: u64 = 50;

@@ -17,7 +17,7 @@ fn sights(executions: &[Execution]) -> Sights {
         for record in execution.records.iter().filter(|record| record.kind.is_access()) {
             let place = (record.thread, record.code);
             // Updates and reads.
-            if !record.kind.is_write() || record.kind == racehunter_event::Kind::AtomicUpdate {
+            if !record.kind.is_write() || record.kind == racehunter_abi::Kind::AtomicUpdate {
                 sights.insert((place, writers.get(&record.object).copied()));
             }
             if record.kind.is_write() {

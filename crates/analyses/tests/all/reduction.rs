@@ -2,8 +2,8 @@
 
 use crate::common::{Hunt, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
 use proptest::prelude::*;
+use racehunter_abi::Kind;
 use racehunter_analyses::{BoundKind, Options, Reduction, Strategy, Technique};
-use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, schedules};
 use racehunter_explore::{Budget, Campaign, Execution, Executor, ExecutorError, Plan, Points, Record};
 use std::collections::{BTreeSet, HashSet};

@@ -3,8 +3,8 @@
 use crate::common::config;
 use crate::common::figures::figures;
 use proptest::prelude::*;
+use racehunter_abi::Kind;
 use racehunter_analyses::Walks;
-use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape};
 use racehunter_explore::{Analysis, Execution, Observe, Outcome, Plan, Style, Tail, Tracked};
 

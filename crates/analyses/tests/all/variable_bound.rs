@@ -4,8 +4,8 @@
 use crate::common::figures::figures;
 use crate::common::{Recorder, SIGNALS, SMALL, TIMED, WIDER, bugs_of, config, ends_of, found, hunt};
 use proptest::prelude::*;
+use racehunter_abi::Kind;
 use racehunter_analyses::{Options, Reduction, Strategy, Technique, rank_of};
-use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Path, Program, Shape, Value, order, schedules};
 use racehunter_explore::{
     Budget, Bug, Campaign, Execution, Executor, ExecutorError, Objects, Observe, Outcome, Part, Plan, Points, Progress,

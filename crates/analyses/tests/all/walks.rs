@@ -1,8 +1,8 @@
 //! Walks find what they promise to find, as often as they promise it.
 
 use crate::common::figures::figures;
+use racehunter_abi::Kind;
 use racehunter_analyses::Walks;
-use racehunter_event::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Value};
 use racehunter_explore::{Analysis, Execution, Outcome, Plan, Style, Tail, Tracked};
 

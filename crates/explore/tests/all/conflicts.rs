@@ -1,7 +1,7 @@
 //! Conflicting accesses, and how they are described: against the definitions of the paper, in their simplest form.
 
 use proptest::prelude::*;
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 use racehunter_explore::{Conflict, Descriptor, Execution, Outcome, all_conflicts, conflicts};
 
 /// An access: thread, place, callers, address, size and kind.
@@ -83,8 +83,8 @@ fn described(execution: &Execution, wanted: &Descriptor, paths: &[u64]) -> Vec<u
 }
 
 fn paths(threads: u32) -> Vec<u64> {
-    let main = racehunter_event::MAIN_PATH;
-    std::iter::once(main).chain((1..=threads).map(|number| racehunter_event::path_of(main, number))).collect()
+    let main = racehunter_abi::MAIN_PATH;
+    std::iter::once(main).chain((1..=threads).map(|number| racehunter_abi::path_of(main, number))).collect()
 }
 
 const KINDS: [Kind; 4] = [Kind::Read, Kind::Write, Kind::AtomicRead, Kind::AtomicWrite];
@@ -157,7 +157,7 @@ fn descriptors_are_as_short_as_can_be() {
 #[test]
 fn a_number_of_the_program_takes_the_place_of_the_family() {
     let mut log = Log::new(2);
-    let path = racehunter_event::path_of_id(77);
+    let path = racehunter_abi::path_of_id(77);
     log.put(Record { object: path, thread: 1, kind: Kind::Numbered, ..Record::default() });
     log.access((1, 10, &[], 64, 4, Kind::Write));
     log.access((2, 10, &[], 64, 4, Kind::Write));

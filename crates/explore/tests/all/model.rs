@@ -1,7 +1,7 @@
 //! The model keeps the rules of the event crate, and its log says what brute force says.
 
 use proptest::prelude::*;
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 use racehunter_explore::model::{ModelExecutor, Op, Program, Shape, Value, order, schedules};
 use racehunter_explore::{
     Bug, Cause, Execution, Executor, LastVariables, Observe, Outcome, Plan, Record, Switch, Tail, Wait, conflicts,

@@ -1,6 +1,6 @@
 //! Names of threads, and the order of creation and joining.
 
-use racehunter_event::{MAIN_PATH, path_of};
+use racehunter_abi::{MAIN_PATH, path_of};
 use racehunter_log::*;
 
 fn create(tree: &mut FamilyTree, parent: u32, child: u32) {

@@ -1,7 +1,7 @@
 //! Records and events: what is encoded decodes, and whatever is in a log can be read.
 
 use proptest::prelude::*;
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 use racehunter_log::*;
 
 fn address() -> impl Strategy<Value = Address> {

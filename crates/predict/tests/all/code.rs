@@ -5,7 +5,7 @@
 
 use crate::support::Random;
 use crate::support::machine::{Machine, Next, program, shown};
-use racehunter_event::{Kind as EventKind, Record};
+use racehunter_abi::{Kind as EventKind, Record};
 use racehunter_flow::Follower;
 use racehunter_ir::Module;
 use racehunter_predict::{Index, Kind, Options, Policy, Prediction, predict};

@@ -2,7 +2,7 @@
 
 use super::{Call, strlen, strnlen, wide_len};
 use crate::log;
-use racehunter_event::{Escape, UNMODELLED_FORMAT, UNMODELLED_FUNCTION};
+use racehunter_abi::{Escape, UNMODELLED_FORMAT, UNMODELLED_FUNCTION};
 
 /// The arguments behind a format.
 enum Arguments<'a> {

@@ -13,7 +13,7 @@ use crate::atomics::atomic_update;
 use crate::signals::cancel;
 use crate::{free, hooks, log, schedule};
 use core::ffi::{CStr, c_char};
-use racehunter_event::{Escape, Kind, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION};
+use racehunter_abi::{Escape, Kind, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION};
 use racehunter_sight::models::{self, Condition, Direction, Length, Part, Place, Touch};
 
 unsafe extern "C" {

@@ -7,8 +7,8 @@
 use super::threads::Thread;
 use crate::{fiber, log, server};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use racehunter_event::callers_hash;
-use racehunter_event::control::{Hold, STACK_WORDS};
+use racehunter_abi::callers_hash;
+use racehunter_abi::control::{Hold, STACK_WORDS};
 
 /// Frames of a stack that are stored, at most.
 const MOST: usize = 32;

@@ -23,10 +23,10 @@ use crate::{Global, log, modules, outcome, schedule, server, sys};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use detour::To;
-use racehunter_event::control::{
+use racehunter_abi::control::{
     LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, OBSERVE_ALL, OUTCOME_NOT_FREE, SITE_POINT, STATE_DONE,
 };
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 
 /// Whether this process runs freely. Set before there is a second thread.
 #[unsafe(link_section = ".data.racehunter")]

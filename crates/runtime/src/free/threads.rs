@@ -5,8 +5,8 @@ use crate::sync::real;
 use crate::{Global, fiber, log, server};
 use core::arch::naked_asm;
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use racehunter_event::control::MAX_THREADS;
-use racehunter_event::{Kind, MAIN_PATH, Record, path_of, path_of_id};
+use racehunter_abi::control::MAX_THREADS;
+use racehunter_abi::{Kind, MAIN_PATH, Record, path_of, path_of_id};
 use racehunter_walk::Sampler;
 
 /// What is known about a thread. Its creator writes it before the thread starts; then only the thread uses it.

@@ -7,8 +7,8 @@
 use super::{annotations, calls, put, threads};
 use crate::{Global, log, server, sys};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use racehunter_event::control::Hold;
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::Hold;
+use racehunter_abi::{Kind, Record};
 
 /// An access that is about to happen.
 #[derive(Clone, Copy)]

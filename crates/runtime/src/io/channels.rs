@@ -9,7 +9,7 @@ use super::{POLLIN, PollFd, multiplex, sockets};
 use crate::thread::COUNT;
 use crate::world::files;
 use crate::{Global, sys};
-use racehunter_event::FileKind;
+use racehunter_abi::FileKind;
 
 /// In place of a channel: every channel.
 pub(crate) const ALL: usize = usize::MAX;
@@ -330,7 +330,7 @@ pub(crate) unsafe fn share_inherited() {
     }
 }
 
-/// Above every address, and apart from [`racehunter_event::File`]s.
+/// Above every address, and apart from [`racehunter_abi::File`]s.
 const OBJECTS: usize = 1 << 60;
 
 /// The running thread passes on what it knows to the other end.

@@ -11,7 +11,7 @@ use crate::sync::{interpose, interpose_cancellable, real};
 use crate::world::{files, network};
 use crate::{Global, log, outcome, server, sys};
 use core::ffi::{CStr, c_char};
-use racehunter_event::{Escape, File, FileKind, FileOperation, Wait};
+use racehunter_abi::{Escape, File, FileKind, FileOperation, Wait};
 
 const WAITID: usize = 247;
 const SETSID: usize = 112;

@@ -9,7 +9,7 @@ use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::COUNT;
 use crate::world::{changes, files};
 use crate::{Global, escapes, hooks, shadow, sys, timers};
-use racehunter_event::{File, FileKind, FileOperation, Kind, descriptor_cell};
+use racehunter_abi::{File, FileKind, FileOperation, Kind, descriptor_cell};
 
 const PIPE2: usize = 293;
 const DUP: usize = 32;

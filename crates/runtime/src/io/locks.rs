@@ -11,7 +11,7 @@ use crate::schedule::point;
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable, real};
 use crate::{Global, sys};
-use racehunter_event::{FileKind, FileOperation};
+use racehunter_abi::{FileKind, FileOperation};
 
 const FLOCK: usize = 73;
 const EXCLUSIVE: i32 = 2;

@@ -30,7 +30,7 @@ use crate::sync::{fail, shared};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
 use crate::{Global, clock, hooks, log, memory, signals, sys, tsan};
 use channels::{ALL, Descriptor};
-use racehunter_event::{Escape, File, FileKind, FileOperation, Kind, Wait};
+use racehunter_abi::{Escape, File, FileKind, FileOperation, Kind, Wait};
 
 pub(crate) const EINTR: i32 = 4;
 pub(crate) const EBADF: i32 = 9;

@@ -8,7 +8,7 @@ use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, sys, time};
-use racehunter_event::{File, FileKind, FileOperation, Wait};
+use racehunter_abi::{File, FileKind, FileOperation, Wait};
 
 const POLL: usize = 7;
 const PSELECT6: usize = 270;

@@ -12,7 +12,7 @@ use crate::world::network::{self, Reach};
 use crate::world::{cells, files};
 use crate::{Global, sys, time};
 use core::ffi::c_char;
-use racehunter_event::{File, FileKind, FileOperation, Kind, Touched};
+use racehunter_abi::{File, FileKind, FileOperation, Kind, Touched};
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;

@@ -13,7 +13,7 @@ use crate::Global;
 use crate::schedule::point;
 use crate::sync::{files, interpose, real};
 use core::ffi::{CStr, c_char};
-use racehunter_event::{File, FileOperation};
+use racehunter_abi::{File, FileOperation};
 
 interpose! {
     fgetc => get_character, "rsi";

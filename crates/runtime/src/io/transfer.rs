@@ -9,7 +9,7 @@ use crate::signals::cancel;
 use crate::sync::interpose_cancellable;
 use crate::sys;
 use crate::world::{random, view};
-use racehunter_event::{FileKind, FileOperation, Kind};
+use racehunter_abi::{FileKind, FileOperation, Kind};
 
 const READV: usize = 19;
 const WRITEV: usize = 20;

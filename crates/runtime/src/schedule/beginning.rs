@@ -3,17 +3,17 @@
 use super::{PLAN, WALK, arm, log_state};
 use crate::thread::{COUNT, State, thread};
 use crate::{log, server, start};
-use racehunter_event::control::{
+use racehunter_abi::control::{
     TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 use racehunter_walk::{GatedPlace, ReadConstraint, Style};
 
 /// Threads that static constructors have created exist from the first event on, in any state.
 pub(super) unsafe fn announce_threads() {
     if COUNT.get() > 1 {
         // What they did before was not observed.
-        log::escape(racehunter_event::Escape::Threads, 0, 0, 0);
+        log::escape(racehunter_abi::Escape::Threads, 0, 0, 0);
     }
     for number in 1..COUNT.get() {
         let t = thread(number);

@@ -5,8 +5,8 @@ use crate::thread::{
     CURRENT, LIVE, READY_COUNT, SUSPENDED, State, Thread, next_ready, next_suspended, ready_thread, thread,
 };
 use crate::{hold, io, log, outcome, signals, sync, track, watchdog};
-use racehunter_event::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
-use racehunter_event::{Cause, Wait};
+use racehunter_abi::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
+use racehunter_abi::{Cause, Wait};
 use racehunter_walk::Next;
 
 /// Whether the plan may choose this thread.

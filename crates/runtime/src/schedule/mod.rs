@@ -23,10 +23,8 @@ use crate::thread::{CURRENT, READY_COUNT, SUSPENDED, State, current, make_ready,
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, start, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
-use racehunter_event::control::{
-    FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN,
-};
-use racehunter_event::{Cause, Kind, Record, Switch};
+use racehunter_abi::control::{FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN};
+use racehunter_abi::{Cause, Kind, Record, Switch};
 use racehunter_walk::{Done, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.

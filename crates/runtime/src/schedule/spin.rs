@@ -16,7 +16,7 @@ use super::{PLAN, arm, decide_and_switch, log_state, now, running};
 use crate::thread::{COUNT, CURRENT, READY_COUNT, SUSPENDED, State, Thread, current, make_ready, make_unready, thread};
 use crate::{Global, hold};
 use core::arch::global_asm;
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait};
 
 /// Where the registers of the running thread's caller are, as the last hook has saved them, below its frame.
 #[unsafe(no_mangle)]

@@ -7,7 +7,7 @@
 use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, passed_point, settle, spin, uncount};
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync, time};
-use racehunter_event::{Cause, Kind, Record, Wait};
+use racehunter_abi::{Cause, Kind, Record, Wait};
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
 pub(crate) const BY_SIGNAL: u8 = 1;

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::world::{copies, view};
 use crate::{kernel, log, outcome, sites, sys, watchdog};
-use racehunter_event::control::{NOTE_FILES, OUTCOME_SNAPSHOT, SLOTS, STATE_NO_ROOM};
+use racehunter_abi::control::{NOTE_FILES, OUTCOME_SNAPSHOT, SLOTS, STATE_NO_ROOM};
 
 /// How a process ended.
 pub(crate) struct Status {

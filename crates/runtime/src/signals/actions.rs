@@ -6,7 +6,7 @@ use crate::sync::{EINVAL, fail, interpose};
 use crate::thread::{COUNT, State, thread};
 use crate::{Global, log, outcome, reach, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
-use racehunter_event::{Escape, Kind};
+use racehunter_abi::{Escape, Kind};
 
 interpose! {
     signal => set_restarting, "rdx";

@@ -9,7 +9,7 @@ use crate::schedule::{BY_CANCEL, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
 use crate::thread::{CURRENT, State, Thread, by_handle, current};
 use crate::{Global, free, log, schedule};
-use racehunter_event::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait};
 
 interpose_cancellable! {
     pthread_cancel => cancel, "rsi";

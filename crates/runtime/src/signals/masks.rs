@@ -6,7 +6,7 @@ use crate::log;
 use crate::schedule::point;
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::thread::{Thread, current};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 interpose! {
     sigprocmask => set_mask_errno, "rcx";

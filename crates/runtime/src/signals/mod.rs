@@ -20,7 +20,7 @@ use crate::thread::{CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_children, has_outside};
-use racehunter_event::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait};
 
 pub(crate) const SIGABRT: u32 = 6;
 pub(crate) const SIGKILL: u32 = 9;

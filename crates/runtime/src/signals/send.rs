@@ -8,7 +8,7 @@ use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
 use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, thread};
 use crate::{Global, arena, constructors, log, outcome, server, sys};
 use core::arch::global_asm;
-use racehunter_event::{Escape, Kind, Wait};
+use racehunter_abi::{Escape, Kind, Wait};
 
 interpose! {
     kill => to_process_id, "rdx";

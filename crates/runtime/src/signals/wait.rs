@@ -6,7 +6,7 @@ use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, acquire, point, wa
 use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{log, sys, time};
-use racehunter_event::{Cause, Escape, Kind, Wait};
+use racehunter_abi::{Cause, Escape, Kind, Wait};
 
 interpose_cancellable! {
     pause => pause_now, "rdi";

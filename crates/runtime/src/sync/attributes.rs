@@ -9,8 +9,8 @@ use crate::thread::{COUNT, CURRENT, State, any_by_handle, thread};
 use crate::world::cells;
 use crate::{Global, kernel, log, schedule, sys};
 use core::ffi::CStr;
-use racehunter_event::control::{FLAG_STACKS, MAX_THREADS};
-use racehunter_event::{Kind, Record, Touched};
+use racehunter_abi::control::{FLAG_STACKS, MAX_THREADS};
+use racehunter_abi::{Kind, Record, Touched};
 
 /// What is kept of a thread.
 #[derive(Clone, Copy)]

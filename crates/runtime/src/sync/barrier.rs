@@ -5,7 +5,7 @@ use super::{EBUSY, EINVAL, interpose, misuse, shared};
 use crate::schedule::{point, refresh, wait_after};
 use crate::thread::{COUNT, Thread, current, thread};
 use crate::{clock, log};
-use racehunter_event::{Cause, Kind, Misuse, Wait};
+use racehunter_abi::{Cause, Kind, Misuse, Wait};
 
 interpose! {
     pthread_barrier_init => init, "rcx";

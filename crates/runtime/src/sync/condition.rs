@@ -11,7 +11,7 @@ use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redir
 use crate::signals::{self, cancel};
 use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
 use crate::{Global, arena, escapes, log, time};
-use racehunter_event::{Cause, Kind, Misuse, Wait};
+use racehunter_abi::{Cause, Kind, Misuse, Wait};
 
 interpose! {
     pthread_cond_init => init, "rdx";

@@ -10,7 +10,7 @@ use super::objects::{self, Lock, Object};
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{CURRENT, current, hold, unhold};
 use crate::{Global, clock, log};
-use racehunter_event::{Kind, Wait};
+use racehunter_abi::{Kind, Wait};
 
 interpose! {
     flockfile => lock, "rsi";

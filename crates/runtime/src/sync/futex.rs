@@ -4,7 +4,7 @@ use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, BY_ANY_SIGNAL, End, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait};
 
 const WAIT: usize = 0;
 const WAKE: usize = 1;

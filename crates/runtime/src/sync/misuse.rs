@@ -8,7 +8,7 @@ use crate::schedule::now;
 use crate::shadow::{self, Access};
 use crate::thread::{COUNT, CURRENT, Thread, current, holds, thread};
 use crate::{afterlife, annotations, clock, log, memory};
-use racehunter_event::{Kind, Misuse, Record, Wait};
+use racehunter_abi::{Kind, Misuse, Record, Wait};
 
 /// Logs a misuse by the running thread, in its event that is happening.
 #[cold]

@@ -25,7 +25,7 @@ pub(crate) mod shared;
 pub(crate) mod threads;
 
 use crate::thread::{COUNT, State, Thread, thread};
-use racehunter_event::Wait;
+use racehunter_abi::Wait;
 
 pub(crate) const EPERM: i32 = 1;
 pub(crate) const ESRCH: i32 = 3;

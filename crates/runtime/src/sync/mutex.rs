@@ -9,7 +9,7 @@ use crate::schedule::{acquire_point, now, pass, point, refresh_known};
 use crate::thread::{CURRENT, Thread, current, hold, thread, unhold};
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
-use racehunter_event::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait};
 
 interpose! {
     pthread_mutex_init => init, "rdx";

@@ -2,7 +2,7 @@
 
 use crate::clock::SyncClock;
 use crate::{Global, arena};
-use racehunter_event::Wait;
+use racehunter_abi::Wait;
 
 /// State of one object. The meaning of the fields depends on the primitive's model.
 #[repr(C)]

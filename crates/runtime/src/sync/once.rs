@@ -6,7 +6,7 @@ use super::{interpose, objects};
 use crate::schedule::{acquire_point, now, point, refresh, uncount};
 use crate::thread::CURRENT;
 use crate::{clock, log};
-use racehunter_event::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait};
 
 interpose! {
     __cxa_guard_acquire => guard_acquire, "rsi";

@@ -6,7 +6,7 @@ use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_ti
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{CURRENT, current, hold, holds, unhold};
 use crate::{clock, escapes, log, time};
-use racehunter_event::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait};
 
 interpose! {
     pthread_rwlock_init => init, "rdx";

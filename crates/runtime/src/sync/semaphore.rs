@@ -9,7 +9,7 @@ use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire
 use crate::signals::cancel;
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
-use racehunter_event::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait};
 
 interpose! {
     sem_init => init, "rcx";

@@ -10,7 +10,7 @@ use crate::schedule::wake;
 use crate::thread::{COUNT, State, Thread, thread};
 use crate::{Global, log, mappings, sys};
 use core::sync::atomic::{AtomicU32, Ordering};
-use racehunter_event::{Escape, TRACES_OF_PROCESSES, Wait};
+use racehunter_abi::{Escape, TRACES_OF_PROCESSES, Wait};
 
 /// The process that forked first, 0 when none did.
 #[unsafe(link_section = ".data.racehunter")]

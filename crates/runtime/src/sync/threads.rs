@@ -15,8 +15,8 @@ use crate::thread::{
 };
 use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, time};
 use core::arch::global_asm;
-use racehunter_event::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_event::{Cause, Kind, Misuse, Record, Wait, path_of};
+use racehunter_abi::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
+use racehunter_abi::{Cause, Kind, Misuse, Record, Wait, path_of};
 
 interpose! {
     pthread_create => create, "r8";

@@ -4,7 +4,7 @@ use super::{NEVER, Notice, OF_PROCESS, Setting, existing, left, make, set};
 use crate::signals::SIGALRM;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, sys, time};
-use racehunter_event::Escape;
+use racehunter_abi::Escape;
 
 interpose! {
     alarm => set_alarm, "rsi";

@@ -17,8 +17,8 @@ use crate::signals::send::{self, Origin};
 use crate::sync::threads;
 use crate::thread::{COUNT, INTERNAL, State, Thread, current, thread};
 use crate::{Global, log, outcome, time};
-use racehunter_event::control::OUTCOME_TOO_MANY_THREADS;
-use racehunter_event::{Cause, Kind, Wait};
+use racehunter_abi::control::OUTCOME_TOO_MANY_THREADS;
+use racehunter_abi::{Cause, Kind, Wait};
 
 /// What a timer does when it expires.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use super::{Notice, OF_PROCESS, Setting, delete, existing, make};
 use crate::signals::SIGALRM;
 use crate::sync::{EAGAIN, EINVAL, fail, interpose};
 use crate::{log, sys, time};
-use racehunter_event::Escape;
+use racehunter_abi::Escape;
 
 interpose! {
     timer_create => create, "rcx";

@@ -5,7 +5,7 @@
 
 use crate::thread::COUNT;
 use crate::{Global, io, log, schedule, signals, time};
-use racehunter_event::{Kind, Touched};
+use racehunter_abi::{Kind, Touched};
 
 /// Number of cells. States that share a cell by accident count as the same state, which costs schedules and hides
 /// none.

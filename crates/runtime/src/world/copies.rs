@@ -6,7 +6,7 @@
 use super::paths::{HERE, OPENAT};
 use crate::{Global, server, sys};
 use core::ffi::CStr;
-use racehunter_event::control::{ANSWER_FD, REGION_FD, REQUEST_FD};
+use racehunter_abi::control::{ANSWER_FD, REGION_FD, REQUEST_FD};
 
 /// Descriptors below this number are distinguished; those above are assumed to be open.
 const DESCRIPTORS: usize = 1024;

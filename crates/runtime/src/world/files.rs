@@ -14,7 +14,7 @@ use crate::reach::VARIES;
 use crate::thread::COUNT;
 use crate::{Global, constructors, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
-use racehunter_event::{Escape, TRACES_OF_LINKS, Touched};
+use racehunter_abi::{Escape, TRACES_OF_LINKS, Touched};
 use racehunter_sight::Effect;
 
 /// Where something was done: code address and description.

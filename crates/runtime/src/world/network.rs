@@ -18,8 +18,8 @@ use super::view::out_of_the_way;
 use crate::{Global, log, server, sys};
 use core::arch::asm;
 use core::ffi::CStr;
-use racehunter_event::Escape;
-use racehunter_event::control::NOTE_FILES;
+use racehunter_abi::Escape;
+use racehunter_abi::control::NOTE_FILES;
 
 const SOCKET: usize = 41;
 const GETSOCKOPT: usize = 55;
@@ -144,7 +144,7 @@ unsafe fn told() {
 }
 
 /// What an escape of traces is about, if not about files.
-const PORTS_OF_OTHERS: usize = racehunter_event::TRACES_OF_PORTS as usize;
+const PORTS_OF_OTHERS: usize = racehunter_abi::TRACES_OF_PORTS as usize;
 
 /// An execution begins that has a private network. It has the privileges to make one.
 pub(super) unsafe fn begin_early() {
@@ -162,7 +162,7 @@ pub(crate) unsafe fn refused(reach: Reach) {
     let Reach::Port(port) = reach else { return };
     if STATE.get() == State::Whole && !early::has_port(port) && !IS_TOLD.get() {
         IS_TOLD.set(true);
-        log::escape(Escape::Traces, 0, racehunter_event::TRACES_OF_NETWORK as usize, 0);
+        log::escape(Escape::Traces, 0, racehunter_abi::TRACES_OF_NETWORK as usize, 0);
     }
 }
 

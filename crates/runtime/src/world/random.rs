@@ -8,8 +8,8 @@ use crate::io::touch;
 use crate::sync::interpose;
 use crate::thread::{CURRENT, current};
 use crate::{Global, rust, server, sys};
-use racehunter_event::Kind;
-use racehunter_event::control::MAX_THREADS;
+use racehunter_abi::Kind;
+use racehunter_abi::control::MAX_THREADS;
 
 interpose! {
     getrandom => fill_some, "rcx";

@@ -10,7 +10,7 @@ use crate::io::{channels, finish, touch};
 use crate::sync::interpose;
 use crate::sys;
 use core::ffi::{CStr, c_char};
-use racehunter_event::Kind;
+use racehunter_abi::Kind;
 
 interpose! {
     mkstemp => make_file, "rsi";

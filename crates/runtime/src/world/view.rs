@@ -19,8 +19,8 @@ use super::paths::{
 use super::{early, ipc, network};
 use crate::{Global, free, kernel, log, schedule, server, sys};
 use core::ffi::CStr;
-use racehunter_event::control::NOTE_FILES;
-use racehunter_event::{Escape, TRACES_OF_LINKS};
+use racehunter_abi::control::NOTE_FILES;
+use racehunter_abi::{Escape, TRACES_OF_LINKS};
 
 /// Whether the coming change is private to the execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

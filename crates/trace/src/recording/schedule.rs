@@ -2,7 +2,7 @@
 
 use super::{Recording, may_suspend};
 use crate::{Event, EventId, Op};
-use racehunter_event::Switch;
+use racehunter_abi::Switch;
 
 /// The decisions that carry out a reordering.
 #[derive(Clone, Debug, PartialEq, Eq)]

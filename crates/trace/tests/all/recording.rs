@@ -1,7 +1,7 @@
 //! Logs of executions become traces.
 
-use racehunter_event::control::EXCUSED;
-use racehunter_event::{Kind, Record};
+use racehunter_abi::control::EXCUSED;
+use racehunter_abi::{Kind, Record};
 use racehunter_trace::recording::{Converter, PlainNames, Recording, Survey, code_of};
 use racehunter_trace::{Error, Op, Trace, file, text};
 

@@ -12,7 +12,7 @@ mod perform;
 use super::clocks::Clocks;
 use super::program::{Op, Program, REGISTERS, Value};
 use crate::{Outcome, Wait};
-use racehunter_event::{MAIN_PATH, path_of};
+use racehunter_abi::{MAIN_PATH, path_of};
 use racehunter_log::{
     Access, AccessMode, Address, Blockage, CodeAddress, Event, EventNumber, Position, Record, SiteId, ThreadId,
 };

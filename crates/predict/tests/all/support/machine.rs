@@ -2,7 +2,7 @@
 //! that may be null, divisions, calls, recursion, locals, locks.
 
 use super::Random;
-use racehunter_event::{Kind, Record};
+use racehunter_abi::{Kind, Record};
 use racehunter_ir::{
     Attributes, BinaryOperator, BlockId, Function, Instruction, InstructionId, Linkage, Module, Operand, Operation,
     Order, Predicate, Symbol, SymbolId, SymbolKind, Type, UpdateOperator,
