@@ -335,7 +335,7 @@ pub fn words(line: impl IntoIterator<Item = String>) -> Vec<String> {
 /// The words of the last campaign, with `more` added: what comes later counts.
 ///
 /// # Errors
-/// When there is none, or it cannot be read.
+/// If the campaign does not exist or cannot be read.
 pub fn recall(out: &Path, more: Vec<String>) -> Result<Vec<String>, Error> {
     let last = all(out)?.pop().ok_or_else(|| Error::NoLastCampaign(out.to_path_buf()))?;
     let (kept, _) = read(&last)?;

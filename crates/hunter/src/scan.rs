@@ -86,7 +86,7 @@ pub fn scan(scan: &Scan, observer: &mut dyn Observer) -> Result<Scanned, Error> 
     Ok(Scanned { report, verdict, is_read: true })
 }
 
-/// Writes the witness of a verdict; there is none for what is not known.
+/// Writes the witness of a verdict. An `unknown` verdict has no witness.
 ///
 /// # Errors
 /// When a file cannot be read or written.

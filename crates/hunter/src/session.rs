@@ -18,7 +18,7 @@ pub struct Subject {
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// A file for its standard input; nothing when there is none.
+    /// A file for its standard input; without one, its input is empty.
     pub input: Option<PathBuf>,
 }
 

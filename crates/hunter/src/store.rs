@@ -75,7 +75,7 @@ pub fn all(out: &Path) -> Result<Vec<Result<Stored, Error>>, Error> {
 /// Reads the finding whose id begins with `id`.
 ///
 /// # Errors
-/// When there is none, or more than one, or it cannot be read.
+/// If no finding or more than one matches, or it cannot be read.
 pub fn load(out: &Path, id: &str) -> Result<Stored, Error> {
     files::check_out(out)?;
     let directory = directory(out);

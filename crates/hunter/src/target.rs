@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// does not care about can be skipped.
 ///
 /// # Errors
-/// When there is none, or it does not compile.
+/// If the file does not exist or does not compile.
 pub fn prepare(target: &Path, cflags: Option<&str>, out: &Path, shortcuts: bool) -> Result<PathBuf, Error> {
     if !target.exists() {
         return Err(Error::Missing(target.to_path_buf()));

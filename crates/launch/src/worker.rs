@@ -25,7 +25,7 @@ pub struct Program {
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// A file for its standard input; nothing when there is none.
+    /// A file for its standard input; without one, its input is empty.
     pub input: Option<PathBuf>,
 }
 

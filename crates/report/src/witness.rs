@@ -22,7 +22,7 @@ pub struct Origin<'a> {
     pub digits: &'a str,
 }
 
-/// The witness of a verdict; there is none for what is not known.
+/// The witness of a verdict. An `unknown` verdict has no witness.
 #[must_use]
 pub fn witness(verdict: &Verdict, origin: &Origin<'_>) -> Option<String> {
     match (verdict.word, &verdict.finding) {

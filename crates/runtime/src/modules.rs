@@ -189,7 +189,7 @@ pub(crate) unsafe fn site_number(site: *const u8) -> u32 {
     0
 }
 
-/// The flag byte of a site, by its number without the + 1; null if there is none.
+/// The flag byte of a site, by its number without the + 1; null if no site has it.
 pub(crate) unsafe fn flags_of(site: usize) -> *mut u8 {
     let mut first = 0;
     for sites in modules() {

@@ -130,7 +130,7 @@ pub(crate) struct Thread {
 
     /// The program provided its stack, and may reuse that memory when the thread has ended.
     pub foreign_stack: bool,
-    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 if there is none.
+    /// Memory of the thread that was marked at its end, see [`crate::afterlife`]; `ended_to` is 0 if no memory was marked.
     pub ended_from: usize,
     pub ended_to: usize,
     /// Bytes of its stack, with what the C library keeps there; 0 for `main`.

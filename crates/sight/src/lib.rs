@@ -188,7 +188,7 @@ impl Arguments {
         position < 16 && self.bits >> position & 1 != 0 || self.from.is_some_and(|from| position >= u32::from(from))
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.bits == 0 && self.from.is_none()

@@ -88,7 +88,7 @@ pub(super) unsafe fn install(choose: impl Fn(&CStr) -> To) -> bool {
     fits
 }
 
-/// The definition after the runtime's; 0 if there is none.
+/// The definition after the runtime's; 0 without one.
 pub(super) unsafe fn next(name: *const c_char) -> usize {
     const RTLD_NEXT: *mut u8 = usize::MAX as *mut u8;
     dlsym(RTLD_NEXT, name) as usize

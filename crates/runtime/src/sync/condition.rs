@@ -44,7 +44,7 @@ pub(crate) fn reset() {
     PERMITS.set(core::ptr::null_mut());
 }
 
-/// Where the oldest permit is that this waiter may take; null if there is none.
+/// Where the oldest permit is that this waiter may take; null without one.
 unsafe fn permit_for(at: usize, ticket: u64) -> *mut *mut Permit {
     let mut link = PERMITS.ptr();
     while !(*link).is_null() {

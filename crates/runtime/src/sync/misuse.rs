@@ -93,7 +93,7 @@ fn ends_use(kind: Kind) -> bool {
     matches!(kind, Unlock | RwUnlock | Wait | Signal | Broadcast | SemPost | BarrierWait)
 }
 
-/// A thread that waits for the object, number + 1; 0 if there is none.
+/// A thread that waits for the object, number + 1; 0 if no thread waits.
 pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> u32 {
     let waits = |t: *mut Thread| (*t).pending == wait && (*t).object == at && t != current();
     if !objects::has_waiters(wait, at) {

@@ -117,7 +117,7 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     }
 }
 
-/// Number + 1 of the thread that owns what is waited for; 0 if there is none.
+/// Number + 1 of the thread that owns what is waited for; 0 if no thread owns it.
 pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
     match wait {
         Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => u64::from((*objects::get(wait, at)).owner),

@@ -94,7 +94,7 @@ impl Addresses {
         all.next().is_none().then_some((base, offset))
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

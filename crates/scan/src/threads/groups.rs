@@ -111,7 +111,7 @@ impl ThreadGroups {
         let code = points_to.program.function(function).0;
         let loops = self.loops(points_to, function);
         let around = loops.innermost(blocks.block_of[at as usize])?.clone();
-        // In the header control is also in the round that is none any more.
+        // Control also reaches the header after the last round.
         let block = blocks.block_of[at as usize];
         if !loops.is_outermost(blocks, &around) || block == around.header || !around.is_once_a_round(blocks, block) {
             return None;
