@@ -5,7 +5,7 @@
 
 use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, idle_point, spin, wait_until};
 use crate::signals::cancel;
-use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
+use crate::sync::{EFAULT, EINTR, EINVAL, EOPNOTSUPP, fail, interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, escapes, hooks, log};
 use racehunter_abi::{Cause, Kind, Wait};
@@ -14,6 +14,8 @@ pub(crate) const REALTIME: i32 = 0;
 pub(crate) const MONOTONIC: i32 = 1;
 const PROCESS_CPU: i32 = 2;
 const THREAD_CPU: i32 = 3;
+/// Clocks that can only be read: raw, and the two coarse ones.
+const SLEEPLESS: [i32; 3] = [4, 5, 6];
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
 /// The same moment for every execution: a realtime clock starts here. Files that were there before are not from the future.
@@ -100,7 +102,8 @@ pub(crate) unsafe fn is_valid(time: *const [i64; 2]) -> bool {
 pub(crate) const fn is_clock(clock: i32) -> bool {
     const LAST: i32 = 11;
     const NONE: i32 = 10;
-    clock <= LAST && clock != NONE
+    const OF_FILE: i32 = 3;
+    clock <= LAST && clock != NONE && (clock >= 0 || clock & OF_FILE != OF_FILE)
 }
 
 /// An absolute time of a clock as virtual time. Never `u64::MAX`, which means "no deadline".
@@ -135,6 +138,11 @@ pub(crate) fn until(deadline: u64) -> u64 {
     deadline.saturating_sub(NOW.get())
 }
 
+/// What a clock shows, without taking the time to read it.
+pub(crate) fn shown_by(clock: i32) -> u64 {
+    base(clock) + NOW.get()
+}
+
 /// What the realtime clock shows.
 pub(crate) fn realtime() -> u64 {
     REALTIME_BASE + NOW.get()
@@ -160,6 +168,9 @@ pub(crate) const fn parts(nanoseconds: u64) -> [i64; 2] {
 }
 
 pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
+    if duration.is_null() {
+        return fail(EFAULT);
+    }
     if !is_valid(duration) {
         return fail(EINVAL);
     }
@@ -181,7 +192,16 @@ unsafe extern "C" fn clock_nano_sleep(
     code: usize,
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
-    if clock == THREAD_CPU || !is_clock(clock) || !is_valid(time) {
+    if clock == THREAD_CPU || !is_clock(clock) {
+        return EINVAL;
+    }
+    if SLEEPLESS.contains(&clock) {
+        return EOPNOTSUPP;
+    }
+    if time.is_null() {
+        return EFAULT;
+    }
+    if !is_valid(time) {
         return EINVAL;
     }
     let absolute = flags & ABSOLUTE != 0;
@@ -201,7 +221,7 @@ unsafe extern "C" fn micro_sleep(microseconds: u32, code: usize) -> i32 {
 
 unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
     let deadline = NOW.get() + u64::from(seconds) * SECOND;
-    if sleep_until(deadline, code) { 0 } else { until(deadline).div_ceil(SECOND) as u32 }
+    if sleep_until(deadline, code) { 0 } else { (until(deadline) / SECOND) as u32 }
 }
 
 unsafe fn look(clock: i32) -> u64 {

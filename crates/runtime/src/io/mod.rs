@@ -293,6 +293,11 @@ pub(crate) unsafe fn log_event(n: u64, file: File, channel: usize, done: bool) {
     log::event(Kind::Io, n, file.pack() as usize, channel as u64, u8::from(done));
 }
 
+/// No program has memory there: the kernel refuses such an address, where a model would read it.
+pub(crate) const fn is_in_first_page(address: usize) -> bool {
+    address < 4096
+}
+
 /// A result of the kernel as the C library gives it.
 pub(crate) unsafe fn finish(result: isize) -> isize {
     if result < 0 { fail(-result as i32) as isize } else { result }

@@ -7,7 +7,7 @@ use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::current;
-use crate::{Global, sys, time};
+use crate::{Global, hooks, sys, time};
 use racehunter_abi::{File, FileKind, FileOperation, Wait};
 
 const POLL: usize = 7;
@@ -225,7 +225,7 @@ unsafe extern "C" fn select_for(
     reads: *mut u64,
     writes: *mut u64,
     exceptions: *mut u64,
-    timeout: *const [i64; 2],
+    timeout: *mut [i64; 2],
     code: usize,
 ) -> i32 {
     if !timeout.is_null() && (*timeout).iter().any(|&part| part < 0) {
@@ -233,7 +233,14 @@ unsafe extern "C" fn select_for(
     }
     let duration = if timeout.is_null() { [0, 0] } else { [(*timeout)[0], (*timeout)[1] * 1000] };
     let patience = Patience::duration(if timeout.is_null() { core::ptr::null() } else { &raw const duration });
-    select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code)
+    let result = select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code);
+    if let Patience::Until(deadline) = patience {
+        // On Linux the program finds there how much of the time was left.
+        let [seconds, nanoseconds] = time::parts(time::until(deadline));
+        *timeout = [seconds, nanoseconds / 1000];
+        hooks::wrote(timeout as usize, size_of::<[i64; 2]>(), code);
+    }
+    result
 }
 
 unsafe extern "C" fn select_until(

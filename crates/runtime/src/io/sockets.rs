@@ -656,6 +656,9 @@ struct Message {
 unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, code: usize) -> isize {
     let call =
         |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
+    if super::is_in_first_page(message as usize) {
+        return finish(call(message));
+    }
     approach_peer(fd, (*message).name, (*message).name_len as u32 as usize, code);
     let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
@@ -687,7 +690,7 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
 }
 
 unsafe extern "C" fn send_messages(fd: i32, messages: *const Message, count: u32, flags: i32, code: usize) -> i32 {
-    if count > 0 {
+    if count > 0 && !super::is_in_first_page(messages as usize) {
         approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize, code);
     }
     let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages as usize, count as usize, flags as usize);

@@ -34,7 +34,7 @@ pub(crate) unsafe fn catch_up(t: *mut Thread) {
 
 unsafe extern "C" fn init(at: usize, _attributes: usize, count: u32, code: usize) -> i32 {
     const MOST: u32 = u32::MAX / 2;
-    if count == 0 || count > MOST {
+    if count == 0 || count >= MOST {
         return EINVAL;
     }
     // Threads that have passed an earlier round may not have left it yet: what they wait for stays as it is.

@@ -264,7 +264,9 @@ unsafe fn attempt(at: usize, kind: u32, lock: Lock, code: usize) -> i32 {
         return take_and_log(at, lock, Kind::TryLock, n);
     }
     log::event(Kind::TryLock, n, at, 0, 0);
-    let is_own = mine(object(at)) && kind & ROBUST != 0 && kind & TYPE == ERROR_CHECK;
+    // The C library's fast path for plain mutexes does not look at who holds them.
+    let has_owner = *((at + KIND) as *const u32) & OWNED_WORD != 0;
+    let is_own = lock == Lock::Mutex && has_owner && mine(object(at)) && kind & TYPE == ERROR_CHECK;
     if is_own { EDEADLK } else { EBUSY }
 }
 
@@ -343,13 +345,21 @@ unsafe fn drop_ownership(at: usize) -> u32 {
     depth
 }
 
-/// Takes the mutex again after waiting on a condition variable, with the depth it had before.
-pub(crate) unsafe fn take_again(at: usize, depth: u32) {
-    while take(at, Lock::Mutex) == EBUSY {
-        acquire_point((*current()).code, Wait::Mutex, at, None);
+/// Takes the mutex again after waiting on a condition variable, with the depth it had before. Returns an error as [`take`] does: the
+/// owner of a robust mutex may have ended during the wait.
+pub(crate) unsafe fn take_again(at: usize, depth: u32) -> i32 {
+    let error = loop {
+        match take(at, Lock::Mutex) {
+            EBUSY => acquire_point((*current()).code, Wait::Mutex, at, None),
+            error => break error,
+        };
+    };
+    let is_taken = matches!(error, 0 | EOWNERDEAD);
+    if is_taken {
+        (*object(at)).count = depth;
     }
-    (*object(at)).count = depth;
-    log::event(Kind::Lock, now(), at, 0, 1);
+    log::event(Kind::Lock, now(), at, 0, u8::from(is_taken));
+    error
 }
 
 /// Whether the running thread holds it.

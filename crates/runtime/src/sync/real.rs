@@ -38,7 +38,10 @@ macro_rules! functions {
 functions! {
     create = c"pthread_create";
     set_specific = c"pthread_setspecific";
+    get_specific = c"pthread_getspecific";
     key_create = c"pthread_key_create";
+    key_delete = c"pthread_key_delete";
+    c11_key_create = c"tss_create";
     mutex_init = c"pthread_mutex_init";
     cond_init = c"pthread_cond_init";
     start_main = c"__libc_start_main";

@@ -30,10 +30,16 @@ unsafe fn replace(first: u64, interval: u64, code: usize) -> u64 {
 }
 
 unsafe extern "C" fn set_alarm(seconds: u32, code: usize) -> u32 {
-    replace(u64::from(seconds) * time::SECOND, 0, code).div_ceil(time::SECOND) as u32
+    let left = replace(u64::from(seconds) * time::SECOND, 0, code);
+    // Rounded, but never to 0 while the alarm is set.
+    let rounded = (left + time::SECOND / 2) / time::SECOND;
+    rounded.max(u64::from(left > 0)) as u32
 }
 
 unsafe extern "C" fn set_short_alarm(microseconds: u32, interval: u32, code: usize) -> u32 {
+    if microseconds.max(interval) >= 1_000_000 {
+        return fail(EINVAL) as u32;
+    }
     let interval = u64::from(interval) * MICROSECOND;
     replace(u64::from(microseconds) * MICROSECOND, interval, code).div_ceil(MICROSECOND) as u32
 }

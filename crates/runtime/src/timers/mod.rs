@@ -37,7 +37,7 @@ enum Notice {
     },
     /// Counts in a file.
     File {
-        fd: i32,
+        channel: usize,
     },
 }
 
@@ -54,6 +54,10 @@ struct Timer {
     time_clock: i32,
     /// Expiries that the last notification covers, beyond the first.
     missed: u32,
+    /// Expiries that were over when it was set.
+    owed: u64,
+    /// Expiries in its file that the program may not have read yet.
+    unread: u64,
     /// What those who have set it knew.
     clock: SyncClock,
 }
@@ -88,6 +92,8 @@ unsafe fn make(first: usize, notice: Notice) -> Option<usize> {
     (*t).deadline = NEVER;
     (*t).interval = 0;
     (*t).missed = 0;
+    (*t).owed = 0;
+    (*t).unread = 0;
     Some(index)
 }
 
@@ -179,7 +185,7 @@ unsafe fn expire(index: usize) {
     let due = (*it).deadline;
     let periods = time::since((*it).deadline).checked_div((*it).interval);
     (*it).deadline = periods.map_or(NEVER, |periods| (*it).deadline + (periods + 1) * (*it).interval);
-    let missed = periods.unwrap_or(0);
+    let missed = periods.unwrap_or(0) + core::mem::take(&mut (*it).owed);
     clock::acquire(&(*it).clock);
     match (*it).notice {
         // It guards against a program that hangs: it never expires. Threads that wait for ever are then a deadlock,
@@ -191,6 +197,7 @@ unsafe fn expire(index: usize) {
         Notice::Signal { signal, to, value } => {
             if send::is_pending_from_timer(signal, index as u32) {
                 (*it).missed = (*it).missed.saturating_add(missed as u32 + 1);
+                send::set_overrun(signal, index as u32, (*it).missed);
                 note_expiration(it);
                 return;
             }
@@ -206,9 +213,9 @@ unsafe fn expire(index: usize) {
             let function: extern "C" fn(usize) = core::mem::transmute(function);
             function(value);
         }
-        Notice::File { fd } => {
+        Notice::File { .. } => {
             note_expiration(it);
-            if !file::count(fd, missed + 1) {
+            if !file::count(index, missed + 1) {
                 (*it).deadline = NEVER;
             }
         }
@@ -258,11 +265,14 @@ impl Setting {
 
     /// Applies it to a timer: relative to now, or as a time of a clock.
     unsafe fn apply(&self, index: usize, clock: Option<i32>, code: usize) {
+        let over = clock.map_or(0, |clock| time::shown_by(clock).saturating_sub(self.first));
+        let owed = if self.first == 0 { 0 } else { over.checked_div(self.interval).unwrap_or(0) };
         let deadline = match (self.first, clock) {
             (0, _) => NEVER,
             (first, None) => time::in_future(first),
-            (first, Some(clock)) => time::of_clock(clock, first),
+            (first, Some(clock)) => time::of_clock(clock, first + owed * self.interval),
         };
         set(index, deadline, self.interval, code);
+        (*timer(index)).owed = owed;
     }
 }
