@@ -43,6 +43,7 @@ enum Patience {
 }
 
 const EINVAL: isize = -22;
+const EFAULT: isize = -14;
 
 impl Patience {
     unsafe fn milliseconds(timeout: i32) -> Self {
@@ -266,6 +267,9 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
         let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
         return finish(sys::call6(PSELECT6, count, reads, writes, exceptions, timeout, 0)) as i32;
     }
+    if given.iter().any(|&set| !set.is_null() && super::is_in_first_page(set as usize)) {
+        return finish(EFAULT) as i32;
+    }
     let sets = Sets { count, given };
     let named = |fd: &usize| (0..3).any(|set| sets.contains(set, *fd));
     let (mut outside, mut expected, mut total) = (false, false, 0);
@@ -413,6 +417,9 @@ unsafe extern "C" fn wait_for_set_until(
     mask: *const u64,
     code: usize,
 ) -> i32 {
+    if !timeout.is_null() && !time::is_valid(timeout) {
+        return finish(EINVAL) as i32;
+    }
     wait_with(set, events, most, Patience::duration(timeout), mask, code)
 }
 

@@ -308,9 +308,7 @@ pub(crate) unsafe fn is_pending_from_timer(signal: u32, timer: u32) -> bool {
 
 /// The signal of this timer, which still waits, also covers this number of later expirations.
 pub(crate) unsafe fn set_overrun(signal: u32, timer: u32, missed: u32) {
-    if let Some(sent) =
-        find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer)
-    {
+    if let Some(sent) = find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer) {
         (*sent).origin.uid = missed;
     }
 }

@@ -50,6 +50,7 @@ functions! {
     exit = c"exit";
     quick_exit = c"quick_exit";
     at_quick_exit = c"__cxa_at_quick_exit";
+    at_exit = c"__cxa_atexit";
     fork = c"fork";
     close_library = c"dlclose";
     abort = c"abort";
@@ -77,6 +78,9 @@ functions! {
     spawn_actions_init = c"posix_spawn_file_actions_init";
     spawn_actions_copy = c"posix_spawn_file_actions_adddup2";
     spawn_actions_destroy = c"posix_spawn_file_actions_destroy";
+    set_buffer_and_mode = c"setvbuf";
+    set_buffer = c"setbuf";
+    set_sized_buffer = c"setbuffer";
     open_stream = c"fdopen";
     close_stream = c"fclose";
     close_process = c"pclose";

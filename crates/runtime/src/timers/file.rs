@@ -129,8 +129,8 @@ pub(super) unsafe fn count(index: usize, expirations: u64) -> bool {
     let Some(fd) = channels::descriptors(channel).find(|&fd| is_timer(fd)) else { return false };
     let unread = &raw mut (*timer(index)).unread;
     *unread = if is_readable(fd) { *unread + expirations } else { expirations };
-    let counted = set_ticks(fd, *unread) >= 0
-        || sys::call(sys::WRITE, fd as usize, &raw const expirations as usize, 8, 0) == 8;
+    let counted =
+        set_ticks(fd, *unread) >= 0 || sys::call(sys::WRITE, fd as usize, &raw const expirations as usize, 8, 0) == 8;
     channels::tell(channel);
     io::changed(channel);
     counted
