@@ -21,21 +21,23 @@ struct Kept {
     nice: Option<i32>,
     /// Policy and priority.
     policy: Option<[i32; 2]>,
+    /// Bytes of the stack that it was created with, if it has more.
+    stack: Option<usize>,
 }
 
 const NAME: usize = 16;
 const PROCESSORS: usize = 1024;
 
 static KEPT: Global<[Kept; MAX_THREADS]> =
-    Global::new([Kept { name: None, processors: None, nice: None, policy: None }; MAX_THREADS]);
+    Global::new([Kept { name: None, processors: None, nice: None, policy: None, stack: None }; MAX_THREADS]);
 
 unsafe fn kept(number: u32) -> &'static mut Kept {
     &mut (*KEPT.ptr())[number as usize % MAX_THREADS]
 }
 
-/// A thread is created.
-pub(super) unsafe fn inherit(number: u32) {
-    *kept(number) = *kept(CURRENT.get());
+/// A thread is created. It has a larger stack than the program wants, if the program wants a certain one.
+pub(super) unsafe fn inherit(number: u32, stack: Option<usize>) {
+    *kept(number) = Kept { stack, ..*kept(CURRENT.get()) };
 }
 
 /// Whom a call is about.
@@ -73,6 +75,7 @@ unsafe fn touch(number: u32, changes: bool, code: usize) {
 }
 
 interpose! {
+    pthread_getattr_np => attributes_of, "rdx";
     pthread_getname_np => name_of, "rcx";
     pthread_setname_np => set_name, "rdx";
     pthread_getaffinity_np => processors_of, "rcx";
@@ -95,6 +98,26 @@ interpose! {
 /// The result of a system call, as the functions named after one return it.
 unsafe fn finish(result: isize) -> i32 {
     if result < 0 { fail(-result as i32) } else { result as i32 }
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
+    fn pthread_attr_setstack(attributes: *mut u8, address: usize, size: usize) -> i32;
+}
+
+unsafe extern "C" fn attributes_of(handle: usize, to: *mut u8, _code: usize) -> i32 {
+    let real: extern "C" fn(usize, *mut u8) -> i32 = core::mem::transmute(real::get_attributes());
+    let error = real(handle, to);
+    if error == 0
+        && let Whom::Fiber(number) = by_handle(handle)
+        && let Some(stack) = kept(number).stack
+    {
+        // The part that the thread begins with.
+        let (mut address, mut size) = (0, 0);
+        pthread_attr_getstack(to, &mut address, &mut size);
+        pthread_attr_setstack(to, address + size - stack.min(size), stack.min(size));
+    }
+    error
 }
 
 unsafe extern "C" fn name_of(handle: usize, to: *mut u8, size: usize, code: usize) -> i32 {
