@@ -75,7 +75,6 @@ unsafe fn touch(number: u32, changes: bool, code: usize) {
 }
 
 interpose! {
-    pthread_getattr_np => attributes_of, "rdx";
     pthread_getname_np => name_of, "rcx";
     pthread_setname_np => set_name, "rdx";
     pthread_getaffinity_np => processors_of, "rcx";
@@ -103,21 +102,6 @@ unsafe fn finish(result: isize) -> i32 {
 unsafe extern "C" {
     fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
     fn pthread_attr_setstack(attributes: *mut u8, address: usize, size: usize) -> i32;
-}
-
-unsafe extern "C" fn attributes_of(handle: usize, to: *mut u8, _code: usize) -> i32 {
-    let real: extern "C" fn(usize, *mut u8) -> i32 = core::mem::transmute(real::get_attributes());
-    let error = real(handle, to);
-    if error == 0
-        && let Whom::Fiber(number) = by_handle(handle)
-        && let Some(stack) = kept(number).stack
-    {
-        // The part that the thread begins with.
-        let (mut address, mut size) = (0, 0);
-        pthread_attr_getstack(to, &mut address, &mut size);
-        pthread_attr_setstack(to, address + size - stack.min(size), stack.min(size));
-    }
-    error
 }
 
 unsafe extern "C" fn name_of(handle: usize, to: *mut u8, size: usize, code: usize) -> i32 {
@@ -447,11 +431,21 @@ unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
-    about(handle, || {
-        let real: extern "C" fn(usize, usize) -> i32 = core::mem::transmute(real::get_attributes());
+unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: *mut u8) -> i32 {
+    let error = about(handle, || {
+        let real: extern "C" fn(usize, *mut u8) -> i32 = core::mem::transmute(real::get_attributes());
         real(handle, attributes)
-    })
+    });
+    if error == 0
+        && let Whom::Fiber(number) = by_handle(handle)
+        && let Some(stack) = kept(number).stack
+    {
+        // The part that the thread begins with.
+        let (mut address, mut size) = (0, 0);
+        pthread_attr_getstack(attributes, &mut address, &mut size);
+        pthread_attr_setstack(attributes, address + size - stack.min(size), stack.min(size));
+    }
+    error
 }
 
 #[unsafe(no_mangle)]
