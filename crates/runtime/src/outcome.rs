@@ -45,7 +45,7 @@ unsafe fn write(outcome: u32) {
     (*slot).switch_total = schedule::switches();
     (*slot).threads = COUNT.get();
     (*slot).current = CURRENT.get();
-    if (*current()).held_count > 0 {
+    if !(*current()).held.is_empty() {
         (*slot).notes |= NOTE_LOCK_HELD;
     }
     if outcome != OUTCOME_SNAPSHOT {
@@ -81,7 +81,7 @@ unsafe fn thread_states(outcome: u32) {
             index: schedule::now(),
             code: log::relative((*t).code),
             object: (*t).object as u64,
-            extra: if waits { owner(wait, (*t).object) } else { 0 },
+            extra: if waits { u64::from(owner(wait, (*t).object).logged()) } else { 0 },
             thread: number,
             stack: log::stack_of(t),
             kind: Kind::ThreadState,

@@ -2,6 +2,8 @@
 
 use crate::{Global, arena, schedule, sys};
 use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
+use racehunter_machine::sync::{Round, Ticket};
+use racehunter_machine::{Deadline, HeldLocks, ThreadId};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -20,6 +22,42 @@ pub(crate) enum State {
     Done,
 }
 
+/// What a wait is for, beyond its object. Memory of zeroes says nothing.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Awaits {
+    #[default]
+    Nothing = 0,
+    /// On a condition variable, with this mutex.
+    Mutex(usize),
+    /// It was woken from a condition variable, and waits for the mutex alone.
+    MutexAlone,
+    /// On a futex, with these bits.
+    Bits(u32),
+    /// For the end of a round of a barrier.
+    Round(Round),
+    /// The round has ended. Other threads of the round may destroy and free the barrier before this thread continues.
+    RoundEnded,
+    /// For one of these signals: bit `number - 1`.
+    Signals(u64),
+    /// For files.
+    Files(crate::io::WatchAddress),
+    /// Outside, since this event.
+    Since(u64),
+}
+
+impl Awaits {
+    /// The signals that it waits for.
+    pub(crate) const fn signals(self) -> u64 {
+        if let Self::Signals(signals) = self { signals } else { 0 }
+    }
+
+    /// The bits of a futex that it waits for.
+    pub(crate) const fn bits(self) -> u32 {
+        if let Self::Bits(bits) = self { bits } else { 0 }
+    }
+}
+
 /// One frame of the shadow call stack; written by instrumented code, so the layout is part of the hook interface.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -29,9 +67,6 @@ pub(crate) struct Frame {
     /// Where that return address is on the real stack. A frame whose slot no longer holds it was left by `longjmp`.
     pub slot: *const usize,
 }
-
-/// Locks of one thread that a report can name.
-pub(crate) const MAX_HELD: usize = 24;
 
 /// A thread. The first fields and `kernel` are used by assembly in [`crate::fiber`] and [`crate::kernel`].
 #[repr(C)]
@@ -87,9 +122,9 @@ pub(crate) struct Thread {
     pub interruption: crate::watchdog::Interruption,
     /// Object of `pending`.
     pub object: usize,
-    /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
-    pub second: usize,
-    pub deadline: u64,
+    /// What else there is to say about the current wait.
+    pub awaits: Awaits,
+    pub deadline: Deadline,
     /// Nanoseconds of processor time, see [`crate::time`].
     pub used: u64,
     /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
@@ -100,7 +135,7 @@ pub(crate) struct Thread {
     /// What `sigaltstack` said: address and size.
     pub alternate_stack: [usize; 2],
     /// Order of arrival in a queue of waiters.
-    pub ticket: u64,
+    pub ticket: Ticket,
     /// The `pthread_t` of the program.
     pub handle: usize,
     /// Where the thread stands: return address of the hook or library call it is in.
@@ -122,8 +157,8 @@ pub(crate) struct Thread {
     pub acquire_fence: *mut u32,
     pub clock_entries: u32,
     pub destructor_round: u32,
-    pub held_count: u32,
-    pub held: [usize; MAX_HELD],
+    /// The locks that it holds.
+    pub held: HeldLocks,
 
     pub fiber: crate::fiber::Parked,
     pub kernel: crate::kernel::Beneath,
@@ -135,8 +170,6 @@ pub(crate) struct Thread {
     pub ended_to: usize,
     /// Bytes of its stack, with what the C library keeps there; 0 for `main`.
     pub stack_size: usize,
-    /// Where the locks in `held` were taken.
-    pub held_at: [usize; MAX_HELD],
     /// Whether it iterates in a loop that waits for something.
     pub spin: schedule::spin::Spin,
     /// Its last wait on a condition variable, where those may end without a reason.
@@ -187,6 +220,12 @@ pub(crate) unsafe fn thread(number: u32) -> *mut Thread {
     (THREADS.ptr() as *mut Thread).add(number as usize)
 }
 
+/// The running thread, by its number.
+#[inline(always)]
+pub(crate) fn me() -> ThreadId {
+    ThreadId(CURRENT.get())
+}
+
 #[inline(always)]
 pub(crate) unsafe fn current() -> *mut Thread {
     thread(CURRENT.get())
@@ -230,7 +269,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).ignores = 0;
     (*t).in_whole = false;
     (*t).ignores_order = 0;
-    (*t).held_count = 0;
+    (*t).held.clear();
     (*t).path = MAIN_PATH;
     (*t).children = 0;
     (*t).code = 0;
@@ -316,9 +355,9 @@ pub(crate) unsafe fn next_suspended() -> Option<u32> {
     best
 }
 
-pub(crate) fn next_ticket() -> u64 {
+pub(crate) fn next_ticket() -> Ticket {
     TICKET.set(TICKET.get() + 1);
-    TICKET.get()
+    Ticket(TICKET.get())
 }
 
 /// Forgets all threads but `main`, for the next iteration of an in-process loop.
@@ -335,7 +374,7 @@ pub(crate) unsafe fn reset() {
     let main = thread(0);
     (*main).state = State::Free;
     (*main).pending = Wait::Nothing;
-    (*main).held_count = 0;
+    (*main).held.clear();
     (*main).children = 0;
     (*main).signals = 0;
     (*main).spin = schedule::spin::Spin::NEW;
@@ -357,34 +396,22 @@ pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
     (0..COUNT.get()).rev().map(|n| thread(n)).find(|&t| (*t).handle == handle && (*t).state != State::Free)
 }
 
+/// The thread has taken a lock, where it stands.
+#[inline]
 pub(crate) unsafe fn hold(t: *mut Thread, lock: usize) {
-    let count = (*t).held_count as usize;
-    if count < MAX_HELD {
-        (*t).held[count] = lock;
-        (*t).held_at[count] = (*t).code;
-    }
-    (*t).held_count += 1;
+    let code = (*t).code;
+    (*t).held.add(lock, code);
 }
 
+/// The thread has given up a lock.
+#[inline]
 pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
-    let known = ((*t).held_count as usize).min(MAX_HELD);
-    for i in (0..known).rev() {
-        if (*t).held[i] == lock {
-            for k in i..known - 1 {
-                (*t).held[k] = (*t).held[k + 1];
-                (*t).held_at[k] = (*t).held_at[k + 1];
-            }
-            break;
-        }
-    }
-    (*t).held_count = (*t).held_count.saturating_sub(1);
+    (*t).held.remove(lock);
 }
 
-/// Whether the thread holds the lock; `None` if it holds more locks than are recorded.
+/// Whether the thread holds the lock; `None` if that cannot be said.
 pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
-    let count = (*t).held_count as usize;
-    let known = (0..count.min(MAX_HELD)).any(|i| (*t).held[i] == lock);
-    (known || count <= MAX_HELD).then_some(known)
+    (*t).held.holds(lock)
 }
 
 /// A zeroed vector clock that lives as long as the execution.

@@ -9,6 +9,7 @@ use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, sys, time};
 use racehunter_abi::{File, FileKind, FileOperation, Wait};
+use racehunter_machine::Deadline;
 
 const POLL: usize = 7;
 const PSELECT6: usize = 270;
@@ -38,7 +39,7 @@ super::interpose_six! {
 #[derive(Clone, Copy)]
 enum Patience {
     None,
-    Until(u64),
+    Until(Deadline),
     Endless,
 }
 

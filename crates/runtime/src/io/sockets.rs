@@ -13,6 +13,7 @@ use crate::world::{cells, files};
 use crate::{Global, sys, time};
 use core::ffi::c_char;
 use racehunter_abi::{File, FileKind, FileOperation, Kind, Touched};
+use racehunter_machine::Deadline;
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -519,7 +520,7 @@ unsafe extern "C" fn shut_down(fd: i32, how: i32, code: usize) -> i32 {
 }
 
 /// How long the socket lets its operations wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
-pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<u64> {
+pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<Deadline> {
     const SOCKET_LEVEL: usize = 1;
     const RECEIVE_TIMEOUT: usize = 20;
     const SEND_TIMEOUT: usize = 21;

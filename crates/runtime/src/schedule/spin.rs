@@ -17,6 +17,7 @@ use crate::thread::{COUNT, CURRENT, READY_COUNT, SUSPENDED, State, Thread, curre
 use crate::{Global, hold};
 use core::arch::global_asm;
 use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_machine::Deadline;
 
 /// Where the registers of the running thread's caller are, as the last hook has saved them, below its frame.
 #[unsafe(no_mangle)]
@@ -391,7 +392,7 @@ unsafe fn wait(t: *mut Thread, address: usize, code: usize) {
         (*t).code = code;
         (*t).pending = Wait::Change;
         (*t).object = address;
-        (*t).deadline = u64::MAX;
+        (*t).deadline = Deadline::NEVER;
         make_unready(t, State::Blocked);
         log_state(t, Kind::Blocked, n);
         AWAITING.set(AWAITING.get() + 1);

@@ -8,6 +8,7 @@ use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, pass
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync, time};
 use racehunter_abi::{Cause, Kind, Record, Wait};
+use racehunter_machine::Deadline;
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
 pub(crate) const BY_SIGNAL: u8 = 1;
@@ -22,7 +23,7 @@ pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
 pub(crate) struct Waiting {
     pub wait: Wait,
     pub object: usize,
-    pub deadline: Option<u64>,
+    pub deadline: Option<Deadline>,
     /// Bits of `BY_`.
     pub ends_by: u8,
 }
@@ -39,7 +40,7 @@ pub(crate) enum End {
 
 /// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
 /// then, and counts the event. With a deadline it may return without: see `timed_out`. Returns the event's number.
-pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
+pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<Deadline>) -> u64 {
     acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
 }
 
@@ -86,7 +87,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
 
 /// The running thread has performed an operation after which it waits; the decision that follows is for the next
 /// event. Returns when it was chosen to continue.
-pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
+pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<Deadline>, cause: Cause) {
     wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
 }
 
@@ -109,7 +110,7 @@ unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).interrupted = false;
     (*t).for_nothing = false;
     (*t).ends_by = waiting.ends_by;
-    (*t).deadline = waiting.deadline.map_or(u64::MAX, time::not_before_now);
+    (*t).deadline = waiting.deadline.map_or(Deadline::NEVER, time::not_before_now);
     await_object(t, waiting.wait, waiting.object);
 }
 
@@ -153,13 +154,13 @@ pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
 
 /// Takes a thread out of the ready ones, before event `n`.
 unsafe fn suspend(t: *mut Thread, n: u64) {
-    let timed = (*t).deadline != u64::MAX;
+    let timed = !(*t).deadline.is_never();
     make_unready(t, if timed { State::Suspended } else { State::Blocked });
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
 }
 
 /// Changes when the waiting thread of a timer continues.
-pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
+pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: Deadline) {
     (*t).deadline = deadline;
     suspend(t, now());
 }
@@ -191,7 +192,7 @@ unsafe fn refresh_waiters(object: usize) {
         }
         match (*t).state {
             State::Ready if !goes_on(t) && !signals::deliverable(t) => {
-                if (*t).deadline == u64::MAX && (*t).pending != Wait::Condition {
+                if (*t).deadline.is_never() && (*t).pending != Wait::Condition {
                     make_unready(t, State::Blocked);
                     changes.add(number, Kind::Blocked, n);
                 } else {
@@ -260,14 +261,14 @@ pub(crate) unsafe fn wake(t: *mut Thread) {
 
 pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
     if kind == Kind::Suspended {
-        let (object, thread) = ((*t).deadline, (*t).number);
+        let (object, thread) = ((*t).deadline.nanoseconds(), (*t).number);
         log::put(Record { index: n, object, thread, kind: Kind::Deadline, ..Record::default() });
     }
     log::put(Record {
         index: n,
         code: log::relative((*t).code),
         object: (*t).object as u64,
-        extra: sync::owner((*t).pending, (*t).object),
+        extra: u64::from(sync::owner((*t).pending, (*t).object).logged()),
         thread: (*t).number,
         kind,
         size: u8::from(kind == Kind::Blocked && may_wake(t)),

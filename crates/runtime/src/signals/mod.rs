@@ -16,11 +16,13 @@ mod wait;
 
 use crate::schedule::{BY_ANY_SIGNAL, BY_SIGNAL, await_object, stop_awaiting};
 use crate::sync::{__errno_location, barrier, condition};
-use crate::thread::{CURRENT, Thread, current};
+use crate::thread::{Awaits, CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_children, has_outside};
 use racehunter_abi::{Kind, Record, Wait};
+use racehunter_machine::Deadline;
+use racehunter_machine::sync::Ticket;
 
 pub(crate) const SIGABRT: u32 = 6;
 pub(crate) const SIGKILL: u32 = 9;
@@ -55,12 +57,12 @@ pub(crate) unsafe fn is_aborting() -> bool {
 
 /// Signals of the set that the thread waits for in `sigwait`, and that have been sent.
 pub(crate) unsafe fn awaited(t: *const Thread) -> u64 {
-    if (*t).pending == Wait::Signal { send::pending(t) & (*t).second as u64 } else { 0 }
+    if (*t).pending == Wait::Signal { send::pending(t) & (*t).awaits.signals() } else { 0 }
 }
 
 /// Signals for which the thread runs no handler now: those that it blocks, and those that `sigwait` will take.
 unsafe fn refused(t: *const Thread) -> u64 {
-    (*t).signal_mask | if (*t).pending == Wait::Signal { (*t).second as u64 } else { 0 }
+    (*t).signal_mask | if (*t).pending == Wait::Signal { (*t).awaits.signals() } else { 0 }
 }
 
 /// Whether a handler is to run before the thread does anything else.
@@ -173,9 +175,9 @@ unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
 struct InterruptedWait {
     pending: Wait,
     object: usize,
-    second: usize,
-    deadline: u64,
-    ticket: u64,
+    awaits: Awaits,
+    deadline: Deadline,
+    ticket: Ticket,
     signalled: bool,
     timed_out: bool,
     interrupted: bool,
@@ -190,7 +192,7 @@ impl InterruptedWait {
         let wait = Self {
             pending: (*t).pending,
             object: (*t).object,
-            second: (*t).second,
+            awaits: (*t).awaits,
             deadline: (*t).deadline,
             ticket: (*t).ticket,
             signalled: (*t).signalled,
@@ -207,7 +209,7 @@ impl InterruptedWait {
     }
 
     unsafe fn resume(self, t: *mut Thread, ran: bool, restarts: bool) {
-        (*t).second = self.second;
+        (*t).awaits = self.awaits;
         (*t).deadline = self.deadline;
         (*t).ticket = self.ticket;
         (*t).signalled = self.signalled;

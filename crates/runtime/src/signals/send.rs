@@ -93,7 +93,7 @@ pub(super) unsafe fn takes(t: *const Thread, signal: u32) -> bool {
 }
 
 unsafe fn awaits(t: *const Thread, signal: u32) -> bool {
-    (*t).pending == Wait::Signal && (*t).second as u64 & bit(signal) != 0
+    (*t).pending == Wait::Signal && (*t).awaits.signals() & bit(signal) != 0
 }
 
 /// The thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does not.

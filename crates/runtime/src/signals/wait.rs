@@ -4,9 +4,10 @@ use super::send::{self, Sent};
 use super::{Info, actions, cancel, deliver, deliverable, masks};
 use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, acquire, point, wait_until};
 use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
-use crate::thread::current;
+use crate::thread::{Awaits, current};
 use crate::{log, sys, time};
 use racehunter_abi::{Cause, Escape, Kind, Wait};
+use racehunter_machine::Deadline;
 
 interpose_cancellable! {
     pause => pause_now, "rdi";
@@ -26,7 +27,7 @@ const NOT_TAKEN: u8 = 2;
 
 /// Waits until a handler has run.
 unsafe fn wait_for_handler() {
-    (*current()).second = 0;
+    (*current()).awaits = Awaits::Nothing;
     let waiting = Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
     if wait_until(waiting, Cause::Blocked) == End::Cancelled {
         cancel::act();
@@ -65,10 +66,10 @@ unsafe extern "C" fn suspend(mask: *const u64, code: usize) -> i32 {
 }
 
 /// Takes a signal of the set, as soon as there is one.
-unsafe fn await_signal(set: u64, deadline: Option<u64>, code: usize) -> (End, Option<Sent>) {
+unsafe fn await_signal(set: u64, deadline: Option<Deadline>, code: usize) -> (End, Option<Sent>) {
     actions::watch(set);
     let t = current();
-    (*t).second = set as usize;
+    (*t).awaits = Awaits::Signals(set);
     let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
     let (n, end) = acquire(code, waiting);
     let sent = if end == End::Done { send::take(t, set) } else { None };

@@ -2,9 +2,10 @@
 
 use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, BY_ANY_SIGNAL, End, Waiting, point, refresh, spin, wait_until};
-use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
 use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_machine::Deadline;
 
 const WAIT: usize = 0;
 const WAKE: usize = 1;
@@ -59,7 +60,7 @@ unsafe extern "C" fn gettid() -> i32 {
     thread_id() as i32
 }
 
-unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: usize) -> i32 {
+unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, code: usize) -> i32 {
     const NO_MUTEX: usize = 0;
     let chooses = schedule::chooses_wakeups();
     let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
@@ -76,7 +77,7 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: us
     }
     let t = current();
     (*t).signalled = false;
-    (*t).second = bits as usize;
+    (*t).awaits = Awaits::Bits(bits);
     (*t).ticket = next_ticket();
     let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: BY_ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
@@ -100,7 +101,7 @@ unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {
         .filter(|&t| {
             (*t).pending == Wait::Futex
                 && (*t).object == at
-                && (*t).second as u32 & bits != 0
+                && (*t).awaits.bits() & bits != 0
                 && !(*t).signalled
                 && matches!((*t).state, State::Blocked | State::Suspended | State::Ready)
         })

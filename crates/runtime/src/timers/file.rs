@@ -1,10 +1,11 @@
 //! Timers that are read from a file descriptor. Underneath is a counter of events, which is read, polled and closed in
 //! the same way.
 
-use super::{Notice, OF_PROCESS, Setting, USED, delete, existing, make, timer};
+use super::{Notice, OF_PROCESS, USED, apply, delete, existing, make, setting_of, timer};
 use crate::io::{self, channels};
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::sys;
+use racehunter_machine::{Clock, TimerSetting};
 
 interpose! {
     timerfd_create => create, "rdx";
@@ -42,7 +43,7 @@ unsafe extern "C" fn create(clock: i32, flags: i32, code: usize) -> i32 {
         sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
         return fail(ENOMEM);
     };
-    (*timer(index)).time_clock = clock;
+    (*timer(index)).time_clock = Clock(clock);
     fd
 }
 
@@ -55,19 +56,19 @@ unsafe extern "C" fn set_time(
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
     let Some(index) = find(fd) else { return fail(EINVAL) };
-    let Some(setting) = Setting::read(new, 1) else { return fail(EINVAL) };
-    let before = Setting::of(index);
-    setting.apply(index, (flags & ABSOLUTE != 0).then_some((*timer(index)).time_clock), code);
+    let Some(setting) = TimerSetting::read(*new, 1) else { return fail(EINVAL) };
+    let before = setting_of(index);
+    apply(setting, index, (flags & ABSOLUTE != 0).then_some((*timer(index)).time_clock), code);
     drain(fd);
     if !old.is_null() {
-        before.write(old, 1);
+        *old = before.write(1);
     }
     0
 }
 
 unsafe extern "C" fn get_time(fd: i32, current: *mut [[i64; 2]; 2], _code: usize) -> i32 {
     let Some(index) = find(fd) else { return fail(EINVAL) };
-    Setting::of(index).write(current, 1);
+    *current = setting_of(index).write(1);
     0
 }
 
