@@ -2,6 +2,7 @@
 
 use crate::{Global, arena, schedule, sys};
 use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
+use racehunter_machine::ready::{Place, ReadySet, cyclic_after, earliest};
 use racehunter_machine::sync::{Round, Ticket};
 use racehunter_machine::{Deadline, HeldLocks, ThreadId};
 
@@ -111,7 +112,7 @@ pub(crate) struct Thread {
     /// Not zero while its synchronisation is not to count for the detector.
     pub ignores_order: u32,
     /// Its place in the list of ready threads.
-    pub ready_at: u32,
+    pub ready_at: Place,
     pub parent: u32,
     /// Its identity in any schedule ([`racehunter_abi::path_of`]), and how many threads it has made.
     pub path: u64,
@@ -198,9 +199,8 @@ pub(crate) static LIVE: Global<u32> = Global::new(0);
 /// Those of them that are the runtime's own.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static INTERNAL: Global<u32> = Global::new(0);
-static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
-#[unsafe(link_section = ".data.racehunter")]
-pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
+/// Threads that can run.
+static READY: Global<ReadySet<MAX_THREADS>> = Global::new(ReadySet::EMPTY);
 /// Threads that can continue by a time-out.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static SUSPENDED: Global<u32> = Global::new(0);
@@ -304,20 +304,15 @@ pub(crate) unsafe fn make_ready(t: *mut Thread) {
     debug_assert!((*t).state != State::Ready);
     count_suspended((*t).state, State::Ready);
     (*t).state = State::Ready;
-    let count = READY_COUNT.get();
-    (*t).ready_at = count;
-    (*READY.ptr())[count as usize] = (*t).number;
-    READY_COUNT.set(count + 1);
+    (*t).ready_at = (*READY.ptr()).add(ThreadId((*t).number));
     schedule::open();
 }
 
 pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
     if (*t).state == State::Ready {
-        let last = READY_COUNT.get() - 1;
-        let moved = (*READY.ptr())[last as usize];
-        (*READY.ptr())[(*t).ready_at as usize] = moved;
-        (*thread(moved)).ready_at = (*t).ready_at;
-        READY_COUNT.set(last);
+        let place = (*t).ready_at;
+        let moved = (*READY.ptr()).remove(place);
+        (*thread(moved.0)).ready_at = place;
         schedule::open();
     }
     count_suspended((*t).state, state);
@@ -329,30 +324,32 @@ fn count_suspended(before: State, after: State) {
     SUSPENDED.set(SUSPENDED.get() + one(after) - one(before));
 }
 
+/// How many threads can run.
+#[inline]
+pub(crate) fn ready_count() -> u32 {
+    // SAFETY: a plain read of a global, see the crate documentation.
+    unsafe { (*READY.ptr()).count() }
+}
+
 /// The `n`-th ready thread in no particular, but deterministic order.
 pub(crate) unsafe fn ready_thread(n: u32) -> u32 {
-    (*READY.ptr())[n as usize]
+    (*READY.ptr()).get(Place(n)).0
 }
 
 /// The ready thread after the given one in cyclic order of creation.
 pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
-    if READY_COUNT.get() == 0 {
+    if ready_count() == 0 {
         return None;
     }
-    let count = COUNT.get();
-    (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
+    let is_ready = |thread: &ThreadId| (*self::thread(thread.0)).state == State::Ready;
+    cyclic_after(ThreadId(after), COUNT.get()).find(is_ready).map(|thread| thread.0)
 }
 
 /// The suspended thread with the earliest deadline. Those without one, see [`crate::watchdog`], are not included.
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
-    let mut best: Option<u32> = None;
-    for n in 0..COUNT.get() {
-        let waits_for_time = (*thread(n)).state == State::Suspended && (*thread(n)).pending != Wait::Outside;
-        if waits_for_time && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline) {
-            best = Some(n);
-        }
-    }
-    best
+    let waits_for_time = |n: &u32| (*thread(*n)).state == State::Suspended && (*thread(*n)).pending != Wait::Outside;
+    let waiting = (0..COUNT.get()).filter(waits_for_time).map(|n| (ThreadId(n), (*thread(n)).deadline));
+    earliest(waiting).map(|thread| thread.0)
 }
 
 pub(crate) fn next_ticket() -> Ticket {
@@ -368,7 +365,7 @@ pub(crate) unsafe fn reset() {
     COUNT.set(1);
     LIVE.set(1);
     INTERNAL.set(0);
-    READY_COUNT.set(0);
+    (*READY.ptr()).clear();
     SUSPENDED.set(0);
     TICKET.set(0);
     let main = thread(0);

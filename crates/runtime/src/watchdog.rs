@@ -16,7 +16,7 @@
 //! (`pthread_create`).
 
 use crate::schedule::{self, decide_and_switch, now};
-use crate::thread::{Awaits, COUNT, CURRENT, READY_COUNT, State, Thread, current, make_unready, next_ticket, thread};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, make_unready, next_ticket, ready_count, thread};
 use crate::{Global, fiber, hold, kernel, log, outcome, sys};
 use racehunter_abi::{Cause, Escape, Kind, Wait};
 use racehunter_machine::Deadline;
@@ -374,7 +374,7 @@ unsafe fn cpu_time() -> u64 {
 }
 
 unsafe fn others_can_go_on() -> bool {
-    READY_COUNT.get() > 1 || (0..COUNT.get()).any(|number| (*thread(number)).state == State::Suspended)
+    ready_count() > 1 || (0..COUNT.get()).any(|number| (*thread(number)).state == State::Suspended)
 }
 
 /// Logs what happened where, each once.
