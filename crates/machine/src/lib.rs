@@ -13,6 +13,7 @@
 extern crate std;
 
 mod clock;
+pub mod format;
 mod held;
 mod id;
 pub mod plan;
