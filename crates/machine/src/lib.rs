@@ -12,6 +12,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod bits;
 mod clock;
 pub mod format;
 mod held;
@@ -20,9 +21,11 @@ pub mod plan;
 pub mod ready;
 pub mod spin;
 pub mod sync;
+pub mod text;
 mod time;
 mod timer;
 
+pub use bits::{BitSet, Neighbours, SignalSet};
 pub use clock::{ClockValue, ThreadClocks, join};
 pub use held::{Held, HeldLocks, MAX_HELD};
 pub use id::{Owner, ThreadId};

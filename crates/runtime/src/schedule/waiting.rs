@@ -8,7 +8,7 @@ use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, pass
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync, time};
 use racehunter_abi::{Cause, Kind, Record, Wait};
-use racehunter_machine::Deadline;
+use racehunter_machine::{Deadline, Neighbours};
 
 /// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
 pub(crate) const BY_SIGNAL: u8 = 1;
@@ -184,7 +184,7 @@ unsafe fn refresh_waiters(object: usize) {
     let n = now();
     // With a thousand threads that contend for one mutex, a record for each of them at each of its operations would be
     // most of the log.
-    let mut changes = Changes::default();
+    let mut changes = Neighbours::default();
     for number in 0..crate::thread::COUNT.get() {
         let t = thread(number);
         if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
@@ -194,52 +194,41 @@ unsafe fn refresh_waiters(object: usize) {
             State::Ready if !goes_on(t) && !signals::deliverable(t) => {
                 if (*t).deadline.is_never() && (*t).pending != Wait::Condition {
                     make_unready(t, State::Blocked);
-                    changes.add(number, Kind::Blocked, n);
+                    add(&mut changes, number, Kind::Blocked, n);
                 } else {
                     suspend(t, n);
                 }
             }
             State::Blocked | State::Suspended if sync::available(t) => {
                 make_ready(t);
-                changes.add(number, Kind::Woken, n);
+                add(&mut changes, number, Kind::Woken, n);
             }
             _ => {}
         }
     }
-    changes.log(n);
+    log_changes(changes, n);
 }
 
-/// Threads whose state has changed, of 64 neighbours.
-#[derive(Default)]
-struct Changes {
-    first: u32,
-    blocked: u64,
-    woken: u64,
-}
-
-impl Changes {
-    unsafe fn add(&mut self, number: u32, kind: Kind, n: u64) {
-        if number >= self.first + u64::BITS {
-            self.log(n);
-            *self = Self { first: number / u64::BITS * u64::BITS, ..Self::default() };
-        }
-        let bit = 1 << (number - self.first);
-        if kind == Kind::Blocked { self.blocked |= bit } else { self.woken |= bit }
+/// Adds a thread whose state has changed to those that are logged together.
+unsafe fn add(changes: &mut Neighbours, number: u32, kind: Kind, n: u64) {
+    if !changes.include(number) {
+        log_changes(*changes, n);
+        *changes = Neighbours::around(number);
     }
+    if kind == Kind::Blocked { changes.block(number) } else { changes.wake(number) }
+}
 
-    /// A few are logged one by one, many together.
-    unsafe fn log(&self, n: u64) {
-        const FEW: u32 = 4;
-        for (threads, one, many) in
-            [(self.blocked, Kind::Blocked, Kind::BlockedSet), (self.woken, Kind::Woken, Kind::WokenSet)]
-        {
-            if threads.count_ones() > FEW {
-                let (object, extra) = (u64::from(self.first), threads);
-                log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
-            } else {
-                let is_in = |i: &u32| threads >> i & 1 != 0;
-                (0..u64::BITS).filter(is_in).for_each(|i| log_state(thread(self.first + i), one, n));
-            }
+/// A few are logged one by one, many together.
+unsafe fn log_changes(changes: Neighbours, n: u64) {
+    const FEW: u32 = 4;
+    for (threads, one, many) in
+        [(changes.blocked, Kind::Blocked, Kind::BlockedSet), (changes.woken, Kind::Woken, Kind::WokenSet)]
+    {
+        if threads.count_ones() > FEW {
+            let (object, extra) = (u64::from(changes.first), threads);
+            log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
+        } else {
+            changes.numbers(threads).for_each(|number| log_state(thread(number), one, n));
         }
     }
 }

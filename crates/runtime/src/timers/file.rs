@@ -5,6 +5,7 @@ use super::{Notice, OF_PROCESS, USED, apply, delete, existing, make, setting_of,
 use crate::io::{self, channels};
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::sys;
+use racehunter_machine::text::PathText;
 use racehunter_machine::{Clock, TimerSetting};
 
 interpose! {
@@ -100,17 +101,9 @@ pub(super) unsafe fn count(fd: i32, expirations: u64) -> bool {
 unsafe fn is_counter(fd: i32) -> bool {
     const READLINK: usize = 89;
     const COUNTER: &[u8] = b"anon_inode:[eventfd]";
-    let mut path = *b"/proc/self/fd/0000000000\0";
-    const DIGITS: core::ops::Range<usize> = 14..24;
-    let mut rest = fd as u32;
-    for digit in path[DIGITS].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    // The kernel takes no leading zeroes.
-    let first = path[DIGITS].iter().position(|&digit| digit != b'0').unwrap_or(DIGITS.len() - 1);
-    path.copy_within(DIGITS.start + first.., DIGITS.start);
+    let mut path = PathText::of(&[b"/proc/self/fd/"]);
+    path.push_number(fd as u32 as usize);
     let mut target = [0_u8; 32];
-    let length = sys::call(READLINK, path.as_ptr() as usize, target.as_mut_ptr() as usize, target.len(), 0);
+    let length = sys::call(READLINK, path.pointer(), target.as_mut_ptr() as usize, target.len(), 0);
     length == COUNTER.len() as isize && target.starts_with(COUNTER)
 }

@@ -20,6 +20,7 @@ use core::arch::asm;
 use core::ffi::CStr;
 use racehunter_abi::Escape;
 use racehunter_abi::control::NOTE_FILES;
+use racehunter_machine::BitSet;
 
 const SOCKET: usize = 41;
 const GETSOCKOPT: usize = 55;
@@ -49,8 +50,8 @@ enum State {
 }
 
 static STATE: Global<State> = Global::new(State::Common);
-/// The ports that were bound in the network of the execution, a bit for each.
-static PORTS: Global<[u64; 1024]> = Global::new([0; 1024]);
+/// The ports that were bound in the network of the execution.
+static PORTS: Global<BitSet<1024>> = Global::new(BitSet::EMPTY);
 
 /// Where an address points, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ pub(crate) unsafe fn binds(fd: i32, reach: Reach) -> bool {
 /// A socket was bound in this way, or listens without having been: others reach it now.
 pub(crate) unsafe fn bound(reach: Reach) {
     if let (State::Own { .. } | State::Whole, Reach::Port(port)) = (STATE.get(), reach) {
-        (*PORTS.ptr())[usize::from(port) / 64] |= 1 << (port % 64);
+        (*PORTS.ptr()).insert(port.into());
         early::remember_port(port);
     }
 }
@@ -106,7 +107,7 @@ pub(crate) unsafe fn bound(reach: Reach) {
 /// bound there, and then something else later.
 pub(crate) unsafe fn reaches(fd: i32, reach: Reach, is_datagram: bool) -> bool {
     let is_inside = match reach {
-        Reach::Port(port) => is_datagram || (*PORTS.ptr())[usize::from(port) / 64] >> (port % 64) & 1 != 0,
+        Reach::Port(port) => is_datagram || (*PORTS.ptr()).contains(port.into()),
         Reach::Name => matches!(STATE.get(), State::Own { .. }),
         Reach::Elsewhere => false,
     };
