@@ -14,9 +14,11 @@ extern crate std;
 
 mod bits;
 mod clock;
+pub mod file;
 pub mod format;
 mod held;
 mod id;
+pub mod memory;
 pub mod plan;
 pub mod ready;
 pub mod spin;

@@ -272,6 +272,6 @@ proptest! {
     #[test]
     fn a_turn_alone_began_less_than_a_turn_ago(length in 1_u64..100, now in 0_u64..10_000) {
         let began = turn(length).began_alone(now);
-        prop_assert!(began <= now && now - began < length && began % length == 0);
+        prop_assert!(began <= now && now - began < length && began.is_multiple_of(length));
     }
 }

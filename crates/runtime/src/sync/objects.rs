@@ -3,6 +3,7 @@
 use crate::clock::SyncClock;
 use crate::{Global, arena};
 use racehunter_abi::Wait;
+use racehunter_machine::memory::probes;
 use racehunter_machine::sync::State;
 use racehunter_machine::{ClockValue, Owner};
 
@@ -63,15 +64,10 @@ const PAGE_MARKS: usize = 512;
 static SMALL: Global<bool> = Global::new(false);
 
 unsafe fn slot_of(key: usize) -> *mut *mut Object {
-    let mask = CAPACITY.get() - 1;
-    let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) & mask;
-    loop {
-        let slot = TABLE.get().add(at);
-        if (*slot).is_null() || (**slot).key == key {
-            return slot;
-        }
-        at = (at + 1) & mask;
-    }
+    let is_its = |slot: &*mut *mut Object| (**slot).is_null() || (***slot).key == key;
+    let found = probes(key, CAPACITY.get()).map(|at| TABLE.get().add(at)).find(is_its);
+    // At most half of the table is in use.
+    found.unwrap_unchecked()
 }
 
 unsafe fn grow() {
