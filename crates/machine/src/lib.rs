@@ -26,6 +26,7 @@ pub mod sync;
 pub mod text;
 mod time;
 mod timer;
+pub mod wait;
 
 pub use bits::{BitSet, Neighbours, SignalSet};
 pub use clock::{ClockValue, ThreadClocks, join};

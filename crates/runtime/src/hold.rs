@@ -224,9 +224,11 @@ unsafe fn called_from(hold: &Hold) -> bool {
     let mut frame = top;
     let callers = core::iter::from_fn(|| {
         (frame > bottom).then(|| {
-            // SAFETY: within the thread's part of the shadow call stack.
-            frame = unsafe { frame.sub(1) };
-            let Frame { code, .. } = unsafe { *frame };
+            // SAFETY: `frame` is above the bottom of the thread's shadow call stack, so one below it is in use.
+            let Frame { code, .. } = unsafe {
+                frame = frame.sub(1);
+                *frame
+            };
             log::relative(code)
         })
     });

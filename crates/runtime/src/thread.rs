@@ -4,6 +4,7 @@ use crate::{Global, arena, schedule, sys};
 use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
 use racehunter_machine::ready::{Place, ReadySet, cyclic_after, earliest};
 use racehunter_machine::sync::{Round, Ticket};
+use racehunter_machine::wait::{Cancellation, EndsBy};
 use racehunter_machine::{Deadline, HeldLocks, ThreadId};
 
 /// What a thread can do.
@@ -86,18 +87,14 @@ pub(crate) struct Thread {
     pub state: State,
     pub pending: Wait,
     pub timed_out: bool,
-    /// What else can end the current wait: bits of `schedule::BY_`.
-    pub ends_by: u8,
+    /// What else can end the current wait.
+    pub ends_by: EndsBy,
     /// A signal handler ran during the current wait, which it ends.
     pub interrupted: bool,
     /// The current wait ends for no reason.
     pub for_nothing: bool,
-    /// `pthread_cancel` was called for it.
-    pub cancel_requested: bool,
-    /// `pthread_setcancelstate` has disabled cancellation.
-    pub cancel_disabled: bool,
-    /// `pthread_setcanceltype` has made cancellation asynchronous.
-    pub cancel_asynchronous: bool,
+    /// Whether it is to be cancelled.
+    pub cancellation: Cancellation,
     /// Not a thread of the program, but of a timer.
     pub internal: bool,
     /// A waiter on a condition variable or futex that was chosen by a signal or wake.
@@ -249,12 +246,10 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).pending = Wait::Nothing;
     (*t).timed_out = false;
     (*t).signalled = false;
-    (*t).ends_by = 0;
+    (*t).ends_by = EndsBy::NOTHING;
     (*t).interrupted = false;
     (*t).for_nothing = false;
-    (*t).cancel_requested = false;
-    (*t).cancel_disabled = false;
-    (*t).cancel_asynchronous = false;
+    (*t).cancellation = Cancellation::NEW;
     (*t).internal = false;
     (*t).signals = 0;
     (*t).used = 0;

@@ -3,7 +3,7 @@
 //! Time passes only when the schedule says so: when a thread that sleeps or waits with a time-out is chosen, the
 //! clock moves on to its deadline. A thread that sleeps can be chosen at any time, since no sleep orders anything.
 
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, idle_point, spin, wait_until};
+use crate::schedule::{End, EndsBy, Waiting, idle_point, spin, wait_until};
 use crate::signals::cancel;
 use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::thread::current;
@@ -88,8 +88,12 @@ unsafe fn sleep_until(deadline: Deadline, code: usize) -> bool {
     if cancel::acts() {
         return true;
     }
-    let waiting =
-        Waiting { wait: Wait::Sleep, object: 0, deadline: Some(deadline), ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    let waiting = Waiting {
+        wait: Wait::Sleep,
+        object: 0,
+        deadline: Some(deadline),
+        ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL),
+    };
     match wait_until(waiting, Cause::Yield) {
         End::Interrupted => return false,
         End::Cancelled => cancel::act(),

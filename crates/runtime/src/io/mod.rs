@@ -24,7 +24,7 @@ pub(crate) mod sockets;
 pub(crate) mod streams;
 pub(crate) mod transfer;
 
-use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point};
+use crate::schedule::{self, End, EndsBy, Waiting, acquire, point};
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
 use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_suspended, thread};
@@ -183,8 +183,8 @@ pub(crate) unsafe fn until(
     WAITING.set(WAITING.get() + 1);
     (*current()).awaits = Awaits::Files(WatchAddress(watch as usize));
     // Handlers that restart other calls do not restart those that wait for several descriptors.
-    let signals = if (*watch).several { BY_ANY_SIGNAL } else { BY_SIGNAL };
-    let ends_by = if (*watch).cancels { signals | BY_CANCEL } else { signals };
+    let signals = if (*watch).several { EndsBy::ANY_SIGNAL } else { EndsBy::SIGNAL };
+    let ends_by = if (*watch).cancels { signals.or(EndsBy::CANCEL) } else { signals };
     let result = acquire(code, Waiting { wait, object, deadline, ends_by });
     WAITING.set(WAITING.get().saturating_sub(1));
     (*watch).forced = false;

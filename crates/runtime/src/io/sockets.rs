@@ -257,6 +257,7 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     let wanted = Address::copy(address, len);
     wanted.touch(true, code);
+    // SAFETY: the path ends with a zero, and lives as long as the call.
     wanted.with_path(|path| unsafe { files::changes(path) });
     if network::binds(fd, wanted.reach()) {
         replaced(fd);

@@ -15,8 +15,8 @@ mod waiting;
 pub(crate) use beginning::observes_as_planned;
 pub(crate) use choice::chooses_wakeups;
 pub(crate) use waiting::{
-    BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, acquire_point, await_object, log_state, redirect,
-    refresh, refresh_known, review, set_deadline, stop_awaiting, wait_after, wait_until, wake,
+    End, EndsBy, Waiting, acquire, acquire_point, await_object, log_state, redirect, refresh, refresh_known, review,
+    set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
 
 use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_count, thread};

@@ -8,15 +8,8 @@ use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, pass
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync, time};
 use racehunter_abi::{Cause, Kind, Record, Wait};
+pub(crate) use racehunter_machine::wait::{End, EndsBy};
 use racehunter_machine::{Deadline, Neighbours};
-
-/// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
-pub(crate) const BY_SIGNAL: u8 = 1;
-/// The wait is a cancellation point ([`End::Cancelled`]).
-pub(crate) const BY_CANCEL: u8 = 2;
-/// Like [`BY_SIGNAL`], but a handler that was installed to restart ends it too: sleeps, `poll` and similar calls,
-/// waits for signals.
-pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
 
 /// What a thread waits for, and what else can end the wait.
 #[derive(Clone, Copy)]
@@ -24,24 +17,13 @@ pub(crate) struct Waiting {
     pub wait: Wait,
     pub object: usize,
     pub deadline: Option<Deadline>,
-    /// Bits of `BY_`.
-    pub ends_by: u8,
-}
-
-/// How a wait ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// What was waited for is available.
-    Done,
-    TimedOut,
-    Interrupted,
-    Cancelled,
+    pub ends_by: EndsBy,
 }
 
 /// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
 /// then, and counts the event. With a deadline it may return without: see `timed_out`. Returns the event's number.
 pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<Deadline>) -> u64 {
-    acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
+    acquire(code, Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }).0
 }
 
 /// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
@@ -88,7 +70,7 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
 /// The running thread has performed an operation after which it waits; the decision that follows is for the next
 /// event. Returns when it was chosen to continue.
 pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<Deadline>, cause: Cause) {
-    wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
+    wait_until(Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }, cause);
 }
 
 /// As [`wait_after`], for waits that signals or cancellation can end.
@@ -115,17 +97,9 @@ unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
 }
 
 unsafe fn end_wait(t: *mut Thread) -> End {
-    let end = if (*t).timed_out {
-        End::TimedOut
-    } else if sync::available(t) {
-        End::Done
-    } else if signals::cancel::ends_wait(t) {
-        End::Cancelled
-    } else {
-        End::Interrupted
-    };
+    let end = End::of((*t).timed_out, || sync::available(t), || signals::cancel::ends_wait(t));
     stop_awaiting(t);
-    (*t).ends_by = 0;
+    (*t).ends_by = EndsBy::NOTHING;
     end
 }
 

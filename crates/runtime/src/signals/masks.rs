@@ -1,12 +1,12 @@
 //! Which signals a thread blocks.
 
-use super::actions::{RESERVED, STUBBORN};
 use super::{actions, deliver, send};
 use crate::log;
 use crate::schedule::point;
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::thread::{Thread, current};
 use racehunter_abi::Kind;
+use racehunter_machine::SignalSet;
 
 interpose! {
     sigprocmask => set_mask_errno, "rcx";
@@ -17,7 +17,7 @@ interpose! {
 
 /// Gives a thread its mask. Signals to the process that it would have taken are for others now.
 pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
-    let mask = mask & !(STUBBORN | RESERVED);
+    let SignalSet(mask) = SignalSet(mask).as_mask();
     let blocks = mask & !(*t).signal_mask;
     (*t).signal_mask = mask;
     if blocks & (*t).signals != 0 {
@@ -26,18 +26,9 @@ pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
 }
 
 unsafe extern "C" fn set_mask(how: i32, new: *const u64, old: *mut u64, code: usize) -> i32 {
-    const BLOCK: i32 = 0;
-    const UNBLOCK: i32 = 1;
-    const SET: i32 = 2;
     let known = (*current()).signal_mask;
     if !new.is_null() {
-        let wanted = *new;
-        let mask = match how {
-            BLOCK => known | wanted,
-            UNBLOCK => known & !wanted,
-            SET => wanted,
-            _ => return EINVAL,
-        };
+        let Some(SignalSet(mask)) = SignalSet(known).changed(how, SignalSet(*new)) else { return EINVAL };
         let n = point(code);
         log::event(Kind::SignalSetup, n, 0, mask, 0);
         actions::watch(mask);

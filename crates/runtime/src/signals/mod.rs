@@ -14,15 +14,15 @@ mod masks;
 pub(crate) mod send;
 mod wait;
 
-use crate::schedule::{BY_ANY_SIGNAL, BY_SIGNAL, await_object, stop_awaiting};
+use crate::schedule::{EndsBy, await_object, stop_awaiting};
 use crate::sync::{__errno_location, barrier, condition};
 use crate::thread::{Awaits, CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_children, has_outside};
 use racehunter_abi::{Kind, Record, Wait};
-use racehunter_machine::Deadline;
 use racehunter_machine::sync::Ticket;
+use racehunter_machine::{Deadline, SignalSet};
 
 pub(crate) const SIGABRT: u32 = 6;
 pub(crate) const SIGKILL: u32 = 9;
@@ -32,7 +32,7 @@ const SIGSTOP: u32 = 19;
 
 /// The signal as a member of a set.
 pub(crate) const fn bit(signal: u32) -> u64 {
-    1 << (signal - 1)
+    SignalSet::of(signal).0
 }
 
 /// A handler that a thread runs. It is in the frame that called the handler, so its address shows whether a `longjmp`
@@ -181,7 +181,7 @@ struct InterruptedWait {
     signalled: bool,
     timed_out: bool,
     interrupted: bool,
-    ends_by: u8,
+    ends_by: EndsBy,
     /// Signals and broadcasts of the condition variable so far.
     wakeups: u32,
 }
@@ -204,7 +204,7 @@ impl InterruptedWait {
         if wait.pending != Wait::Nothing {
             stop_awaiting(t);
         }
-        (*t).ends_by = 0;
+        (*t).ends_by = EndsBy::NOTHING;
         wait
     }
 
@@ -215,7 +215,7 @@ impl InterruptedWait {
         (*t).signalled = self.signalled;
         (*t).timed_out = self.timed_out;
         (*t).ends_by = self.ends_by;
-        let ends = self.ends_by & BY_SIGNAL != 0 && (!restarts || self.ends_by & BY_ANY_SIGNAL == BY_ANY_SIGNAL);
+        let ends = self.ends_by.by_handler(restarts);
         (*t).interrupted = self.interrupted || ran && ends;
         if self.pending == Wait::Nothing {
             return;

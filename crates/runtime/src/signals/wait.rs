@@ -2,7 +2,7 @@
 
 use super::send::{self, Sent};
 use super::{Info, actions, cancel, deliver, deliverable, masks};
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, acquire, point, wait_until};
+use crate::schedule::{End, EndsBy, Waiting, acquire, point, wait_until};
 use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::thread::{Awaits, current};
 use crate::{log, sys, time};
@@ -28,7 +28,8 @@ const NOT_TAKEN: u8 = 2;
 /// Waits until a handler has run.
 unsafe fn wait_for_handler() {
     (*current()).awaits = Awaits::Nothing;
-    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    let waiting =
+        Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL) };
     if wait_until(waiting, Cause::Blocked) == End::Cancelled {
         cancel::act();
     }
@@ -70,7 +71,7 @@ unsafe fn await_signal(set: u64, deadline: Option<Deadline>, code: usize) -> (En
     actions::watch(set);
     let t = current();
     (*t).awaits = Awaits::Signals(set);
-    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL) };
     let (n, end) = acquire(code, waiting);
     let sent = if end == End::Done { send::take(t, set) } else { None };
     match &sent {

@@ -7,7 +7,7 @@
 use super::{
     EINVAL, EPERM, ETIMEDOUT, interpose, interpose_cancellable, is_clock, is_time, misuse, mutex, objects, real,
 };
-use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh, spin};
+use crate::schedule::{self, End, EndsBy, Waiting, acquire_point, point, redirect, refresh, spin};
 use crate::signals::{self, cancel};
 use crate::thread::{Awaits, COUNT, State, Thread, current, make_unready, next_ticket, thread};
 use crate::{Global, arena, escapes, log, time};
@@ -177,7 +177,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: 
     (*t).awaits = Awaits::Mutex(mutex);
     (*t).ticket = next_ticket();
     let depth = mutex::give_up(mutex);
-    let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: BY_CANCEL };
+    let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: EndsBy::CANCEL };
     let end = schedule::wait_until(waiting, Cause::Blocked);
     let switches = schedule::switches();
     let woken = end == End::Done && (*t).awaits == Awaits::MutexAlone;
@@ -217,7 +217,7 @@ unsafe fn wake(t: *mut Thread) {
     (*t).signalled = true;
     // From here on only the mutex delays it, and neither a time-out nor cancellation counts.
     (*t).deadline = Deadline::NEVER;
-    (*t).ends_by = 0;
+    (*t).ends_by = EndsBy::NOTHING;
     let Awaits::Mutex(mutex) = core::mem::replace(&mut (*t).awaits, Awaits::MutexAlone) else { unreachable!() };
     make_unready(t, State::Blocked);
     redirect(t, Wait::Mutex, mutex);

@@ -1,7 +1,7 @@
 //! The futex operations that C++'s library and hand-made locks use.
 
 use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
-use crate::schedule::{self, BY_ANY_SIGNAL, End, Waiting, point, refresh, spin, wait_until};
+use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
 use racehunter_abi::{Cause, Kind, Wait};
@@ -79,7 +79,7 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, cod
     (*t).signalled = false;
     (*t).awaits = Awaits::Bits(bits);
     (*t).ticket = next_ticket();
-    let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: BY_ANY_SIGNAL };
+    let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: EndsBy::ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
         End::TimedOut => return fail(ETIMEDOUT),
         // For no reason.

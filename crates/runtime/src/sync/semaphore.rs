@@ -5,7 +5,7 @@ use super::{
     EAGAIN, EINTR, EINVAL, EOVERFLOW, ETIMEDOUT, fail, interpose, interpose_cancellable, is_clock, is_time, misuse,
     shared,
 };
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point, refresh};
+use crate::schedule::{End, EndsBy, Waiting, acquire, point, refresh};
 use crate::signals::cancel;
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
@@ -93,12 +93,12 @@ unsafe fn take(at: usize, kind: Kind) -> bool {
 }
 
 unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
-    wait_until(at, None, BY_SIGNAL, Kind::SemWait, code)
+    wait_until(at, None, EndsBy::SIGNAL, Kind::SemWait, code)
 }
 
-unsafe fn wait_until(at: usize, deadline: Option<Deadline>, by_signal: u8, logged: Kind, code: usize) -> i32 {
+unsafe fn wait_until(at: usize, deadline: Option<Deadline>, by_signal: EndsBy, logged: Kind, code: usize) -> i32 {
     loop {
-        let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal | BY_CANCEL };
+        let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal.or(EndsBy::CANCEL) };
         let (n, end) = acquire(code, waiting);
         let taken = end == End::Done && take(at, logged);
         log::event(logged, n, at, 0, u8::from(taken));
@@ -124,7 +124,7 @@ unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], c
     if !is_clock(clock) || !is_time(until) {
         return fail(EINVAL);
     }
-    wait_until(at, Some(time::deadline(clock, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
+    wait_until(at, Some(time::deadline(clock, until)), EndsBy::ANY_SIGNAL, Kind::SemTryWait, code)
 }
 
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {

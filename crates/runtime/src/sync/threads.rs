@@ -6,7 +6,7 @@ use super::{
 };
 use crate::fiber;
 use crate::schedule::{
-    BY_CANCEL, End, Waiting, acquire, decide_and_switch, idle_point, max_threads, now, point, refresh, yield_after,
+    End, EndsBy, Waiting, acquire, decide_and_switch, idle_point, max_threads, now, point, refresh, yield_after,
 };
 use crate::signals::{cancel, send};
 use crate::thread::{
@@ -221,7 +221,7 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
         Patience::Until(deadline) => (Some(deadline), detail::JOIN_TRIED),
         Patience::None => (None, detail::JOIN_TRIED),
     };
-    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: EndsBy::CANCEL });
     match end {
         End::Done => {}
         End::Cancelled => {

@@ -12,7 +12,7 @@ mod interval;
 mod posix;
 
 use crate::clock::{self, SyncClock};
-use crate::schedule::{Waiting, now, point, set_deadline, wait_until};
+use crate::schedule::{EndsBy, Waiting, now, point, set_deadline, wait_until};
 use crate::signals::send::{self, Origin};
 use crate::sync::threads;
 use crate::thread::{COUNT, INTERNAL, State, Thread, current, thread};
@@ -156,7 +156,7 @@ unsafe extern "C" fn run(index: usize) -> usize {
     loop {
         expire(index);
         let deadline = Some((*it).state.deadline).filter(|deadline| !deadline.is_never());
-        wait_until(Waiting { wait: Wait::Timer, object: 0, deadline, ends_by: 0 }, Cause::Blocked);
+        wait_until(Waiting { wait: Wait::Timer, object: 0, deadline, ends_by: EndsBy::NOTHING }, Cause::Blocked);
     }
 }
 
