@@ -525,8 +525,11 @@ pub const UNMODELLED_FORMAT: u64 = 16;
 /// The place in [`UNMODELLED`] of functions on streams in which a thread may be cancelled.
 pub const UNMODELLED_CANCELLATION: u64 = 17;
 
+/// The place in [`UNMODELLED`] of memory that streams use and the program provides.
+pub const UNMODELLED_BUFFER: u64 = 21;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 18] = [
+pub const UNMODELLED: [&str; 22] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -545,6 +548,10 @@ pub const UNMODELLED: [&str; 18] = [
     "mq_timedreceive",
     "a format with numbered arguments",
     "cancellation in a function on a stream",
+    "open_memstream",
+    "open_wmemstream",
+    "fmemopen",
+    "a buffer that a stream was given",
 ];
 
 byte_enum! {

@@ -33,4 +33,4 @@ pub use clock::{ClockValue, ThreadClocks, join};
 pub use held::{Held, HeldLocks, MAX_HELD};
 pub use id::{Owner, ThreadId};
 pub use time::{Clock, Deadline, SECOND, Timespec, VirtualTime};
-pub use timer::{Timer, TimerSetting};
+pub use timer::{Timer, TimerSetting, seconds_left};

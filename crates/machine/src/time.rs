@@ -90,12 +90,20 @@ impl Clock {
     const REALTIME_COARSE: Self = Self(5);
     const REALTIME_ALARM: Self = Self(8);
 
-    /// Whether there is such a clock. Negative numbers are clocks of other processes and threads.
+    /// Whether there is such a clock. Negative numbers are clocks of other processes and threads; those of files, which are
+    /// among them, do not exist here.
     #[must_use]
     pub const fn exists(self) -> bool {
         const LAST: i32 = 11;
         const UNUSED: i32 = 10;
-        self.0 <= LAST && self.0 != UNUSED
+        const OF_FILE: i32 = 3;
+        self.0 <= LAST && self.0 != UNUSED && (self.0 >= 0 || self.0 & OF_FILE != OF_FILE)
+    }
+
+    /// Whether a thread can sleep by it: the raw clock and the two coarse ones can only be read.
+    #[must_use]
+    pub const fn can_sleep(self) -> bool {
+        !matches!(self.0, 4..=6)
     }
 
     /// Whether timed operations of locks know it.

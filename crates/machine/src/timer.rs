@@ -70,15 +70,27 @@ impl TimerSetting {
         })
     }
 
-    /// When a timer with this setting first expires: that much from now, or when a clock shows it.
+    /// When a timer with this setting first expires: that much from now, or when a clock shows it. Also how many of its
+    /// expirations are over when it is set.
     #[must_use]
-    pub fn deadline(&self, time: &VirtualTime, clock: Option<Clock>) -> Deadline {
+    pub fn start(&self, time: &VirtualTime, clock: Option<Clock>) -> (Deadline, u64) {
         match (self.first, clock) {
-            (0, _) => Deadline::NEVER,
-            (first, None) => time.after(first),
-            (first, Some(clock)) => clock.deadline(first),
+            (0, _) => (Deadline::NEVER, 0),
+            (first, None) => (time.after(first), 0),
+            (first, Some(clock)) => {
+                let over = time.shown(clock).saturating_sub(first);
+                let owed = over.checked_div(self.interval).unwrap_or(0);
+                (clock.deadline(first + owed * self.interval), owed)
+            }
         }
     }
+}
+
+/// What `alarm` returns of the nanoseconds that were left: rounded, but never to 0 while the alarm was set.
+#[must_use]
+pub const fn seconds_left(nanoseconds: u64) -> u64 {
+    let rounded = nanoseconds.saturating_add(SECOND / 2) / SECOND;
+    if rounded == 0 && nanoseconds > 0 { 1 } else { rounded }
 }
 
 #[cfg(test)]
@@ -186,23 +198,35 @@ mod tests {
     #[test]
     fn zero_stops_a_timer() {
         let setting = TimerSetting { interval: 7, first: 0 };
-        assert!(setting.deadline(&at(5), None).is_never());
-        assert!(setting.deadline(&at(5), Some(Clock::REALTIME)).is_never());
+        assert_eq!(setting.start(&at(5), None), (Deadline::NEVER, 0));
+        assert_eq!(setting.start(&at(5), Some(Clock::REALTIME)), (Deadline::NEVER, 0));
     }
 
     #[test]
     fn relative_and_absolute_settings() {
         let time = at(5);
         let relative = TimerSetting { interval: 0, first: 10 };
-        assert_eq!(relative.deadline(&time, None), Deadline::at(15));
+        assert_eq!(relative.start(&time, None), (Deadline::at(15), 0));
         let absolute = TimerSetting { interval: 0, first: time.shown(Clock::MONOTONIC) + 10 };
-        assert_eq!(absolute.deadline(&time, Some(Clock::MONOTONIC)), Deadline::at(15));
+        assert_eq!(absolute.start(&time, Some(Clock::MONOTONIC)), (Deadline::at(15), 0));
     }
 
     #[test]
     fn an_absolute_time_in_the_past_is_a_deadline_all_the_same() {
         let setting = TimerSetting { interval: 0, first: 1 };
-        assert_eq!(setting.deadline(&at(5), Some(Clock::REALTIME)), Deadline::at(0));
+        assert_eq!(setting.start(&at(5), Some(Clock::REALTIME)), (Deadline::at(0), 0));
+    }
+
+    #[test]
+    fn expirations_that_were_over_are_owed() {
+        let time = at(100);
+        let setting = TimerSetting { interval: 30, first: time.shown(Clock::MONOTONIC) - 70 };
+        assert_eq!(setting.start(&time, Some(Clock::MONOTONIC)), (Deadline::at(90), 2));
+    }
+
+    #[test]
+    fn what_is_left_of_an_alarm_is_rounded() {
+        assert_eq!([0, 1, SECOND / 2, SECOND * 3 / 2 - 1, SECOND * 3 / 2].map(seconds_left), [0, 1, 1, 1, 2]);
     }
 
     proptest! {
@@ -211,6 +235,19 @@ mod tests {
             let words = [[interval.0, interval.1], [first.0, first.1]];
             let setting = TimerSetting::read(words, 1000).expect("valid");
             prop_assert_eq!(setting.write(1000), words);
+        }
+
+        /// A timer that was set too late owes what it would have missed.
+        #[test]
+        fn owed_and_missed_are_the_same(start in 100_u64..1000, interval in 1_u64..50, late in 0_u64..100) {
+            let time = at(start + late);
+            let setting = TimerSetting { interval, first: at(start).shown(Clock::MONOTONIC) };
+            let (deadline, owed) = setting.start(&time, Some(Clock::MONOTONIC));
+            let mut set_late = Timer { deadline, interval };
+            let mut set_before = timer(start, interval);
+            let missed = set_before.expire(&time);
+            prop_assert_eq!(set_late.expire(&time) + owed, missed);
+            prop_assert_eq!(set_late, set_before);
         }
 
         /// Counting expirations one by one gives the same.

@@ -7,7 +7,7 @@ use crate::memory::{detects, last_access};
 use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
-use crate::world::files;
+use crate::world::{copies, files};
 use crate::{Global, log, reach, schedule, sys, tsan, values};
 use racehunter_abi::control::FLAG_ALLOCATIONS;
 use racehunter_abi::{Escape, Kind, Record};
@@ -23,6 +23,9 @@ interpose! {
     mremap => remap, "r9";
     mprotect => protect, "rcx";
     madvise => advise, "rcx";
+    mlock => lock, "rdx";
+    mlock2 => lock_with, "rcx";
+    mlockall => lock_all, "rsi";
 }
 
 crate::io::interpose_six! {
@@ -43,6 +46,9 @@ unsafe extern "C" fn map_at_caller(
 
 /// Maps memory for a call at `code`.
 pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], code: usize) -> usize {
+    if flags & ANONYMOUS == 0 {
+        files::looked_up(fd as i32, code);
+    }
     let mapped = sys::call6(sys::MMAP, at, len, protection, flags, fd, offset);
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
@@ -177,6 +183,10 @@ pub(crate) unsafe extern "C" fn remap(
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
     }
+    if old_len == 0 {
+        // The same memory has a second address.
+        log::escape(Escape::Alias, code, 0, 0);
+    }
     let (now, kept) = (mapped as usize, if mapped as usize == at { old_len.min(new_len) } else { 0 });
     ends(at + kept, old_len - kept, MREMAP, code);
     begins(now + kept, new_len - kept);
@@ -199,6 +209,10 @@ pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize
 /// Some advice throws the contents away, which is as good as a write.
 pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, code: usize) -> i32 {
     const DISCARDS: [usize; 3] = [4, 8, 9];
+    const DIFFERS_IN_COPIES: [usize; 2] = [10, 18];
+    if DIFFERS_IN_COPIES.contains(&advice) {
+        copies::ask();
+    }
     values::settle();
     let result = sys::call(sys::MADVISE, at, len, advice, 0);
     if result < 0 {
@@ -214,4 +228,30 @@ pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, cod
         }
     }
     0
+}
+
+// Locked memory is not locked in copies of the process.
+
+unsafe fn lock_by(number: usize, [a, b, c]: [usize; 3]) -> i32 {
+    copies::ask();
+    let result = sys::call(number, a, b, c, 0);
+    if result < 0 { fail(-result as i32) } else { 0 }
+}
+
+unsafe extern "C" fn lock(at: usize, len: usize, _code: usize) -> i32 {
+    const MLOCK: usize = 149;
+    lock_by(MLOCK, [at, len, 0])
+}
+
+unsafe extern "C" fn lock_with(at: usize, len: usize, flags: u32, _code: usize) -> i32 {
+    const MLOCK2: usize = 325;
+    lock_by(MLOCK2, [at, len, flags as usize])
+}
+
+unsafe extern "C" fn lock_all(flags: i32, _code: usize) -> i32 {
+    const MLOCKALL: usize = 151;
+    // The runtime reserves much memory, and uses little of it.
+    const WHEN_USED: usize = 4;
+    let is_valid = (1..8).contains(&flags);
+    lock_by(MLOCKALL, [if is_valid { flags as usize | WHEN_USED } else { flags as usize }, 0, 0])
 }

@@ -3,7 +3,7 @@
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, constructors, debug, escapes, log, schedule, server, start, sys, timers, values};
+use crate::{Global, constructors, debug, endings, escapes, log, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -130,6 +130,7 @@ pub(crate) unsafe fn before_end(code: usize) {
     if !cuts_off() {
         return;
     }
+    endings::begin(code);
     let n = schedule::point(code);
     log::event(Kind::End, n, 0, 0, 0);
     schedule::yield_after();

@@ -5,7 +5,7 @@
 
 use crate::schedule::{End, EndsBy, Waiting, idle_point, spin, wait_until};
 use crate::signals::cancel;
-use crate::sync::{EINTR, EINVAL, fail, interpose, interpose_cancellable};
+use crate::sync::{EFAULT, EINTR, EINVAL, EOPNOTSUPP, fail, interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, escapes, hooks, log};
 use racehunter_abi::{Cause, Kind, Wait};
@@ -123,6 +123,9 @@ pub(crate) fn of_clock(clock: i32, nanoseconds: u64) -> Deadline {
 }
 
 pub(crate) unsafe extern "C" fn nano_sleep(duration: *const [i64; 2], left: *mut [i64; 2], code: usize) -> i32 {
+    if duration.is_null() {
+        return fail(EFAULT);
+    }
     if !is_valid(duration) {
         return fail(EINVAL);
     }
@@ -144,7 +147,16 @@ unsafe extern "C" fn clock_nano_sleep(
     code: usize,
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
-    if Clock(clock) == Clock::THREAD_CPU || !is_clock(clock) || !is_valid(time) {
+    if Clock(clock) == Clock::THREAD_CPU || !is_clock(clock) {
+        return EINVAL;
+    }
+    if !Clock(clock).can_sleep() {
+        return EOPNOTSUPP;
+    }
+    if time.is_null() {
+        return EFAULT;
+    }
+    if !is_valid(time) {
         return EINVAL;
     }
     let absolute = flags & ABSOLUTE != 0;
@@ -164,7 +176,7 @@ unsafe extern "C" fn micro_sleep(microseconds: u32, code: usize) -> i32 {
 
 unsafe extern "C" fn second_sleep(seconds: u32, code: usize) -> u32 {
     let deadline = in_future(u64::from(seconds) * SECOND);
-    if sleep_until(deadline, code) { 0 } else { until(deadline).div_ceil(SECOND) as u32 }
+    if sleep_until(deadline, code) { 0 } else { (until(deadline) / SECOND) as u32 }
 }
 
 /// The program reads a clock. Returns what it shows.

@@ -115,6 +115,7 @@ const THREADS: &str = "
 /// Signals, and jumps out of their handlers. Signal sets and jump buffers are memory.
 const SIGNALS: &str = "
     __libc_current_sigrtmin __libc_current_sigrtmax sigprocmask:12 pthread_sigmask:12 sigpending:0
+    sigset sighold sigrelse sigignore sigblock sigsetmask siggetmask sigpause __sigpause __xpg_sigpause gsignal ssignal
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
     pthread_sigqueue sigaltstack:01 abort sigemptyset:0 sigfillset:0 sigaddset:0 sigdelset:0 sigismember:0
     setjmp:0 _setjmp:0 sigsetjmp:0 __sigsetjmp:0 longjmp:0 _longjmp:0 siglongjmp:0 __longjmp_chk:0

@@ -28,8 +28,8 @@ impl Barrier {
     /// Sizes that a barrier can have.
     #[must_use]
     pub const fn is_size(size: u32) -> bool {
-        const MOST: u32 = u32::MAX / 2;
-        size > 0 && size <= MOST
+        const LIMIT: u32 = u32::MAX / 2;
+        size > 0 && size < LIMIT
     }
 
     /// It is initialised. Threads that have passed an earlier round may not have left it yet: what they wait for stays
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn the_largest_barrier() {
-        assert!(Barrier::is_size(u32::MAX / 2) && !Barrier::is_size(u32::MAX / 2 + 1));
+        assert!(Barrier::is_size(u32::MAX / 2 - 1) && !Barrier::is_size(u32::MAX / 2));
     }
 
     #[test]

@@ -43,6 +43,13 @@ impl MutexKind {
         word & !Self::KNOWN != 0
     }
 
+    /// Whether the lock word that belongs to this one has the number of its owner: the C library then looks at it even
+    /// when it only tries.
+    #[must_use]
+    pub const fn has_owner(word: u32) -> bool {
+        word & Self::OWNED_WORD != 0
+    }
+
     /// Whether the owner can take it again.
     #[inline]
     #[must_use]

@@ -48,7 +48,7 @@ fn the_kernel_refuses_negative_nanoseconds() {
 
 #[test]
 fn clocks_that_exist() {
-    for number in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, -1, -6] {
+    for number in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, -2, -6] {
         assert!(Clock(number).exists(), "{number}");
     }
 }
@@ -58,6 +58,17 @@ fn clocks_that_do_not() {
     for number in [10, 12, 13, i32::MAX] {
         assert!(!Clock(number).exists(), "{number}");
     }
+}
+
+#[test]
+fn clocks_of_files_do_not_exist() {
+    assert!(!Clock(-1).exists() && !Clock(-5).exists());
+}
+
+#[test]
+fn clocks_that_can_only_be_read() {
+    let sleepless: std::vec::Vec<i32> = (0..12).filter(|&number| !Clock(number).can_sleep()).collect();
+    assert_eq!(sleepless, [4, 5, 6]);
 }
 
 #[test]

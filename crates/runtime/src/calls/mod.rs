@@ -11,7 +11,7 @@ mod routines;
 
 use crate::atomics::atomic_update;
 use crate::signals::cancel;
-use crate::{free, hooks, log, schedule};
+use crate::{free, hooks, io, log, schedule};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::{Escape, Kind, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION};
 use racehunter_sight::models::{self, Condition, Direction, Length, Part, Place, Touch};
@@ -126,6 +126,10 @@ impl Call {
     }
 
     unsafe fn length(&self, length: Length, address: usize) -> usize {
+        if io::is_in_first_page(address) {
+            // The function refuses it, or is what crashes.
+            return 0;
+        }
         let result = self.result.max(0) as usize;
         match length {
             Length::Bytes(bytes) => bytes as usize,

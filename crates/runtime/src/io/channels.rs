@@ -144,6 +144,15 @@ pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
     Some(Descriptor { fd, kind, channel })
 }
 
+/// The descriptors that refer to a channel, as far as they are known.
+pub(crate) unsafe fn descriptors(channel: usize) -> impl Iterator<Item = i32> {
+    let refers = move |&fd: &i32| {
+        let e = entry(fd);
+        (*e).state == State::Channel && usize::from((*e).channel) == channel
+    };
+    (0..DESCRIPTORS as i32).filter(refers)
+}
+
 /// Whether what is read from a descriptor is random.
 pub(crate) unsafe fn is_random(fd: i32) -> bool {
     of(fd).is_none() && (*entry(fd)).state == State::Random

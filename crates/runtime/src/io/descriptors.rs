@@ -278,13 +278,14 @@ unsafe extern "C" fn copy_to(fd: i32, to: i32, code: usize) -> i32 {
 unsafe extern "C" fn copy_to_with(fd: i32, to: i32, flags: i32, code: usize) -> i32 {
     used(fd, code);
     files::becomes_standard(fd, to, code);
-    files::touch_number(to, true, code);
     // What was open there is closed.
     let closed = channels::of(to);
     if let Some(d) = closed {
-        point(code);
+        let n = point(code);
         channels::tell(d.channel);
+        log_event(n, File { descriptor: to, kind: d.kind, operation: FileOperation::Close }, d.channel, true);
     }
+    files::touch_descriptor(to, true, code);
     let result = sys::call(DUP3, fd as usize, to as usize, flags as usize, 0);
     let result = copied(fd, result);
     if result >= 0 && COUNT.get() > 1 {

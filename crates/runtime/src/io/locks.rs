@@ -175,6 +175,9 @@ pub(super) unsafe fn record_lock(fd: i32, command: i32, argument: usize, code: u
         _ => (OPEN_FILE_GET, OPEN_FILE_SET),
     };
     let call = || sys::call(sys::FCNTL, fd as usize, set as usize, argument, 0);
+    if super::is_in_first_page(argument) {
+        return finish(call()) as i32;
+    }
     finish(match (*(argument as *const Record)).kind {
         NO_LOCK => release(descriptor(fd), code, call),
         READ_LOCK | WRITE_LOCK => {

@@ -276,12 +276,27 @@ impl Request {
         result
     }
 
-    /// Makes the operation as soon as it is possible.
+    /// Makes the operation as soon as it is possible, or as soon as the kernel refuses it.
     pub(crate) unsafe fn perform(&self, events: i16, mut attempt: impl FnMut() -> isize) -> isize {
+        self.perform_with(events, true, || without_waiting(self.d.fd, &mut attempt))
+    }
+
+    /// The same for an attempt that must not be made in vain.
+    pub(crate) unsafe fn perform_when_ready(&self, events: i16, attempt: impl FnMut() -> isize) -> isize {
+        self.perform_with(events, false, attempt)
+    }
+
+    unsafe fn perform_with(&self, events: i16, may_try: bool, mut attempt: impl FnMut() -> isize) -> isize {
+        const WOULD_WAIT: isize = -(EAGAIN as isize);
         descriptors::used(self.d.fd, self.code);
         let mut entry = PollFd { fd: self.d.fd, events, revents: 0 };
         let mut watch = Watch::on(&raw mut entry, &self.d);
         loop {
+            // The kernel refuses some calls at once, and others return nothing: on the wrong kind of socket, with a length of
+            // zero. Polling the descriptor does not show that.
+            let tries = may_try && self.waits && !watch.lazy && !probe(&raw const watch);
+            let early = if tries { attempt() } else { WOULD_WAIT };
+            watch.forced = early != WOULD_WAIT;
             let n = match self.begin(&raw mut watch) {
                 Ok(n) => n,
                 Err(error) => return -(error as isize),
@@ -289,9 +304,15 @@ impl Request {
             if self.operation != FileOperation::Read && self.operation != FileOperation::Accept {
                 sockets::tell(&self.d);
             }
-            let result = self.with_pipe_signal(&mut attempt);
+            // What has just come in from outside is there only once.
+            let has_come = early > 0 || early == 0 && self.operation == FileOperation::Accept;
+            let mut result = if has_come { early } else { self.with_pipe_signal(&mut attempt) };
+            if result == WOULD_WAIT && self.waits && sockets::is_shut_for_input(&self.d) && events & POLLIN != 0 {
+                // The kernel returns that only to a thread that was ready to wait.
+                result = 0;
+            }
             self.end(n, result);
-            if result != -(EAGAIN as isize) || !self.waits {
+            if result != WOULD_WAIT || !self.waits {
                 return result;
             }
         }
@@ -300,6 +321,11 @@ impl Request {
 
 pub(crate) unsafe fn log_event(n: u64, file: File, channel: usize, done: bool) {
     log::event(Kind::Io, n, file.pack() as usize, channel as u64, u8::from(done));
+}
+
+/// No program has memory there: the kernel refuses such an address, where a model would read it.
+pub(crate) const fn is_in_first_page(address: usize) -> bool {
+    address < 4096
 }
 
 /// A result of the kernel as the C library gives it.

@@ -1,6 +1,6 @@
 //! The program's actions for each signal, and those of the kernel.
 
-use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, send};
+use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, masks, send};
 use crate::schedule::point;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::thread::{COUNT, State, thread};
@@ -12,9 +12,13 @@ use racehunter_machine::SignalSet;
 interpose! {
     signal => set_restarting, "rdx";
     bsd_signal => set_restarting, "rdx";
+    ssignal => set_restarting, "rdx";
     sysv_signal => set_once, "rdx";
     __sysv_signal => set_once, "rdx";
+    sigset => set_disposition, "rdx";
+    sigignore => ignore, "rsi";
     sigaction => set_action, "rcx";
+    __sigaction => set_action, "rcx";
     siginterrupt => set_interrupting, "rdx";
 }
 
@@ -224,8 +228,34 @@ unsafe extern "C" fn set_once(signal: u32, handler: usize, code: usize) -> usize
     set_handler(signal, handler, RESET_HANDLER | NO_DEFER, code)
 }
 
+/// `sigset`, of System V: also blocks or unblocks the signal.
+unsafe extern "C" fn set_disposition(signal: u32, disposition: usize, code: usize) -> usize {
+    const HOLD: usize = 2;
+    if !is_settable(signal) || disposition == ERROR {
+        fail(EINVAL);
+        return ERROR;
+    }
+    let before = of(signal).handler;
+    let was_blocked = (*crate::thread::current()).signal_mask & bit(signal) != 0;
+    if disposition == HOLD {
+        masks::hold(signal, code);
+    } else {
+        set_handler(signal, disposition, NO_DEFER, code);
+        let action = of(signal);
+        install(signal, Action { flags: 0, ..action });
+        masks::release(signal, code);
+    }
+    if was_blocked { HOLD } else { before }
+}
+
+/// `sigignore`, of System V.
+unsafe extern "C" fn ignore(signal: u32, code: usize) -> i32 {
+    if set_handler(signal, IGNORE, 0, code) == ERROR { -1 } else { 0 }
+}
+
 unsafe extern "C" fn set_action(signal: u32, new: *const UserAction, old: *mut UserAction, code: usize) -> i32 {
-    if !is_settable(signal) {
+    let may_ask = (1..SIGNALS as u32).contains(&signal) && RESERVED & bit(signal) == 0;
+    if !may_ask || !new.is_null() && !is_settable(signal) {
         return fail(EINVAL);
     }
     let known = of(signal);

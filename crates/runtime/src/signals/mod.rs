@@ -79,21 +79,27 @@ pub(crate) unsafe fn deliver() {
         return;
     }
     let wait = InterruptedWait::leave(t);
-    let refused = refused(t) & !(*t).signal_mask;
-    let (mut ran, mut restarts) = (false, true);
-    while let Some(sent) = send::take(t, !(refused | (*t).signal_mask)) {
+    let awaited = refused(t) & !(*t).signal_mask;
+    let first = run_all(t, awaited);
+    wait.resume(t, first.is_some(), first.is_none_or(|action| action.flags & RESTART != 0));
+}
+
+/// Runs the handlers of the signals that wait for the thread, except those that it blocks or awaits. Returns the action of the
+/// first that was taken: whether the interrupted call is restarted depends on that one alone.
+unsafe fn run_all(t: *mut Thread, awaited: u64) -> Option<actions::Action> {
+    let mut first = None;
+    while let Some(sent) = send::take(t, !(awaited | (*t).signal_mask)) {
         let action = actions::of(sent.signal);
         if action.has_handler() {
             let (mut info, mut context) = (sent.info(), Context([0; CONTEXT_WORDS]));
-            run(t, sent.signal, info.0.as_mut_ptr().cast(), context.0.as_mut_ptr());
-            ran = true;
-            restarts &= action.flags & RESTART != 0;
+            run(t, sent.signal, info.0.as_mut_ptr().cast(), context.0.as_mut_ptr(), awaited);
+            first.get_or_insert(action);
         } else {
             // The program has changed its mind since the signal was sent.
             send::default_action(sent.signal);
         }
     }
-    wait.resume(t, ran, restarts);
+    first
 }
 
 /// `siginfo_t`
@@ -110,12 +116,15 @@ struct Context([u64; CONTEXT_WORDS]);
 
 /// Runs the program's handler of a signal, in the running thread. As without the runtime, a handler that changes
 /// `errno` changes it for the code that it interrupts.
-unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64) {
+unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awaited: u64) {
     let action = actions::begin(signal);
     let code = (*t).code;
     *context.add(CONTEXT_MASK) = (*t).signal_mask;
     let own = if action.flags & NO_DEFER != 0 { 0 } else { bit(signal) };
     masks::set(t, (*t).signal_mask | action.mask | own);
+    // Linux builds a frame for each signal that the thread does not block, and then returns to the last: of several signals that
+    // come together, the handler of the highest runs first.
+    run_all(t, awaited);
     log_handler(signal, code, BEGINS);
     let running = Running { outer: (*t).handler, signal };
     if running.outer.is_null() {

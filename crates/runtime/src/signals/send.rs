@@ -13,6 +13,7 @@ use racehunter_abi::{Escape, Kind, Wait};
 interpose! {
     kill => to_process_id, "rdx";
     raise => to_self, "rsi";
+    gsignal => to_self, "rsi";
     pthread_kill => to_handle, "rdx";
     tgkill => to_thread_id, "rcx";
     sigqueue => queue_to_process_id, "rcx";
@@ -303,6 +304,13 @@ pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
 /// Whether the last signal of this timer was not taken yet.
 pub(crate) unsafe fn is_pending_from_timer(signal: u32, timer: u32) -> bool {
     find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer).is_some()
+}
+
+/// The signal of this timer, which still waits, also covers this number of later expirations.
+pub(crate) unsafe fn set_overrun(signal: u32, timer: u32, missed: u32) {
+    if let Some(sent) = find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer) {
+        (*sent).origin.uid = missed;
+    }
 }
 
 fn is_valid(signal: i32) -> bool {

@@ -1,7 +1,7 @@
 //! Waiting for signals.
 
 use super::send::{self, Sent};
-use super::{Info, actions, cancel, deliver, deliverable, masks};
+use super::{Info, actions, bit, cancel, deliver, deliverable, masks};
 use crate::schedule::{End, EndsBy, Waiting, acquire, point, wait_until};
 use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
 use crate::thread::{Awaits, current};
@@ -12,9 +12,14 @@ use racehunter_machine::Deadline;
 interpose_cancellable! {
     pause => pause_now, "rdi";
     sigsuspend => suspend, "rsi";
+    __sigsuspend => suspend, "rsi";
+    sigpause => pause_with_word, "rsi";
+    __sigpause => pause_with_either, "rdx";
+    __xpg_sigpause => pause_without, "rsi";
     sigwait => wait_for, "rdx";
     sigwaitinfo => wait_for_info, "rdx";
     sigtimedwait => timed_wait, "rcx";
+    __sigtimedwait => timed_wait, "rcx";
 }
 
 interpose! {
@@ -66,6 +71,23 @@ unsafe extern "C" fn suspend(mask: *const u64, code: usize) -> i32 {
     fail(EINTR)
 }
 
+/// `sigpause` of BSD: blocks these of the first 32 signals meanwhile.
+unsafe extern "C" fn pause_with_word(mask: u32, code: usize) -> i32 {
+    suspend(&u64::from(mask), code)
+}
+
+/// `sigpause` of System V: does not block this signal meanwhile.
+unsafe extern "C" fn pause_without(signal: i32, code: usize) -> i32 {
+    if !(1..=64).contains(&signal) {
+        return fail(EINVAL);
+    }
+    suspend(&((*current()).signal_mask & !bit(signal as u32)), code)
+}
+
+unsafe extern "C" fn pause_with_either(mask_or_signal: i32, is_signal: i32, code: usize) -> i32 {
+    if is_signal != 0 { pause_without(mask_or_signal, code) } else { pause_with_word(mask_or_signal as u32, code) }
+}
+
 /// Takes a signal of the set, as soon as there is one.
 unsafe fn await_signal(set: u64, deadline: Option<Deadline>, code: usize) -> (End, Option<Sent>) {
     actions::watch(set);
@@ -90,6 +112,11 @@ unsafe fn tell(end: End, sent: Option<Sent>, info: *mut Info) -> i32 {
         Some(sent) => {
             if !info.is_null() {
                 *info = sent.info();
+                // The C library does not show that it was one thread that was meant.
+                const CODE: usize = 2;
+                if (*info).0[CODE] as i32 == send::BY_THREAD {
+                    (*info).0[CODE] = 0;
+                }
             }
             sent.signal as i32
         }

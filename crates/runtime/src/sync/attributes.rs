@@ -6,7 +6,7 @@
 use super::{EINVAL, EPERM, fail, interpose, real};
 use crate::signals::send::process_id;
 use crate::thread::{COUNT, CURRENT, State, any_by_handle, thread};
-use crate::world::cells;
+use crate::world::{cells, copies};
 use crate::{Global, kernel, log, schedule, sys};
 use core::ffi::CStr;
 use racehunter_abi::control::{FLAG_STACKS, MAX_THREADS};
@@ -159,7 +159,11 @@ unsafe extern "C" fn control_process(option: i32, a: usize, b: usize, c: usize, 
             0
         }
         (GET_NAME, Whom::Fiber(number)) => name_of((*thread(number)).handle, a as *mut u8, NAME, code),
-        _ => finish(sys::call6(sys::PRCTL, option as usize, a, b, c, d, 0)),
+        _ => {
+            // Not all of it is the same in copies of the process.
+            copies::ask();
+            finish(sys::call6(sys::PRCTL, option as usize, a, b, c, d, 0))
+        }
     }
 }
 

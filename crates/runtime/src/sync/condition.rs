@@ -202,14 +202,17 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: 
     // A thread that was woken has had the mutex as its pending object since, and it is free: this is the event that
     // takes it.
     acquire_point(code, Wait::Mutex, mutex, None);
-    mutex::take_again(mutex, depth);
+    let error = mutex::take_again(mutex, depth);
     if end == End::Interrupted && schedule::chooses_wakeups() {
         spin::woken_for_nothing(switches);
     }
     if end == End::Cancelled {
         cancel::act();
     }
-    if end == End::TimedOut { ETIMEDOUT } else { 0 }
+    match error {
+        0 if end == End::TimedOut => ETIMEDOUT,
+        error => error,
+    }
 }
 
 /// A waiter that was signalled continues as soon as it can have its mutex.

@@ -1,6 +1,6 @@
 //! The futex operations that C++'s library and hand-made locks use.
 
-use super::{EAGAIN, EINTR, EINVAL, ETIMEDOUT, fail, objects};
+use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
@@ -14,7 +14,6 @@ const CMP_REQUEUE: usize = 4;
 const WAIT_BITSET: usize = 9;
 const WAKE_BITSET: usize = 10;
 const CLOCK_REALTIME_FLAG: usize = 256;
-const EFAULT: i32 = 14;
 const ENOSYS: i32 = 38;
 /// Nothing is ever mapped below.
 const FIRST_PAGE: usize = 4096;

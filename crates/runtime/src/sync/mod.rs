@@ -34,6 +34,7 @@ pub(crate) const ESRCH: i32 = 3;
 pub(crate) const EINTR: i32 = 4;
 pub(crate) const EAGAIN: i32 = 11;
 pub(crate) const ENOMEM: i32 = 12;
+pub(crate) const EFAULT: i32 = 14;
 pub(crate) const EBUSY: i32 = 16;
 pub(crate) const EINVAL: i32 = 22;
 pub(crate) const EDEADLK: i32 = 35;
@@ -43,6 +44,7 @@ pub(crate) const EEXIST: i32 = 17;
 pub(crate) const EMFILE: i32 = 24;
 pub(crate) const ENAMETOOLONG: i32 = 36;
 pub(crate) const EOVERFLOW: i32 = 75;
+pub(crate) const EOPNOTSUPP: i32 = 95;
 pub(crate) const EOWNERDEAD: i32 = 130;
 pub(crate) const ENOTRECOVERABLE: i32 = 131;
 

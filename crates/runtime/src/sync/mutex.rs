@@ -241,7 +241,9 @@ unsafe fn attempt(at: usize, kind: MutexKind, form: LockForm, code: usize) -> i3
         return take_and_log(at, form, Kind::TryLock, n);
     }
     log::event(Kind::TryLock, n, at, 0, 0);
-    let is_own = kind.is_robust() && (*object(at)).state.mutex().refuses_again(me(), kind);
+    // The C library's fast path for plain mutexes does not look at who holds them.
+    let has_owner = MutexKind::has_owner(*((at + KIND) as *const u32));
+    let is_own = form == LockForm::Mutex && has_owner && (*object(at)).state.mutex().refuses_again(me(), kind);
     if is_own { EDEADLK } else { EBUSY }
 }
 
@@ -311,13 +313,21 @@ unsafe fn drop_ownership(at: usize) -> u32 {
     depth
 }
 
-/// Takes the mutex again after waiting on a condition variable, with the depth it had before.
-pub(crate) unsafe fn take_again(at: usize, depth: u32) {
-    while take(at, LockForm::Mutex) == EBUSY {
-        acquire_point((*current()).code, Wait::Mutex, at, None);
+/// Takes the mutex again after waiting on a condition variable, with the depth it had before. Returns an error as [`take`] does: the
+/// owner of a robust mutex may have ended during the wait.
+pub(crate) unsafe fn take_again(at: usize, depth: u32) -> i32 {
+    let error = loop {
+        match take(at, LockForm::Mutex) {
+            EBUSY => acquire_point((*current()).code, Wait::Mutex, at, None),
+            error => break error,
+        };
+    };
+    let is_taken = matches!(error, 0 | EOWNERDEAD);
+    if is_taken {
+        change(object(at)).restore_depth(depth);
     }
-    change(object(at)).restore_depth(depth);
-    log::event(Kind::Lock, now(), at, 0, 1);
+    log::event(Kind::Lock, now(), at, 0, u8::from(is_taken));
+    error
 }
 
 /// Whether the running thread holds it.

@@ -5,7 +5,7 @@ use crate::signals::SIGALRM;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, sys, time};
 use racehunter_abi::Escape;
-use racehunter_machine::{Deadline, SECOND, TimerSetting};
+use racehunter_machine::{Deadline, SECOND, TimerSetting, seconds_left};
 
 interpose! {
     alarm => set_alarm, "rsi";
@@ -31,10 +31,13 @@ unsafe fn replace(first: u64, interval: u64, code: usize) -> u64 {
 }
 
 unsafe extern "C" fn set_alarm(seconds: u32, code: usize) -> u32 {
-    replace(u64::from(seconds) * SECOND, 0, code).div_ceil(SECOND) as u32
+    seconds_left(replace(u64::from(seconds) * SECOND, 0, code)) as u32
 }
 
 unsafe extern "C" fn set_short_alarm(microseconds: u32, interval: u32, code: usize) -> u32 {
+    if microseconds.max(interval) >= 1_000_000 {
+        return fail(EINVAL) as u32;
+    }
     let interval = u64::from(interval) * MICROSECOND;
     replace(u64::from(microseconds) * MICROSECOND, interval, code).div_ceil(MICROSECOND) as u32
 }

@@ -38,7 +38,7 @@ enum Notice {
     },
     /// Counts in a file.
     File {
-        fd: i32,
+        channel: usize,
     },
 }
 
@@ -53,6 +53,10 @@ struct Timer {
     time_clock: Clock,
     /// Expiries that the last notification covers, beyond the first.
     missed: u32,
+    /// Expiries that were over when it was set.
+    owed: u64,
+    /// Expiries in its file that the program may not have read yet.
+    unread: u64,
     /// What those who have set it knew.
     clock: SyncClock,
 }
@@ -85,6 +89,8 @@ unsafe fn make(first: usize, notice: Notice) -> Option<usize> {
     (*t).notice = notice;
     (*t).state = machine::Timer::STOPPED;
     (*t).missed = 0;
+    (*t).owed = 0;
+    (*t).unread = 0;
     Some(index)
 }
 
@@ -172,7 +178,7 @@ unsafe fn anybody_sleeps_beyond(due: Deadline) -> bool {
 unsafe fn expire(index: usize) {
     let it = timer(index);
     let due = (*it).state.deadline;
-    let missed = (*it).state.expire(&time::state());
+    let missed = (*it).state.expire(&time::state()) + core::mem::take(&mut (*it).owed);
     clock::acquire(&(*it).clock);
     match (*it).notice {
         // It guards against a program that hangs: it never expires. Threads that wait for ever are then a deadlock,
@@ -184,6 +190,7 @@ unsafe fn expire(index: usize) {
         Notice::Signal { signal, to, value } => {
             if send::is_pending_from_timer(signal, index as u32) {
                 (*it).missed = (*it).missed.saturating_add(missed as u32 + 1);
+                send::set_overrun(signal, index as u32, (*it).missed);
                 note_expiration(it);
                 return;
             }
@@ -199,9 +206,9 @@ unsafe fn expire(index: usize) {
             let function: extern "C" fn(usize) = core::mem::transmute(function);
             function(value);
         }
-        Notice::File { fd } => {
+        Notice::File { .. } => {
             note_expiration(it);
-            if !file::count(fd, missed + 1) {
+            if !file::count(index, missed + 1) {
                 (*it).state.deadline = Deadline::NEVER;
             }
         }
@@ -227,5 +234,7 @@ unsafe fn setting_of(index: usize) -> TimerSetting {
 
 /// Applies a setting to a timer: relative to now, or as a time of a clock.
 unsafe fn apply(setting: TimerSetting, index: usize, clock: Option<Clock>, code: usize) {
-    set(index, setting.deadline(&time::state(), clock), setting.interval, code);
+    let (deadline, owed) = setting.start(&time::state(), clock);
+    set(index, deadline, setting.interval, code);
+    (*timer(index)).owed = owed;
 }

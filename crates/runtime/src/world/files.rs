@@ -7,9 +7,10 @@
 //! reported.
 
 use super::cells::{self, TREE};
+use super::copies;
 use super::paths::{self, HERE};
 use super::view::{self, Cover};
-use crate::io::channels;
+use crate::io::{self, channels};
 use crate::reach::VARIES;
 use crate::thread::COUNT;
 use crate::{Global, constructors, escapes, log, schedule, server, sys};
@@ -198,6 +199,10 @@ pub(crate) unsafe fn used(call: &Call) {
     if matches!(call.effect, Effect::FileOpenMode | Effect::FileTemporary) || call.is_named(&["fclose"]) {
         escapes::renumbered();
     }
+    let is_refused = call.has_path() && io::is_in_first_page(call.arguments[0]);
+    if is_refused {
+        return;
+    }
     if call.has_path() { used_path(call) } else { used_descriptor(call) }
 }
 
@@ -258,6 +263,14 @@ pub(crate) unsafe fn touch_number(fd: i32, changes: bool, code: usize) {
     cells::touch_apart(touched, code);
 }
 
+/// A call looks up a descriptor and does nothing else that others could notice. That is a point even if the number was not
+/// given to another file so far: in another schedule it was.
+pub(crate) unsafe fn looked_up(fd: i32, code: usize) {
+    if COUNT.get() > 1 && schedule::running() {
+        touch_number(fd, false, code);
+    }
+}
+
 fn number_cell(fd: i32) -> u16 {
     const NUMBER: u64 = 0x0fd0_0001;
     cells::of(channels::key(&[NUMBER, fd as u64]))
@@ -271,6 +284,7 @@ unsafe fn used_path(call: &Call) {
     let (path, usage) = (CStr::from_ptr(address as *const c_char), use_of(call.effect, second));
     let bytes = path.to_bytes();
     if is_varying(bytes) {
+        copies::ask();
         return tell((call.place.0, call.place.1 | VARIES));
     }
     if call.is_named(&["freopen"]) || bytes.is_empty() {
@@ -355,7 +369,7 @@ unsafe fn used_descriptor(call: &Call) {
         return;
     }
     let fd = descriptor(file);
-    if COUNT.get() > 1 && channels::is_contested(fd) {
+    if COUNT.get() > 1 && channels::is_contested(fd) && node_of(fd).is_some() {
         touch_number(fd, false, call.place.0);
     }
     let is_close = call.is_named(&["fclose"]);
@@ -378,6 +392,9 @@ unsafe fn used_descriptor(call: &Call) {
         if is_stream(file) && !is_output {
             // What the stream itself remembers: its position, the end of the file, errors.
             touched.add(cells::of(name_hash(&file.to_le_bytes())), !call.is_named(&["feof", "ferror"]));
+        }
+        if !is_output {
+            looked_up(fd, call.place.0);
         }
         cells::touch(touched, call.place.0);
         return;

@@ -60,6 +60,12 @@ fn nor_is_one_with_priorities() {
 }
 
 #[test]
+fn words_with_the_number_of_an_owner() {
+    assert!([16, 32, 64, 16 | 128].iter().all(|&word| MutexKind::has_owner(word)));
+    assert!([0, 1, 2, 3, 128, 0x100].iter().all(|&word| !MutexKind::has_owner(word)));
+}
+
+#[test]
 fn a_shared_one() {
     assert!(MutexKind::from_word(128).is_shared() && !MutexKind::from_word(128).is_plain());
 }
