@@ -9,7 +9,7 @@ use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, Kind, Record, Wait};
+use racehunter_abi::{Cause, Kind, Record, Wait, detail};
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -148,7 +148,7 @@ pub(crate) unsafe fn before_end(code: usize) {
 unsafe fn last_moment(code: usize) {
     if cuts_off() {
         let n = schedule::point(code);
-        log::event(Kind::End, n, 0, 0, 1);
+        log::event(Kind::End, n, 0, 0, detail::END_FINAL);
     }
 }
 
@@ -268,7 +268,7 @@ struct SignalAction {
     mask: u64,
 }
 
-core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, 15", "syscall");
+core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, {}", "syscall", const sys::SIGRETURN);
 
 unsafe extern "C" {
     fn rh_restore();

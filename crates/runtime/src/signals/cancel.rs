@@ -9,7 +9,7 @@ use crate::schedule::{EndsBy, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
 use crate::thread::{CURRENT, State, Thread, by_handle, current};
 use crate::{Global, free, log, schedule};
-use racehunter_abi::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait, detail};
 
 interpose_cancellable! {
     pthread_cancel => cancel, "rsi";
@@ -137,7 +137,7 @@ unsafe extern "C" fn test(code: usize) {
         return;
     }
     let n = point(code);
-    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, 1);
+    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, detail::CANCEL_TESTED);
     acts();
 }
 

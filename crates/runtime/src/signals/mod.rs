@@ -20,7 +20,7 @@ use crate::thread::{Awaits, CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_children, has_outside};
-use racehunter_abi::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait, detail};
 use racehunter_machine::sync::Ticket;
 use racehunter_machine::{Deadline, SignalSet};
 
@@ -125,7 +125,7 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awa
     // Linux builds a frame for each signal that the thread does not block, and then returns to the last: of several signals that
     // come together, the handler of the highest runs first.
     run_all(t, awaited);
-    log_handler(signal, code, BEGINS);
+    log_handler(signal, code, detail::HANDLER_BEGINS);
     let running = Running { outer: (*t).handler, signal };
     if running.outer.is_null() {
         clock::enter_handler();
@@ -141,17 +141,13 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awa
         hooks::approach(errno as usize, size_of::<i32>(), tsan::site_of(code), Kind::Write, code);
     }
     (*t).handler = running.outer;
-    log_handler(signal, code, ENDS);
+    log_handler(signal, code, detail::HANDLER_ENDS);
     if running.outer.is_null() {
         clock::leave_handler();
     }
     masks::set(t, *context.add(CONTEXT_MASK));
     (*t).code = code;
 }
-
-/// What a record about a handler says.
-const BEGINS: u8 = 0;
-const ENDS: u8 = 1;
 
 unsafe fn log_handler(signal: u32, code: usize, detail: u8) {
     log::put(Record {
@@ -171,7 +167,7 @@ unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
         return;
     }
     while !(*t).handler.is_null() && ((*t).handler as usize) < stack_pointer {
-        log_handler((*(*t).handler).signal, (*t).code, ENDS);
+        log_handler((*(*t).handler).signal, (*t).code, detail::HANDLER_ENDS);
         (*t).handler = (*(*t).handler).outer;
     }
     if (*t).handler.is_null() {

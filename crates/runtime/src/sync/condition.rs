@@ -166,7 +166,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: 
     }
     // Others may have gone first.
     let again = again && schedule::switches() == before;
-    log::event(Kind::Wait, n, at, mutex as u64, u8::from(again));
+    log::event(Kind::Wait, n, at, mutex as u64, if again { detail::WAIT_REPEATED } else { 0 });
     misuse::used(at, Kind::Wait);
     misuse::one_mutex(at, mutex);
     let t = current();

@@ -10,7 +10,7 @@ use super::objects::{self, Object};
 use crate::schedule::{acquire_point, point, refresh};
 use crate::thread::{current, hold, me, unhold};
 use crate::{Global, clock, log};
-use racehunter_abi::{Kind, Wait};
+use racehunter_abi::{Kind, Wait, detail};
 use racehunter_machine::sync::{LockForm, MutexKind, Taken, Unlocked};
 
 interpose! {
@@ -42,7 +42,7 @@ unsafe fn take(at: usize) {
 unsafe extern "C" fn lock(at: usize, code: usize) {
     let n = acquire_point(code, Wait::Mutex, at, None);
     take(at);
-    log::event(Kind::Lock, n, at, 0, 1);
+    log::event(Kind::Lock, n, at, 0, detail::SUCCEEDED);
 }
 
 unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {

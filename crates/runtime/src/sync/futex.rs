@@ -4,7 +4,7 @@ use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
 use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
 use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
-use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::Deadline;
 
 const WAIT: usize = 0;
@@ -65,12 +65,12 @@ unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, cod
     let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
     let n = point(code);
     if *(at as *const u32) != value {
-        log::event(Kind::FutexWait, n, at, 0, 2);
+        log::event(Kind::FutexWait, n, at, 0, detail::FUTEX_CHANGED);
         return fail(EAGAIN);
     }
     // Others may have gone first.
     let again = again && schedule::switches() == before;
-    log::event(Kind::FutexWait, n, at, 0, u8::from(again));
+    log::event(Kind::FutexWait, n, at, 0, if again { detail::WAIT_REPEATED } else { 0 });
     if deadline.is_some() || !chooses {
         escapes::futex_wait();
     }

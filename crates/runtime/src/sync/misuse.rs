@@ -8,7 +8,7 @@ use crate::schedule::now;
 use crate::shadow::{self, Access};
 use crate::thread::{Awaits, COUNT, Thread, current, holds, me, thread};
 use crate::{afterlife, annotations, clock, log, memory};
-use racehunter_abi::{Kind, Misuse, Record, Wait};
+use racehunter_abi::{Kind, Misuse, Record, Wait, detail};
 use racehunter_machine::{Owner, ThreadId};
 
 /// Logs a misuse by the running thread, in its event that is happening.
@@ -24,7 +24,7 @@ const DESTROYED: u64 = 0xdead_10cc_dead_10cc;
 /// An object is destroyed: in the log, in the table of objects, and by a mark in its memory. For the detector its memory is
 /// written.
 pub(crate) unsafe fn destroy(at: usize) {
-    log::event(Kind::Lifetime, now(), at, 0, 1);
+    log::event(Kind::Lifetime, now(), at, 0, detail::LIFETIME_DESTROYED);
     touch(at, Kind::Write);
     objects::forget(at);
     (at as *mut u64).write_unaligned(DESTROYED);

@@ -9,7 +9,7 @@ use crate::schedule::{acquire_point, now, pass, point, refresh_known};
 use crate::thread::{Thread, current, hold, me, thread, unhold};
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
-use racehunter_abi::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait, detail};
 use racehunter_machine::sync::{LockForm, Mutex, MutexKind, Taken, Unlocked};
 use racehunter_machine::{Deadline, Owner, ThreadId};
 
@@ -253,13 +253,13 @@ pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     }
     let n = point(code);
     if misuse::used(at, Kind::Unlock) {
-        log::event(Kind::Unlock, n, at, 0, 1);
+        log::event(Kind::Unlock, n, at, 0, detail::UNLOCK_REFUSED);
         return EINVAL;
     }
     let o = object(at);
     if !mine(o) {
         if is_checked_at(at) {
-            log::event(Kind::Unlock, n, at, 0, 1);
+            log::event(Kind::Unlock, n, at, 0, detail::UNLOCK_REFUSED);
             return EPERM;
         }
         return unlock_anyway(at, n);
@@ -373,7 +373,7 @@ unsafe fn expect_spin_lock(at: usize, code: usize) {
 unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
     let n = point(code);
     let owner = (*object(at)).state.owner();
-    log::event(Kind::Lifetime, n, at, 0, 1);
+    log::event(Kind::Lifetime, n, at, 0, detail::LIFETIME_DESTROYED);
     if !owner.is_none() {
         misuse::report(Misuse::DestroyHeld, at, owner);
         return EBUSY;

@@ -243,7 +243,7 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
     }
     clock::join_thread(t);
     (*t).joined = true;
-    log::event(Kind::Join, n, number, how, 1);
+    log::event(Kind::Join, n, number, how, detail::SUCCEEDED);
     if !result.is_null() {
         *result = (*t).result;
         hooks::wrote(result as usize, size_of::<usize>(), code);

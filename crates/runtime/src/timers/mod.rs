@@ -18,7 +18,7 @@ use crate::sync::threads;
 use crate::thread::{COUNT, INTERNAL, State, Thread, current, thread};
 use crate::{Global, log, outcome, time};
 use racehunter_abi::control::OUTCOME_TOO_MANY_THREADS;
-use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait, detail};
 use racehunter_machine::{self as machine, Clock, Deadline, TimerSetting};
 
 /// What a timer does when it expires.
@@ -119,7 +119,7 @@ unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
     (*t).signal_mask = !0;
     INTERNAL.set(INTERNAL.get() + 1);
     let start = if let Notice::Call { function, .. } = (*it).notice { log::relative(function) } else { 0 };
-    log::event(Kind::Create, n, (*t).number as usize, start, 1);
+    log::event(Kind::Create, n, (*t).number as usize, start, detail::CREATE_TIMER);
     (*t).pending = Wait::Timer;
     (*t).object = 0;
     set_deadline(t, Deadline::NEVER);
@@ -218,7 +218,7 @@ unsafe fn expire(index: usize) {
 
 unsafe fn note_expiration(it: *const Timer) {
     let n = point(0);
-    log::event(Kind::Timer, n, (*it).thread as usize, 0, 1);
+    log::event(Kind::Timer, n, (*it).thread as usize, 0, detail::TIMER_EXPIRED);
 }
 
 /// Forgets all timers: between the iterations of an in-process loop, and in a new process.
