@@ -74,10 +74,12 @@ impl HeldLocks {
     pub fn remove(&mut self, lock: usize) {
         match self.named().iter().rposition(|&held| held == lock) {
             Some(at) => {
-                let end = self.named().len();
-                self.locks.copy_within(at + 1..end, at);
-                self.codes.copy_within(at + 1..end, at);
                 self.named -= 1;
+                // Most locks are given up in the reverse order: then nothing moves.
+                for at in at..self.named().len() {
+                    self.locks[at] = self.locks[at + 1];
+                    self.codes[at] = self.codes[at + 1];
+                }
             }
             None => self.unnamed = self.unnamed.saturating_sub(1),
         }

@@ -51,7 +51,7 @@ impl SyncClock {
 }
 
 /// The clocks of a thread. No two of the same thread may be in use.
-#[inline]
+#[inline(always)]
 unsafe fn clocks<'a>(t: *mut Thread) -> ThreadClocks<'a> {
     let entries = (*t).clock_entries as usize;
     ThreadClocks {

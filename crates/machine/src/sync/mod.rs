@@ -59,14 +59,14 @@ macro_rules! views {
         impl State {
             $(
                 #[doc = concat!("As ", $what, ", which is new if it was something else before.")]
-                #[inline]
+                #[inline(always)]
                 #[must_use]
                 pub fn $get(&self) -> $variant {
                     if let Self::$variant(state) = self { *state } else { $variant::default() }
                 }
 
                 #[doc = concat!("The same, to be changed: from now on it is ", $what, ".")]
-                #[inline]
+                #[inline(always)]
                 pub fn $change(&mut self) -> &mut $variant {
                     if !matches!(self, Self::$variant(_)) {
                         *self = Self::$variant($variant::default());

@@ -10,7 +10,7 @@ use crate::thread::{Thread, current, hold, me, thread, unhold};
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
 use racehunter_abi::{Kind, Misuse, Wait, detail};
-use racehunter_machine::sync::{LockForm, Mutex, MutexKind, Taken, Unlocked};
+use racehunter_machine::sync::{LockForm, Mutex, MutexKind, State, Taken, Unlocked};
 use racehunter_machine::{Deadline, Owner, ThreadId};
 
 interpose! {
@@ -67,7 +67,7 @@ pub(super) unsafe fn is_checked_at(at: usize) -> bool {
 
 #[inline]
 unsafe fn mine(o: *const Object) -> bool {
-    (*o).state.mutex().owner().is(me())
+    matches!(&(*o).state, State::Mutex(mutex) if mutex.owner().is(me()))
 }
 
 /// The mutex, to be changed.
@@ -109,17 +109,18 @@ pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
 /// owner means that it was taken. It is busy only when another process was faster.
 unsafe fn take(at: usize, form: LockForm) -> i32 {
     let o = object(at);
-    if change(o).needs_word(me()) && !shared::take_word(at) {
+    let mutex = change(o);
+    if mutex.needs_word(me()) && !shared::take_word(at) {
         return EBUSY;
     }
-    let taken = change(o).take(me(), form);
+    let taken = mutex.take(me(), form);
     match taken {
         Taken::Lost => return ENOTRECOVERABLE,
         Taken::TooDeep => return EAGAIN,
         Taken::Again => return 0,
         Taken::Newly | Taken::FromDead => {}
     }
-    if change(o).has_own_word() {
+    if mutex.has_own_word() {
         *word(at) = 1;
     }
     hold(current(), at);
@@ -299,14 +300,15 @@ unsafe fn unlock_anyway(at: usize, n: u64) -> i32 {
 /// Gives the mutex up altogether; returns how often it was held.
 unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
-    let (owner, depth) = change(o).release();
+    let mutex = change(o);
+    let (owner, depth) = mutex.release();
+    if mutex.kind().is_shared() {
+        shared::give_word(at);
+    } else if mutex.has_own_word() {
+        *word(at) = 0;
+    }
     if let Some(ThreadId(owner)) = owner.thread() {
         unhold(thread(owner), at);
-    }
-    if change(o).kind().is_shared() {
-        shared::give_word(at);
-    } else if change(o).has_own_word() {
-        *word(at) = 0;
     }
     clock::release(&mut (*o).clock);
     refresh_known(o, at);
