@@ -528,8 +528,11 @@ pub const UNMODELLED_CANCELLATION: u64 = 17;
 /// The place in [`UNMODELLED`] of memory that streams use and the program provides.
 pub const UNMODELLED_BUFFER: u64 = 21;
 
+/// The place in [`UNMODELLED`] of tests that end the program with success themselves.
+pub const UNMODELLED_EXIT: u64 = 22;
+
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 22] = [
+pub const UNMODELLED: [&str; 23] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -552,6 +555,7 @@ pub const UNMODELLED: [&str; 22] = [
     "open_wmemstream",
     "fmemopen",
     "a buffer that a stream was given",
+    "exit(0) before the end of the test",
 ];
 
 byte_enum! {

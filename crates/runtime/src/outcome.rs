@@ -3,7 +3,7 @@
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, constructors, debug, endings, escapes, log, schedule, server, start, sys, timers, values};
+use crate::{Global, constructors, debug, endings, escapes, log, rust, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
@@ -183,6 +183,7 @@ unsafe fn tell_abort(status: i32) {
 pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
     constructors::before_main();
     tell_abort(status);
+    rust::exits(status, code);
     before_end(code);
     STATUS.set(status);
     let exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::exit());
@@ -191,6 +192,7 @@ pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
 
 unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
     tell_abort(status);
+    rust::exits(status, code);
     before_end(code);
     let quick_exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::quick_exit());
     quick_exit(status)
@@ -219,6 +221,7 @@ static AT_END: unsafe extern "C" fn() = at_end;
 pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
     constructors::before_main();
     tell_abort(status);
+    rust::exits(status, code);
     before_end(code);
     last_moment(code);
     publish(OUTCOME_EXITED);

@@ -21,21 +21,23 @@ struct Kept {
     nice: Option<i32>,
     /// Policy and priority.
     policy: Option<[i32; 2]>,
+    /// Bytes of the stack that it was created with, if it has more.
+    stack: Option<usize>,
 }
 
 const NAME: usize = 16;
 const PROCESSORS: usize = 1024;
 
 static KEPT: Global<[Kept; MAX_THREADS]> =
-    Global::new([Kept { name: None, processors: None, nice: None, policy: None }; MAX_THREADS]);
+    Global::new([Kept { name: None, processors: None, nice: None, policy: None, stack: None }; MAX_THREADS]);
 
 unsafe fn kept(number: u32) -> &'static mut Kept {
     &mut (*KEPT.ptr())[number as usize % MAX_THREADS]
 }
 
-/// A thread is created.
-pub(super) unsafe fn inherit(number: u32) {
-    *kept(number) = *kept(CURRENT.get());
+/// A thread is created. It has a larger stack than the program wants, if the program wants a certain one.
+pub(super) unsafe fn inherit(number: u32, stack: Option<usize>) {
+    *kept(number) = Kept { stack, ..*kept(CURRENT.get()) };
 }
 
 /// Whom a call is about.
@@ -95,6 +97,11 @@ interpose! {
 /// The result of a system call, as the functions named after one return it.
 unsafe fn finish(result: isize) -> i32 {
     if result < 0 { fail(-result as i32) } else { result as i32 }
+}
+
+unsafe extern "C" {
+    fn pthread_attr_getstack(attributes: *const u8, address: *mut usize, size: *mut usize) -> i32;
+    fn pthread_attr_setstack(attributes: *mut u8, address: usize, size: usize) -> i32;
 }
 
 unsafe extern "C" fn name_of(handle: usize, to: *mut u8, size: usize, code: usize) -> i32 {
@@ -424,11 +431,21 @@ unsafe fn about(handle: usize, call: impl FnOnce() -> i32) -> i32 {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: usize) -> i32 {
-    about(handle, || {
-        let real: extern "C" fn(usize, usize) -> i32 = core::mem::transmute(real::get_attributes());
+unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: *mut u8) -> i32 {
+    let error = about(handle, || {
+        let real: extern "C" fn(usize, *mut u8) -> i32 = core::mem::transmute(real::get_attributes());
         real(handle, attributes)
-    })
+    });
+    if error == 0
+        && let Whom::Fiber(number) = by_handle(handle)
+        && let Some(stack) = kept(number).stack
+    {
+        // The part that the thread begins with.
+        let (mut address, mut size) = (0, 0);
+        pthread_attr_getstack(attributes, &mut address, &mut size);
+        pthread_attr_setstack(attributes, address + size - stack.min(size), stack.min(size));
+    }
+    error
 }
 
 #[unsafe(no_mangle)]

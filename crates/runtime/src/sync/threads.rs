@@ -58,8 +58,12 @@ const ATTRIBUTES: usize = 56;
 
 /// Whether the attributes ask for a stack that is smaller than those of other threads.
 unsafe fn is_small(attributes: *const u8) -> bool {
+    stack_size(attributes).is_some_and(|size| size < DEFAULT_STACK)
+}
+
+unsafe fn stack_size(attributes: *const u8) -> Option<usize> {
     let mut size = 0;
-    pthread_attr_getstacksize(attributes, &mut size) == 0 && size < DEFAULT_STACK
+    (pthread_attr_getstacksize(attributes, &mut size) == 0).then_some(size)
 }
 
 /// Whether the program has a stack ready for the thread.
@@ -82,8 +86,10 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
     let ordinary = attributes.is_null() || !special(attributes);
     // Instrumented code needs more room than the program knows of, and threads that are made ahead of time have it.
     let mut larger = [0_u8; 64];
+    let mut wanted = None;
     let attributes = if ordinary && !attributes.is_null() && is_small(attributes) {
         escapes::small_stack();
+        wanted = stack_size(attributes);
         core::ptr::copy_nonoverlapping(attributes, larger.as_mut_ptr(), ATTRIBUTES);
         pthread_attr_setstacksize(larger.as_mut_ptr(), DEFAULT_STACK);
         larger.as_ptr()
@@ -108,7 +114,7 @@ pub(crate) unsafe fn make(attributes: *const u8, start: usize, argument: usize) 
         (*t).from_pool = ordinary;
     }
     fiber::inherit(t);
-    attributes::inherit(number);
+    attributes::inherit(number, wanted);
     (*t).start = start;
     (*t).argument = argument;
     (*t).parent = CURRENT.get();
