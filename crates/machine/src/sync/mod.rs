@@ -5,12 +5,14 @@
 
 mod barrier;
 mod cycle;
+mod futex;
 mod mutex;
 mod permit;
 mod rwlock;
 
 pub use barrier::{Arrival, Barrier, Round};
 pub use cycle::has_cycle;
+pub use futex::{FutexAddress, FutexOperation, FutexTimeout};
 pub use mutex::{Health, LockForm, Mutex, MutexKind, Taken, Unlocked};
 pub use permit::{Grant, Ticket, grant};
 pub use rwlock::{Mode, RwUnlocked, Rwlock};
