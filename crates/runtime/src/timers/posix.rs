@@ -3,7 +3,7 @@
 use super::{Notice, OF_PROCESS, apply, delete, existing, make, setting_of};
 use crate::signals::SIGALRM;
 use crate::sync::{EAGAIN, EINVAL, fail, interpose};
-use crate::{log, sys, time};
+use crate::{log, reach, sys, time};
 use racehunter_abi::Escape;
 use racehunter_machine::{Clock, TimerSetting};
 
@@ -53,7 +53,10 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
                 let process = sys::call(sys::GETPID, 0, 0, 0, 0) as i32;
                 Notice::Signal { signal, to: Some((receiver as i32).wrapping_sub(process) as u32), value }
             }
-            BY_THREAD => Notice::Call { function: receiver, value },
+            BY_THREAD => {
+                reach::handed(receiver, code);
+                Notice::Call { function: receiver, value }
+            }
             BY_NOTHING => Notice::Nothing,
             _ => {
                 delete(index, code);
