@@ -119,8 +119,14 @@ impl Neighbours {
     }
 
     /// The threads of one of the sets.
-    pub fn numbers(self, set: u64) -> impl Iterator<Item = u32> {
-        (0..u64::BITS).filter(move |bit| set >> bit & 1 != 0).map(move |bit| self.first + bit)
+    #[inline]
+    pub fn numbers(self, mut set: u64) -> impl Iterator<Item = u32> {
+        core::iter::from_fn(move || {
+            let bit = set.trailing_zeros();
+            // Without its lowest bit; `None` when there is none.
+            set &= set.checked_sub(1)?;
+            Some(self.first + bit)
+        })
     }
 }
 

@@ -11,9 +11,9 @@ use crate::sync::{interpose, interpose_cancellable};
 use crate::world::network::{self, Reach};
 use crate::world::{cells, files};
 use crate::{Global, sys, time};
-use core::ffi::c_char;
 use racehunter_abi::{File, FileKind, FileOperation, Kind, Touched};
 use racehunter_machine::Deadline;
+use racehunter_machine::socket::{INET, INET6, LONGEST, SocketAddress as Address, UNIX};
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -39,9 +39,6 @@ const WAIT_ALL: i32 = 0x100;
 const PEEK: i32 = 2;
 const ERROR_QUEUE: i32 = 0x2000;
 
-const UNIX: u16 = 1;
-const INET: u16 = 2;
-const INET6: u16 = 10;
 const DATAGRAM: i32 = 2;
 
 interpose_cancellable! {
@@ -74,109 +71,38 @@ super::interpose_six! {
     __recvfrom_chk => receive_from_checked;
 }
 
-/// `sockaddr_storage`, with its length.
-struct Address {
-    bytes: [u8; 128],
-    len: u32,
+/// An end of a socket, as the kernel knows it.
+unsafe fn address_of(fd: i32, call: usize) -> Option<Address> {
+    let (mut bytes, mut len) = ([0; LONGEST], LONGEST as u32);
+    let (at, len_at) = (bytes.as_mut_ptr() as usize, &raw mut len as usize);
+    (sys::call(call, fd as usize, at, len_at, 0) >= 0).then(|| Address::new(bytes, len as usize))
 }
 
-impl Address {
-    unsafe fn of(fd: i32, call: usize) -> Option<Self> {
-        let mut address = Self { bytes: [0; 128], len: 128 };
-        let (at, len) = (address.bytes.as_mut_ptr() as usize, &raw mut address.len as usize);
-        (sys::call(call, fd as usize, at, len, 0) >= 0).then_some(address)
-    }
+/// An address that the program gives.
+unsafe fn given(at: *const u8, len: u32) -> Address {
+    let len = if super::is_in_first_page(at as usize) { 0 } else { (len as usize).min(LONGEST) };
+    let mut bytes = [0; LONGEST];
+    core::ptr::copy_nonoverlapping(at, bytes.as_mut_ptr(), len);
+    Address::new(bytes, len)
+}
 
-    unsafe fn copy(at: *const u8, len: u32) -> Self {
-        let mut address =
-            Self { bytes: [0; 128], len: if super::is_in_first_page(at as usize) { 0 } else { len.min(128) } };
-        core::ptr::copy_nonoverlapping(at, address.bytes.as_mut_ptr(), address.len as usize);
-        address
-    }
+/// The cell of an address, if the kernel is not to choose it.
+fn cell_of(address: &Address) -> Option<u16> {
+    address.state().map(cells::of)
+}
 
-    fn family(&self) -> u16 {
-        u16::from_le_bytes([self.bytes[0], self.bytes[1]])
-    }
+/// The cell of what was sent there. Senders learn nothing from each other.
+fn mailbox_at(address: &Address) -> Option<u16> {
+    const MAIL: u64 = 9;
+    cell_of(address).map(|cell| cells::of(key(&[MAIL, u64::from(cell)])))
+}
 
-    fn port(&self) -> u16 {
-        u16::from_be_bytes([self.bytes[2], self.bytes[3]])
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::of(&self.bytes[..self.len as usize])
-    }
-
-    /// Hands over the path of a socket that has one.
-    fn with_path(&self, use_path: impl FnOnce(*const c_char)) {
-        const PATH: usize = 2;
-        let mut path = [0; size_of::<Self>()];
-        let end = (self.len as usize).min(self.bytes.len());
-        if self.family() == UNIX && end > PATH && self.bytes[PATH] != 0 {
-            path[..end - PATH].copy_from_slice(&self.bytes[PATH..end]);
-            use_path(path.as_ptr().cast());
-        }
-    }
-
-    /// A path, or a name of the abstract kind.
-    fn is_named(&self) -> bool {
-        self.len > 2
-    }
-
-    /// Stands for the address. That of IPv4 inside IPv6 is that of IPv4.
-    fn word(&self) -> u64 {
-        const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
-        let significant = match self.family() {
-            INET => &self.bytes[4..8],
-            INET6 if self.bytes[8..20] == MAPPED => &self.bytes[20..24],
-            INET6 => &self.bytes[8..24],
-            _ => &self.bytes[..self.len as usize],
-        };
-        let port = if matches!(self.family(), INET | INET6) { u64::from(self.port()) } else { 0 };
-        let sum = significant.iter().fold(0, |sum, &byte| key(&[sum, u64::from(byte)]));
-        key(&[sum, port])
-    }
-
-    /// The key of the sockets that listen here. Which of its addresses a machine is called by does not matter.
-    fn listener(&self) -> u64 {
-        const LISTENER: u64 = 2;
-        if self.family() == UNIX { self.path() } else { key(&[LISTENER, u64::from(self.port())]) }
-    }
-
-    /// The cell of the address, which changes when something is bound there, listens there or is gone. None for an address that the
-    /// kernel is to choose.
-    fn cell(&self) -> Option<u16> {
-        const NAME: u64 = 7;
-        const PORT: u64 = 8;
-        match self.family() {
-            INET | INET6 => (self.port() != 0).then(|| cells::of(key(&[PORT, u64::from(self.port())]))),
-            UNIX if self.is_named() => {
-                let name = &self.bytes[2..self.len as usize];
-                let is_path = name[0] != 0;
-                let name = name.iter().take_while(|&&byte| !is_path || byte != 0);
-                Some(cells::of(name.fold(NAME, |sum, &byte| key(&[sum, u64::from(byte)]))))
-            }
-            _ => None,
-        }
-    }
-
-    /// The cell of what was sent there. Senders learn nothing from each other.
-    fn mailbox(&self) -> Option<u16> {
-        const MAIL: u64 = 9;
-        self.cell().map(|cell| cells::of(key(&[MAIL, u64::from(cell)])))
-    }
-
-    /// The running thread is about to use the address, or to change what is there.
-    unsafe fn touch(&self, changes: bool, code: usize) {
-        if let Some(cell) = self.cell() {
-            let mut touched = Touched::default();
-            touched.add(cell, changes);
-            cells::touch(touched, code);
-        }
-    }
-
-    fn path(&self) -> u64 {
-        const PATH: u64 = 3;
-        key(&[PATH, self.word()])
+/// The running thread is about to use the address, or to change what is there.
+unsafe fn touch_address(address: &Address, changes: bool, code: usize) {
+    if let Some(cell) = cell_of(address) {
+        let mut touched = Touched::default();
+        touched.add(cell, changes);
+        cells::touch(touched, code);
     }
 }
 
@@ -197,7 +123,7 @@ unsafe fn type_of(fd: i32) -> i32 {
 pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
     const DATAGRAMS: u64 = 4;
     const LISTENS: usize = 30;
-    let Some(local) = Address::of(fd, GETSOCKNAME) else { return (channels::find_or_make(own, true), true) };
+    let Some(local) = address_of(fd, GETSOCKNAME) else { return (channels::find_or_make(own, true), true) };
     let family = local.family();
     if !matches!(family, UNIX | INET | INET6) {
         return (channels::find_or_make(own, true), true);
@@ -211,7 +137,7 @@ pub(super) unsafe fn channel_of(fd: i32, own: u64) -> (usize, bool) {
         }
         return (channel, true);
     }
-    if let Some(peer) = Address::of(fd, GETPEERNAME) {
+    if let Some(peer) = address_of(fd, GETPEERNAME) {
         return (connected(&local, &peer, own), true);
     }
     if option(fd, LISTENS) != 0 {
@@ -226,8 +152,8 @@ unsafe fn connected(local: &Address, peer: &Address, own: u64) -> usize {
     if local.family() == UNIX {
         // The other end has no name: all connections to a path are one channel.
         return match (peer.is_named(), local.is_named()) {
-            (true, _) => channels::find_or_make(peer.path(), true),
-            (_, true) => channels::find_or_make(local.path(), true),
+            (true, _) => channels::find_or_make(peer.name_key(), true),
+            (_, true) => channels::find_or_make(local.name_key(), true),
             _ => channels::find_or_make(own, true),
         };
     }
@@ -256,27 +182,25 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 
 /// An address that the program chooses can be known outside; one that the kernel chooses cannot.
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
-    let wanted = Address::copy(address, len);
-    wanted.touch(true, code);
-    // SAFETY: the path ends with a zero, and lives as long as the call.
-    wanted.with_path(|path| unsafe { files::changes(path) });
+    let wanted = given(address, len);
+    touch_address(&wanted, true, code);
+    if let Some(path) = wanted.path() {
+        files::changes(path.as_ptr().cast());
+    }
     if network::binds(fd, wanted.reach()) {
         replaced(fd);
     }
     let bind = || sys::call(BIND, fd as usize, address as usize, len as usize, 0);
-    let is_free = matches!(wanted.family(), INET | INET6) && wanted.port() == 0;
+    let is_free = wanted.has_port() && wanted.port() == 0;
     let result = if is_free { network::with_port(fd, &bind) } else { bind() };
     if result >= 0 {
         note_bound(fd);
-        let chosen = match wanted.family() {
-            INET | INET6 => wanted.port() != 0,
-            _ => wanted.is_named(),
-        };
+        let chosen = wanted.is_chosen();
         if type_of(fd) == DATAGRAM {
             if chosen && let Some(d) = channels::of(fd) {
                 channels::set_outside(d.channel);
             }
-        } else if let Some(local) = Address::of(fd, GETSOCKNAME) {
+        } else if let Some(local) = address_of(fd, GETSOCKNAME) {
             let channel = channels::find_or_make(local.listener(), false);
             if chosen {
                 channels::set_outside(channel);
@@ -289,7 +213,7 @@ unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: u
 
 /// A socket has an address, its own or one that the kernel has chosen.
 unsafe fn note_bound(fd: i32) {
-    if let Some(local) = Address::of(fd, GETSOCKNAME) {
+    if let Some(local) = address_of(fd, GETSOCKNAME) {
         network::bound(local.reach());
     }
 }
@@ -308,8 +232,8 @@ unsafe fn mark_delayed(address: &Address, channel: usize) {
 
 unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
     const ANY_PORT: Reach = Reach::Port(0);
-    if let Some(local) = Address::of(fd, GETSOCKNAME) {
-        local.touch(true, code);
+    if let Some(local) = address_of(fd, GETSOCKNAME) {
+        touch_address(&local, true, code);
     }
     // Without an address it gets one now.
     if network::binds(fd, ANY_PORT) {
@@ -317,7 +241,7 @@ unsafe extern "C" fn listen_at(fd: i32, backlog: i32, code: usize) -> i32 {
     }
     let result = network::with_port(fd, || sys::call(LISTEN, fd as usize, backlog as usize, 0, 0));
     if result >= 0
-        && let Some(local) = Address::of(fd, GETSOCKNAME)
+        && let Some(local) = address_of(fd, GETSOCKNAME)
     {
         let channel = channels::find_or_make(local.listener(), false);
         mark_delayed(&local, channel);
@@ -348,7 +272,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         return call();
     }
     let waits = !never_waits(fd);
-    let listener = Address::copy(address, len);
+    let listener = given(address, len);
     let known = channels::find(listener.listener());
     let door = known.unwrap_or(d.channel);
     let request = Request {
@@ -382,7 +306,7 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
         network::refused(listener.reach());
     }
     if matches!(result, 0 | EINPROGRESS)
-        && let Some(cell) = listener.cell()
+        && let Some(cell) = cell_of(&listener)
     {
         // Something listens there, which comes before.
         cells::learn(cell);
@@ -409,10 +333,10 @@ unsafe fn approach_peer(fd: i32, address: usize, len: usize, code: usize) {
     if address == 0 {
         return;
     }
-    let peer = Address::copy(address as *const u8, len as u32);
-    peer.touch(false, code);
+    let peer = given(address as *const u8, len as u32);
+    touch_address(&peer, false, code);
     if type_of(fd) == DATAGRAM {
-        DESTINATION.set(peer.mailbox().unwrap_or(0));
+        DESTINATION.set(mailbox_at(&peer).unwrap_or(0));
     }
     if network::reaches(fd, peer.reach(), type_of(fd) == DATAGRAM) {
         replaced(fd);
@@ -425,7 +349,7 @@ unsafe fn mailbox(d: &Descriptor, call: usize) -> u16 {
     if d.kind != FileKind::Socket || type_of(d.fd) != DATAGRAM {
         return 0;
     }
-    Address::of(d.fd, call).and_then(|address| address.mailbox()).unwrap_or(0)
+    address_of(d.fd, call).and_then(|address| mailbox_at(&address)).unwrap_or(0)
 }
 
 /// Where the running thread is about to send a datagram, if it is not where its socket is connected to.
@@ -453,18 +377,18 @@ pub(super) unsafe fn learn(d: &Descriptor) {
 
 /// A socket is about to be closed: nothing is bound to its address any more.
 pub(super) unsafe fn closes(fd: i32, code: usize) {
-    let is_connected = || Address::of(fd, GETPEERNAME).is_some();
-    if let Some(local) = Address::of(fd, GETSOCKNAME).filter(|_| !is_connected()) {
-        local.touch(true, code);
+    let is_connected = || address_of(fd, GETPEERNAME).is_some();
+    if let Some(local) = address_of(fd, GETSOCKNAME).filter(|_| !is_connected()) {
+        touch_address(&local, true, code);
     }
 }
 
 /// A socket was connected to a listener: from now on it has the channel of that connection.
 unsafe fn settle_connection(fd: i32, peer: &Address, inside: bool) {
-    let Some(local) = Address::of(fd, GETSOCKNAME) else { return };
+    let Some(local) = address_of(fd, GETSOCKNAME) else { return };
     // Seen from the other end, it is the local address: the one that connects to port p of any address of this
     // machine.
-    let reached = Address::of(fd, GETPEERNAME);
+    let reached = address_of(fd, GETPEERNAME);
     let channel = connected(&local, reached.as_ref().unwrap_or(peer), channels::identity(fd));
     if inside {
         channels::set_inside(channel);
