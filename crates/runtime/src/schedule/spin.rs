@@ -63,6 +63,8 @@ pub(crate) struct Spin {
     unseen: bool,
     /// Every access reaches this module, until the event with this number.
     watched_until: u64,
+    /// It is watched only to see whether it is busy.
+    until_busy: bool,
     /// What it has accessed since the anchor, with the contents before the first access.
     places: [Place; PLACES],
     place_count: usize,
@@ -101,6 +103,7 @@ impl Spin {
         last: 0,
         unseen: false,
         watched_until: 0,
+        until_busy: false,
         places: [Place { address: 0, size: 0, was: 0 }; PLACES],
         place_count: 0,
         overflow: false,
@@ -309,7 +312,10 @@ pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
         wait(t, address, code);
     }
     (*spin).last = now() + 1;
-    keep_watching(spin);
+    stop_watching_busy(spin);
+    if now() < (*spin).watched_until {
+        arm();
+    }
 }
 
 /// What the running thread is about to do touches this memory too.
@@ -332,12 +338,15 @@ pub(crate) unsafe fn looks(address: usize, size: usize, code: usize) {
         super::count();
     }
     (*spin).last = now();
-    keep_watching(spin);
+    stop_watching_busy(spin);
 }
 
-unsafe fn keep_watching(spin: *mut Spin) {
-    if now() < (*spin).watched_until {
-        arm();
+/// A thread that is watched for being busy, and is, need not be watched any longer: every watched event costs as much as
+/// fifty others. Nor do its next events count: nothing is asked about them that is not known.
+unsafe fn stop_watching_busy(spin: *mut Spin) {
+    if (*spin).until_busy && (*spin).busy {
+        (*spin).until_busy = false;
+        (*spin).watched_until = 0;
     }
 }
 
@@ -370,10 +379,10 @@ pub(super) unsafe fn is_watching() -> bool {
     now() < (*current()).spin.watched_until
 }
 
-/// From now on, up to the returned event, every event of the running thread reaches this module.
+/// From now on, up to the returned event, every event of the running thread reaches this module, unless it is busy before.
 pub(super) unsafe fn watch() -> u64 {
     let watched_until = now() + 4 * u64::from(LONG_ROUND);
-    (*current()).spin = Spin { watched_until, last: now(), ..Spin::NEW };
+    (*current()).spin = Spin { watched_until, until_busy: true, last: now(), ..Spin::NEW };
     watched_until
 }
 
