@@ -353,38 +353,129 @@ macro_rules! covered {
     };
 }
 
+// Part of a cell with slots for each byte: makes r11 the address of the first of its write slots. Uses rcx and rdx.
+macro_rules! to_bytes {
+    () => {
+        "mov rcx, [r11 + 8]
+         mov rdx, rcx
+         shr rdx, 38
+         cmp edx, 0x3fffffe
+         jne 5f
+         shl rcx, 25
+         shr rcx, 19
+         add rcx, [rip + RH_BYTES]
+         mov edx, edi
+         and edx, 3
+         lea r11, [rcx + rdx * 8]\n"
+    };
+}
+
+// The slots of one byte. As `shadow::note_byte`.
+macro_rules! read_byte {
+    ($write:literal, $read:literal, $next:literal) => {
+        concat!(
+            "mov rcx, [r11 + ",
+            $write,
+            "]
+             xor rcx, rax
+             shr rcx, 27
+             jz ",
+            $next,
+            "f
+             mov rcx, [r11 + ",
+            $read,
+            "]
+             xor rcx, rax
+             shr rcx, 27
+             jz ",
+            $next,
+            "f\n",
+            known_past!($write),
+            known_past!($read),
+            "mov [r11 + ",
+            $read,
+            "], rax\n",
+            note_code!(),
+            "\n",
+            $next,
+            ":\n"
+        )
+    };
+}
+
+macro_rules! write_byte {
+    ($write:literal, $read:literal, $next:literal) => {
+        concat!(
+            "mov rcx, [r11 + ",
+            $write,
+            "]
+             xor rcx, rax
+             shr rcx, 27
+             jz ",
+            $next,
+            "f\n",
+            known_past!($write),
+            known_past!($read),
+            "mov [r11 + ",
+            $write,
+            "], rax
+             mov qword ptr [r11 + ",
+            $read,
+            "], 0\n",
+            note_code!(),
+            "\n",
+            $next,
+            ":\n"
+        )
+    };
+}
+
+// Continues at 20 if the cell has more than two slots. Uses rcx.
+macro_rules! two_slots {
+    () => {
+        "mov rcx, [r11 + 8]
+         shr rcx, 40
+         cmp ecx, 0xffffff
+         je 20f\n"
+    };
+}
+
 // Part of a cell: in the same epoch the same site may add bytes to its slot.
 macro_rules! read_part {
-    () => {
+    ($($bytes:expr),*) => {
         concat!(
             "mov rcx, [r11]
              xor rcx, rax
              shr rcx, 23
              jz 9f\n",
+            two_slots!(),
             known_past!("0"),
             "mov rcx, [r11 + 8]
              xor rcx, rax
              test rcx, 0xfffffffff87fffff
              jz 4f\n",
-            no_list!("8"),
             known_past!("8"),
             covered!("8"),
             "mov [r11 + 8], rax\n",
             note_code!(),
             "\njmp 9f
-          4: or [r11 + 8], rax"
+          4: or [r11 + 8], rax
+             jmp 9f
+         20:\n",
+            to_bytes!(),
+            $($bytes),*
         )
     };
 }
 
 macro_rules! write_part {
-    () => {
+    ($($bytes:expr),*) => {
         concat!(
             "mov rcx, [r11]
              xor rcx, rax
              shr rcx, 23
              jz 9f\n",
-            no_list!("8"),
+            two_slots!(),
             known_past!("8"),
             "mov rcx, [r11]
              xor rcx, rax
@@ -397,17 +488,45 @@ macro_rules! write_part {
              mov [r11], rax\n",
             note_code!(),
             "\njmp 9f
-          4: or [r11], rax"
+          4: or [r11], rax
+             jmp 9f
+         20:\n",
+            to_bytes!(),
+            $($bytes),*
         )
     };
 }
 
-plain_hook!("__rh_read1", "1", "1", part!("1"), read_part!());
-plain_hook!("__rh_read2", "2", "1", part!("3"), read_part!());
+macro_rules! read_first_byte {
+    () => {
+        read_byte!("0", "32", "21")
+    };
+}
+
+macro_rules! read_second_byte {
+    () => {
+        read_byte!("8", "40", "22")
+    };
+}
+
+macro_rules! write_first_byte {
+    () => {
+        write_byte!("0", "32", "21")
+    };
+}
+
+macro_rules! write_second_byte {
+    () => {
+        write_byte!("8", "40", "22")
+    };
+}
+
+plain_hook!("__rh_read1", "1", "1", part!("1"), read_part!(read_first_byte!()));
+plain_hook!("__rh_read2", "2", "1", part!("3"), read_part!(read_first_byte!(), read_second_byte!()));
 plain_hook!("__rh_read4", "4", "1", whole!(), read_whole!());
 plain_hook!("__rh_read8", "8", "1", whole!(), read_two!());
-plain_hook!("__rh_write1", "1", "2", part!("1"), write_part!());
-plain_hook!("__rh_write2", "2", "2", part!("3"), write_part!());
+plain_hook!("__rh_write1", "1", "2", part!("1"), write_part!(write_first_byte!()));
+plain_hook!("__rh_write2", "2", "2", part!("3"), write_part!(write_first_byte!(), write_second_byte!()));
 plain_hook!("__rh_write4", "4", "2", whole!(), write_whole!());
 plain_hook!("__rh_write8", "8", "2", whole!(), write_two!());
 global_asm!(".globl __rh_vptr_read", "__rh_vptr_read:", "jmp __rh_read8");

@@ -83,6 +83,7 @@ static LISTS_USED: Global<usize> = Global::new(0);
 const LISTS_SIZE: usize = 1 << 36;
 
 /// Memory for slots per byte, likewise.
+#[unsafe(export_name = "RH_BYTES")]
 #[unsafe(link_section = ".data.racehunter")]
 static BYTE_SLOTS: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
 #[unsafe(link_section = ".data.racehunter")]
@@ -258,6 +259,9 @@ unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -
         if is_same(write, me) || (!is_write && is_same(read, me)) {
             continue;
         }
+        if (BYTES..ENDED).contains(&read) && note_all_bytes(cell, me, is_write) {
+            continue;
+        }
         if read >= LIST || !is_past(write) || !is_past(read) {
             return number;
         }
@@ -268,6 +272,29 @@ unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -
         }
     }
     count
+}
+
+/// The same for a whole cell that has slots per byte.
+#[inline(always)]
+unsafe fn note_all_bytes(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
+    let bytes = bytes_at((*cell).read);
+    let Bytes { write, read } = *bytes;
+    let same_epoch = |slot: Slot| (slot ^ me) >> 27 == 0;
+    if (0..4).all(|byte| same_epoch(write[byte]) || (!is_write && same_epoch(read[byte]))) {
+        return true;
+    }
+    let family = RH_FAMILY.get();
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    if !(0..4).all(|byte| is_past(write[byte]) && is_past(read[byte])) {
+        return false;
+    }
+    if is_write {
+        *cell = Cell { write: me, read: 0 };
+        give_back(bytes);
+    } else {
+        (*bytes).read = [me; 4];
+    }
+    true
 }
 
 unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
