@@ -37,6 +37,7 @@ mod clock;
 mod constructors;
 mod debug;
 mod escapes;
+mod fast;
 mod fiber;
 mod float;
 mod free;
