@@ -11,8 +11,8 @@ use core::arch::global_asm;
 
 // rdi = address, rsi = site. `info` for the slow paths: size | kind << 8.
 //
-// The cell is at ((address << 20) >> 18 & -16) + base; rax is the slot for this access. The fast path applies if the
-// cell has no access of another thread, and this access covers those of this thread.
+// The cell is at ((address << 20) >> 18 & -16) + base; it gets into r11, and the slot for this access into rax. The fast path
+// applies if the cell has no access of another thread, and this access covers those of this thread.
 macro_rules! plain_hook {
     ($name:literal, $size:literal, $kind:literal, $slot:expr, $body:expr) => {
         global_asm!(
@@ -26,28 +26,15 @@ macro_rules! plain_hook {
             "cmp byte ptr [rip + {detect}], 0",
             "je 6f",
             "push rax",
-            "push rcx",
-            "push rdx",
-            "mov r11, rdi",
-            "shl r11, 20",
-            "shr r11, 18",
-            "mov rcx, rsi",
-            "sub rcx, [rip + {sites}]",
-            concat!("cmp rcx, ", 0x7f_f000),
-            "jae 5f",                       // a site of a shared library
             $slot,
-            "and r11, -16",
-            "or rax, rcx",
-            "add r11, [rip + {shadow}]",
-            "or rax, [rip + {epoch}]",
             $body,
             "9: pop rdx",
             "pop rcx",
-            "pop rax",
+            "10: pop rax",
             "6: ret",
             "5: pop rdx",
             "pop rcx",
-            "pop rax",
+            "11: pop rax",
             concat!("7: mov r11d, ", $size, " | (", $kind, " << 8)"),
             "jmp rh_access_counted",
             "8: mov r11, rdi",
@@ -95,19 +82,100 @@ macro_rules! plain_hook {
     };
 }
 
-// The slot of an access to a whole number of cells: all bytes. Otherwise it may not cross into the next cell.
-macro_rules! whole {
+// Puts the rest of the slot into rax, which has the bytes. Sites of shared libraries have other numbers. Uses rcx.
+macro_rules! slot {
     () => {
-        "test dil, 3
-         jnz 5f
-         mov eax, 0x7800000"
+        "mov rcx, rsi
+         sub rcx, [rip + {sites}]
+         cmp rcx, 0x7ff000
+         jae 5f
+         or rax, rcx
+         or rax, [rip + {epoch}]\n"
     };
 }
 
+// An access to a whole number of cells, which has all bytes of them. What the thread has done before in the same epoch is
+// recognised, `$known`, with one more register than the caller provides.
+macro_rules! whole {
+    ($known:expr) => {
+        concat!(
+            "mov rax, rdi
+             shl rax, 20
+             shr rax, 18
+             test al, 15
+             jnz 11f
+             add rax, [rip + {shadow}]\n",
+            $known,
+            "push rcx
+             push rdx
+             mov r11, rax
+             mov eax, 0x7800000\n",
+            slot!()
+        )
+    };
+}
+
+// Returns if the slot in r11 is of this thread, in this epoch, and for all bytes.
+macro_rules! is_known {
+    () => {
+        "xor r11, [rip + {epoch}]
+         shr r11, 23
+         cmp r11, 15
+         je 10f\n"
+    };
+}
+
+macro_rules! read_known {
+    () => {
+        concat!("mov r11, [rax + 8]\n", is_known!(), "mov r11, [rax]\n", is_known!())
+    };
+}
+
+macro_rules! write_known {
+    () => {
+        concat!("mov r11, [rax]\n", is_known!())
+    };
+}
+
+// Two cells. Memory that is only ever accessed in this way has the same content in both, and one comparison is enough.
+macro_rules! read_two_known {
+    () => {
+        concat!(
+            "mov r11, [rax + 8]
+             cmp r11, [rax + 24]
+             jne 12f\n",
+            is_known!(),
+            "12: mov r11, [rax]
+             cmp r11, [rax + 16]
+             jne 12f\n",
+            is_known!(),
+            "12:\n"
+        )
+    };
+}
+
+macro_rules! write_two_known {
+    () => {
+        concat!(
+            "mov r11, [rax]
+             cmp r11, [rax + 16]
+             jne 12f\n",
+            is_known!(),
+            "12:\n"
+        )
+    };
+}
+
+// Part of a cell. It may not cross into the next one.
 macro_rules! part {
     ($bytes:literal) => {
         concat!(
-            "mov ecx, edi
+            "push rcx
+             push rdx
+             mov r11, rdi
+             shl r11, 20
+             shr r11, 18
+             mov ecx, edi
              and ecx, 3
              mov eax, ",
             $bytes,
@@ -116,8 +184,9 @@ macro_rules! part {
              cmp eax, 15
              ja 5f
              shl eax, 23
-             mov rcx, rsi
-             sub rcx, [rip + {sites}]"
+             and r11, -16
+             add r11, [rip + {shadow}]\n",
+            slot!()
         )
     };
 }
@@ -168,31 +237,13 @@ macro_rules! no_list {
 // One cell that is accessed whole.
 macro_rules! read_whole {
     () => {
-        concat!(
-            "mov rcx, [r11]
-             xor rcx, rax
-             shr rcx, 23
-             jz 9f
-             mov rcx, [r11 + 8]
-             xor rcx, rax
-             shr rcx, 23
-             jz 9f\n",
-            known_past!("0"),
-            no_list!("8"),
-            known_past!("8"),
-            "mov [r11 + 8], rax\n",
-            note_code!()
-        )
+        concat!(known_past!("0"), no_list!("8"), known_past!("8"), "mov [r11 + 8], rax\n", note_code!())
     };
 }
 
 macro_rules! write_whole {
     () => {
         concat!(
-            "mov rcx, [r11]
-             xor rcx, rax
-             shr rcx, 23
-             jz 9f\n",
             known_past!("0"),
             no_list!("8"),
             known_past!("8"),
@@ -203,23 +254,11 @@ macro_rules! write_whole {
     };
 }
 
-// Two cells that are accessed whole. Memory that is only ever accessed in this way has the same content in both, and
-// one comparison is enough.
+// Two cells that are accessed whole, and have the same content.
 macro_rules! read_two {
     () => {
         concat!(
-            "mov rcx, [r11]
-             cmp rcx, [r11 + 16]
-             jne 5f
-             mov rdx, [r11 + 8]
-             cmp rdx, [r11 + 24]
-             jne 5f
-             xor rcx, rax
-             shr rcx, 23
-             jz 9f
-             xor rdx, rax
-             shr rdx, 23
-             jz 9f\n",
+            are_alike!(),
             known_past!("0"),
             no_list!("8"),
             known_past!("8"),
@@ -233,15 +272,7 @@ macro_rules! read_two {
 macro_rules! write_two {
     () => {
         concat!(
-            "mov rcx, [r11]
-             cmp rcx, [r11 + 16]
-             jne 5f
-             mov rdx, [r11 + 8]
-             cmp rdx, [r11 + 24]
-             jne 5f
-             xor rcx, rax
-             shr rcx, 23
-             jz 9f\n",
+            are_alike!(),
             known_past!("0"),
             no_list!("8"),
             known_past!("8"),
@@ -251,6 +282,17 @@ macro_rules! write_two {
              mov [r11 + 16], rax\n",
             note_code!()
         )
+    };
+}
+
+macro_rules! are_alike {
+    () => {
+        "mov rcx, [r11]
+         cmp rcx, [r11 + 16]
+         jne 5f
+         mov rdx, [r11 + 8]
+         cmp rdx, [r11 + 24]
+         jne 5f\n"
     };
 }
 
@@ -440,10 +482,10 @@ macro_rules! write_second_byte {
 
 plain_hook!("__rh_read1", "1", "1", part!("1"), read_part!(read_first_byte!()));
 plain_hook!("__rh_read2", "2", "1", part!("3"), read_part!(read_first_byte!(), read_second_byte!()));
-plain_hook!("__rh_read4", "4", "1", whole!(), read_whole!());
-plain_hook!("__rh_read8", "8", "1", whole!(), read_two!());
+plain_hook!("__rh_read4", "4", "1", whole!(read_known!()), read_whole!());
+plain_hook!("__rh_read8", "8", "1", whole!(read_two_known!()), read_two!());
 plain_hook!("__rh_write1", "1", "2", part!("1"), write_part!(write_first_byte!()));
 plain_hook!("__rh_write2", "2", "2", part!("3"), write_part!(write_first_byte!(), write_second_byte!()));
-plain_hook!("__rh_write4", "4", "2", whole!(), write_whole!());
-plain_hook!("__rh_write8", "8", "2", whole!(), write_two!());
+plain_hook!("__rh_write4", "4", "2", whole!(write_known!()), write_whole!());
+plain_hook!("__rh_write8", "8", "2", whole!(write_two_known!()), write_two!());
 global_asm!(".globl __rh_vptr_read", "__rh_vptr_read:", "jmp __rh_read8");
