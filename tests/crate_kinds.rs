@@ -180,6 +180,18 @@ fn a_panic_that_aborts_is_a_finding() {
     assert!(ended.stdout.contains("in a thread"), "{}", ended.stdout);
 }
 
+/// The harness reports nothing about such a test, and what comes after the exit is not checked.
+#[test]
+fn a_test_that_ends_the_program_with_success_is_not_proved() {
+    let program = Crate::new(
+        "#[test]\nfn leaves() {\n    let thread = std::thread::spawn(|| ());\n    \
+         if thread.is_finished() {\n        std::process::exit(0);\n    }\n    thread.join().unwrap();\n}\n",
+    );
+    let ended = program.run(&["test", "--quiet", "--runs", "300"]);
+    assert!(!ended.stdout.contains("proved"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("exit(0) before the end of the test"), "{}", ended.stdout);
+}
+
 #[test]
 fn a_test_that_needs_a_terminal_fails_as_it_does_without_one() {
     let program =

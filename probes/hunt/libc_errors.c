@@ -1,5 +1,5 @@
 //~ about: calls with arguments that are wrong fail as the C library and the kernel have them fail, and wait for nothing
-//~ revisions: time pipes output sockets memory futex poll
+//~ revisions: time pipes output sockets memory futex poll refused datagrams locks timers
 //~ truth: clean
 //~ want: proved
 #define _GNU_SOURCE
@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/sendfile.h>
@@ -20,6 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +44,13 @@ static void *check(void *arg)
     timer_t timer;
     FAILS(timer_create(99, 0, &timer), EINVAL);
     assert(gettimeofday(0, 0) == 0);
+    FAILS(nanosleep(0, 0), EFAULT);
+    FAILS(clock_gettime(-1, &now), EINVAL);
+    assert(clock_nanosleep(CLOCK_MONOTONIC_RAW, 0, &(struct timespec){0, 1}, 0) == EOPNOTSUPP);
+    FAILS((int)ualarm(5000000, 0), EINVAL);
+    struct timeval short_time = {0, 1000};
+    assert(select(0, 0, 0, 0, &short_time) == 0);
+    assert(short_time.tv_sec == 0 && short_time.tv_usec == 0);
 #elif defined PIPES
     int ends[2];
     char byte;
@@ -97,6 +106,79 @@ static void *check(void *arg)
 #elif defined POLL
     FAILS(poll((void *)8, 1, 0), EFAULT);
     FAILS(poll(0, 0x7fffffff, 0), EINVAL);
+    struct epoll_event event;
+    struct timespec much = {0, 1000000000};
+    FAILS(epoll_pwait2(epoll_create1(0), &event, 1, &much, 0), EINVAL);
+#elif defined REFUSED
+    int ends[2], others[2], pair[2];
+    loff_t offset = 0;
+    assert(pipe(ends) == 0 && pipe(others) == 0);
+    FAILS(splice(ends[0], &offset, others[1], 0, 1, 0), ESPIPE);
+    FAILS(splice(ends[0], 0, ends[1], 0, 1, 0), EINVAL);
+    assert(splice(ends[0], 0, others[1], 0, 0, 0) == 0);
+    struct iovec piece = {big, 1};
+    FAILS(writev(ends[1], &piece, 2000), EINVAL);
+    FAILS(open((char *)1, O_RDONLY), EFAULT);
+    FAILS(sendmsg(99, 0, 0), EBADF);
+    assert(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
+    FAILS(sendmsg(pair[0], 0, 0), EFAULT);
+    FAILS(accept(pair[0], 0, 0), EOPNOTSUPP);
+    struct mmsghdr message;
+    assert(recvmmsg(pair[0], &message, 0, 0, 0) == 0);
+    assert(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    FAILS(accept(pair[0], 0, 0), EINVAL);
+    FAILS(fcntl(ends[0], F_SETLK, 0), EFAULT);
+#elif defined DATAGRAMS
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    char byte;
+    int one = socket(AF_INET, SOCK_DGRAM, 0), stream = socket(AF_INET, SOCK_STREAM, 0);
+    FAILS(accept(one, 0, 0), EOPNOTSUPP);
+    assert(bind(one, (void *)&address, size) == 0);
+    assert(getsockname(one, (void *)&address, &size) == 0);
+    assert(connect(one, (void *)&address, size) == 0);
+    assert(shutdown(one, SHUT_RD) == 0);
+    assert(recv(one, &byte, 1, 0) == 0);
+    address.sin_port = 0;
+    assert(bind(stream, (void *)&address, size) == 0);
+    assert(getsockname(stream, (void *)&address, &size) == 0);
+    close(stream);
+    stream = socket(AF_INET, SOCK_STREAM, 0);
+    FAILS(connect(stream, (void *)&address, size), ECONNREFUSED);
+    FAILS(recv(stream, &byte, 1, 0), ENOTCONN);
+#elif defined LOCKS
+    pthread_mutexattr_t attributes;
+    pthread_mutex_t mutex;
+    pthread_barrier_t barrier;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&mutex, &attributes);
+    pthread_mutex_lock(&mutex);
+    assert(pthread_mutex_trylock(&mutex) == EDEADLK);
+    pthread_mutex_unlock(&mutex);
+    assert(pthread_barrier_init(&barrier, 0, 0x7fffffff) == EINVAL);
+    struct sigaction action;
+    assert(sigaction(SIGKILL, 0, &action) == 0);
+    FAILS(sigaction(SIGKILL, &action, 0), EINVAL);
+#elif defined TIMERS
+    int timer = timerfd_create(CLOCK_MONOTONIC, 0), copy = dup(timer);
+    unsigned long count = 1;
+    struct itimerspec soon = {.it_value = {0, 3000000}};
+    FAILS(write(timer, &count, 8), EINVAL);
+    struct pollfd entry = {timer, POLLIN | POLLOUT, 0};
+    assert(poll(&entry, 1, 0) == 0);
+    FAILS(timerfd_settime(timer, 99, &soon, 0), EINVAL);
+    FAILS(timerfd_settime(99, 0, &soon, 0), EBADF);
+    FAILS(timerfd_settime(0, 0, &soon, 0), EINVAL);
+    assert(timerfd_settime(copy, 0, &soon, 0) == 0);
+    close(timer);
+    assert(read(copy, &count, 8) == 8 && count == 1);
+    struct itimerspec past = {.it_interval = {1, 0}};
+    clock_gettime(CLOCK_MONOTONIC, &past.it_value);
+    past.it_value.tv_sec -= 3;
+    assert(timerfd_settime(copy, TFD_TIMER_ABSTIME, &past, 0) == 0);
+    assert(read(copy, &count, 8) == 8 && count >= 4);
 #endif
     return arg;
 }

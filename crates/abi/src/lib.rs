@@ -36,7 +36,8 @@ mod state;
 pub use file::{File, FileKind, FileOperation, descriptor_at, descriptor_cell};
 pub use record::{
     Cause, Escape, Kind, Misuse, RawRecord, Record, TRACES_OF_LINKS, TRACES_OF_NETWORK, TRACES_OF_PORTS,
-    TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_CANCELLATION, UNMODELLED_FORMAT, UNMODELLED_FUNCTION, Wait,
+    TRACES_OF_PROCESSES, UNMODELLED, UNMODELLED_BUFFER, UNMODELLED_CANCELLATION, UNMODELLED_EXIT, UNMODELLED_FORMAT,
+    UNMODELLED_FUNCTION, Wait,
 };
 pub use state::{Touched, state_object};
 

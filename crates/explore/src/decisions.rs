@@ -54,9 +54,9 @@ pub enum Step {
     Free,
     /// The running thread could have gone on.
     Preemption,
-    /// The choice lets time pass, or ignores that a thread yielded, while some other thread is ready; or it lets time pass
-    /// for one thread although the time of another one comes first; or it is a spurious wake-up. A program that polls could do
-    /// that for ever, so a bounded search has to count it.
+    /// The choice lets time pass while some thread is ready, if only one that yields; or it ignores that a thread yielded while
+    /// another one is ready; or it lets time pass for one thread although the time of another one comes first; or it is a
+    /// spurious wake-up. A program that polls could do that for ever, so a bounded search has to count it.
     Unfair,
 }
 
@@ -173,6 +173,8 @@ impl<'a> Decisions<'a> {
             // A spurious wake-up: no program needs one.
             _ if self.threads.status(to) == Status::Waiting => Step::Unfair,
             _ if others_ready && (to == from || !self.threads.is_ready(to)) => Step::Unfair,
+            // The thread that yields is ready itself. The log need not show a decision here, so it must not be free.
+            Going::Yielding if !self.threads.is_ready(to) => Step::Unfair,
             // Time passes, and the time of another one comes first.
             _ if self.threads.status(to) == Status::Suspended && self.threads.first_in_time() != Some(to) => {
                 Step::Unfair

@@ -36,6 +36,7 @@ mod calls;
 mod clock;
 mod constructors;
 mod debug;
+mod endings;
 mod escapes;
 mod fast;
 mod fiber;

@@ -7,10 +7,11 @@ use crate::memory::{detects, last_access};
 use crate::shadow::{self, Access};
 use crate::sync::{fail, interpose, objects};
 use crate::thread::CURRENT;
-use crate::world::files;
+use crate::world::{copies, files};
 use crate::{Global, log, reach, schedule, sys, tsan, values};
 use racehunter_abi::control::FLAG_ALLOCATIONS;
 use racehunter_abi::{Escape, Kind, Record};
+use racehunter_machine::memory::Ranges;
 
 pub(crate) const MREMAP: usize = 25;
 pub(crate) const MPROTECT: usize = 10;
@@ -22,6 +23,9 @@ interpose! {
     mremap => remap, "r9";
     mprotect => protect, "rcx";
     madvise => advise, "rcx";
+    mlock => lock, "rdx";
+    mlock2 => lock_with, "rcx";
+    mlockall => lock_all, "rsi";
 }
 
 crate::io::interpose_six! {
@@ -42,6 +46,9 @@ unsafe extern "C" fn map_at_caller(
 
 /// Maps memory for a call at `code`.
 pub(crate) unsafe fn map([at, len, protection, flags, fd, offset]: [usize; 6], code: usize) -> usize {
+    if flags & ANONYMOUS == 0 {
+        files::looked_up(fd as i32, code);
+    }
     let mapped = sys::call6(sys::MMAP, at, len, protection, flags, fd, offset);
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
@@ -68,22 +75,16 @@ const FIXED: usize = 0x10;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
 
-/// Memory that processes share with those that they fork: start and end. If there is more of it, all memory counts as
-/// shared.
-const RANGES: usize = 32;
-static SHARED_MEMORY: Global<[(usize, usize); RANGES]> = Global::new([(0, 0); RANGES]);
+/// Memory that processes share with those that they fork.
+static SHARED_MEMORY: Global<Ranges<32>> = Global::new(Ranges::NONE);
 
 unsafe fn note_shared(start: usize, len: usize) {
-    let ranges = &mut *SHARED_MEMORY.ptr();
-    match ranges.iter_mut().find(|range| **range == (0, 0)) {
-        Some(free) => *free = (start, start + len),
-        None => ranges[0] = (0, usize::MAX),
-    }
+    (*SHARED_MEMORY.ptr()).add(start, len);
 }
 
 /// Whether memory may be shared with other processes.
 pub(crate) unsafe fn is_shared_memory(address: usize) -> bool {
-    (*SHARED_MEMORY.ptr()).iter().any(|&(start, end)| (start..end).contains(&address))
+    (*SHARED_MEMORY.ptr()).contains(address)
 }
 
 /// Files that are mapped as shared memory, each by what the file system calls it.
@@ -182,6 +183,10 @@ pub(crate) unsafe extern "C" fn remap(
     if mapped < 0 {
         return fail(-mapped as i32) as usize;
     }
+    if old_len == 0 {
+        // The same memory has a second address.
+        log::escape(Escape::Alias, code, 0, 0);
+    }
     let (now, kept) = (mapped as usize, if mapped as usize == at { old_len.min(new_len) } else { 0 });
     ends(at + kept, old_len - kept, MREMAP, code);
     begins(now + kept, new_len - kept);
@@ -204,6 +209,10 @@ pub(crate) unsafe extern "C" fn protect(at: usize, len: usize, protection: usize
 /// Some advice throws the contents away, which is as good as a write.
 pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, code: usize) -> i32 {
     const DISCARDS: [usize; 3] = [4, 8, 9];
+    const DIFFERS_IN_COPIES: [usize; 2] = [10, 18];
+    if DIFFERS_IN_COPIES.contains(&advice) {
+        copies::ask();
+    }
     values::settle();
     let result = sys::call(sys::MADVISE, at, len, advice, 0);
     if result < 0 {
@@ -219,4 +228,30 @@ pub(crate) unsafe extern "C" fn advise(at: usize, len: usize, advice: usize, cod
         }
     }
     0
+}
+
+// Locked memory is not locked in copies of the process.
+
+unsafe fn lock_by(number: usize, [a, b, c]: [usize; 3]) -> i32 {
+    copies::ask();
+    let result = sys::call(number, a, b, c, 0);
+    if result < 0 { fail(-result as i32) } else { 0 }
+}
+
+unsafe extern "C" fn lock(at: usize, len: usize, _code: usize) -> i32 {
+    const MLOCK: usize = 149;
+    lock_by(MLOCK, [at, len, 0])
+}
+
+unsafe extern "C" fn lock_with(at: usize, len: usize, flags: u32, _code: usize) -> i32 {
+    const MLOCK2: usize = 325;
+    lock_by(MLOCK2, [at, len, flags as usize])
+}
+
+unsafe extern "C" fn lock_all(flags: i32, _code: usize) -> i32 {
+    const MLOCKALL: usize = 151;
+    // The runtime reserves much memory, and uses little of it.
+    const WHEN_USED: usize = 4;
+    let is_valid = (1..8).contains(&flags);
+    lock_by(MLOCKALL, [if is_valid { flags as usize | WHEN_USED } else { flags as usize }, 0, 0])
 }

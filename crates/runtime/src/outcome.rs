@@ -3,13 +3,13 @@
 use crate::signals::{self, fault};
 use crate::sync::{interpose, owner};
 use crate::thread::{COUNT, CURRENT, INTERNAL, LIVE, State, current, thread};
-use crate::{Global, constructors, debug, escapes, log, schedule, server, start, sys, timers, values};
+use crate::{Global, constructors, debug, endings, escapes, log, rust, schedule, server, start, sys, timers, values};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, Kind, Record, Wait};
+use racehunter_abi::{Cause, Kind, Record, Wait, detail};
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -45,7 +45,7 @@ unsafe fn write(outcome: u32) {
     (*slot).switch_total = schedule::switches();
     (*slot).threads = COUNT.get();
     (*slot).current = CURRENT.get();
-    if (*current()).held_count > 0 {
+    if !(*current()).held.is_empty() {
         (*slot).notes |= NOTE_LOCK_HELD;
     }
     if outcome != OUTCOME_SNAPSHOT {
@@ -81,7 +81,7 @@ unsafe fn thread_states(outcome: u32) {
             index: schedule::now(),
             code: log::relative((*t).code),
             object: (*t).object as u64,
-            extra: if waits { owner(wait, (*t).object) } else { 0 },
+            extra: if waits { u64::from(owner(wait, (*t).object).logged()) } else { 0 },
             thread: number,
             stack: log::stack_of(t),
             kind: Kind::ThreadState,
@@ -130,6 +130,7 @@ pub(crate) unsafe fn before_end(code: usize) {
     if !cuts_off() {
         return;
     }
+    endings::begin(code);
     let n = schedule::point(code);
     log::event(Kind::End, n, 0, 0, 0);
     schedule::yield_after();
@@ -147,7 +148,7 @@ pub(crate) unsafe fn before_end(code: usize) {
 unsafe fn last_moment(code: usize) {
     if cuts_off() {
         let n = schedule::point(code);
-        log::event(Kind::End, n, 0, 0, 1);
+        log::event(Kind::End, n, 0, 0, detail::END_FINAL);
     }
 }
 
@@ -182,6 +183,7 @@ unsafe fn tell_abort(status: i32) {
 pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
     constructors::before_main();
     tell_abort(status);
+    rust::exits(status, code);
     before_end(code);
     STATUS.set(status);
     let exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::exit());
@@ -190,6 +192,7 @@ pub(crate) unsafe extern "C" fn end_program(status: i32, code: usize) -> ! {
 
 unsafe extern "C" fn end_quickly(status: i32, code: usize) -> ! {
     tell_abort(status);
+    rust::exits(status, code);
     before_end(code);
     let quick_exit: extern "C" fn(i32) -> ! = core::mem::transmute(crate::sync::real::quick_exit());
     quick_exit(status)
@@ -218,6 +221,7 @@ static AT_END: unsafe extern "C" fn() = at_end;
 pub(crate) unsafe extern "C" fn end_process(status: i32, code: usize) -> ! {
     constructors::before_main();
     tell_abort(status);
+    rust::exits(status, code);
     before_end(code);
     last_moment(code);
     publish(OUTCOME_EXITED);
@@ -267,7 +271,7 @@ struct SignalAction {
     mask: u64,
 }
 
-core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, 15", "syscall");
+core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, {}", "syscall", const sys::SIGRETURN);
 
 unsafe extern "C" {
     fn rh_restore();

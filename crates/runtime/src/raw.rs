@@ -5,11 +5,11 @@
 
 use crate::io::{descriptors, transfer};
 use crate::signals::{cancel, send};
-use crate::sync::{fail, futex, real, threads};
-use crate::world::files;
+use crate::sync::{fail, futex, interpose, real, threads};
+use crate::world::{copies, files};
 use crate::{Global, log, mappings, outcome, reach, schedule, sys, time};
 use core::ffi::c_char;
-use racehunter_abi::{Escape, UNMODELLED_FUNCTION};
+use racehunter_abi::{Escape, UNMODELLED_BUFFER, UNMODELLED_FUNCTION};
 
 const READ: usize = 0;
 const WRITE: usize = 1;
@@ -97,6 +97,9 @@ unsafe extern "C" fn call(n: usize, a: usize, b: usize, c: usize, d: usize, e: u
                     files::changes(path as *const c_char);
                 }
             }
+            if !HARMLESS.contains(&n) {
+                copies::ask();
+            }
             let result = sys::call6(n, a, b, c, d, e, f);
             if result < 0 { fail(-result as i32) as isize } else { result }
         }
@@ -149,6 +152,11 @@ core::arch::global_asm!(
     rh_noted 13, mq_receive
     rh_noted 14, mq_timedsend
     rh_noted 15, mq_timedreceive
+    rh_noted 18, open_memstream
+    rh_noted 19, open_wmemstream
+    rh_noted 20, fmemopen
+    rh_noted 23, clone
+    rh_noted 24, forkpty
     .purgem rh_noted
     "#,
     note = sym note,
@@ -157,4 +165,35 @@ core::arch::global_asm!(
 unsafe extern "C" fn note(name: *const c_char, number: usize, code: usize) -> usize {
     log::escape(Escape::Unmodelled, code, UNMODELLED_FUNCTION as usize + number, 0);
     real::next_by_pointer(name)
+}
+
+interpose! {
+    setvbuf => set_buffer_and_mode, "r8";
+    setbuf => set_buffer, "rdx";
+    setbuffer => set_sized_buffer, "rcx";
+}
+
+/// The C library writes to the buffer later, whenever the stream is used.
+unsafe fn note_buffer(buffer: usize, code: usize) {
+    if buffer != 0 {
+        log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_BUFFER) as usize, 0);
+    }
+}
+
+unsafe extern "C" fn set_buffer_and_mode(stream: usize, buffer: usize, mode: i32, size: usize, code: usize) -> i32 {
+    note_buffer(buffer, code);
+    let set: extern "C" fn(usize, usize, i32, usize) -> i32 = core::mem::transmute(real::set_buffer_and_mode());
+    set(stream, buffer, mode, size)
+}
+
+unsafe extern "C" fn set_buffer(stream: usize, buffer: usize, code: usize) {
+    note_buffer(buffer, code);
+    let set: extern "C" fn(usize, usize) = core::mem::transmute(real::set_buffer());
+    set(stream, buffer);
+}
+
+unsafe extern "C" fn set_sized_buffer(stream: usize, buffer: usize, size: usize, code: usize) {
+    note_buffer(buffer, code);
+    let set: extern "C" fn(usize, usize, usize) = core::mem::transmute(real::set_sized_buffer());
+    set(stream, buffer, size);
 }

@@ -39,7 +39,7 @@ pub(crate) unsafe fn others_are_there() -> bool {
     LIVE.get() > 1 || !(*current()).handler.is_null()
 }
 
-unsafe fn is_marked(function: usize) -> bool {
+pub(crate) unsafe fn is_marked(function: usize) -> bool {
     function != 0 && (function as *const u64).read_unaligned() == MARK
 }
 
@@ -114,12 +114,17 @@ pub(crate) unsafe extern "C" fn reached_through(function: usize, code: usize) {
 /// The program hands over a function of its own that others call later: the first function of a thread, a signal handler. It need
 /// not be instrumented.
 pub(crate) unsafe fn handed(function: usize, code: usize) {
-    if free::is_on() || !schedule::running() || !outcome::in_executable(function) || is_marked(function) {
+    if free::is_on() || !schedule::running() || !outcome::in_executable(function) {
         return;
     }
-    if !hides_nothing(function) {
+    if is_unseen(function) {
         log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
     }
+}
+
+/// Whether what a function of the executable does is not known.
+pub(crate) unsafe fn is_unseen(function: usize) -> bool {
+    !is_marked(function) && !hides_nothing(function)
 }
 
 /// Whether the function was reviewed, by the name that the dynamic linker knows.

@@ -3,7 +3,7 @@
 use crate::thread::{COUNT, CURRENT, current, thread};
 use crate::{Global, annotations, constructors, log, reach, schedule};
 use racehunter_abi::control::FLAG_STACKS;
-use racehunter_abi::{Escape, Kind, Record};
+use racehunter_abi::{Escape, Kind, Record, UNMODELLED_EXIT, UNMODELLED_FUNCTION};
 
 // Programs in Rust, and those of tests, define them when they are linked. Others do not, and the addresses are 0 there.
 core::arch::global_asm!(".weak __rh_rust", ".weak __rh_libtest");
@@ -40,6 +40,14 @@ pub(crate) unsafe fn refuses_thread() -> bool {
 /// The harness has asked for its thread.
 #[unsafe(link_section = ".data.racehunter")]
 static WAS_REFUSED: Global<bool> = Global::new(false);
+
+/// A thread ends the program. The harness does so only if a test has failed; with success it returns from `main`. A test that ends the
+/// program with success has not come to its end, and what it would have checked there is not known.
+pub(crate) unsafe fn exits(status: i32, code: usize) {
+    if status == 0 && WAS_REFUSED.get() && has_harness() {
+        log::escape(Escape::Unmodelled, code, (UNMODELLED_FUNCTION + UNMODELLED_EXIT) as usize, 0);
+    }
+}
 
 /// Threads may meet in code that is taken as a whole, by what is not in the log.
 #[inline(always)]

@@ -191,7 +191,9 @@ impl Search<'_> {
             let ignores = thread == current || !is_ready(thread);
             // Time passes, and the time of another one comes first.
             let overtakes = !is_ready(thread) && first_in_time != Some(thread);
-            let unfair = (others_ready && ignores || overtakes) && !preempts && !goes_on_plainly;
+            // Time passes although the thread that yields is ready.
+            let hurries = !is_ready(thread) && is_ready(current);
+            let unfair = (others_ready && ignores || overtakes || hurries) && !preempts && !goes_on_plainly;
             path.preemptions += u32::from(preempts);
             if preempts {
                 let variable = self.last_variable(&path.order, current);

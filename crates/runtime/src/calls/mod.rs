@@ -10,8 +10,9 @@ mod hidden;
 mod routines;
 
 use crate::atomics::atomic_update;
+use crate::schedule::spin;
 use crate::signals::cancel;
-use crate::{free, hooks, log, schedule};
+use crate::{free, hooks, io, log, schedule};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::{Escape, Kind, UNMODELLED_CANCELLATION, UNMODELLED_FUNCTION};
 use racehunter_sight::models::{self, Condition, Direction, Length, Part, Place, Touch};
@@ -96,6 +97,10 @@ impl Call {
             let what = UNMODELLED_FUNCTION + UNMODELLED_CANCELLATION;
             log::escape(Escape::Unmodelled, self.code, what as usize, 0);
         }
+        if matches!(touch.place, Place::Hidden(_)) && touch.direction != Direction::Read {
+            // A loop around such a call is not in the same state again.
+            spin::moves_on();
+        }
         let len = self.length(touch.length, address);
         match touch.direction {
             Direction::Read => self.reads(address, len),
@@ -126,6 +131,10 @@ impl Call {
     }
 
     unsafe fn length(&self, length: Length, address: usize) -> usize {
+        if io::is_in_first_page(address) {
+            // The function refuses it, or is what crashes.
+            return 0;
+        }
         let result = self.result.max(0) as usize;
         match length {
             Length::Bytes(bytes) => bytes as usize,

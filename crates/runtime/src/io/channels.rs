@@ -10,6 +10,7 @@ use crate::thread::COUNT;
 use crate::world::files;
 use crate::{Global, sys};
 use racehunter_abi::FileKind;
+pub(crate) use racehunter_machine::file::key;
 
 /// In place of a channel: every channel.
 pub(crate) const ALL: usize = usize::MAX;
@@ -88,12 +89,6 @@ unsafe fn at(channel: usize) -> *mut Channel {
     (TABLE.ptr() as *mut Channel).add(if channel < CHANNELS { channel } else { OVERFLOW })
 }
 
-/// One word for what makes a channel what it is.
-pub(crate) fn key(words: &[u64]) -> u64 {
-    let mix = |sum: u64, word: &u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    words.iter().fold(0xA076_1D64_78BD_642F, mix) | 1
-}
-
 /// The channel with this key, if there is one.
 pub(crate) unsafe fn find(key: u64) -> Option<usize> {
     (1..USED.get()).find(|&channel| (*at(channel)).key == key)
@@ -147,6 +142,15 @@ pub(crate) unsafe fn of(fd: i32) -> Option<Descriptor> {
         }
     }
     Some(Descriptor { fd, kind, channel })
+}
+
+/// The descriptors that refer to a channel, as far as they are known.
+pub(crate) unsafe fn descriptors(channel: usize) -> impl Iterator<Item = i32> {
+    let refers = move |&fd: &i32| {
+        let e = entry(fd);
+        (*e).state == State::Channel && usize::from((*e).channel) == channel
+    };
+    (0..DESCRIPTORS as i32).filter(refers)
 }
 
 /// Whether what is read from a descriptor is random.

@@ -24,13 +24,14 @@ pub(crate) mod sockets;
 pub(crate) mod streams;
 pub(crate) mod transfer;
 
-use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point};
+use crate::schedule::{self, End, EndsBy, Waiting, acquire, point};
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
-use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_suspended, thread};
 use crate::{Global, clock, hooks, log, memory, signals, sys, tsan};
 use channels::{ALL, Descriptor};
 use racehunter_abi::{Escape, File, FileKind, FileOperation, Kind, Wait};
+use racehunter_machine::Deadline;
 
 pub(crate) const EINTR: i32 = 4;
 pub(crate) const EBADF: i32 = 9;
@@ -66,6 +67,11 @@ pub(crate) enum Probe {
     /// There is no way to find out; another attempt is worthwhile after each operation on the channel.
     Attempt,
 }
+
+/// Where the [`Watch`] of a waiting thread is: on its stack.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WatchAddress(usize);
 
 /// What a thread waits for. It is on the stack of that thread.
 pub(crate) struct Watch {
@@ -143,7 +149,10 @@ pub(crate) fn anybody_waits() -> bool {
 }
 
 unsafe fn watch_of(t: *const Thread) -> *mut Watch {
-    (*t).second as *mut Watch
+    match (*t).awaits {
+        Awaits::Files(WatchAddress(watch)) => watch as *mut Watch,
+        _ => unreachable!(),
+    }
 }
 
 unsafe fn probe(watch: *const Watch) -> bool {
@@ -169,13 +178,13 @@ pub(crate) unsafe fn until(
     wait: Wait,
     object: usize,
     watch: *mut Watch,
-    deadline: Option<u64>,
+    deadline: Option<Deadline>,
 ) -> (u64, End) {
     WAITING.set(WAITING.get() + 1);
-    (*current()).second = watch as usize;
+    (*current()).awaits = Awaits::Files(WatchAddress(watch as usize));
     // Handlers that restart other calls do not restart those that wait for several descriptors.
-    let signals = if (*watch).several { BY_ANY_SIGNAL } else { BY_SIGNAL };
-    let ends_by = if (*watch).cancels { signals | BY_CANCEL } else { signals };
+    let signals = if (*watch).several { EndsBy::ANY_SIGNAL } else { EndsBy::SIGNAL };
+    let ends_by = if (*watch).cancels { signals.or(EndsBy::CANCEL) } else { signals };
     let result = acquire(code, Waiting { wait, object, deadline, ends_by });
     WAITING.set(WAITING.get().saturating_sub(1));
     (*watch).forced = false;
@@ -189,7 +198,7 @@ pub(crate) struct Request {
     pub code: usize,
     /// Whether the program is ready to wait, and for how long.
     pub waits: bool,
-    pub deadline: Option<u64>,
+    pub deadline: Option<Deadline>,
     /// Whether the call is a cancellation point.
     pub cancels: bool,
 }
@@ -267,12 +276,27 @@ impl Request {
         result
     }
 
-    /// Makes the operation as soon as it is possible.
+    /// Makes the operation as soon as it is possible, or as soon as the kernel refuses it.
     pub(crate) unsafe fn perform(&self, events: i16, mut attempt: impl FnMut() -> isize) -> isize {
+        self.perform_with(events, true, || without_waiting(self.d.fd, &mut attempt))
+    }
+
+    /// The same for an attempt that must not be made in vain.
+    pub(crate) unsafe fn perform_when_ready(&self, events: i16, attempt: impl FnMut() -> isize) -> isize {
+        self.perform_with(events, false, attempt)
+    }
+
+    unsafe fn perform_with(&self, events: i16, may_try: bool, mut attempt: impl FnMut() -> isize) -> isize {
+        const WOULD_WAIT: isize = -(EAGAIN as isize);
         descriptors::used(self.d.fd, self.code);
         let mut entry = PollFd { fd: self.d.fd, events, revents: 0 };
         let mut watch = Watch::on(&raw mut entry, &self.d);
         loop {
+            // The kernel refuses some calls at once, and others return nothing: on the wrong kind of socket, with a length of
+            // zero. Polling the descriptor does not show that.
+            let tries = may_try && self.waits && !watch.lazy && !probe(&raw const watch);
+            let early = if tries { attempt() } else { WOULD_WAIT };
+            watch.forced = early != WOULD_WAIT;
             let n = match self.begin(&raw mut watch) {
                 Ok(n) => n,
                 Err(error) => return -(error as isize),
@@ -280,9 +304,15 @@ impl Request {
             if self.operation != FileOperation::Read && self.operation != FileOperation::Accept {
                 sockets::tell(&self.d);
             }
-            let result = self.with_pipe_signal(&mut attempt);
+            // What has just come in from outside is there only once.
+            let has_come = early > 0 || early == 0 && self.operation == FileOperation::Accept;
+            let mut result = if has_come { early } else { self.with_pipe_signal(&mut attempt) };
+            if result == WOULD_WAIT && self.waits && sockets::is_shut_for_input(&self.d) && events & POLLIN != 0 {
+                // The kernel returns that only to a thread that was ready to wait.
+                result = 0;
+            }
             self.end(n, result);
-            if result != -(EAGAIN as isize) || !self.waits {
+            if result != WOULD_WAIT || !self.waits {
                 return result;
             }
         }
@@ -291,6 +321,11 @@ impl Request {
 
 pub(crate) unsafe fn log_event(n: u64, file: File, channel: usize, done: bool) {
     log::event(Kind::Io, n, file.pack() as usize, channel as u64, u8::from(done));
+}
+
+/// No program has memory there: the kernel refuses such an address, where a model would read it.
+pub(crate) const fn is_in_first_page(address: usize) -> bool {
+    address < 4096
 }
 
 /// A result of the kernel as the C library gives it.

@@ -7,8 +7,9 @@ use crate::schedule::{End, point};
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::current;
-use crate::{Global, sys, time};
+use crate::{Global, hooks, sys, time};
 use racehunter_abi::{File, FileKind, FileOperation, Wait};
+use racehunter_machine::{Deadline, Timespec};
 
 const POLL: usize = 7;
 const PSELECT6: usize = 270;
@@ -38,11 +39,12 @@ super::interpose_six! {
 #[derive(Clone, Copy)]
 enum Patience {
     None,
-    Until(u64),
+    Until(Deadline),
     Endless,
 }
 
 const EINVAL: isize = -22;
+const EFAULT: isize = -14;
 
 impl Patience {
     unsafe fn milliseconds(timeout: i32) -> Self {
@@ -225,7 +227,7 @@ unsafe extern "C" fn select_for(
     reads: *mut u64,
     writes: *mut u64,
     exceptions: *mut u64,
-    timeout: *const [i64; 2],
+    timeout: *mut [i64; 2],
     code: usize,
 ) -> i32 {
     if !timeout.is_null() && (*timeout).iter().any(|&part| part < 0) {
@@ -233,7 +235,14 @@ unsafe extern "C" fn select_for(
     }
     let duration = if timeout.is_null() { [0, 0] } else { [(*timeout)[0], (*timeout)[1] * 1000] };
     let patience = Patience::duration(if timeout.is_null() { core::ptr::null() } else { &raw const duration });
-    select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code)
+    let result = select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code);
+    if let Patience::Until(deadline) = patience {
+        // On Linux the program finds there how much of the time was left.
+        let Timespec([seconds, nanoseconds]) = Timespec::from_nanoseconds(time::until(deadline));
+        *timeout = [seconds, nanoseconds / 1000];
+        hooks::wrote(timeout as usize, size_of::<[i64; 2]>(), code);
+    }
+    result
 }
 
 unsafe extern "C" fn select_until(
@@ -258,6 +267,9 @@ unsafe fn select_with(count: i32, given: [*mut u64; 3], patience: Patience, mask
         let now = [0_i64; 2];
         let timeout = if matches!(patience, Patience::Endless) { 0 } else { now.as_ptr() as usize };
         return finish(sys::call6(PSELECT6, count, reads, writes, exceptions, timeout, 0)) as i32;
+    }
+    if given.iter().any(|&set| !set.is_null() && super::is_in_first_page(set as usize)) {
+        return finish(EFAULT) as i32;
     }
     let sets = Sets { count, given };
     let named = |fd: &usize| (0..3).any(|set| sets.contains(set, *fd));
@@ -406,6 +418,9 @@ unsafe extern "C" fn wait_for_set_until(
     mask: *const u64,
     code: usize,
 ) -> i32 {
+    if !timeout.is_null() && !time::is_valid(timeout) {
+        return finish(EINVAL) as i32;
+    }
     wait_with(set, events, most, Patience::duration(timeout), mask, code)
 }
 

@@ -13,6 +13,7 @@ use crate::world::{cells, files};
 use crate::{Global, sys, time};
 use core::ffi::c_char;
 use racehunter_abi::{File, FileKind, FileOperation, Kind, Touched};
+use racehunter_machine::Deadline;
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -87,7 +88,8 @@ impl Address {
     }
 
     unsafe fn copy(at: *const u8, len: u32) -> Self {
-        let mut address = Self { bytes: [0; 128], len: len.min(128) };
+        let mut address =
+            Self { bytes: [0; 128], len: if super::is_in_first_page(at as usize) { 0 } else { len.min(128) } };
         core::ptr::copy_nonoverlapping(at, address.bytes.as_mut_ptr(), address.len as usize);
         address
     }
@@ -256,6 +258,7 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     let wanted = Address::copy(address, len);
     wanted.touch(true, code);
+    // SAFETY: the path ends with a zero, and lives as long as the call.
     wanted.with_path(|path| unsafe { files::changes(path) });
     if network::binds(fd, wanted.reach()) {
         replaced(fd);
@@ -389,9 +392,9 @@ unsafe extern "C" fn connect_to(fd: i32, address: *const u8, len: u32, code: usi
     }
     if result == EINPROGRESS && waits {
         result = await_connection(fd, &request);
-        if result == 0 {
-            // The first call after the connection is made takes note of it, and only further ones are errors. That was the
-            // program's own.
+        if result == 0 || result == REFUSED {
+            // The first call after the attempt has ended takes note of that: only further ones are errors, or begin a new attempt.
+            // That was the program's own.
             without_waiting(fd, || sys::call(CONNECT, fd as usize, address as usize, len as usize, 0));
         }
         if result == REFUSED {
@@ -518,8 +521,16 @@ unsafe extern "C" fn shut_down(fd: i32, how: i32, code: usize) -> i32 {
     finish(result) as i32
 }
 
+/// Whether nothing comes in any more, since the socket was shut down.
+pub(super) unsafe fn is_shut_for_input(d: &Descriptor) -> bool {
+    const POLL: usize = 7;
+    const SHUT: i16 = 0x2000;
+    let mut entry = PollFd { fd: d.fd, events: SHUT, revents: 0 };
+    d.kind == FileKind::Socket && sys::call(POLL, &raw mut entry as usize, 1, 0, 0) == 1 && entry.revents & SHUT != 0
+}
+
 /// How long the socket lets its operations wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
-pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<u64> {
+pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<Deadline> {
     const SOCKET_LEVEL: usize = 1;
     const RECEIVE_TIMEOUT: usize = 20;
     const SEND_TIMEOUT: usize = 21;
@@ -656,6 +667,10 @@ struct Message {
 unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, code: usize) -> isize {
     let call =
         |message: *const Message| sys::call(SENDMSG, fd as usize, message as usize, (flags | DONT_WAIT) as usize, 0);
+    const MOST_PIECES: usize = 1024;
+    if super::is_in_first_page(message as usize) || (*message).count > MOST_PIECES {
+        return finish(call(message));
+    }
     approach_peer(fd, (*message).name, (*message).name_len as u32 as usize, code);
     let Some(d) = descriptors::look_up(fd, code) else {
         return finish(sys::call(SENDMSG, fd as usize, message as usize, flags as usize, 0));
@@ -687,12 +702,14 @@ unsafe extern "C" fn send_message(fd: i32, message: *const Message, flags: i32, 
 }
 
 unsafe extern "C" fn send_messages(fd: i32, messages: *const Message, count: u32, flags: i32, code: usize) -> i32 {
-    if count > 0 {
+    if count > 0 && !super::is_in_first_page(messages as usize) {
         approach_peer(fd, (*messages).name, (*messages).name_len as u32 as usize, code);
     }
     let call = |flags: i32| sys::call(SENDMMSG, fd as usize, messages as usize, count as usize, flags as usize);
     finish(match descriptors::look_up(fd, code) {
         None => call(flags),
-        Some(d) => request(d, FileOperation::Write, flags, code).perform(POLLOUT, || call(flags | DONT_WAIT)),
+        Some(d) => {
+            request(d, FileOperation::Write, flags, code).perform_when_ready(POLLOUT, || call(flags | DONT_WAIT))
+        }
     }) as i32
 }

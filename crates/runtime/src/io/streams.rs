@@ -68,7 +68,7 @@ unsafe fn fill(stream: *mut Stream, d: Descriptor, code: usize) -> bool {
         return true;
     }
     let underflow: extern "C" fn(*mut Stream) -> i32 = core::mem::transmute(real::underflow());
-    let result = request(d, FileOperation::Read, code).perform(POLLIN, || underflow(stream) as isize + 1);
+    let result = request(d, FileOperation::Read, code).perform_when_ready(POLLIN, || underflow(stream) as isize + 1);
     if result < 0 {
         crate::sync::fail(-result as i32);
     }

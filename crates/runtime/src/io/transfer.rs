@@ -8,7 +8,7 @@ use super::{
 use crate::signals::cancel;
 use crate::sync::interpose_cancellable;
 use crate::sys;
-use crate::world::{random, view};
+use crate::world::{files, random, view};
 use racehunter_abi::{FileKind, FileOperation, Kind};
 
 const READV: usize = 19;
@@ -144,10 +144,12 @@ unsafe fn input(fd: i32, len: usize, code: usize, call: impl FnMut() -> isize) -
     let result = match descriptors::look_up(fd, code) {
         // A pipe gives nothing at once to a thread that asks for nothing.
         Some(d) if d.kind == FileKind::Pipe && len == 0 || !descriptors::is_open_for(&d, Way::In) => {
+            files::looked_up(fd, code);
             descriptors::used(fd, code);
             call()
         }
         None => {
+            files::looked_up(fd, code);
             descriptors::used(fd, code);
             call()
         }
@@ -183,7 +185,8 @@ unsafe extern "C" fn read_pieces(fd: i32, pieces: *const Piece, count: usize, co
     if cancel::acts_at(code) {
         return -1;
     }
-    let len = (0..count.min(MOST_PIECES)).map(|piece| (*pieces.add(piece)).len).sum();
+    let has_list = count <= MOST_PIECES && !super::is_in_first_page(pieces as usize);
+    let len = if has_list { (0..count).map(|piece| (*pieces.add(piece)).len).sum() } else { 0 };
     let result = input(fd, len, code, || sys::call(READV, fd as usize, pieces as usize, count, 0));
     let mut left = result.max(0) as usize;
     for piece in 0..if left > 0 { count } else { 0 } {
@@ -230,12 +233,14 @@ unsafe extern "C" fn write_pieces(fd: i32, pieces: *const Piece, count: i32, cod
         return -1;
     }
     const MOST: i32 = MOST_PIECES as i32;
-    for piece in 0..count.clamp(0, MOST) as usize {
+    // The kernel refuses a list that is too long before it reads any of it.
+    let has_list = (1..=MOST).contains(&count) && !super::is_in_first_page(pieces as usize);
+    for piece in 0..if has_list { count as usize } else { 0 } {
         let Piece { start, len } = *pieces.add(piece);
         touch(start, len as isize, Kind::ReadRange, code);
     }
     match descriptors::look_up(fd, code) {
-        Some(d) if (1..=MOST).contains(&count) && descriptors::is_open_for(&d, Way::Out) => {
+        Some(d) if has_list && descriptors::is_open_for(&d, Way::Out) => {
             finish(output(d, core::slice::from_raw_parts(pieces, count as usize), code))
         }
         _ => {
@@ -347,18 +352,22 @@ unsafe extern "C" fn splice_between(from: i32, at: usize, to: i32, to_at: usize,
     let code = super::code_of_six();
     let call = |flags: usize| sys::call6(SPLICE, from as usize, at, to as usize, to_at, len, flags);
     let (source, sink) = (descriptors::look_up(from, code), descriptors::look_up(to, code));
-    if source.is_none() && sink.is_none() || flags & NONBLOCK != 0 {
+    let is_pipe = |d: Option<Descriptor>| d.is_some_and(|d| d.kind == FileKind::Pipe);
+    let has_wrong_offset = is_pipe(source) && at != 0 || is_pipe(sink) && to_at != 0;
+    let is_itself = is_pipe(source) && channels::identity(from) == channels::identity(to);
+    let is_refused = has_wrong_offset || is_itself || len == 0 || !is_pipe(source) && !is_pipe(sink);
+    if source.is_none() && sink.is_none() || flags & NONBLOCK != 0 || is_refused {
         return finish(call(flags));
     }
     loop {
         if let Some(d) = source {
-            let waited = request(d, FileOperation::Read, code).perform(POLLIN, || 0);
+            let waited = request(d, FileOperation::Read, code).perform_when_ready(POLLIN, || 0);
             if waited < 0 {
                 return finish(waited);
             }
         }
         let result = match sink {
-            Some(d) => request(d, FileOperation::Write, code).perform(POLLOUT, || call(flags | NONBLOCK)),
+            Some(d) => request(d, FileOperation::Write, code).perform_when_ready(POLLOUT, || call(flags | NONBLOCK)),
             None => call(flags | NONBLOCK),
         };
         if let Some(d) = source {

@@ -1,19 +1,24 @@
 //! The program's actions for each signal, and those of the kernel.
 
-use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, send};
+use super::{SIGABRT, SIGALRM, SIGCHLD, SIGKILL, SIGSTOP, bit, masks, send};
 use crate::schedule::point;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::thread::{COUNT, State, thread};
 use crate::{Global, log, outcome, reach, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
 use racehunter_abi::{Escape, Kind};
+use racehunter_machine::SignalSet;
 
 interpose! {
     signal => set_restarting, "rdx";
     bsd_signal => set_restarting, "rdx";
+    ssignal => set_restarting, "rdx";
     sysv_signal => set_once, "rdx";
     __sysv_signal => set_once, "rdx";
+    sigset => set_disposition, "rdx";
+    sigignore => ignore, "rsi";
     sigaction => set_action, "rcx";
+    __sigaction => set_action, "rcx";
     siginterrupt => set_interrupting, "rdx";
 }
 
@@ -59,9 +64,10 @@ static OUTSIDE_INFO: Global<[[u32; 4]; SIGNALS]> = Global::new([[0; 4]; SIGNALS]
 /// Signals by which the kernel reports a fault. The runtime catches them anyway, see [`super::fault`].
 const FAULTS: u64 = bit(4) | bit(5) | bit(SIGABRT) | bit(7) | bit(8) | bit(11);
 /// Signals that cannot be caught.
-pub(super) const STUBBORN: u64 = bit(SIGKILL) | bit(SIGSTOP);
+pub(super) const STUBBORN: u64 = SignalSet::STUBBORN.0;
+const _: () = assert!(STUBBORN == bit(SIGKILL) | bit(SIGSTOP));
 /// Signals of the C library itself.
-pub(super) const RESERVED: u64 = bit(32) | bit(33);
+pub(super) const RESERVED: u64 = SignalSet::RESERVED.0;
 
 /// `struct sigaction` of the C library.
 #[repr(C)]
@@ -222,8 +228,34 @@ unsafe extern "C" fn set_once(signal: u32, handler: usize, code: usize) -> usize
     set_handler(signal, handler, RESET_HANDLER | NO_DEFER, code)
 }
 
+/// `sigset`, of System V: also blocks or unblocks the signal.
+unsafe extern "C" fn set_disposition(signal: u32, disposition: usize, code: usize) -> usize {
+    const HOLD: usize = 2;
+    if !is_settable(signal) || disposition == ERROR {
+        fail(EINVAL);
+        return ERROR;
+    }
+    let before = of(signal).handler;
+    let was_blocked = (*crate::thread::current()).signal_mask & bit(signal) != 0;
+    if disposition == HOLD {
+        masks::hold(signal, code);
+    } else {
+        set_handler(signal, disposition, NO_DEFER, code);
+        let action = of(signal);
+        install(signal, Action { flags: 0, ..action });
+        masks::release(signal, code);
+    }
+    if was_blocked { HOLD } else { before }
+}
+
+/// `sigignore`, of System V.
+unsafe extern "C" fn ignore(signal: u32, code: usize) -> i32 {
+    if set_handler(signal, IGNORE, 0, code) == ERROR { -1 } else { 0 }
+}
+
 unsafe extern "C" fn set_action(signal: u32, new: *const UserAction, old: *mut UserAction, code: usize) -> i32 {
-    if !is_settable(signal) {
+    let may_ask = (1..SIGNALS as u32).contains(&signal) && RESERVED & bit(signal) == 0;
+    if !may_ask || !new.is_null() && !is_settable(signal) {
         return fail(EINVAL);
     }
     let known = of(signal);

@@ -7,8 +7,8 @@
 use super::actions::{self, ON_STACK};
 use super::send::BY_THREAD;
 use super::{CONTEXT_MASK, SIGABRT, bit, deliver, run};
-use crate::outcome;
 use crate::thread::current;
+use crate::{outcome, sys};
 use core::arch::global_asm;
 
 global_asm!(
@@ -19,12 +19,13 @@ rh_fault:                           # rdi = signal, rsi = siginfo_t, rdx = ucont
     sub rsp, 8
     call {handle}
     add rsp, 16
-    mov eax, 15                     # rt_sigreturn
+    mov eax, {sigreturn}
     syscall
     ud2
     .size rh_fault, . - rh_fault
     "#,
     handle = sym handle,
+    sigreturn = const sys::SIGRETURN,
 );
 
 unsafe extern "C" {
@@ -106,7 +107,7 @@ unsafe fn is_overflow(signal: u32, info: *const u32, rsp: usize) -> bool {
 /// The thread itself, on its own stack.
 unsafe extern "C" fn handle(signal: u32, info: *mut u32, context: *mut u64) {
     let kernel_mask = *context.add(CONTEXT_MASK);
-    run(current(), signal, info.cast(), context);
+    run(current(), signal, info.cast(), context, !0);
     *context.add(CONTEXT_MASK) = kernel_mask;
     if signal == SIGABRT && *info.add(CODE) as i32 == BY_THREAD {
         // `abort` inside the C library: returning from the handler does not help.

@@ -1,23 +1,28 @@
 //! Which signals a thread blocks.
 
-use super::actions::{RESERVED, STUBBORN};
-use super::{actions, deliver, send};
+use super::{actions, bit, deliver, send};
 use crate::log;
 use crate::schedule::point;
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::thread::{Thread, current};
 use racehunter_abi::Kind;
+use racehunter_machine::SignalSet;
 
 interpose! {
     sigprocmask => set_mask_errno, "rcx";
     pthread_sigmask => set_mask, "rcx";
+    sighold => hold, "rsi";
+    sigrelse => release, "rsi";
+    sigblock => block_word, "rsi";
+    sigsetmask => set_word, "rsi";
+    siggetmask => get_word, "rdi";
     sigpending => get_pending, "rsi";
     sigaltstack => set_stack, "rdx";
 }
 
 /// Gives a thread its mask. Signals to the process that it would have taken are for others now.
 pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
-    let mask = mask & !(STUBBORN | RESERVED);
+    let SignalSet(mask) = SignalSet(mask).as_mask();
     let blocks = mask & !(*t).signal_mask;
     (*t).signal_mask = mask;
     if blocks & (*t).signals != 0 {
@@ -26,18 +31,9 @@ pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
 }
 
 unsafe extern "C" fn set_mask(how: i32, new: *const u64, old: *mut u64, code: usize) -> i32 {
-    const BLOCK: i32 = 0;
-    const UNBLOCK: i32 = 1;
-    const SET: i32 = 2;
     let known = (*current()).signal_mask;
     if !new.is_null() {
-        let wanted = *new;
-        let mask = match how {
-            BLOCK => known | wanted,
-            UNBLOCK => known & !wanted,
-            SET => wanted,
-            _ => return EINVAL,
-        };
+        let Some(SignalSet(mask)) = SignalSet(known).changed(how, SignalSet(*new)) else { return EINVAL };
         let n = point(code);
         log::event(Kind::SignalSetup, n, 0, mask, 0);
         actions::watch(mask);
@@ -48,6 +44,46 @@ unsafe extern "C" fn set_mask(how: i32, new: *const u64, old: *mut u64, code: us
     }
     deliver();
     0
+}
+
+const BLOCK: i32 = 0;
+const UNBLOCK: i32 = 1;
+const SET: i32 = 2;
+
+unsafe fn change_one(how: i32, signal: u32, code: usize) -> i32 {
+    if !(1..=64).contains(&signal) || SignalSet::RESERVED.contains(signal) {
+        return fail(EINVAL);
+    }
+    set_mask(how, &bit(signal), core::ptr::null_mut(), code)
+}
+
+/// `sighold`, of System V.
+pub(super) unsafe extern "C" fn hold(signal: u32, code: usize) -> i32 {
+    change_one(BLOCK, signal, code)
+}
+
+/// `sigrelse`, of System V.
+pub(super) unsafe extern "C" fn release(signal: u32, code: usize) -> i32 {
+    change_one(UNBLOCK, signal, code)
+}
+
+/// The mask as BSD has it: a word for the first 32 signals. Returns the one before.
+unsafe fn change_word(how: i32, mask: u32, code: usize) -> u32 {
+    let mut before = 0;
+    set_mask(how, &u64::from(mask), &raw mut before, code);
+    before as u32
+}
+
+unsafe extern "C" fn block_word(mask: u32, code: usize) -> u32 {
+    change_word(BLOCK, mask, code)
+}
+
+unsafe extern "C" fn set_word(mask: u32, code: usize) -> u32 {
+    change_word(SET, mask, code)
+}
+
+unsafe extern "C" fn get_word(code: usize) -> u32 {
+    change_word(BLOCK, 0, code)
 }
 
 unsafe extern "C" fn set_mask_errno(how: i32, new: *const u64, old: *mut u64, code: usize) -> i32 {

@@ -8,11 +8,12 @@ use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
 use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, thread};
 use crate::{Global, arena, constructors, log, outcome, server, sys};
 use core::arch::global_asm;
-use racehunter_abi::{Escape, Kind, Wait};
+use racehunter_abi::{Escape, Kind, Wait, detail};
 
 interpose! {
     kill => to_process_id, "rdx";
     raise => to_self, "rsi";
+    gsignal => to_self, "rsi";
     pthread_kill => to_handle, "rdx";
     tgkill => to_thread_id, "rcx";
     sigqueue => queue_to_process_id, "rcx";
@@ -93,7 +94,7 @@ pub(super) unsafe fn takes(t: *const Thread, signal: u32) -> bool {
 }
 
 unsafe fn awaits(t: *const Thread, signal: u32) -> bool {
-    (*t).pending == Wait::Signal && (*t).second as u64 & bit(signal) != 0
+    (*t).pending == Wait::Signal && (*t).awaits.signals() & bit(signal) != 0
 }
 
 /// The thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does not.
@@ -290,7 +291,7 @@ unsafe fn send(signal: u32, to: Option<*mut Thread>, origin: Origin, code: usize
 /// As [`send`], for a timer, which has no place in the program. To a thread by its number, or to the process.
 pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
     let n = point(0);
-    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), 1);
+    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), detail::KILL_FROM_TIMER);
     match to {
         None => to_process(signal, origin),
         Some(number) if number < COUNT.get() && (*thread(number)).state != State::Done => {
@@ -303,6 +304,13 @@ pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
 /// Whether the last signal of this timer was not taken yet.
 pub(crate) unsafe fn is_pending_from_timer(signal: u32, timer: u32) -> bool {
     find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer).is_some()
+}
+
+/// The signal of this timer, which still waits, also covers this number of later expirations.
+pub(crate) unsafe fn set_overrun(signal: u32, timer: u32, missed: u32) {
+    if let Some(sent) = find(|sent| sent.signal == signal && sent.origin.code != BY_USER && sent.origin.pid == timer) {
+        (*sent).origin.uid = missed;
+    }
 }
 
 fn is_valid(signal: i32) -> bool {

@@ -1,19 +1,25 @@
 //! Waiting for signals.
 
 use super::send::{self, Sent};
-use super::{Info, actions, cancel, deliver, deliverable, masks};
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, acquire, point, wait_until};
+use super::{Info, actions, bit, cancel, deliver, deliverable, masks};
+use crate::schedule::{End, EndsBy, Waiting, acquire, point, wait_until};
 use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
-use crate::thread::current;
+use crate::thread::{Awaits, current};
 use crate::{log, sys, time};
 use racehunter_abi::{Cause, Escape, Kind, Wait};
+use racehunter_machine::Deadline;
 
 interpose_cancellable! {
     pause => pause_now, "rdi";
     sigsuspend => suspend, "rsi";
+    __sigsuspend => suspend, "rsi";
+    sigpause => pause_with_word, "rsi";
+    __sigpause => pause_with_either, "rdx";
+    __xpg_sigpause => pause_without, "rsi";
     sigwait => wait_for, "rdx";
     sigwaitinfo => wait_for_info, "rdx";
     sigtimedwait => timed_wait, "rcx";
+    __sigtimedwait => timed_wait, "rcx";
 }
 
 interpose! {
@@ -26,8 +32,9 @@ const NOT_TAKEN: u8 = 2;
 
 /// Waits until a handler has run.
 unsafe fn wait_for_handler() {
-    (*current()).second = 0;
-    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    (*current()).awaits = Awaits::Nothing;
+    let waiting =
+        Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL) };
     if wait_until(waiting, Cause::Blocked) == End::Cancelled {
         cancel::act();
     }
@@ -64,12 +71,29 @@ unsafe extern "C" fn suspend(mask: *const u64, code: usize) -> i32 {
     fail(EINTR)
 }
 
+/// `sigpause` of BSD: blocks these of the first 32 signals meanwhile.
+unsafe extern "C" fn pause_with_word(mask: u32, code: usize) -> i32 {
+    suspend(&u64::from(mask), code)
+}
+
+/// `sigpause` of System V: does not block this signal meanwhile.
+unsafe extern "C" fn pause_without(signal: i32, code: usize) -> i32 {
+    if !(1..=64).contains(&signal) {
+        return fail(EINVAL);
+    }
+    suspend(&((*current()).signal_mask & !bit(signal as u32)), code)
+}
+
+unsafe extern "C" fn pause_with_either(mask_or_signal: i32, is_signal: i32, code: usize) -> i32 {
+    if is_signal != 0 { pause_without(mask_or_signal, code) } else { pause_with_word(mask_or_signal as u32, code) }
+}
+
 /// Takes a signal of the set, as soon as there is one.
-unsafe fn await_signal(set: u64, deadline: Option<u64>, code: usize) -> (End, Option<Sent>) {
+unsafe fn await_signal(set: u64, deadline: Option<Deadline>, code: usize) -> (End, Option<Sent>) {
     actions::watch(set);
     let t = current();
-    (*t).second = set as usize;
-    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    (*t).awaits = Awaits::Signals(set);
+    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL) };
     let (n, end) = acquire(code, waiting);
     let sent = if end == End::Done { send::take(t, set) } else { None };
     match &sent {
@@ -88,6 +112,11 @@ unsafe fn tell(end: End, sent: Option<Sent>, info: *mut Info) -> i32 {
         Some(sent) => {
             if !info.is_null() {
                 *info = sent.info();
+                // The C library does not show that it was one thread that was meant.
+                const CODE: usize = 2;
+                if (*info).0[CODE] as i32 == send::BY_THREAD {
+                    (*info).0[CODE] = 0;
+                }
             }
             sent.signal as i32
         }

@@ -4,14 +4,61 @@
 //! thread. A key of the runtime, whose destructor re-arms itself until the last round, shows when everything of the
 //! program has ended; the thread then stops being scheduled, and the C library's own last steps never happen.
 
-use super::{real, threads};
+use super::{interpose, real, threads};
 use crate::thread::{Thread, thread};
 use crate::{Global, server};
+
+interpose! {
+    pthread_key_create => create, "rdx";
+    __pthread_key_create => create, "rdx";
+    pthread_key_delete => delete, "rsi";
+    tss_create => create_c11, "rdx";
+    tss_delete => delete_c11, "rsi";
+}
 
 #[unsafe(link_section = ".data.racehunter")]
 static KEY: Global<u32> = Global::new(0);
 /// `PTHREAD_DESTRUCTOR_ITERATIONS`
 const LAST_ROUND: u32 = 4;
+/// `PTHREAD_KEYS_MAX`
+const KEYS: usize = 1024;
+
+/// The destructors of the program's keys, 0 for those without one.
+static DESTRUCTORS: Global<[usize; KEYS]> = Global::new([0; KEYS]);
+
+unsafe fn note(key: u32, destructor: usize) {
+    if let Some(known) = (*DESTRUCTORS.ptr()).get_mut(key as usize) {
+        *known = destructor;
+    }
+}
+
+unsafe extern "C" fn create(key: *mut u32, destructor: usize, _code: usize) -> i32 {
+    let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::key_create());
+    create_by(create, key, destructor)
+}
+
+unsafe extern "C" fn create_c11(key: *mut u32, destructor: usize, _code: usize) -> i32 {
+    let create: extern "C" fn(*mut u32, usize) -> i32 = core::mem::transmute(real::c11_key_create());
+    create_by(create, key, destructor)
+}
+
+unsafe fn create_by(create: extern "C" fn(*mut u32, usize) -> i32, key: *mut u32, destructor: usize) -> i32 {
+    let error = create(key, destructor);
+    if error == 0 {
+        note(*key, destructor);
+    }
+    error
+}
+
+unsafe extern "C" fn delete(key: u32, _code: usize) -> i32 {
+    note(key, 0);
+    let delete: extern "C" fn(u32) -> i32 = core::mem::transmute(real::key_delete());
+    delete(key)
+}
+
+unsafe extern "C" fn delete_c11(key: u32, code: usize) {
+    delete(key, code);
+}
 
 #[unsafe(link_section = ".data.racehunter")]
 static HAS_KEY: Global<bool> = Global::new(false);
@@ -43,7 +90,24 @@ unsafe extern "C" fn destructor(t: *mut Thread) {
     if (*t).destructor_round < LAST_ROUND {
         arm(t);
     } else {
+        finish_last_round();
         threads::end(t);
+    }
+}
+
+/// The runtime's key is older than the program's, so in each round its destructor is called before theirs. In the last one there is
+/// nothing behind them that would notice the end of the thread: they are called from here.
+unsafe fn finish_last_round() {
+    let get: extern "C" fn(u32) -> usize = core::mem::transmute(real::get_specific());
+    let set: extern "C" fn(u32, usize) -> i32 = core::mem::transmute(real::set_specific());
+    for key in KEY.get() + 1..KEYS as u32 {
+        let destructor = (*DESTRUCTORS.ptr())[key as usize];
+        let value = if destructor == 0 { 0 } else { get(key) };
+        if value != 0 {
+            set(key, 0);
+            let destructor: extern "C" fn(usize) = core::mem::transmute(destructor);
+            destructor(value);
+        }
     }
 }
 

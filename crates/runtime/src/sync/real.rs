@@ -38,7 +38,10 @@ macro_rules! functions {
 functions! {
     create = c"pthread_create";
     set_specific = c"pthread_setspecific";
+    get_specific = c"pthread_getspecific";
     key_create = c"pthread_key_create";
+    key_delete = c"pthread_key_delete";
+    c11_key_create = c"tss_create";
     mutex_init = c"pthread_mutex_init";
     cond_init = c"pthread_cond_init";
     start_main = c"__libc_start_main";
@@ -47,6 +50,7 @@ functions! {
     exit = c"exit";
     quick_exit = c"quick_exit";
     at_quick_exit = c"__cxa_at_quick_exit";
+    at_exit = c"__cxa_atexit";
     fork = c"fork";
     close_library = c"dlclose";
     abort = c"abort";
@@ -74,6 +78,9 @@ functions! {
     spawn_actions_init = c"posix_spawn_file_actions_init";
     spawn_actions_copy = c"posix_spawn_file_actions_adddup2";
     spawn_actions_destroy = c"posix_spawn_file_actions_destroy";
+    set_buffer_and_mode = c"setvbuf";
+    set_buffer = c"setbuf";
+    set_sized_buffer = c"setbuffer";
     open_stream = c"fdopen";
     close_stream = c"fclose";
     close_process = c"pclose";

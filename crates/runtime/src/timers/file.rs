@@ -1,10 +1,14 @@
-//! Timers that are read from a file descriptor. Underneath is a counter of events, which is read, polled and closed in
-//! the same way.
+//! Timers that are read from a file descriptor. Underneath is a timer of the kernel that is never set: the runtime counts its
+//! expirations, and reading, polling, copying and closing are the kernel's. Where the kernel does not let a process do that, it is a
+//! counter of events.
 
-use super::{Notice, OF_PROCESS, Setting, USED, delete, existing, make, timer};
+use super::{Notice, OF_PROCESS, USED, apply, delete, existing, make, setting_of, timer};
 use crate::io::{self, channels};
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::sys;
+use racehunter_abi::FileKind;
+use racehunter_machine::text::PathText;
+use racehunter_machine::{Clock, TimerSetting};
 
 interpose! {
     timerfd_create => create, "rdx";
@@ -12,37 +16,53 @@ interpose! {
     timerfd_gettime => get_time, "rdx";
 }
 
+/// The timer that a descriptor leads to. Copies of a descriptor lead to the same one.
 unsafe fn find(fd: i32) -> Option<usize> {
+    let known = channels::of(fd).filter(|d| d.kind == FileKind::Event)?.channel;
     (0..USED.get()).find(|&index| {
-        existing(index).is_some_and(|timer| matches!((*timer).notice, Notice::File { fd: own } if own == fd))
+        existing(index).is_some_and(|timer| matches!((*timer).notice, Notice::File { channel } if channel == known))
     })
 }
 
-/// The descriptor is closed, or leads somewhere else from now on.
+/// The descriptor is closed, or leads somewhere else from now on. A timer without a descriptor is gone.
 pub(crate) unsafe fn forget(fd: i32, code: usize) {
-    if let Some(index) = find(fd) {
+    if let Some(index) = find(fd)
+        && let Notice::File { channel } = (*timer(index)).notice
+        && channels::descriptors(channel).all(|other| other == fd)
+    {
         delete(index, code);
     }
 }
 
 unsafe extern "C" fn create(clock: i32, flags: i32, code: usize) -> i32 {
+    const TIMERFD: usize = 283;
     const EVENTFD: usize = 290;
     // Those of processor time have no timers here.
     const CLOCKS: [i32; 5] = [0, 1, 7, 8, 9];
     if !CLOCKS.contains(&clock) {
         return fail(EINVAL);
     }
-    let fd = sys::call(EVENTFD, 0, flags as usize, 0, 0);
+    const ENOTTY: isize = -25;
+    const MONOTONIC: usize = 1;
+    let mut fd = sys::call(TIMERFD, MONOTONIC, flags as usize, 0, 0);
+    // No timer has expired zero times, so the kernel refuses; if it does not know the question it refuses otherwise.
+    if fd >= 0 && set_ticks(fd as i32, 0) == ENOTTY {
+        sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+        fd = sys::call(EVENTFD, 0, flags as usize, 0, 0);
+    }
     if fd < 0 {
         return fail(-fd as i32);
     }
     let fd = fd as i32;
     forget(fd, code);
-    let Some(index) = make(OF_PROCESS + 1, Notice::File { fd }) else {
+    let channel = channels::find_or_make(0, false);
+    channels::made(fd, FileKind::Event, channel);
+    let Some(index) = make(OF_PROCESS + 1, Notice::File { channel }) else {
         sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
+        channels::forget(fd);
         return fail(ENOMEM);
     };
-    (*timer(index)).time_clock = clock;
+    (*timer(index)).time_clock = Clock(clock);
     fd
 }
 
@@ -54,62 +74,77 @@ unsafe extern "C" fn set_time(
     code: usize,
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
-    let Some(index) = find(fd) else { return fail(EINVAL) };
-    let Some(setting) = Setting::read(new, 1) else { return fail(EINVAL) };
-    let before = Setting::of(index);
-    setting.apply(index, (flags & ABSOLUTE != 0).then_some((*timer(index)).time_clock), code);
+    const CANCELLED_BY_CHANGES: i32 = 2;
+    if flags & !(ABSOLUTE | CANCELLED_BY_CHANGES) != 0 {
+        return fail(EINVAL);
+    }
+    let Some(setting) = TimerSetting::read(*new, 1) else { return fail(EINVAL) };
+    let Some(index) = find(fd) else { return refuse(fd) };
+    let before = setting_of(index);
+    apply(setting, index, (flags & ABSOLUTE != 0).then_some((*timer(index)).time_clock), code);
     drain(fd);
     if !old.is_null() {
-        before.write(old, 1);
+        *old = before.write(1);
     }
     0
 }
 
 unsafe extern "C" fn get_time(fd: i32, current: *mut [[i64; 2]; 2], _code: usize) -> i32 {
-    let Some(index) = find(fd) else { return fail(EINVAL) };
-    Setting::of(index).write(current, 1);
+    let Some(index) = find(fd) else { return refuse(fd) };
+    *current = setting_of(index).write(1);
     0
+}
+
+/// There is no timer behind the descriptor, or no such descriptor.
+unsafe fn refuse(fd: i32) -> i32 {
+    const EBADF: i32 = 9;
+    const GET_FLAGS: usize = 1;
+    let is_open = sys::call(sys::FCNTL, fd as usize, GET_FLAGS, 0, 0) >= 0;
+    fail(if is_open { EINVAL } else { EBADF })
+}
+
+unsafe fn is_readable(fd: i32) -> bool {
+    const POLL: usize = 7;
+    const READABLE: u64 = 1 << 32;
+    let mut entry = fd as u32 as u64 | READABLE;
+    sys::call(POLL, &raw mut entry as usize, 1, 0, 0) == 1
 }
 
 /// Expirations so far do not count for a new setting.
 unsafe fn drain(fd: i32) {
-    const POLL: usize = 7;
-    const READABLE: u64 = 1 << 32;
-    let mut entry = fd as u32 as u64 | READABLE;
-    if sys::call(POLL, &raw mut entry as usize, 1, 0, 0) == 1 {
+    if is_readable(fd) {
         let mut count = 0_u64;
         sys::call(sys::READ, fd as usize, &raw mut count as usize, 8, 0);
     }
 }
 
-/// Adds expirations to the counter. False when the program has closed the file.
-pub(super) unsafe fn count(fd: i32, expirations: u64) -> bool {
-    if !is_counter(fd) {
-        return false;
-    }
-    let written = sys::call(sys::WRITE, fd as usize, &raw const expirations as usize, 8, 0) == 8;
-    if let Some(d) = channels::of(fd) {
-        channels::tell(d.channel);
-        io::changed(d.channel);
-    }
-    written
+/// Lets a timer of the kernel have expired this number of times. Returns what the kernel returns.
+unsafe fn set_ticks(fd: i32, ticks: u64) -> isize {
+    const IOCTL: usize = 16;
+    const SET_TICKS: usize = 0x4008_5400;
+    sys::call(IOCTL, fd as usize, SET_TICKS, &raw const ticks as usize, 0)
 }
 
-/// Whether the descriptor still refers to an event counter.
-unsafe fn is_counter(fd: i32) -> bool {
+/// Adds expirations to those that the program has not read. False when the program has closed the file.
+pub(super) unsafe fn count(index: usize, expirations: u64) -> bool {
+    let Notice::File { channel } = (*timer(index)).notice else { return false };
+    let Some(fd) = channels::descriptors(channel).find(|&fd| is_timer(fd)) else { return false };
+    let unread = &raw mut (*timer(index)).unread;
+    *unread = if is_readable(fd) { *unread + expirations } else { expirations };
+    let counted =
+        set_ticks(fd, *unread) >= 0 || sys::call(sys::WRITE, fd as usize, &raw const expirations as usize, 8, 0) == 8;
+    channels::tell(channel);
+    io::changed(channel);
+    counted
+}
+
+/// Whether the descriptor still refers to a timer, or to what stands for one.
+unsafe fn is_timer(fd: i32) -> bool {
     const READLINK: usize = 89;
-    const COUNTER: &[u8] = b"anon_inode:[eventfd]";
-    let mut path = *b"/proc/self/fd/0000000000\0";
-    const DIGITS: core::ops::Range<usize> = 14..24;
-    let mut rest = fd as u32;
-    for digit in path[DIGITS].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    // The kernel takes no leading zeroes.
-    let first = path[DIGITS].iter().position(|&digit| digit != b'0').unwrap_or(DIGITS.len() - 1);
-    path.copy_within(DIGITS.start + first.., DIGITS.start);
+    const NAMES: [&[u8]; 2] = [b"anon_inode:[timerfd]", b"anon_inode:[eventfd]"];
+    let mut path = PathText::of(&[b"/proc/self/fd/"]);
+    path.push_number(fd as u32 as usize);
     let mut target = [0_u8; 32];
-    let length = sys::call(READLINK, path.as_ptr() as usize, target.as_mut_ptr() as usize, target.len(), 0);
-    length == COUNTER.len() as isize && target.starts_with(COUNTER)
+    let length = sys::call(READLINK, path.pointer(), target.as_mut_ptr() as usize, target.len(), 0);
+    NAMES.iter().any(|name| length == name.len() as isize && target.starts_with(name))
 }

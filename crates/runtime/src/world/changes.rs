@@ -5,7 +5,7 @@
 
 use super::files;
 use super::paths::HERE;
-use crate::io::finish;
+use crate::io::{self, finish};
 use crate::sync::interpose;
 use crate::{constructors, schedule, sys};
 use core::ffi::c_char;
@@ -41,7 +41,7 @@ interpose! {
 /// A path is about to be changed.
 pub(crate) unsafe fn announce(directory: i32, path: usize) {
     constructors::before_main();
-    if path != 0 && schedule::running() {
+    if !io::is_in_first_page(path) && schedule::running() {
         files::changes_at(directory, path as *const c_char);
     }
 }

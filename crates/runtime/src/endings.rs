@@ -1,0 +1,53 @@
+//! Functions that run when the program ends: those of `atexit`, and the destructors of global objects.
+//!
+//! Instrumented ones are seen like all other code. An object file that was compiled without instrumentation registers its own, usually
+//! before `main`. They matter if they run while other threads of the program are there.
+
+use crate::sync::{interpose, real};
+use crate::{Global, free, log, outcome, reach, schedule};
+use racehunter_abi::Escape;
+
+interpose! {
+    __cxa_atexit => register, "rcx";
+}
+
+unsafe extern "C" {
+    // The linker names the ends of the executable's array of functions that run at the end.
+    static __fini_array_start: [usize; 0];
+    static __fini_array_end: [usize; 0];
+}
+
+const MOST: usize = 64;
+/// Functions without instrumentation that run at the end; if there are more, the first ones.
+static UNSEEN: Global<[usize; MOST]> = Global::new([0; MOST]);
+
+unsafe extern "C" fn register(function: usize, argument: usize, library: usize, _code: usize) -> i32 {
+    if !reach::is_marked(function) {
+        let known = &mut *UNSEEN.ptr();
+        if let Some(free) = known.iter_mut().find(|known| matches!(**known, 0) || **known == function) {
+            *free = function;
+        }
+    }
+    let register: extern "C" fn(usize, usize, usize) -> i32 = core::mem::transmute(real::at_exit());
+    register(function, argument, library)
+}
+
+/// The functions of the executable's array, from the last that runs to the first. The first is the runtime's, the next the C
+/// compiler's own, which touches nothing of the program.
+unsafe fn of_executable() -> impl Iterator<Item = usize> {
+    const NOT_THE_PROGRAMS: usize = 2;
+    let (start, end) = (&raw const __fini_array_start as *const usize, &raw const __fini_array_end as *const usize);
+    (NOT_THE_PROGRAMS..end.offset_from(start).max(0) as usize).map(move |index| *start.add(index))
+}
+
+/// The program ends while other threads are there.
+pub(crate) unsafe fn begin(code: usize) {
+    if free::is_on() || !schedule::running() {
+        return;
+    }
+    let registered = (*UNSEEN.ptr()).iter().copied().take_while(|&function| function != 0);
+    let is_unseen = |&function: &usize| outcome::in_executable(function) && reach::is_unseen(function);
+    for function in registered.chain(of_executable()).filter(is_unseen) {
+        log::escape(Escape::Foreign, code, log::relative(function) as usize, 0);
+    }
+}

@@ -1,0 +1,5 @@
+int counter;
+__attribute__((destructor)) static void at_end(void)
+{
+    counter++;
+}
