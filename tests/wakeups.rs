@@ -170,3 +170,40 @@ fn a_wakeup_needs_no_conflict() {
         assert!(hunted.summary().complete, "{:?}", hunted.summary());
     }
 }
+
+/// Works for longer than a turn, and then waits in a loop for a variable that is not yet known to be shared.
+const WAITS_LATE: &str = r"
+#include <pthread.h>
+#include <stddef.h>
+
+static volatile int ready;
+static volatile long sums[64];
+
+static void *finish(void *unused) {
+    ready = 1;
+    return unused;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, finish, NULL);
+    for (long i = 0; i < 54000; i++)
+        sums[i % 64] += i;
+    while (!ready) {
+    }
+    pthread_join(thread, NULL);
+    return 0;
+}
+";
+
+/// At the end of its turn the thread is busy. It begins to wait soon afterwards, and gives way at the end of its next turn.
+#[test]
+fn a_thread_that_was_busy_is_found_to_wait() {
+    let (workshop, program) = Workshop::with_program(WAITS_LATE);
+    let options = ["--analysis", "context-bound", "--bound", "0"];
+    let hunted = workshop.hunt(&program, &options).expect(1);
+    assert!(hunted.findings.iter().all(|finding| finding.kind == "data-race"), "{:#?}", hunted.overview());
+    let summary = hunted.summary();
+    assert!((108_000..300_000).contains(&summary.events), "{summary:?}");
+    assert!(summary.complete, "{summary:?}");
+}

@@ -94,6 +94,8 @@ pub struct Spin {
     unseen: bool,
     /// Every access is reported, until the event with this number.
     watched_until: u64,
+    /// It is watched only to see whether it is busy.
+    until_busy: bool,
     /// What it has accessed since the anchor, with the contents before the first access.
     places: [Place; PLACES],
     place_count: usize,
@@ -114,6 +116,7 @@ impl Spin {
         last: 0,
         unseen: false,
         watched_until: 0,
+        until_busy: false,
         places: [Place { address: 0, size: 0, was: 0 }; PLACES],
         place_count: 0,
         overflow: false,
@@ -126,10 +129,21 @@ impl Spin {
         Self { last: now, ..Self::NEW }
     }
 
-    /// From now on every event of the thread is reported, up to the event of [`Self::watched_until`].
+    /// From now on every event of the thread is reported, up to the event of [`Self::watched_until`], unless it is busy
+    /// before.
     #[must_use]
     pub const fn watched_from(now: u64) -> Self {
-        Self { watched_until: now + 4 * LONG_ROUND as u64, last: now, ..Self::NEW }
+        Self { watched_until: now + 4 * LONG_ROUND as u64, until_busy: true, last: now, ..Self::NEW }
+    }
+
+    /// A thread that is watched to see whether it is busy, and is, need not be watched any longer: a watched event costs
+    /// as much as fifty others.
+    #[inline]
+    pub const fn stop_watching_busy(&mut self) {
+        if self.until_busy && self.busy {
+            self.until_busy = false;
+            self.watched_until = 0;
+        }
     }
 
     /// The event up to which every access is to be reported.

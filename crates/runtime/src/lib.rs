@@ -38,6 +38,7 @@ mod constructors;
 mod debug;
 mod endings;
 mod escapes;
+mod fast;
 mod fiber;
 mod float;
 mod free;

@@ -32,10 +32,11 @@ unsafe extern "C" {
     fn getauxval(kind: usize) -> usize;
 }
 
-/// Marks an executable as RaceHunter's, for the controller to find.
+/// Marks an executable as RaceHunter's, for the controller to find: an ELF note with the sizes of its name and of its
+/// content, its type, the name with its zero byte, and the content.
 #[used]
 #[unsafe(link_section = ".note.racehunter")]
-static NOTE: [u32; 2] = [u32::from_le_bytes(*b"RcHn"), FORMAT_VERSION];
+static NOTE: [u32; 6] = [5, 4, 1, u32::from_le_bytes(*b"RcHn"), 0, FORMAT_VERSION];
 
 #[unsafe(link_section = ".data.racehunter")]
 static REGION: Global<*mut u8> = Global::new(core::ptr::null_mut());

@@ -6,10 +6,12 @@
 //! ([`code_of`]).
 //!
 //! Two slots are not always enough. If single bytes are accessed separately, the cell gets two slots for each byte
-//! ([`Bytes`]). For concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every access
+//! ([`bytes`]). For concurrent readers, or atomics mixed with plain accesses, it gets a list that holds every access
 //! that no later one covers ([`Entry`]). Nothing is ever lost. In both cases the read slot says where to find it, and
 //! has a clock that no thread has. So has the read slot of memory that must not be used any more ([`ENDED`]): no fast
 //! path applies to any of them.
+
+mod bytes;
 
 use crate::clock::{DETECTS, RH_DETECT, RH_EPOCH, RH_FAMILY};
 use crate::thread::{CURRENT, current};
@@ -33,13 +35,6 @@ struct Entry {
     next: *mut Entry,
 }
 
-/// Slots for each of the 4 bytes of a cell. A slot may stand at several bytes: those that its access touched.
-#[repr(C)]
-struct Bytes {
-    write: [Slot; 4],
-    read: [Slot; 4],
-}
-
 pub(crate) const SITE_BITS: u32 = 23;
 pub(crate) const SITE: u64 = (1 << SITE_BITS) - 1;
 const MASK_SHIFT: u32 = SITE_BITS;
@@ -49,7 +44,7 @@ const THREAD_SHIFT: u32 = 28;
 const CLOCK_SHIFT: u32 = 40;
 /// The highest clock marks a list; the rest of the slot is the number of its first entry.
 const LIST: u64 = !0 << CLOCK_SHIFT;
-/// The same with one more bit marks slots per byte; the rest is the number of the [`Bytes`].
+/// The same with one more bit marks slots per byte; the rest is the number of the [`bytes::Bytes`].
 const BYTES: u64 = !0 << (CLOCK_SHIFT - 1);
 /// The same with yet one more bit marks memory whose life has ended; the rest says how ([`afterlife`]).
 const ENDED: u64 = !0 << (CLOCK_SHIFT - 2);
@@ -82,15 +77,6 @@ static LISTS: Global<*mut Entry> = Global::new(core::ptr::null_mut());
 static LISTS_USED: Global<usize> = Global::new(0);
 const LISTS_SIZE: usize = 1 << 36;
 
-/// Memory for slots per byte, likewise.
-#[unsafe(link_section = ".data.racehunter")]
-static BYTE_SLOTS: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
-#[unsafe(link_section = ".data.racehunter")]
-static BYTE_SLOTS_USED: Global<usize> = Global::new(0);
-/// Those that cells have given back; the first word of each points to the next.
-#[unsafe(link_section = ".data.racehunter")]
-static SPARE_BYTES: Global<*mut Bytes> = Global::new(core::ptr::null_mut());
-
 /// Entries that lists have given back.
 #[unsafe(link_section = ".data.racehunter")]
 static SPARE: Global<*mut Entry> = Global::new(core::ptr::null_mut());
@@ -112,11 +98,7 @@ pub(crate) const fn extent() -> (usize, usize) {
 pub(crate) unsafe fn init() -> bool {
     RH_CODES.set(sys::reserve(0, size_of::<usize>() << SITE_BITS) as *mut usize);
     LISTS.set(sys::reserve(0, LISTS_SIZE) as *mut Entry);
-    BYTE_SLOTS.set(sys::reserve(0, LISTS_SIZE) as *mut Bytes);
-    !BYTE_SLOTS.get().is_null()
-        && !LISTS.get().is_null()
-        && !RH_CODES.get().is_null()
-        && !sys::reserve(BASE, SIZE).is_null()
+    bytes::init() && !LISTS.get().is_null() && !RH_CODES.get().is_null() && !sys::reserve(BASE, SIZE).is_null()
 }
 
 #[inline(always)]
@@ -203,48 +185,13 @@ pub(crate) unsafe fn check(address: usize, size: usize, access: Access) {
             }
         }
         let in_cell = (end - at).min(4 - (at & 3));
-        let mask = ((1_u64 << in_cell) - 1) << (at & 3);
-        check_cell(at, mask << MASK_SHIFT, site, &access);
+        let mask = ((1_u64 << in_cell) - 1) << (at & 3) << MASK_SHIFT;
+        let me = RH_EPOCH.get() | mask | site;
+        if access.kind.is_atomic() || !note_part(cell_of(at), me, access.kind.is_write()) {
+            check_cell(at, mask, site, &access);
+        }
         at += in_cell;
     }
-}
-
-/// A plain access of 1, 2, 4 or 8 bytes that the fast path of the hooks did not settle.
-pub(crate) unsafe fn check_plain(address: usize, size: usize, access: Access) {
-    if size <= 2 && RH_DETECT.get() != 0 {
-        let cell = cell_of(address);
-        let first = address & 3;
-        if (BYTES..ENDED).contains(&(*cell).read) && first + size <= 4 {
-            let me = RH_EPOCH.get() | site_index(&access) as u64 | ((1 << size) - 1) << (MASK_SHIFT as usize + first);
-            let bytes = bytes_at((*cell).read);
-            if (first..first + size).all(|byte| note_byte(bytes, byte, me, access.kind.is_write())) {
-                return;
-            }
-        }
-    }
-    check(address, size, access);
-}
-
-/// Notes a plain access to a byte that has only this thread's own history.
-#[inline(always)]
-unsafe fn note_byte(bytes: *mut Bytes, byte: usize, me: Slot, is_write: bool) -> bool {
-    let (write, read) = ((*bytes).write[byte], (*bytes).read[byte]);
-    let same_epoch = |slot: Slot| (slot ^ me) >> 27 == 0;
-    if same_epoch(write) || (!is_write && same_epoch(read)) {
-        return true;
-    }
-    let family = RH_FAMILY.get();
-    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
-    if !is_past(write) || !is_past(read) {
-        return false;
-    }
-    if is_write {
-        (*bytes).write[byte] = me;
-        (*bytes).read[byte] = 0;
-    } else {
-        (*bytes).read[byte] = me;
-    }
-    true
 }
 
 /// The fast path of the hooks, for ranges: notes a plain access to whole cells, as long as they have only this
@@ -256,6 +203,9 @@ unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -
         let cell = first.add(number);
         let (write, read) = ((*cell).write, (*cell).read);
         if is_same(write, me) || (!is_write && is_same(read, me)) {
+            continue;
+        }
+        if (BYTES..ENDED).contains(&read) && bytes::note_all(cell, me, is_write) {
             continue;
         }
         if read >= LIST || !is_past(write) || !is_past(read) {
@@ -270,6 +220,30 @@ unsafe fn note_whole(first: *mut Cell, count: usize, me: Slot, is_write: bool) -
     count
 }
 
+/// The same for a part of a cell. False if it needs a closer look.
+#[inline(always)]
+unsafe fn note_part(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
+    let (write, read) = ((*cell).write, (*cell).read);
+    if is_same(write, me) || (!is_write && is_same(read, me)) {
+        return true;
+    }
+    if (BYTES..ENDED).contains(&read) {
+        return bytes::note_some(cell, me, is_write);
+    }
+    let family = RH_FAMILY.get();
+    let is_past = |slot: Slot| clock_of(slot) <= *family.add(thread_of(slot) as usize);
+    let replaced = if is_write { write | read } else { read };
+    if read >= LIST || !is_past(write) || !is_past(read) || replaced & MASK & !me != 0 {
+        return false;
+    }
+    if is_write {
+        *cell = Cell { write: me, read: 0 };
+    } else {
+        (*cell).read = me;
+    }
+    true
+}
+
 unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     let cell = cell_of(address);
     let is_write = access.kind.is_write();
@@ -282,10 +256,10 @@ unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
         return;
     }
     if (*cell).read >= BYTES {
-        if check_bytes(cell, address, me, is_write, access) {
+        if bytes::check(cell, address, me, is_write, access) {
             return;
         }
-        bytes_to_list(cell);
+        bytes::to_list(cell);
     }
     look(address, (*cell).write, true, me, is_write, access);
     if (*cell).read >= LIST {
@@ -298,23 +272,6 @@ unsafe fn check_cell(address: usize, mask: u64, site: u64, access: &Access) {
     note(cell, me, is_write);
 }
 
-/// Checks and notes an access to a cell with slots per byte. False when they are not enough; then nothing was noted.
-unsafe fn check_bytes(cell: *mut Cell, address: usize, me: Slot, is_write: bool, access: &Access) -> bool {
-    let bytes = bytes_at((*cell).read);
-    let touched = (0..4).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0).map(|byte| byte as usize);
-    // The same epoch, and both atomic or both not.
-    let same_epoch = |slot: Slot| (slot ^ me) >> 27 == 0;
-    let known = |byte: usize| same_epoch((*bytes).write[byte]) || (!is_write && same_epoch((*bytes).read[byte]));
-    if touched.clone().all(known) {
-        return true;
-    }
-    for byte in touched.clone() {
-        look(address, (*bytes).write[byte], true, me, is_write, access);
-        look(address, (*bytes).read[byte], false, me, is_write, access);
-    }
-    note_bytes(cell, me, is_write)
-}
-
 /// Whether the slot of a byte that this access touches can be used for it: nothing is lost with what it has.
 unsafe fn replaceable(me: Slot, old: Slot) -> bool {
     old == 0 || ((me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old) && !of_handler(me, old))
@@ -325,75 +282,6 @@ unsafe fn replaceable(me: Slot, old: Slot) -> bool {
 #[inline(always)]
 fn of_handler(me: Slot, old: Slot) -> bool {
     thread_of(old) == thread_of(me) && (clock_of(old) ^ clock_of(me)) & 1 != 0
-}
-
-/// Stores the access in the slots of its bytes. False when they are not enough; then nothing was changed.
-unsafe fn note_bytes(cell: *mut Cell, me: Slot, is_write: bool) -> bool {
-    let bytes = bytes_at((*cell).read);
-    let touched = (0..4).filter(|byte| me >> (MASK_SHIFT + byte) & 1 != 0).map(|byte| byte as usize);
-    let enough =
-        |byte: usize| replaceable(me, (*bytes).read[byte]) && (!is_write || replaceable(me, (*bytes).write[byte]));
-    if !touched.clone().all(enough) {
-        return false;
-    }
-    if is_write && me & MASK == MASK {
-        // One access to the whole cell, and nothing else to remember.
-        *cell = Cell { write: me, read: 0 };
-        give_back(bytes);
-        return true;
-    }
-    for byte in touched {
-        if is_write {
-            (*bytes).write[byte] = me;
-            (*bytes).read[byte] = 0;
-        } else {
-            (*bytes).read[byte] = me;
-        }
-    }
-    true
-}
-
-unsafe fn give_back(bytes: *mut Bytes) {
-    (*bytes).write[0] = SPARE_BYTES.get() as u64;
-    SPARE_BYTES.set(bytes);
-}
-
-unsafe fn bytes_at(tag: Slot) -> *mut Bytes {
-    BYTE_SLOTS.get().add((tag & !BYTES) as usize)
-}
-
-/// Gives the cell, which has two slots, slots for each byte.
-unsafe fn split(cell: *mut Cell) {
-    let mut bytes = SPARE_BYTES.get();
-    if bytes.is_null() {
-        bytes = BYTE_SLOTS.get().add(BYTE_SLOTS_USED.get());
-        BYTE_SLOTS_USED.set(BYTE_SLOTS_USED.get() + 1);
-        assert!(BYTE_SLOTS_USED.get() * size_of::<Bytes>() < LISTS_SIZE);
-    } else {
-        SPARE_BYTES.set((*bytes).write[0] as *mut Bytes);
-    }
-    let spread = |slot: Slot, byte: u32| if slot >> (MASK_SHIFT + byte) & 1 != 0 { slot } else { 0 };
-    for byte in 0..4 {
-        (*bytes).write[byte as usize] = spread((*cell).write, byte);
-        (*bytes).read[byte as usize] = spread((*cell).read, byte);
-    }
-    *cell = Cell { write: 0, read: BYTES | bytes.offset_from(BYTE_SLOTS.get()) as u64 };
-}
-
-/// Slots per byte are no longer enough: everything goes into a list.
-unsafe fn bytes_to_list(cell: *mut Cell) {
-    let bytes = bytes_at((*cell).read);
-    *cell = Cell { write: 0, read: 0 };
-    for (slots, is_write) in [((*bytes).write, true), ((*bytes).read, false)] {
-        let mut last = 0;
-        for slot in slots {
-            if slot != 0 && slot != last {
-                push(cell, slot, is_write);
-                last = slot;
-            }
-        }
-    }
-    give_back(bytes);
 }
 
 /// The same bytes in the same epoch.
@@ -463,9 +351,9 @@ unsafe fn note(cell: *mut Cell, me: Slot, is_write: bool) {
     let apart = |old: Slot| old & MASK & !me != 0 && (me & ATOMIC == 0 || old & ATOMIC != 0) && is_ordered(old);
     if !is_list && (apart((*cell).read) || (is_write && apart((*cell).write))) {
         // The recorded access concerns other bytes.
-        split(cell);
-        if !note_bytes(cell, me, is_write) {
-            bytes_to_list(cell);
+        bytes::split(cell);
+        if !bytes::note(cell, me, is_write) {
+            bytes::to_list(cell);
             note(cell, me, is_write);
         }
         return;
@@ -581,7 +469,7 @@ unsafe fn empty(cell: *mut Cell) {
     let tag = (*cell).read;
     *cell = Cell { write: 0, read: 0 };
     if (BYTES..ENDED).contains(&tag) {
-        give_back(bytes_at(tag));
+        bytes::give_back(bytes::at(tag));
     } else if (LIST..BYTES).contains(&tag) {
         let first = list(tag);
         let mut last = first;

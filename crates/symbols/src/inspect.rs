@@ -94,27 +94,23 @@ impl fmt::Display for Binary {
 /// program for another machine, is a [`Kind`].
 pub fn inspect(path: &Path) -> Result<Binary, SymbolsError> {
     let data = read(path)?;
-    let mut binary = Binary {
-        path: path.to_path_buf(),
-        kind: Kind::NotElf,
-        debug_info: false,
-        identity: hexadecimal(&content_hash(&data).to_be_bytes()),
-    };
+    // Only if it is needed: large programs take longer to hash than to run.
+    let hash = || hexadecimal(&content_hash(&data).to_be_bytes());
+    let other = |kind: Kind| Binary { path: path.to_path_buf(), kind, debug_info: false, identity: hash() };
     if !data.starts_with(&elf::ELFMAG) {
-        return Ok(binary);
+        return Ok(other(Kind::NotElf));
     }
     if let Some(machine) = foreign_machine(&data) {
-        binary.kind = Kind::Foreign(machine);
-        return Ok(binary);
+        return Ok(other(Kind::Foreign(machine)));
     }
     let damaged = |error: object::Error| SymbolsError::Damaged { path: path.to_path_buf(), reason: error.to_string() };
     let file = ElfFile64::<Endianness>::parse(&*data).map_err(damaged)?;
-    binary.debug_info = file.section_by_name(".debug_line").is_some_and(|section| section.size() > 0);
-    if let Ok(Some(id)) = file.build_id() {
-        binary.identity = hexadecimal(id);
-    }
-    binary.kind = kind(&file);
-    Ok(binary)
+    Ok(Binary {
+        path: path.to_path_buf(),
+        kind: kind(&file),
+        debug_info: file.section_by_name(".debug_line").is_some_and(|section| section.size() > 0),
+        identity: file.build_id().ok().flatten().map_or_else(hash, hexadecimal),
+    })
 }
 
 /// Reads a file whole. A mapping would be cheaper but is not safe against the file being rebuilt meanwhile.

@@ -248,6 +248,27 @@ fn a_thread_is_watched_for_a_while() {
 }
 
 #[test]
+fn it_is_watched_no_longer_once_it_is_known_to_be_busy() {
+    let mut thread = Reported::new();
+    thread.spin = Spin::watched_from(0);
+    thread.reach(0x10, 3, 0);
+    thread.spin.stop_watching_busy();
+    assert!(thread.spin.is_watched(1));
+    thread.spin.moves_on();
+    thread.spin.stop_watching_busy();
+    assert!(!thread.spin.is_watched(1));
+    assert!(thread.spin.is_busy(&thread.memory));
+}
+
+/// What a thread was busy with before does not end a watch that began because it seems to repeat itself.
+#[test]
+fn only_a_watch_for_that_reason_ends() {
+    let mut spin = Spin { busy: true, watched_until: 9, ..Spin::NEW };
+    spin.stop_watching_busy();
+    assert!(spin.is_watched(8));
+}
+
+#[test]
 fn counted_events_are_reported_after_they_were_counted() {
     let mut spin = Spin::anew(10);
     spin.reports_counted(11);

@@ -162,7 +162,10 @@ pub(super) unsafe fn before(address: usize, size: usize, code: usize) {
         wait(t, address, code);
     }
     (*spin).reported_next(now());
-    keep_watching(spin);
+    (*spin).stop_watching_busy();
+    if (*spin).is_watched(now()) {
+        arm();
+    }
 }
 
 /// What the running thread is about to do touches this memory too.
@@ -185,13 +188,7 @@ pub(crate) unsafe fn looks(address: usize, size: usize, code: usize) {
         super::count();
     }
     (*spin).reported_counted(now());
-    keep_watching(spin);
-}
-
-unsafe fn keep_watching(spin: *mut Spin) {
-    if (*spin).is_watched(now()) {
-        arm();
-    }
+    (*spin).stop_watching_busy();
 }
 
 /// Whether the running thread, which was watched, does more than wait.
@@ -223,7 +220,7 @@ pub(super) unsafe fn is_watching() -> bool {
     (*current()).spin.is_watched(now())
 }
 
-/// From now on, up to the returned event, every event of the running thread reaches this module.
+/// From now on, up to the returned event, every event of the running thread reaches this module, unless it is busy before.
 pub(super) unsafe fn watch() -> u64 {
     (*current()).spin = Spin::watched_from(now());
     (*current()).spin.watched_until()
