@@ -1,5 +1,5 @@
 //~ about: a function without instrumentation that the program hands over and never calls itself changes what a thread changes
-//~ revisions: create table c11 key tss signal sigaction exit
+//~ revisions: create table c11 key tss signal sigaction exit timer
 //~ with: foreign/handed.c gcc-object
 //~ truth: race assertion
 //~ must-not: proved
@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <threads.h>
+#include <time.h>
 extern int counter;
 void *start(void *arg);
 extern void *(*const start_in_table)(void *);
@@ -16,6 +17,7 @@ int start_c11(void *arg);
 void destructor(void *arg);
 void at_end(void);
 void handler(int signal);
+void expired(union sigval value);
 static void *count(void *arg)
 {
     counter++;
@@ -69,6 +71,14 @@ int main(void)
     sigaction(SIGUSR1, &action, 0);
     pthread_create(&first, 0, count, 0);
     raise(SIGUSR1);
+#elif defined TIMER
+    static struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = expired};
+    struct itimerspec soon = {.it_value = {0, 1000}};
+    timer_t timer;
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    pthread_create(&first, 0, count, 0);
+    timer_settime(timer, 0, &soon, 0);
+    nanosleep(&(struct timespec){0, 2000}, 0);
 #elif defined EXIT
     atexit(at_end);
     pthread_create(&first, 0, count, 0);

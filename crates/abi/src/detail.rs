@@ -33,3 +33,34 @@ pub const SIGNAL_WAIT_BEGINS: u8 = 0;
 pub const SIGNAL_WAIT_TAKEN: u8 = 1;
 /// Of a [`crate::Kind::SignalWait`]: it ends without one.
 pub const SIGNAL_WAIT_ENDED: u8 = 2;
+
+/// Of a [`crate::Kind::Create`]: the thread is that of a timer.
+pub const CREATE_TIMER: u8 = 1;
+
+/// Of a [`crate::Kind::Wait`] or [`crate::Kind::FutexWait`]: the thread waits again after a spurious wake-up, and has only read since.
+pub const WAIT_REPEATED: u8 = 1;
+/// Of a [`crate::Kind::FutexWait`]: the futex had another value, so the thread did not wait.
+pub const FUTEX_CHANGED: u8 = 2;
+
+/// Of an [`crate::Kind::Unlock`]: the thread may not unlock it, and did not.
+pub const UNLOCK_REFUSED: u8 = 1;
+
+/// Of a [`crate::Kind::Lifetime`]: the object was destroyed.
+pub const LIFETIME_DESTROYED: u8 = 1;
+
+/// Of a [`crate::Kind::Cancel`]: a thread asks whether it is cancelled.
+pub const CANCEL_TESTED: u8 = 1;
+
+/// Of a [`crate::Kind::Timer`]: it expires.
+pub const TIMER_EXPIRED: u8 = 1;
+
+/// Of a [`crate::Kind::Kill`]: the signal comes from a timer.
+pub const KILL_FROM_TIMER: u8 = 1;
+
+/// Of an [`crate::Kind::End`]: nothing of the program comes after it.
+pub const END_FINAL: u8 = 1;
+
+/// Of a [`crate::Kind::Handler`]: it begins.
+pub const HANDLER_BEGINS: u8 = 0;
+/// Of a [`crate::Kind::Handler`]: it ends.
+pub const HANDLER_ENDS: u8 = 1;

@@ -532,7 +532,7 @@ pub const UNMODELLED_BUFFER: u64 = 21;
 pub const UNMODELLED_EXIT: u64 = 22;
 
 /// Functions of the C library without a model.
-pub const UNMODELLED: [&str; 23] = [
+pub const UNMODELLED: [&str; 25] = [
     "aio_read",
     "aio_write",
     "lio_listio",
@@ -556,6 +556,8 @@ pub const UNMODELLED: [&str; 23] = [
     "fmemopen",
     "a buffer that a stream was given",
     "exit(0) before the end of the test",
+    "clone",
+    "forkpty",
 ];
 
 byte_enum! {

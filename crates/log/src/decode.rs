@@ -12,8 +12,9 @@ use crate::operands::{
 };
 use racehunter_abi::control::{ALLOCATED_STACK, EXCUSED, VALUE_AFTER, VALUE_BEFORE};
 use racehunter_abi::detail::{
-    JOIN_TRIED, ONCE_BEGINS, ONCE_DONE, SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED,
-    WAIT_CANCELLED, WAIT_SIGNALLED, WAIT_SPURIOUS,
+    CANCEL_TESTED, CREATE_TIMER, HANDLER_BEGINS, JOIN_TRIED, LIFETIME_DESTROYED, ONCE_BEGINS, ONCE_DONE,
+    SEMAPHORE_INSPECTED, SIGNAL_WAIT_BEGINS, SIGNAL_WAIT_TAKEN, SUCCEEDED, TIMER_EXPIRED, WAIT_CANCELLED,
+    WAIT_REPEATED, WAIT_SIGNALLED, WAIT_SPURIOUS,
 };
 use racehunter_abi::{Cause, Escape, Kind, Misuse, Record, Touched, Wait};
 
@@ -95,9 +96,11 @@ impl Entry<'_> {
             | Kind::WriteRange
             | Kind::Free => Event::Access(self.decode_access()),
             Kind::Fence => Event::Fence { annotation: object },
-            Kind::Create => {
-                Event::Create { child: thread, start: CodeAddress(record.extra), is_timer: record.detail == 1 }
-            }
+            Kind::Create => Event::Create {
+                child: thread,
+                start: CodeAddress(record.extra),
+                is_timer: record.detail == CREATE_TIMER,
+            },
             Kind::Join => {
                 let outcome = match record.extra {
                     0 => JoinOutcome::Joined,
@@ -116,7 +119,7 @@ impl Entry<'_> {
             Kind::TryWriteLock => acquire(LockMode::Write, tried),
             Kind::Unlock => Event::Release { lock: object, is_rwlock: false },
             Kind::RwUnlock => Event::Release { lock: object, is_rwlock: true },
-            Kind::Wait => Event::Wait { condition: object, mutex: extra, is_repeated: record.detail == 1 },
+            Kind::Wait => Event::Wait { condition: object, mutex: extra, is_repeated: record.detail == WAIT_REPEATED },
             Kind::WaitEnd => {
                 let reason = match record.detail {
                     WAIT_SIGNALLED => WaitEndReason::Signalled,
@@ -148,14 +151,14 @@ impl Entry<'_> {
                 };
                 Event::Once { object, phase }
             }
-            Kind::FutexWait => Event::FutexWait { futex: object, is_repeated: record.detail == 1 },
+            Kind::FutexWait => Event::FutexWait { futex: object, is_repeated: record.detail == WAIT_REPEATED },
             Kind::FutexWake => Event::FutexWake { futex: object },
             Kind::Yield => Event::Yield,
             Kind::Sleep => Event::Sleep,
-            Kind::Lifetime => Event::Lifetime { object, is_destroyed: record.detail == 1 },
+            Kind::Lifetime => Event::Lifetime { object, is_destroyed: record.detail == LIFETIME_DESTROYED },
             Kind::Io => Event::Io { file: record.object, channel: extra, is_done: record.detail == 1 },
             Kind::Kill => Event::Kill { signal: record.object, receiver: other_thread(record.extra) },
-            Kind::Cancel => Event::Cancel { target: thread, is_test: record.detail == 1 },
+            Kind::Cancel => Event::Cancel { target: thread, is_test: record.detail == CANCEL_TESTED },
             Kind::SignalWait => {
                 let phase = match record.detail {
                     SIGNAL_WAIT_BEGINS => SignalWaitPhase::Begins,
@@ -164,7 +167,9 @@ impl Entry<'_> {
                 };
                 Event::SignalWait { signal: record.object, phase }
             }
-            Kind::Timer => Event::Timer { timer: thread, nanoseconds: record.extra, is_expired: record.detail == 1 },
+            Kind::Timer => {
+                Event::Timer { timer: thread, nanoseconds: record.extra, is_expired: record.detail == TIMER_EXPIRED }
+            }
             Kind::SignalSetup => Event::SignalSetup { signal: record.object },
             Kind::End => Event::End { is_final: record.detail != 0 },
             Kind::State => Event::State {
@@ -197,7 +202,7 @@ impl Entry<'_> {
                 object: record.object,
                 other: other_thread(record.extra),
             },
-            Kind::Handler => Event::Handler { signal: record.object, is_entry: record.detail == 0 },
+            Kind::Handler => Event::Handler { signal: record.object, is_entry: record.detail == HANDLER_BEGINS },
             Kind::Escape => {
                 Event::Escape { what: Escape::from_byte(record.detail).unwrap_or_default(), object: record.object }
             }

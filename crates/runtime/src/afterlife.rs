@@ -10,6 +10,7 @@ use crate::shadow::{self, Access, SITE, Slot, bytes_of, code_of};
 use crate::thread::{CURRENT, Thread, thread};
 use crate::{Global, reports, server, sys};
 use racehunter_abi::Kind;
+use racehunter_machine::memory::Quarantine;
 
 unsafe extern "C" {
     fn __libc_free(block: *mut u8);
@@ -26,30 +27,23 @@ struct Freed {
 
 /// Blocks in quarantine, at most.
 const BLOCKS: usize = 1024;
-/// Bytes in quarantine, at most. The last block stays whatever its size.
-const BYTES: usize = 1 << 20;
-/// Blocks from this size on keep their place only: the system gets their pages back at once. They count as this much.
-const LARGE: usize = 256 << 10;
+/// Blocks from this size on keep their place only: the system gets their pages back at once.
+const LARGE: usize = Quarantine::<Freed, BLOCKS>::LARGE;
 
-/// A ring; the position of a block in it identifies how its life ended.
-static QUARANTINE: Global<[Freed; BLOCKS]> = Global::new([Freed { block: 0, size: 0, code: 0, thread: 0 }; BLOCKS]);
-#[unsafe(link_section = ".data.racehunter")]
-static OLDEST: Global<usize> = Global::new(0);
-#[unsafe(link_section = ".data.racehunter")]
-static COUNT: Global<usize> = Global::new(0);
-#[unsafe(link_section = ".data.racehunter")]
-static WEIGHT: Global<usize> = Global::new(0);
+/// The place of a block here identifies how its life ended.
+static QUARANTINE: Global<Quarantine<Freed, BLOCKS>> =
+    Global::new(Quarantine::new(Freed { block: 0, size: 0, code: 0, thread: 0 }));
 
 /// Bit of how memory ended: it was a thread's own, and the rest is the number of the thread.
 const OF_THREAD: u64 = 1 << 32;
 
 /// The block that was freed here, if this address is the start of a block in quarantine.
 unsafe fn freed(block: usize) -> Option<*const Freed> {
-    if COUNT.get() == 0 {
+    if (*QUARANTINE.ptr()).is_empty() {
         return None;
     }
     let how = shadow::ended(block)?;
-    let entry = &raw const (*QUARANTINE.ptr())[how as usize % BLOCKS];
+    let entry = (*QUARANTINE.ptr()).at(how as usize) as *const Freed;
     (how & OF_THREAD == 0 && (*entry).block == block).then_some(entry)
 }
 
@@ -69,14 +63,10 @@ pub(crate) unsafe fn freed_again(block: usize, code: usize) -> bool {
 
 /// Takes a block that the program has freed. With an access, that is checked as a write of the block.
 pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option<&Access>) {
-    let weight = size.min(LARGE);
-    while COUNT.get() > 0 && (COUNT.get() == BLOCKS || WEIGHT.get() + weight > BYTES) {
+    while (*QUARANTINE.ptr()).is_full_for(size) {
         let_go();
     }
-    let place = (OLDEST.get() + COUNT.get()) % BLOCKS;
-    (*QUARANTINE.ptr())[place] = Freed { block, size, code, thread: CURRENT.get() };
-    COUNT.set(COUNT.get() + 1);
-    WEIGHT.set(WEIGHT.get() + weight);
+    let place = (*QUARANTINE.ptr()).add(Freed { block, size, code, thread: CURRENT.get() }, size);
     shadow::end(block, size, access, place as u64);
     if size >= LARGE {
         let (first, last) = ((block + 4095) & !4095, (block + size) & !4095);
@@ -86,17 +76,14 @@ pub(crate) unsafe fn free(block: usize, size: usize, code: usize, access: Option
 
 /// Gives the oldest block back to the allocator.
 unsafe fn let_go() {
-    let Freed { block, size, .. } = (*QUARANTINE.ptr())[OLDEST.get()];
-    OLDEST.set((OLDEST.get() + 1) % BLOCKS);
-    COUNT.set(COUNT.get() - 1);
-    WEIGHT.set(WEIGHT.get() - size.min(LARGE));
+    let Some(Freed { block, size, .. }) = (*QUARANTINE.ptr()).take_oldest(|freed| freed.size) else { return };
     shadow::forget(block, size);
     __libc_free(block as *mut u8);
 }
 
 /// Returns all blocks to the allocator at the end of an iteration of an in-process loop.
 pub(crate) unsafe fn empty_quarantine() {
-    while COUNT.get() > 0 {
+    while !(*QUARANTINE.ptr()).is_empty() {
         let_go();
     }
 }
@@ -105,7 +92,7 @@ pub(crate) unsafe fn empty_quarantine() {
 #[cold]
 pub(crate) unsafe fn used(address: usize, how: u64, last: Slot, me: Slot, access: &Access) {
     let first = if how & OF_THREAD == 0 {
-        let Freed { size, code, thread, .. } = (*QUARANTINE.ptr())[how as usize % BLOCKS];
+        let Freed { size, code, thread, .. } = *(*QUARANTINE.ptr()).at(how as usize);
         reports::First { thread, code, kind: Kind::Free, size: 0, extra: size as u64 }
     } else {
         let owner = thread((how & !OF_THREAD) as u32);

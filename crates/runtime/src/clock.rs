@@ -1,20 +1,15 @@
-//! Vector clocks: what each thread knows of the others.
-//!
-//! A thread's clock has an entry for every thread. Clocks of synchronisation objects are only as long as the number
-//! of threads that existed when they were last written.
-//!
-//! A thread also has a *family clock*, which records only the creation and joining of threads. What it orders has the
-//! same order in every schedule, and is not worth a scheduling point.
+//! Vector clocks: what each thread knows of the others. The rules are those of [`racehunter_machine::ThreadClocks`].
 
 use crate::thread::{COUNT, CURRENT, Thread, current, thread};
 use crate::{Global, annotations, arena, shadow};
+use racehunter_machine::{ClockValue, ThreadClocks, ThreadId, join};
 
 /// Clock of the running thread, in the form in which the shadow stores it (see [`crate::shadow`]).
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.racehunter")]
-pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(STEP, 0));
-/// What a release adds to a clock. Odd clocks are those of signal handlers: see [`enter_handler`].
-pub(crate) const STEP: u32 = 2;
+pub(crate) static RH_EPOCH: Global<u64> = Global::new(shadow::epoch(ClockValue::FIRST.0, 0));
+
+const _: () = assert!(ClockValue::LAST.0 == shadow::LAST_CLOCK, "shadow words can express every clock");
 
 /// Whether the detector runs.
 #[unsafe(link_section = ".data.racehunter")]
@@ -39,6 +34,39 @@ pub(crate) struct SyncClock {
     capacity: u32,
 }
 
+impl SyncClock {
+    /// What it carries.
+    #[inline]
+    unsafe fn entries(&self) -> &[u32] {
+        // An object that nothing was released to has no entries, and no memory for them.
+        if self.len == 0 { &[] } else { core::slice::from_raw_parts(self.entries, self.len as usize) }
+    }
+
+    /// Makes room for an entry of every thread.
+    #[inline]
+    unsafe fn entries_of_all(&mut self) -> &mut [u32] {
+        ensure(self, COUNT.get());
+        core::slice::from_raw_parts_mut(self.entries, self.len as usize)
+    }
+}
+
+/// The clocks of a thread. No two of the same thread may be in use.
+#[inline(always)]
+unsafe fn clocks<'a>(t: *mut Thread) -> ThreadClocks<'a> {
+    let entries = (*t).clock_entries as usize;
+    ThreadClocks {
+        thread: ThreadId((*t).number),
+        clock: core::slice::from_raw_parts_mut((*t).clock, entries),
+        family: core::slice::from_raw_parts_mut((*t).family, entries),
+    }
+}
+
+/// A clock of the running thread that has an entry of every thread.
+#[inline]
+unsafe fn entries<'a>(clock: *mut u32) -> &'a mut [u32] {
+    core::slice::from_raw_parts_mut(clock, COUNT.get() as usize)
+}
+
 /// Turns the detector on or off.
 pub(crate) unsafe fn detect(on: bool) {
     DETECTS.set(on);
@@ -56,43 +84,21 @@ pub(crate) unsafe fn load_epoch() {
 
 /// The running thread's next accesses are not covered by what it has released so far.
 pub(crate) unsafe fn tick() {
-    let number = CURRENT.get();
-    let own = (*thread(number)).clock.add(number as usize);
-    *own = advanced(*own);
+    clocks(current()).tick();
     load_epoch();
-}
-
-/// The clock after a release. One that is used up stays as it is.
-const fn advanced(clock: u32) -> u32 {
-    if clock + STEP <= shadow::LAST_CLOCK { clock + STEP } else { clock }
 }
 
 /// The running thread starts a signal handler. What it does there can come between any two of its own steps, so
 /// memory that both use is shared. Its clock is odd until [`leave_handler`].
 pub(crate) unsafe fn enter_handler() {
-    let number = CURRENT.get() as usize;
-    let t = current();
-    // From now on the thread's own past is checked too.
-    *(*t).family.add(number) = 0;
-    move_to(advanced(*(*t).clock.add(number)) | 1);
+    clocks(current()).enter_handler();
+    load_epoch();
 }
 
 /// The running thread is out of its handlers.
 pub(crate) unsafe fn leave_handler() {
-    move_to(advanced(*(*current()).clock.add(CURRENT.get() as usize)) & !1);
-}
-
-unsafe fn move_to(clock: u32) {
-    *(*current()).clock.add(CURRENT.get() as usize) = clock.min(shadow::LAST_CLOCK);
+    clocks(current()).leave_handler();
     load_epoch();
-}
-
-unsafe fn join(into: *mut u32, from: *const u32, len: u32) {
-    for i in 0..len as usize {
-        if *from.add(i) > *into.add(i) {
-            *into.add(i) = *from.add(i);
-        }
-    }
 }
 
 /// The running thread learns what the object carries.
@@ -103,26 +109,26 @@ pub(crate) unsafe fn acquire(clock: &SyncClock) {
 /// A thread learns what the object carries.
 pub(crate) unsafe fn acquire_for(t: *mut Thread, clock: &SyncClock) {
     if DETECTS.get() && (*t).ignores_order == 0 {
-        join((*t).clock, clock.entries, clock.len);
+        clocks(t).acquire(clock.entries());
     }
 }
 
 /// The running thread learns what all others have done.
 pub(crate) unsafe fn acquire_everything() {
-    for number in 0..COUNT.get() {
-        join((*current()).clock, (*thread(number)).clock, COUNT.get());
+    for number in (0..COUNT.get()).filter(|&number| number != CURRENT.get()) {
+        clocks(current()).acquire(entries((*thread(number)).clock));
     }
 }
 
 /// The running thread's entry in its own clock.
-pub(crate) unsafe fn own() -> u32 {
-    *(*current()).clock.add(CURRENT.get() as usize)
+pub(crate) unsafe fn own() -> ClockValue {
+    clocks(current()).own()
 }
 
 /// Whether the running thread is ordered after what another thread, or it itself, did when that thread's own entry
 /// had this value.
-pub(crate) unsafe fn knows(number: u32, entry: u32) -> bool {
-    number == CURRENT.get() || *(*current()).clock.add(number as usize) >= entry
+pub(crate) unsafe fn knows(thread: ThreadId, value: ClockValue) -> bool {
+    clocks(current()).knows(thread, value)
 }
 
 /// What a relaxed load has seen takes effect at the next acquire fence.
@@ -132,7 +138,7 @@ pub(crate) unsafe fn acquire_at_fence(clock: &SyncClock) {
         if (*t).acquire_fence.is_null() {
             (*t).acquire_fence = crate::thread::new_clock();
         }
-        join((*t).acquire_fence, clock.entries, clock.len);
+        join(entries((*t).acquire_fence), clock.entries());
     }
 }
 
@@ -150,9 +156,8 @@ unsafe fn ensure(clock: &mut SyncClock, len: u32) {
 /// The object carries what the running thread knows, in addition to what it carried.
 pub(crate) unsafe fn release(clock: &mut SyncClock) {
     if DETECTS.get() && (*current()).ignores_order == 0 {
-        ensure(clock, COUNT.get());
-        join(clock.entries, (*current()).clock, COUNT.get());
-        tick();
+        clocks(current()).release(clock.entries_of_all());
+        load_epoch();
     }
 }
 
@@ -169,8 +174,7 @@ pub(crate) unsafe fn release_from_fence(clock: &mut SyncClock, keep: bool) {
     }
     let fence = (*current()).release_fence;
     if DETECTS.get() && !fence.is_null() {
-        ensure(clock, COUNT.get());
-        join(clock.entries, fence, COUNT.get());
+        join(clock.entries_of_all(), entries(fence));
     }
 }
 
@@ -188,7 +192,7 @@ pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
     }
     let t = current();
     if acquires && !(*t).acquire_fence.is_null() {
-        join((*t).clock, (*t).acquire_fence, COUNT.get());
+        clocks(t).acquire(entries((*t).acquire_fence));
     }
     if releases {
         if (*t).release_fence.is_null() {
@@ -199,40 +203,24 @@ pub(crate) unsafe fn fence(acquires: bool, releases: bool) {
     }
 }
 
-/// A new thread knows what its creator knows.
+/// A new thread knows what its creator knows. Also if the detector does not run yet: a static constructor may create
+/// a thread, and what the creator does from now on is not ordered before the thread.
 pub(crate) unsafe fn inherit(child: *mut Thread) {
-    let (number, own) = ((*child).number as usize, *(*child).clock.add((*child).number as usize));
-    // All entries, not only those of the threads that exist: an earlier iteration may have had more.
-    let entries = (*child).clock_entries as usize;
-    core::ptr::copy_nonoverlapping((*current()).clock, (*child).clock, entries);
-    // Clocks of an earlier iteration of an in-process loop stay behind: continue from where this entry was.
-    *(*child).clock.add(number) = advanced(own & !1);
-    // Also if the detector does not run yet: a static constructor may create a thread, and what the creator does from
-    // now on is not ordered before the thread.
-    let creator = CURRENT.get() as usize;
-    core::ptr::copy_nonoverlapping((*current()).family, (*child).family, entries);
-    *(*child).family.add(creator) = *(*current()).clock.add(creator);
-    *(*child).family.add(number) = u32::MAX;
-    tick();
+    clocks(current()).create(&mut clocks(child));
+    load_epoch();
 }
 
-/// The running thread has waited for the end of `t`.
+/// The running thread has waited for the end of `t`, which is another one.
 pub(crate) unsafe fn join_thread(t: *mut Thread) {
     if DETECTS.get() {
-        join((*current()).clock, (*t).clock, COUNT.get());
-        join((*current()).family, (*t).family, COUNT.get());
-        let number = (*t).number as usize;
-        *(*current()).family.add(number) = *(*t).clock.add(number);
+        clocks(current()).join_thread(&clocks(t));
     }
 }
 
-/// Everything so far happened before everything that follows. Between iterations of an in-process loop.
+/// Everything so far happened before everything that follows. Between iterations of an in-process loop, by `main`.
 pub(crate) unsafe fn settle(threads: u32) {
-    let (clock, family) = ((*thread(0)).clock, (*thread(0)).family);
-    for n in 0..threads as usize {
-        *clock.add(n) = *(*thread(n as u32)).clock.add(n);
-        *family.add(n) = *clock.add(n);
-    }
-    *family = u32::MAX;
-    tick();
+    let own = |number: u32| ClockValue(*(*thread(number)).clock.add(number as usize));
+    let of_main = own(0);
+    clocks(thread(0)).settle((0..threads).map(|number| if number == 0 { of_main } else { own(number) }));
+    load_epoch();
 }

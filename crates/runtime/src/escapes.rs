@@ -107,7 +107,7 @@ static HAS_RETURNED: Global<bool> = Global::new(false);
 /// The running thread is about to access memory. On the stack of another thread, everything below where that thread
 /// has left the program belongs to functions that have returned.
 pub(crate) unsafe fn touches(address: usize, code: usize) {
-    if COUNT.get() < 2 || HAS_RETURNED.get() || kernel::in_use() {
+    if COUNT.get() < 2 || HAS_RETURNED.get() {
         return;
     }
     let main = afterlife::stack_of_main();

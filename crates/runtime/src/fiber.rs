@@ -56,7 +56,7 @@ rh_fiber_switch:                    # rdi = where to save the stack pointer, rsi
     ret
 2:  mov rsp, rsi                    # no FSGSBASE: arch_prctl(ARCH_SET_FS)
     mov rsi, rdx
-    mov edi, 0x1002
+    mov edi, {set_fs}
     mov eax, {arch_prctl}
     syscall
     jmp 1b
@@ -75,22 +75,22 @@ rh_park:                            # rdi = thread: save the context, end the ke
     fnstcw [rsp + 4]
     mov [rdi + {rsp_at}], rsp
     mov r12, rdi
-    mov eax, 218                    # set_tid_address: the kernel must not clear the real tid field at exit
+    mov eax, {set_tid_address}      # the kernel must not clear the real tid field at exit
     lea rdi, [rip + rh_no_tid]
     syscall
-    mov eax, 14                     # rt_sigprocmask: no signal may come here from now on, for its frame would be on the
-    mov edi, 2                      # stack of a fiber that runs already
+    mov eax, {sigprocmask}          # no signal may come here from now on, for its frame would be on the
+    mov edi, {set_mask}             # stack of a fiber that runs already
     lea rsi, [rip + rh_all_signals]
     xor edx, edx
     mov r10d, 8
     syscall
     mov dword ptr [r12 + {harvested}], 1
-    mov eax, 202                    # futex wake
+    mov eax, {futex}
     lea rdi, [r12 + {harvested}]
-    mov esi, 129
+    mov esi, {wake}
     mov edx, 1
     syscall
-    mov eax, 60                     # exit: this kernel thread only
+    mov eax, {exit}                 # this kernel thread only
     xor edi, edi
     syscall
     ud2
@@ -125,6 +125,13 @@ rh_all_signals:
     "#,
     fsgsbase = sym FSGSBASE,
     arch_prctl = const sys::ARCH_PRCTL,
+    set_fs = const sys::SET_FS,
+    set_tid_address = const sys::SET_TID_ADDRESS,
+    sigprocmask = const sys::SIGPROCMASK,
+    set_mask = const sys::SET_MASK,
+    futex = const sys::FUTEX,
+    wake = const sys::FUTEX_WAKE_PRIVATE,
+    exit = const sys::EXIT,
     rsp_at = const offset_of!(Thread, rsp),
     harvested = const offset_of!(Thread, harvested),
     argument = const offset_of!(Thread, argument),

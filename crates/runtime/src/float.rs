@@ -46,20 +46,3 @@ pub(crate) fn modes() -> [u32; 2] {
     }
     modes
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exceptions_are_replaced() {
-        const DIVISION_BY_ZERO: u16 = 4;
-        const INEXACT: u16 = 32;
-        let before = exceptions();
-        set_exceptions(DIVISION_BY_ZERO);
-        assert_eq!(exceptions(), DIVISION_BY_ZERO);
-        set_exceptions(INEXACT);
-        assert_eq!(exceptions(), INEXACT);
-        set_exceptions(before);
-    }
-}

@@ -12,6 +12,7 @@ use crate::thread::{__rh_stack, COUNT, CURRENT, Frame, State, Thread, current, m
 use crate::{Global, annotations, escapes, log, modules, reports, server};
 use racehunter_abi::control::Hold;
 use racehunter_abi::{Cause, Kind, Record, Wait, callers_hash};
+use racehunter_machine::memory::{Block, overlap};
 use racehunter_walk::Sampler;
 
 /// An access that is about to happen.
@@ -23,6 +24,12 @@ struct Access {
     size: usize,
     kind: Kind,
     site: u32,
+}
+
+impl Access {
+    const fn block(&self) -> Block {
+        Block { start: self.address, size: self.size }
+    }
 }
 
 struct Watch {
@@ -166,8 +173,7 @@ fn conflict(a: &Access, b: &Access) -> bool {
     a.thread != b.thread
         && (a.kind.is_write() || b.kind.is_write())
         && !(a.kind.is_atomic() && b.kind.is_atomic())
-        && a.address < b.address + b.size
-        && b.address < a.address + a.size
+        && overlap(a.block(), b.block())
 }
 
 /// Both accesses are about to happen.
@@ -218,9 +224,11 @@ unsafe fn called_from(hold: &Hold) -> bool {
     let mut frame = top;
     let callers = core::iter::from_fn(|| {
         (frame > bottom).then(|| {
-            // SAFETY: within the thread's part of the shadow call stack.
-            frame = unsafe { frame.sub(1) };
-            let Frame { code, .. } = unsafe { *frame };
+            // SAFETY: `frame` is above the bottom of the thread's shadow call stack, so one below it is in use.
+            let Frame { code, .. } = unsafe {
+                frame = frame.sub(1);
+                *frame
+            };
             log::relative(code)
         })
     });

@@ -4,7 +4,7 @@
 //! is the execution; what the program does around it is not. The first iterations are preparatory: they run without a
 //! plan and absorb lazy initialisation.
 
-use crate::thread::{COUNT, INTERNAL, LIVE, READY_COUNT};
+use crate::thread::{COUNT, INTERNAL, LIVE, ready_count};
 use crate::{
     Global, afterlife, arena, clock, io, outcome, reports, schedule, server, signals, start, sync, sys, thread, time,
     timers,
@@ -100,7 +100,7 @@ unsafe fn drain() {
     // chosen.
     const MOST: u32 = 10_000;
     let (mut left, mut seen) = (MOST, schedule::switches());
-    while READY_COUNT.get() > 1 {
+    while ready_count() > 1 {
         schedule::yield_after();
         left = if schedule::switches() == seen { left - 1 } else { MOST };
         seen = schedule::switches();

@@ -68,7 +68,7 @@ rh_hand_over:                       # rdi = own thread, rsi = the thread whose t
     mov dword ptr [rsi + {turn}], 1
     lea rdi, [rsi + {turn}]
     mov eax, {futex}
-    mov esi, 129                    # wake
+    mov esi, {wake}
     mov edx, 1
     syscall
 rh_await_turn:                      # r12 = own thread
@@ -76,7 +76,7 @@ rh_await_turn:                      # r12 = own thread
     jne 1f
     lea rdi, [r12 + {turn}]
     mov eax, {futex}
-    mov esi, 128                    # wait
+    mov esi, {wait}
     xor edx, edx
     xor r10d, r10d
     syscall
@@ -125,6 +125,8 @@ rh_adopt:                           # rdi = thread, rsi = flags of clone, rdx = 
     tid = const offset_of!(Thread, kernel) + offset_of!(Beneath, tid),
     alternate = const offset_of!(Thread, kernel) + offset_of!(Beneath, alternate),
     futex = const sys::FUTEX,
+    wait = const sys::FUTEX_WAIT_PRIVATE,
+    wake = const sys::FUTEX_WAKE_PRIVATE,
     clone = const sys::CLONE,
     sigaltstack = const sys::SIGALTSTACK,
 );

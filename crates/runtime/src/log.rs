@@ -1,11 +1,12 @@
 //! Writing records and call stacks into the control region.
 
-use crate::thread::{__rh_stack, CURRENT, Frame, MAX_HELD, Thread, thread};
+use crate::thread::{__rh_stack, CURRENT, Frame, Thread, thread};
 use crate::{Global, schedule, server, sys, track, values};
 use racehunter_abi::control::{
     Checksum, FLAG_SELECTIVE, FLAG_STACKS, LOG_RECORDS, NOTE_LOG_FULL, NOTE_UNCONTROLLED, STACK_WORDS,
 };
 use racehunter_abi::{Escape, Kind, Record};
+use racehunter_machine::MAX_HELD;
 
 /// Frames of one call stack, at most.
 const MAX_FRAMES: usize = 64;
@@ -232,7 +233,7 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
     if header.is_null() || NEXT.get().is_null() {
         return 0;
     }
-    let held = ((*t).held_count as usize).min(MAX_HELD);
+    let held = (*t).held.named();
     let at = (*header).stack_used as usize;
     if at >= STACK_WORDS - (2 + MAX_FRAMES + MAX_HELD) {
         return 0;
@@ -257,10 +258,10 @@ pub(crate) unsafe fn stack_of(t: *mut Thread) -> u32 {
         }
     }
     *words = frames as u64;
-    *words.add(1) = held as u64;
-    for i in 0..held {
-        *words.add(2 + frames + i) = (*t).held[i] as u64;
+    *words.add(1) = held.len() as u64;
+    for (i, &lock) in held.iter().enumerate() {
+        *words.add(2 + frames + i) = lock as u64;
     }
-    (*header).stack_used = (at + 2 + frames + held) as u64;
+    (*header).stack_used = (at + 2 + frames + held.len()) as u64;
     at as u32
 }

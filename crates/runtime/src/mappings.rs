@@ -11,6 +11,7 @@ use crate::world::{copies, files};
 use crate::{Global, log, reach, schedule, sys, tsan, values};
 use racehunter_abi::control::FLAG_ALLOCATIONS;
 use racehunter_abi::{Escape, Kind, Record};
+use racehunter_machine::memory::Ranges;
 
 pub(crate) const MREMAP: usize = 25;
 pub(crate) const MPROTECT: usize = 10;
@@ -74,22 +75,16 @@ const FIXED: usize = 0x10;
 const ANONYMOUS: usize = 0x20;
 const WRITABLE: usize = 2;
 
-/// Memory that processes share with those that they fork: start and end. If there is more of it, all memory counts as
-/// shared.
-const RANGES: usize = 32;
-static SHARED_MEMORY: Global<[(usize, usize); RANGES]> = Global::new([(0, 0); RANGES]);
+/// Memory that processes share with those that they fork.
+static SHARED_MEMORY: Global<Ranges<32>> = Global::new(Ranges::NONE);
 
 unsafe fn note_shared(start: usize, len: usize) {
-    let ranges = &mut *SHARED_MEMORY.ptr();
-    match ranges.iter_mut().find(|range| **range == (0, 0)) {
-        Some(free) => *free = (start, start + len),
-        None => ranges[0] = (0, usize::MAX),
-    }
+    (*SHARED_MEMORY.ptr()).add(start, len);
 }
 
 /// Whether memory may be shared with other processes.
 pub(crate) unsafe fn is_shared_memory(address: usize) -> bool {
-    (*SHARED_MEMORY.ptr()).iter().any(|&(start, end)| (start..end).contains(&address))
+    (*SHARED_MEMORY.ptr()).contains(address)
 }
 
 /// Files that are mapped as shared memory, each by what the file system calls it.

@@ -9,7 +9,7 @@ use racehunter_abi::control::{
     FLAG_SELECTIVE, MESSAGE, NOTE_LOCK_HELD, OUTCOME_ASSERTION, OUTCOME_CRASH, OUTCOME_DEADLOCK, OUTCOME_DIVERGED,
     OUTCOME_EXITED, OUTCOME_SNAPSHOT, OUTCOME_UNKNOWN, STATE_DONE, STATE_RUNNING,
 };
-use racehunter_abi::{Cause, Kind, Record, Wait};
+use racehunter_abi::{Cause, Kind, Record, Wait, detail};
 
 /// Exit status of a process that the runtime ended itself; the controller reads the slot instead.
 const ENDED_BY_RUNTIME: i32 = 77;
@@ -45,7 +45,7 @@ unsafe fn write(outcome: u32) {
     (*slot).switch_total = schedule::switches();
     (*slot).threads = COUNT.get();
     (*slot).current = CURRENT.get();
-    if (*current()).held_count > 0 {
+    if !(*current()).held.is_empty() {
         (*slot).notes |= NOTE_LOCK_HELD;
     }
     if outcome != OUTCOME_SNAPSHOT {
@@ -81,7 +81,7 @@ unsafe fn thread_states(outcome: u32) {
             index: schedule::now(),
             code: log::relative((*t).code),
             object: (*t).object as u64,
-            extra: if waits { owner(wait, (*t).object) } else { 0 },
+            extra: if waits { u64::from(owner(wait, (*t).object).logged()) } else { 0 },
             thread: number,
             stack: log::stack_of(t),
             kind: Kind::ThreadState,
@@ -148,7 +148,7 @@ pub(crate) unsafe fn before_end(code: usize) {
 unsafe fn last_moment(code: usize) {
     if cuts_off() {
         let n = schedule::point(code);
-        log::event(Kind::End, n, 0, 0, 1);
+        log::event(Kind::End, n, 0, 0, detail::END_FINAL);
     }
 }
 
@@ -271,7 +271,7 @@ struct SignalAction {
     mask: u64,
 }
 
-core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, 15", "syscall");
+core::arch::global_asm!(".local rh_restore", "rh_restore:", "mov eax, {}", "syscall", const sys::SIGRETURN);
 
 unsafe extern "C" {
     fn rh_restore();

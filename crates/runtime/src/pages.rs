@@ -6,6 +6,7 @@
 use crate::world::copies;
 use crate::world::paths::{HERE, OPENAT};
 use crate::{arena, sys};
+use racehunter_machine::text::Mapping;
 
 const LARGE_PAGE: usize = 2 << 20;
 const PAGE: usize = 4096;
@@ -15,48 +16,18 @@ const LARGEST: usize = 1 << 36;
 
 /// Asks the kernel to use large pages wherever three quarters of one are already in memory.
 pub(crate) unsafe fn gather() {
-    const OPEN: usize = 2;
-    let maps = sys::call(OPEN, c"/proc/self/maps".as_ptr() as usize, 0, 0, 0);
-    if maps < 0 {
-        return;
-    }
-    let mut text = [0_u8; PAGE];
-    let mut held = 0;
-    loop {
-        let free = text.as_mut_ptr().add(held) as usize;
-        let got = sys::call(sys::READ, maps as usize, free, text.len() - held, 0);
-        if got <= 0 {
-            break;
+    copies::each_mapping(|line| {
+        if let Some(mapping) = Mapping::read(line).filter(is_worth_it) {
+            gather_mapping(mapping.start, mapping.end - mapping.start);
         }
-        held += got as usize;
-        // Whole lines are dealt with, the rest waits for more.
-        let mut from = 0;
-        while let Some(end) = text[from..held].iter().position(|&byte| byte == b'\n') {
-            if let Some((start, len)) = anonymous(&text[from..from + end]) {
-                gather_mapping(start, len);
-            }
-            from += end + 1;
-        }
-        text.copy_within(from..held, 0);
-        held -= from;
-    }
-    sys::call(sys::CLOSE, maps as usize, 0, 0, 0);
+        true
+    });
 }
 
-/// The mapping of a line, when it is private memory of the program: `start-end rw-p offset device 0 [heap]`.
-fn anonymous(line: &[u8]) -> Option<(usize, usize)> {
-    let mut fields = line.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
-    let range = fields.next()?;
-    let dash = range.iter().position(|&byte| byte == b'-')?;
-    let (start, end) = (hexadecimal(&range[..dash])?, hexadecimal(&range[dash + 1..])?);
-    let is_private = fields.next()? == b"rw-p";
-    let has_no_file = fields.nth(2)? == b"0" && matches!(fields.next(), None | Some(b"[heap]"));
-    let fits = (SMALLEST..=LARGEST).contains(&(end - start)) && !arena::is_own(start);
-    (is_private && has_no_file && fits).then_some((start, end - start))
-}
-
-fn hexadecimal(digits: &[u8]) -> Option<usize> {
-    digits.iter().try_fold(0, |value, &digit| Some(value << 4 | (digit as char).to_digit(16)? as usize))
+/// Whether a mapping is private memory of the program, of a size for which large pages are worth it.
+fn is_worth_it(mapping: &Mapping<'_>) -> bool {
+    let size = mapping.end - mapping.start;
+    mapping.is_anonymous() && (SMALLEST..=LARGEST).contains(&size) && !arena::is_own(mapping.start)
 }
 
 unsafe fn gather_mapping(start: usize, len: usize) {
@@ -96,15 +67,12 @@ pub(crate) unsafe fn keep_files() {
         return;
     }
     copies::each_mapping(|line| {
-        let (start, _, rights) = copies::mapping(line);
         let mut byte = 0_u8;
         let at = &raw mut byte as usize;
-        if rights.starts_with(b"r-")
-            && rights.get(3) == Some(&b'p')
-            && line.contains(&b'/')
-            && sys::call(PREAD64, memory as usize, at, 1, start) == 1
+        if let Some(mapping) = Mapping::read(line).filter(Mapping::is_constant_file)
+            && sys::call(PREAD64, memory as usize, at, 1, mapping.start) == 1
         {
-            sys::call(PWRITE64, memory as usize, at, 1, start);
+            sys::call(PWRITE64, memory as usize, at, 1, mapping.start);
         }
         true
     });

@@ -155,6 +155,8 @@ core::arch::global_asm!(
     rh_noted 18, open_memstream
     rh_noted 19, open_wmemstream
     rh_noted 20, fmemopen
+    rh_noted 23, clone
+    rh_noted 24, forkpty
     .purgem rh_noted
     "#,
     note = sym note,

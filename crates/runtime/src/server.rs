@@ -23,6 +23,7 @@ use racehunter_abi::control::{
     SITES_OFFSET, SLOTS, SLOTS_OFFSET, STACKS_OFFSET, STATE_NO_ROOM, STATE_RUNNING, SWITCHES_OFFSET, Slot, Trouble,
 };
 use racehunter_abi::{FORMAT_VERSION, Record, Switch};
+use racehunter_machine::ClockValue;
 
 unsafe extern "C" {
     static __executable_start: u8;
@@ -150,7 +151,7 @@ pub(crate) unsafe fn early_init() {
     COUNT.set(1);
     LIVE.set(1);
     make_ready(main);
-    *(*main).clock = clock::STEP;
+    *(*main).clock = ClockValue::FIRST.0;
     *(*main).family = u32::MAX;
     __rh_stack.set((*main).stack);
     clock::load_epoch();

@@ -10,6 +10,7 @@ pub(crate) const MUNMAP: usize = 11;
 pub(crate) const MADVISE: usize = 28;
 pub(crate) const SIGACTION: usize = 13;
 pub(crate) const SIGPROCMASK: usize = 14;
+pub(crate) const SIGRETURN: usize = 15;
 pub(crate) const GETPID: usize = 39;
 pub(crate) const KILL: usize = 62;
 pub(crate) const WAIT4: usize = 61;
@@ -19,12 +20,22 @@ pub(crate) const WAITID: usize = 247;
 pub(crate) const SIGALTSTACK: usize = 131;
 pub(crate) const PRCTL: usize = 157;
 pub(crate) const FUTEX: usize = 202;
+/// Operations of a futex that only this process uses.
+pub(crate) const FUTEX_WAIT_PRIVATE: usize = 128;
+pub(crate) const FUTEX_WAKE_PRIVATE: usize = 129;
 pub(crate) const CLOCK_GETTIME: usize = 228;
 pub(crate) const EXIT_GROUP: usize = 231;
 pub(crate) const CLOSE: usize = 3;
 pub(crate) const FCNTL: usize = 72;
 pub(crate) const ARCH_PRCTL: usize = 158;
 pub(crate) const CLONE: usize = 56;
+/// Ends one kernel thread.
+pub(crate) const EXIT: usize = 60;
+pub(crate) const SET_TID_ADDRESS: usize = 218;
+/// `SIG_SETMASK`
+pub(crate) const SET_MASK: usize = 2;
+/// `ARCH_SET_FS`
+pub(crate) const SET_FS: usize = 0x1002;
 pub(crate) const TGKILL: usize = 234;
 pub(crate) const TIMER_CREATE: usize = 222;
 pub(crate) const TIMER_SETTIME: usize = 223;
@@ -133,18 +144,18 @@ pub(crate) unsafe fn peek(address: usize, size: usize) -> Option<u64> {
 }
 
 pub(crate) unsafe fn futex_wait(word: *const u32, value: u32) {
-    call(FUTEX, word as usize, 128, value as usize, 0);
+    call(FUTEX, word as usize, FUTEX_WAIT_PRIVATE, value as usize, 0);
 }
 
 /// Like [`futex_wait`], with a limit in nanoseconds.
 pub(crate) unsafe fn futex_wait_for(word: *const u32, value: u32, nanoseconds: u64) {
     let time = [nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000];
-    call(FUTEX, word as usize, 128, value as usize, time.as_ptr() as usize);
+    call(FUTEX, word as usize, FUTEX_WAIT_PRIVATE, value as usize, time.as_ptr() as usize);
 }
 
 /// Wakes one thread that waits for the word to change.
 pub(crate) unsafe fn futex_wake(word: *const u32) {
-    call(FUTEX, word as usize, 129, 1, 0);
+    call(FUTEX, word as usize, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 /// Where the stack of the caller is.

@@ -2,6 +2,10 @@
 
 use crate::{Global, arena, schedule, sys};
 use racehunter_abi::{MAIN_PATH, Wait, control::MAX_THREADS};
+use racehunter_machine::ready::{Place, ReadySet, cyclic_after, earliest};
+use racehunter_machine::sync::{Round, Ticket};
+use racehunter_machine::wait::{Cancellation, EndsBy};
+use racehunter_machine::{Deadline, HeldLocks, ThreadId};
 
 /// What a thread can do.
 #[repr(u8)]
@@ -20,6 +24,42 @@ pub(crate) enum State {
     Done,
 }
 
+/// What a wait is for, beyond its object. Memory of zeroes says nothing.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Awaits {
+    #[default]
+    Nothing = 0,
+    /// On a condition variable, with this mutex.
+    Mutex(usize),
+    /// It was woken from a condition variable, and waits for the mutex alone.
+    MutexAlone,
+    /// On a futex, with these bits.
+    Bits(u32),
+    /// For the end of a round of a barrier.
+    Round(Round),
+    /// The round has ended. Other threads of the round may destroy and free the barrier before this thread continues.
+    RoundEnded,
+    /// For one of these signals: bit `number - 1`.
+    Signals(u64),
+    /// For files.
+    Files(crate::io::WatchAddress),
+    /// Outside, since this event.
+    Since(u64),
+}
+
+impl Awaits {
+    /// The signals that it waits for.
+    pub(crate) const fn signals(self) -> u64 {
+        if let Self::Signals(signals) = self { signals } else { 0 }
+    }
+
+    /// The bits of a futex that it waits for.
+    pub(crate) const fn bits(self) -> u32 {
+        if let Self::Bits(bits) = self { bits } else { 0 }
+    }
+}
+
 /// One frame of the shadow call stack; written by instrumented code, so the layout is part of the hook interface.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -29,9 +69,6 @@ pub(crate) struct Frame {
     /// Where that return address is on the real stack. A frame whose slot no longer holds it was left by `longjmp`.
     pub slot: *const usize,
 }
-
-/// Locks of one thread that a report can name.
-pub(crate) const MAX_HELD: usize = 24;
 
 /// A thread. The first fields and `kernel` are used by assembly in [`crate::fiber`] and [`crate::kernel`].
 #[repr(C)]
@@ -50,18 +87,14 @@ pub(crate) struct Thread {
     pub state: State,
     pub pending: Wait,
     pub timed_out: bool,
-    /// What else can end the current wait: bits of `schedule::BY_`.
-    pub ends_by: u8,
+    /// What else can end the current wait.
+    pub ends_by: EndsBy,
     /// A signal handler ran during the current wait, which it ends.
     pub interrupted: bool,
     /// The current wait ends for no reason.
     pub for_nothing: bool,
-    /// `pthread_cancel` was called for it.
-    pub cancel_requested: bool,
-    /// `pthread_setcancelstate` has disabled cancellation.
-    pub cancel_disabled: bool,
-    /// `pthread_setcanceltype` has made cancellation asynchronous.
-    pub cancel_asynchronous: bool,
+    /// Whether it is to be cancelled.
+    pub cancellation: Cancellation,
     /// Not a thread of the program, but of a timer.
     pub internal: bool,
     /// A waiter on a condition variable or futex that was chosen by a signal or wake.
@@ -76,7 +109,7 @@ pub(crate) struct Thread {
     /// Not zero while its synchronisation is not to count for the detector.
     pub ignores_order: u32,
     /// Its place in the list of ready threads.
-    pub ready_at: u32,
+    pub ready_at: Place,
     pub parent: u32,
     /// Its identity in any schedule ([`racehunter_abi::path_of`]), and how many threads it has made.
     pub path: u64,
@@ -87,9 +120,9 @@ pub(crate) struct Thread {
     pub interruption: crate::watchdog::Interruption,
     /// Object of `pending`.
     pub object: usize,
-    /// Second object: the mutex of a condition variable, the bit set of a futex, the phase of a barrier.
-    pub second: usize,
-    pub deadline: u64,
+    /// What else there is to say about the current wait.
+    pub awaits: Awaits,
+    pub deadline: Deadline,
     /// Nanoseconds of processor time, see [`crate::time`].
     pub used: u64,
     /// Signals that were sent to it and are not delivered yet, and those that it blocks: bit `number - 1`.
@@ -100,7 +133,7 @@ pub(crate) struct Thread {
     /// What `sigaltstack` said: address and size.
     pub alternate_stack: [usize; 2],
     /// Order of arrival in a queue of waiters.
-    pub ticket: u64,
+    pub ticket: Ticket,
     /// The `pthread_t` of the program.
     pub handle: usize,
     /// Where the thread stands: return address of the hook or library call it is in.
@@ -122,8 +155,8 @@ pub(crate) struct Thread {
     pub acquire_fence: *mut u32,
     pub clock_entries: u32,
     pub destructor_round: u32,
-    pub held_count: u32,
-    pub held: [usize; MAX_HELD],
+    /// The locks that it holds.
+    pub held: HeldLocks,
 
     pub fiber: crate::fiber::Parked,
     pub kernel: crate::kernel::Beneath,
@@ -135,8 +168,6 @@ pub(crate) struct Thread {
     pub ended_to: usize,
     /// Bytes of its stack, with what the C library keeps there; 0 for `main`.
     pub stack_size: usize,
-    /// Where the locks in `held` were taken.
-    pub held_at: [usize; MAX_HELD],
     /// Whether it iterates in a loop that waits for something.
     pub spin: schedule::spin::Spin,
     /// Its last wait on a condition variable, where those may end without a reason.
@@ -165,9 +196,8 @@ pub(crate) static LIVE: Global<u32> = Global::new(0);
 /// Those of them that are the runtime's own.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static INTERNAL: Global<u32> = Global::new(0);
-static READY: Global<[u32; MAX_THREADS]> = Global::new([0; MAX_THREADS]);
-#[unsafe(link_section = ".data.racehunter")]
-pub(crate) static READY_COUNT: Global<u32> = Global::new(0);
+/// Threads that can run.
+static READY: Global<ReadySet<MAX_THREADS>> = Global::new(ReadySet::EMPTY);
 /// Threads that can continue by a time-out.
 #[unsafe(link_section = ".data.racehunter")]
 pub(crate) static SUSPENDED: Global<u32> = Global::new(0);
@@ -185,6 +215,12 @@ const SHADOW_STACK: usize = 8 << 20;
 #[inline(always)]
 pub(crate) unsafe fn thread(number: u32) -> *mut Thread {
     (THREADS.ptr() as *mut Thread).add(number as usize)
+}
+
+/// The running thread, by its number.
+#[inline(always)]
+pub(crate) fn me() -> ThreadId {
+    ThreadId(CURRENT.get())
 }
 
 #[inline(always)]
@@ -210,12 +246,10 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).pending = Wait::Nothing;
     (*t).timed_out = false;
     (*t).signalled = false;
-    (*t).ends_by = 0;
+    (*t).ends_by = EndsBy::NOTHING;
     (*t).interrupted = false;
     (*t).for_nothing = false;
-    (*t).cancel_requested = false;
-    (*t).cancel_disabled = false;
-    (*t).cancel_asynchronous = false;
+    (*t).cancellation = Cancellation::NEW;
     (*t).internal = false;
     (*t).signals = 0;
     (*t).used = 0;
@@ -230,7 +264,7 @@ pub(crate) unsafe fn prepare(number: u32) -> *mut Thread {
     (*t).ignores = 0;
     (*t).in_whole = false;
     (*t).ignores_order = 0;
-    (*t).held_count = 0;
+    (*t).held.clear();
     (*t).path = MAIN_PATH;
     (*t).children = 0;
     (*t).code = 0;
@@ -265,20 +299,15 @@ pub(crate) unsafe fn make_ready(t: *mut Thread) {
     debug_assert!((*t).state != State::Ready);
     count_suspended((*t).state, State::Ready);
     (*t).state = State::Ready;
-    let count = READY_COUNT.get();
-    (*t).ready_at = count;
-    (*READY.ptr())[count as usize] = (*t).number;
-    READY_COUNT.set(count + 1);
+    (*t).ready_at = (*READY.ptr()).add(ThreadId((*t).number));
     schedule::open();
 }
 
 pub(crate) unsafe fn make_unready(t: *mut Thread, state: State) {
     if (*t).state == State::Ready {
-        let last = READY_COUNT.get() - 1;
-        let moved = (*READY.ptr())[last as usize];
-        (*READY.ptr())[(*t).ready_at as usize] = moved;
-        (*thread(moved)).ready_at = (*t).ready_at;
-        READY_COUNT.set(last);
+        let place = (*t).ready_at;
+        let moved = (*READY.ptr()).remove(place);
+        (*thread(moved.0)).ready_at = place;
         schedule::open();
     }
     count_suspended((*t).state, state);
@@ -290,35 +319,37 @@ fn count_suspended(before: State, after: State) {
     SUSPENDED.set(SUSPENDED.get() + one(after) - one(before));
 }
 
+/// How many threads can run.
+#[inline]
+pub(crate) fn ready_count() -> u32 {
+    // SAFETY: a plain read of a global, see the crate documentation.
+    unsafe { (*READY.ptr()).count() }
+}
+
 /// The `n`-th ready thread in no particular, but deterministic order.
 pub(crate) unsafe fn ready_thread(n: u32) -> u32 {
-    (*READY.ptr())[n as usize]
+    (*READY.ptr()).get(Place(n)).0
 }
 
 /// The ready thread after the given one in cyclic order of creation.
 pub(crate) unsafe fn next_ready(after: u32) -> Option<u32> {
-    if READY_COUNT.get() == 0 {
+    if ready_count() == 0 {
         return None;
     }
-    let count = COUNT.get();
-    (1..=count).map(|step| (after + step) % count).find(|&n| (*thread(n)).state == State::Ready)
+    let is_ready = |thread: &ThreadId| (*self::thread(thread.0)).state == State::Ready;
+    cyclic_after(ThreadId(after), COUNT.get()).find(is_ready).map(|thread| thread.0)
 }
 
 /// The suspended thread with the earliest deadline. Those without one, see [`crate::watchdog`], are not included.
 pub(crate) unsafe fn next_suspended() -> Option<u32> {
-    let mut best: Option<u32> = None;
-    for n in 0..COUNT.get() {
-        let waits_for_time = (*thread(n)).state == State::Suspended && (*thread(n)).pending != Wait::Outside;
-        if waits_for_time && best.is_none_or(|b| (*thread(n)).deadline < (*thread(b)).deadline) {
-            best = Some(n);
-        }
-    }
-    best
+    let waits_for_time = |n: &u32| (*thread(*n)).state == State::Suspended && (*thread(*n)).pending != Wait::Outside;
+    let waiting = (0..COUNT.get()).filter(waits_for_time).map(|n| (ThreadId(n), (*thread(n)).deadline));
+    earliest(waiting).map(|thread| thread.0)
 }
 
-pub(crate) fn next_ticket() -> u64 {
+pub(crate) fn next_ticket() -> Ticket {
     TICKET.set(TICKET.get() + 1);
-    TICKET.get()
+    Ticket(TICKET.get())
 }
 
 /// Forgets all threads but `main`, for the next iteration of an in-process loop.
@@ -329,13 +360,13 @@ pub(crate) unsafe fn reset() {
     COUNT.set(1);
     LIVE.set(1);
     INTERNAL.set(0);
-    READY_COUNT.set(0);
+    (*READY.ptr()).clear();
     SUSPENDED.set(0);
     TICKET.set(0);
     let main = thread(0);
     (*main).state = State::Free;
     (*main).pending = Wait::Nothing;
-    (*main).held_count = 0;
+    (*main).held.clear();
     (*main).children = 0;
     (*main).signals = 0;
     (*main).spin = schedule::spin::Spin::NEW;
@@ -357,34 +388,22 @@ pub(crate) unsafe fn any_by_handle(handle: usize) -> Option<*mut Thread> {
     (0..COUNT.get()).rev().map(|n| thread(n)).find(|&t| (*t).handle == handle && (*t).state != State::Free)
 }
 
+/// The thread has taken a lock, where it stands.
+#[inline]
 pub(crate) unsafe fn hold(t: *mut Thread, lock: usize) {
-    let count = (*t).held_count as usize;
-    if count < MAX_HELD {
-        (*t).held[count] = lock;
-        (*t).held_at[count] = (*t).code;
-    }
-    (*t).held_count += 1;
+    let code = (*t).code;
+    (*t).held.add(lock, code);
 }
 
+/// The thread has given up a lock.
+#[inline]
 pub(crate) unsafe fn unhold(t: *mut Thread, lock: usize) {
-    let known = ((*t).held_count as usize).min(MAX_HELD);
-    for i in (0..known).rev() {
-        if (*t).held[i] == lock {
-            for k in i..known - 1 {
-                (*t).held[k] = (*t).held[k + 1];
-                (*t).held_at[k] = (*t).held_at[k + 1];
-            }
-            break;
-        }
-    }
-    (*t).held_count = (*t).held_count.saturating_sub(1);
+    (*t).held.remove(lock);
 }
 
-/// Whether the thread holds the lock; `None` if it holds more locks than are recorded.
+/// Whether the thread holds the lock; `None` if that cannot be said.
 pub(crate) unsafe fn holds(t: *const Thread, lock: usize) -> Option<bool> {
-    let count = (*t).held_count as usize;
-    let known = (0..count.min(MAX_HELD)).any(|i| (*t).held[i] == lock);
-    (known || count <= MAX_HELD).then_some(known)
+    (*t).held.holds(lock)
 }
 
 /// A zeroed vector clock that lives as long as the execution.

@@ -7,13 +7,7 @@
 use crate::{Global, arena, log, schedule, server, start, sys, thread};
 use racehunter_abi::control::{MOST_TRACKED, Tracked};
 use racehunter_abi::{Kind, Record};
-
-/// A block that one of the tracked calls has allocated.
-#[derive(Clone, Copy)]
-struct Block {
-    start: usize,
-    size: usize,
-}
+use racehunter_machine::memory::{self, Block, extended};
 
 struct Tracking {
     variables: [Tracked; MOST_TRACKED],
@@ -65,10 +59,9 @@ static LEFT_BEFORE: Global<u64> = Global::new(0);
 
 /// Also checks accesses to this memory.
 fn look_at(start: usize, end: usize) {
-    let (from, bytes) = (__rh_look_from.get(), __rh_look_bytes.get());
-    let (first, last) = if bytes == 0 { (start, end) } else { (from.min(start), (from + bytes).max(end)) };
-    __rh_look_from.set(first);
-    __rh_look_bytes.set(last - first);
+    let whole = extended(Block { start: __rh_look_from.get(), size: __rh_look_bytes.get() }, start, end);
+    __rh_look_from.set(whole.start);
+    __rh_look_bytes.set(whole.size);
 }
 
 /// Takes the variables of the plan.
@@ -159,8 +152,7 @@ pub(crate) unsafe fn has(object: usize) -> bool {
     }
     let tracking = TRACKING.ptr();
     let fixed = (*tracking).variables.iter().any(|variable| variable.object == object as u64 && object != 0);
-    let after = blocks().partition_point(|block| block.start <= object);
-    fixed || after > 0 && object - blocks()[after - 1].start < blocks()[after - 1].size
+    fixed || memory::contains(blocks(), object)
 }
 
 unsafe fn blocks() -> &'static [Block] {
@@ -198,7 +190,7 @@ unsafe fn add_block(start: usize, size: usize) {
         }
         ((*tracking).blocks, (*tracking).room) = (larger, room);
     }
-    let position = blocks().partition_point(|block| block.start < start);
+    let position = memory::position(blocks(), start);
     let place = (*tracking).blocks.add(position);
     core::ptr::copy(place, place.add(1), (*tracking).count - position);
     *place = Block { start, size };
@@ -221,7 +213,7 @@ pub(crate) unsafe fn ends(start: usize, room: usize) {
         }
         return;
     }
-    if let Ok(position) = blocks().binary_search_by_key(&start, |block| block.start) {
+    if let Some(position) = memory::find(blocks(), start) {
         (*tracking).count -= 1;
         let place = (*tracking).blocks.add(position);
         core::ptr::copy(place.add(1), place, (*tracking).count - position);

@@ -6,6 +6,7 @@
 use crate::{Global, log, schedule, sys};
 use racehunter_abi::control::{FLAG_VALUES, VALUE_AFTER, VALUE_BEFORE, VALUE_BYTES};
 use racehunter_abi::{Kind, Record};
+use racehunter_machine::memory::pieces;
 
 /// A write whose result has to be read.
 #[derive(Clone, Copy)]
@@ -37,7 +38,7 @@ pub(crate) unsafe fn note(access: &Record) {
     let size = access.extra.min(VALUE_BYTES) as usize;
     let first = log::next();
     let mut noted = 0;
-    for (at, len) in parts(size) {
+    for (at, len) in pieces(size) {
         let Some(before) = peek(address + at, len) else { break };
         let record = log::next();
         log::put(Record {
@@ -61,11 +62,6 @@ pub(crate) unsafe fn note(access: &Record) {
     }
 }
 
-/// The pieces of this size that are logged separately: where each begins, and how long it is.
-fn parts(size: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..size).step_by(8).map(move |at| (at, (size - at).min(8)))
-}
-
 /// Reads what the last write has left. The program must have continued since its hook.
 #[inline]
 pub(crate) unsafe fn settle() {
@@ -87,7 +83,7 @@ pub(crate) unsafe fn settle_before(index: u64) {
 unsafe fn pay() {
     let Owed { record, address, size, .. } = OWED.get();
     OWED.set(NOTHING);
-    for (nth, (at, len)) in parts(size).enumerate() {
+    for (nth, (at, len)) in pieces(size).enumerate() {
         if let Some(after) = peek(address + at, len) {
             let record = record.add(nth);
             (*record).extra = after;

@@ -16,9 +16,10 @@
 //! (`pthread_create`).
 
 use crate::schedule::{self, decide_and_switch, now};
-use crate::thread::{COUNT, CURRENT, READY_COUNT, State, Thread, current, make_unready, next_ticket, thread};
-use crate::{Global, fiber, hold, kernel, log, outcome, sys, time};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, make_unready, next_ticket, ready_count, thread};
+use crate::{Global, fiber, hold, kernel, log, outcome, sys};
 use racehunter_abi::{Cause, Escape, Kind, Wait};
+use racehunter_machine::Deadline;
 
 /// Milliseconds between two looks.
 const TICK: u64 = 50;
@@ -121,7 +122,7 @@ pub(crate) unsafe fn overdue(n: u64) -> Option<u32> {
     if (*WATCH.ptr()).outside == 0 {
         return None;
     }
-    left().filter(|&number| n >= (*thread(number)).second as u64 + PATIENCE)
+    left().filter(|&number| matches!((*thread(number)).awaits, Awaits::Since(left) if n >= left + PATIENCE))
 }
 
 /// The thread that was left first among those that have not continued since.
@@ -373,7 +374,7 @@ unsafe fn cpu_time() -> u64 {
 }
 
 unsafe fn others_can_go_on() -> bool {
-    READY_COUNT.get() > 1 || (0..COUNT.get()).any(|number| (*thread(number)).state == State::Suspended)
+    ready_count() > 1 || (0..COUNT.get()).any(|number| (*thread(number)).state == State::Suspended)
 }
 
 /// Logs what happened where, each once.
@@ -397,9 +398,9 @@ unsafe fn give_way() {
     (*t).code = 0;
     (*t).pending = Wait::Outside;
     (*t).object = 0;
-    (*t).second = now() as usize;
+    (*t).awaits = Awaits::Since(now());
     (*t).ticket = next_ticket();
-    (*t).deadline = time::NEVER;
+    (*t).deadline = Deadline::NEVER;
     make_unready(t, State::Suspended);
     schedule::log_state(t, Kind::Suspended, now() + 1);
     decide_and_switch(now() + 1, false, Cause::Watchdog);

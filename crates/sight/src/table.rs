@@ -115,7 +115,7 @@ const THREADS: &str = "
 /// Signals, and jumps out of their handlers. Signal sets and jump buffers are memory.
 const SIGNALS: &str = "
     __libc_current_sigrtmin __libc_current_sigrtmax sigprocmask:12 pthread_sigmask:12 sigpending:0
-    sigset sighold sigrelse sigignore sigblock sigsetmask siggetmask sigpause __sigpause __xpg_sigpause gsignal ssignal
+    sighold sigrelse sigblock sigsetmask siggetmask sigpause __sigpause __xpg_sigpause gsignal
     sigsuspend:0 pause sigwait:01 sigwaitinfo:01 sigtimedwait:012 kill killpg raise pthread_kill tgkill sigqueue
     pthread_sigqueue sigaltstack:01 abort sigemptyset:0 sigfillset:0 sigaddset:0 sigdelset:0 sigismember:0
     setjmp:0 _setjmp:0 sigsetjmp:0 __sigsetjmp:0 longjmp:0 _longjmp:0 siglongjmp:0 __longjmp_chk:0
@@ -262,7 +262,7 @@ const KERNEL: &str = "
     chroot prctl setuid setgid seteuid setegid
     ioctl sethostname setsid setpgid tcgetattr tcsetattr shmget shmctl shmdt semget semctl
     msgget msgctl mq_open mq_close mq_unlink sysinfo klogctl personality ptrace quotactl mount umount
-    sched_rr_get_interval inotify_init inotify_add_watch fanotify_init userfaultfd";
+    statvfs:01 statfs:01 fstatfs:1 fstatvfs:1 sched_rr_get_interval inotify_init inotify_add_watch fanotify_init userfaultfd";
 
 /// Process state that the kernel keeps, and the names of all files: all of it is one object, which has a model.
 const PROCESS_STATE: &str = "
@@ -275,7 +275,7 @@ const DESCRIPTOR_CHANGES: &str = "fcntl:2 setsockopt:3 close connect:1 bind:1 li
 
 /// Other state of the process: actions of signals, names of semaphores, rights to memory.
 const SETTINGS: &str = "
-    signal bsd_signal sysv_signal __sysv_signal sigaction:12 siginterrupt
+    signal bsd_signal ssignal sigset sigignore sysv_signal __sysv_signal sigaction:12 siginterrupt
     sem_open:0 sem_unlink:0 pthread_setconcurrency pthread_getconcurrency munmap mremap mprotect msync mincore:2";
 
 /// What a program prints.
@@ -293,7 +293,7 @@ const RANDOM: &str = "
 const LOOKS: &str = "
     stat:01:0 lstat:01:0 fstat:1:0 fstatat:12:1 statx:14:1 __xstat:12:1 __lxstat:12:1 __fxstat:2:1 access:0:0 faccessat:1:1
     euidaccess:0:0 readlink:01:0 readlinkat:12:1 realpath:01:0 canonicalize_file_name:0:0
-    statvfs:01:0 statfs:01:0 fstatfs:1:0 opendir:0:0 fdopendir scandir:01:0 pread:1:0 preadv:1:0 pathconf:0:0";
+    opendir:0:0 fdopendir scandir:01:0 pread:1:0 preadv:1:0 pathconf:0:0";
 
 /// Change files, and have results that do not depend on what was there. Here a pointer is a stream.
 const CHANGES: &str = "

@@ -1,70 +1,44 @@
-//! What formats make functions read and write: `printf`, `scanf` and similar functions.
+//! `printf`, `scanf` and similar functions, by the rules of [`racehunter_machine::format`].
 
 use super::{Call, strlen, strnlen, wide_len};
 use crate::log;
+use core::ffi::CStr;
 use racehunter_abi::{Escape, UNMODELLED_FORMAT, UNMODELLED_FUNCTION};
+use racehunter_machine::format::{self, Print, Scan, Scanned, VaList};
 
 /// The arguments behind a format.
 enum Arguments<'a> {
     /// Those of the call, from a position on.
     Listed(&'a Call, u8),
     /// A `va_list`.
-    Passed { general: u32, float: u32, overflow: usize, registers: usize },
+    Passed(VaList),
 }
 
-impl<'a> Arguments<'a> {
+impl Arguments<'_> {
     unsafe fn passed(list: usize) -> Self {
         let word = |at: usize| *((list + at) as *const u32);
         let pointer = |at: usize| *((list + at) as *const usize);
-        Self::Passed { general: word(0), float: word(4), overflow: pointer(8), registers: pointer(16) }
+        Self::Passed(VaList { general: word(0), float: word(4), overflow: pointer(8), registers: pointer(16) })
     }
+}
 
-    /// The next one, if it is a number or a pointer.
-    unsafe fn next(&mut self) -> usize {
+impl format::Arguments for Arguments<'_> {
+    fn next(&mut self) -> usize {
         match self {
             Self::Listed(call, at) => {
                 *at += 1;
-                call.argument(*at - 1)
+                // SAFETY: the plugin passes the arguments of the call with their number.
+                unsafe { call.argument(*at - 1) }
             }
-            Self::Passed { general, registers, .. } if *general < 48 => {
-                *general += 8;
-                *((*registers + *general as usize - 8) as *const usize)
-            }
-            Self::Passed { overflow, .. } => {
-                *overflow += 8;
-                *((*overflow - 8) as *const usize)
-            }
+            // SAFETY: the program passes as many arguments as the format says, or the call itself would read too far.
+            Self::Passed(list) => unsafe { *(list.next_address() as *const usize) },
         }
     }
 
-    /// Passes over a number with a fraction.
     fn skip_float(&mut self, is_long: bool) {
         match self {
             Self::Listed(_, at) => *at += 1,
-            Self::Passed { overflow, .. } if is_long => *overflow = overflow.next_multiple_of(16) + 16,
-            Self::Passed { float, .. } if *float < 176 => *float += 16,
-            Self::Passed { overflow, .. } => *overflow += 8,
-        }
-    }
-}
-
-/// How long a number is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Size {
-    Plain,
-    Char,
-    Short,
-    Long,
-    LongDouble,
-}
-
-impl Size {
-    const fn bytes(self) -> usize {
-        match self {
-            Self::Char => 1,
-            Self::Short => 2,
-            Self::Plain => 4,
-            Self::Long | Self::LongDouble => 8,
+            Self::Passed(list) => list.skip_float(is_long),
         }
     }
 }
@@ -84,11 +58,12 @@ impl Call {
         };
         if name.ends_with("printf") {
             if !self.has_returned {
-                self.reads(text, strlen(text as *const u8) + 1);
-                self.prints(text as *const u8, arguments);
+                let format = CStr::from_ptr(text as *const _).to_bytes();
+                self.reads(text, format.len() + 1);
+                self.prints(format, arguments);
             }
         } else {
-            self.scans(text as *const u8, arguments);
+            self.scans(CStr::from_ptr(text as *const _).to_bytes(), arguments);
         }
         true
     }
@@ -98,130 +73,23 @@ impl Call {
         log::escape(Escape::Unmodelled, self.code, (UNMODELLED_FUNCTION + UNMODELLED_FORMAT) as usize, 0);
     }
 
-    unsafe fn prints(&self, mut format: *const u8, mut arguments: Arguments<'_>) {
-        while *format != 0 {
-            format = format.add(1);
-            if *format.sub(1) != b'%' {
-                continue;
-            }
-            let (mut size, mut precision, mut in_precision) = (Size::Plain, None, false);
-            loop {
-                let byte = *format;
-                if byte == 0 {
-                    return;
-                }
-                format = format.add(1);
-                match byte {
-                    b'*' => {
-                        let number = arguments.next() as i32;
-                        if in_precision {
-                            precision = usize::try_from(number).ok();
-                        }
-                    }
-                    b'.' => (in_precision, precision) = (true, Some(0)),
-                    b'0'..=b'9' if in_precision => {
-                        precision = precision.map(|most: usize| most * 10 + usize::from(byte - b'0'));
-                    }
-                    b'0'..=b'9' | b'-' | b'+' | b' ' | b'#' | b'\'' | b'I' => {}
-                    b'$' => return self.is_not_followed(),
-                    b'h' => size = if size == Size::Short { Size::Char } else { Size::Short },
-                    b'l' | b'j' | b'z' | b't' | b'q' => size = Size::Long,
-                    b'L' => size = Size::LongDouble,
-                    b'%' | b'm' => break,
-                    b's' | b'S' => {
-                        let text = arguments.next();
-                        if text != 0 {
-                            let is_wide = byte == b'S' || size == Size::Long;
-                            self.reads(text, printed_len(text, precision, is_wide));
-                        }
-                        break;
-                    }
-                    b'n' => {
-                        self.writes(arguments.next(), size.bytes());
-                        break;
-                    }
-                    b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
-                        arguments.skip_float(size == Size::LongDouble);
-                        break;
-                    }
-                    _ => {
-                        arguments.next();
-                        break;
-                    }
-                }
-            }
-        }
+    unsafe fn prints(&self, text: &[u8], mut arguments: Arguments<'_>) {
+        format::print(text, &mut arguments, |effect| match effect {
+            Print::Text { at, precision, is_wide } => self.reads(at, printed_len(at, precision, is_wide)),
+            Print::Count { at, size } => self.writes(at, size),
+            Print::Unknown => self.is_not_followed(),
+        });
     }
 
-    /// Before the call each place is a point; afterwards as many were written as the result says.
-    unsafe fn scans(&self, mut format: *const u8, mut arguments: Arguments<'_>) {
-        let (mut assigned, mut must_match) = (0, false);
-        while *format != 0 {
-            format = format.add(1);
-            if *format.sub(1) != b'%' {
-                must_match |= !(*format.sub(1)).is_ascii_whitespace();
-                continue;
-            }
-            let (mut size, mut width, mut is_dropped, mut is_allocated) = (Size::Plain, None, false, false);
-            let conversion = loop {
-                let byte = *format;
-                if byte == 0 {
-                    return;
-                }
-                format = format.add(1);
-                match byte {
-                    b'*' => is_dropped = true,
-                    b'm' => is_allocated = true,
-                    b'0'..=b'9' => width = Some(width.unwrap_or(0) * 10 + usize::from(byte - b'0')),
-                    b'$' => return self.is_not_followed(),
-                    b'h' => size = if size == Size::Short { Size::Char } else { Size::Short },
-                    b'l' | b'j' | b'z' | b't' | b'q' => size = Size::Long,
-                    b'L' => size = Size::LongDouble,
-                    b'\'' | b'I' => {}
-                    byte => break byte,
-                }
-            };
-            if conversion == b'[' {
-                format = behind_set(format);
-            }
-            if conversion == b'%' || is_dropped {
-                continue;
-            }
-            let place = arguments.next();
-            if place == 0 {
-                continue;
-            }
-            if !self.has_returned {
-                self.approach(place, true);
-                continue;
-            }
-            if conversion == b'n' {
-                // Certainly reached when something behind it was assigned, or nothing could keep it from that.
-                if self.result > assigned || self.result == assigned && !must_match {
-                    self.writes(place, size.bytes());
-                } else if self.result == assigned {
-                    self.is_not_followed();
-                }
-                continue;
-            }
-            must_match = false;
-            assigned += 1;
-            if assigned > self.result {
-                return;
-            }
-            let is_wide = size == Size::Long || matches!(conversion, b'S' | b'C');
-            let unit = if is_wide { 4 } else { 1 };
-            let len = match conversion {
-                _ if is_allocated => 8,
-                b's' | b'S' | b'[' if is_wide => (wide_len(place, usize::MAX) + 1) * 4,
-                b's' | b'[' => strlen(place as *const u8) + 1,
-                b'c' | b'C' => width.unwrap_or(1) * unit,
-                b'p' => 8,
-                b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' if size == Size::LongDouble => 10,
-                _ => size.bytes(),
-            };
-            self.writes(place, len);
-        }
+    unsafe fn scans(&self, text: &[u8], mut arguments: Arguments<'_>) {
+        let result = self.has_returned.then_some(self.result);
+        format::scan(text, result, &mut arguments, |effect| match effect {
+            Scan::Approach(at) => self.approach(at, true),
+            Scan::Write(at, Scanned::Bytes(size)) => self.writes(at, size),
+            Scan::Write(at, Scanned::Text) => self.writes(at, strlen(at as *const u8) + 1),
+            Scan::Write(at, Scanned::WideText) => self.writes(at, (wide_len(at, usize::MAX) + 1) * 4),
+            Scan::Unknown => self.is_not_followed(),
+        });
     }
 }
 
@@ -234,19 +102,4 @@ unsafe fn printed_len(text: usize, precision: Option<usize>, is_wide: bool) -> u
         None if is_wide => (wide_len(text, usize::MAX) + 1) * 4,
         None => strlen(text as *const u8) + 1,
     }
-}
-
-/// What follows the set of a `%[`.
-unsafe fn behind_set(mut format: *const u8) -> *const u8 {
-    if *format == b'^' {
-        format = format.add(1);
-    }
-    // A bracket that comes first is one of the set.
-    if *format == b']' {
-        format = format.add(1);
-    }
-    while *format != 0 && *format != b']' {
-        format = format.add(1);
-    }
-    if *format == 0 { format } else { format.add(1) }
 }

@@ -10,6 +10,7 @@ mod hidden;
 mod routines;
 
 use crate::atomics::atomic_update;
+use crate::schedule::spin;
 use crate::signals::cancel;
 use crate::{free, hooks, io, log, schedule};
 use core::ffi::{CStr, c_char};
@@ -95,6 +96,10 @@ impl Call {
             // Whether the function reaches a cancellation point depends on what is in its buffer.
             let what = UNMODELLED_FUNCTION + UNMODELLED_CANCELLATION;
             log::escape(Escape::Unmodelled, self.code, what as usize, 0);
+        }
+        if matches!(touch.place, Place::Hidden(_)) && touch.direction != Direction::Read {
+            // A loop around such a call is not in the same state again.
+            spin::moves_on();
         }
         let len = self.length(touch.length, address);
         match touch.direction {

@@ -33,7 +33,16 @@ unsafe extern "C" {
 }
 
 // Room for the far jumps, close enough to everything that has a near one.
-global_asm!(".text", ".balign 16", ".globl rh_detours", ".hidden rh_detours", "rh_detours:", ".skip 16 * 1024");
+global_asm!(
+    ".text",
+    ".balign {far}",
+    ".globl rh_detours",
+    ".hidden rh_detours",
+    "rh_detours:",
+    ".skip {far} * {most}",
+    far = const FAR,
+    most = const MOST,
+);
 
 /// An entry of the symbol table.
 #[repr(C)]

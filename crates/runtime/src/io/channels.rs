@@ -10,6 +10,7 @@ use crate::thread::COUNT;
 use crate::world::files;
 use crate::{Global, sys};
 use racehunter_abi::FileKind;
+pub(crate) use racehunter_machine::file::key;
 
 /// In place of a channel: every channel.
 pub(crate) const ALL: usize = usize::MAX;
@@ -86,12 +87,6 @@ unsafe fn entry(fd: i32) -> *mut Entry {
 
 unsafe fn at(channel: usize) -> *mut Channel {
     (TABLE.ptr() as *mut Channel).add(if channel < CHANNELS { channel } else { OVERFLOW })
-}
-
-/// One word for what makes a channel what it is.
-pub(crate) fn key(words: &[u64]) -> u64 {
-    let mix = |sum: u64, word: &u64| (sum ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29);
-    words.iter().fold(0xA076_1D64_78BD_642F, mix) | 1
 }
 
 /// The channel with this key, if there is one.

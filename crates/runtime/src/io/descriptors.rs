@@ -137,11 +137,11 @@ unsafe extern "C" fn open_at(directory: i32, path: usize, flags: i32, mode: u32,
         changes::announce(directory, path);
     }
     let call = |flags: i32| sys::call(OPENAT, directory as isize as usize, path, flags as usize, mode as usize);
-    let one_way = matches!(flags & ACCESS, 0 | WRITE_ONLY);
-    let fd = if one_way && flags & NONBLOCK == 0 && is_fifo(directory, path) {
-        open_fifo(flags & ACCESS == WRITE_ONLY, code, || call(flags | NONBLOCK))
-    } else {
-        call(flags)
+    let waits = matches!(flags & ACCESS, 0 | WRITE_ONLY) && flags & NONBLOCK == 0;
+    let fd = match is_fifo(directory, path) {
+        true if waits => open_fifo(flags & ACCESS == WRITE_ONLY, code, || call(flags | NONBLOCK)),
+        true => open_fifo_at_once(code, || call(flags)),
+        false => call(flags),
     };
     if fd >= 0 {
         channels::forget(fd as i32);
@@ -153,6 +153,15 @@ unsafe fn is_fifo(directory: i32, path: usize) -> bool {
     let mut stat = [0_u64; 18];
     sys::call(NEWFSTATAT, directory as isize as usize, path, stat.as_mut_ptr() as usize, 0) >= 0
         && stat[3] as u32 & 0o170_000 == 0o010_000
+}
+
+/// Whether a FIFO can be opened without waiting depends on what others have opened.
+unsafe fn open_fifo_at_once(code: usize, call: impl FnOnce() -> isize) -> isize {
+    let n = point(code);
+    let fd = call();
+    log_event(n, File { descriptor: -1, kind: FileKind::Pipe, operation: FileOperation::Open }, channels::ALL, fd >= 0);
+    changed(channels::ALL);
+    fd
 }
 
 /// Opening one end of a FIFO waits for a process at the other. `call` opens it without waiting.

@@ -10,6 +10,7 @@ use super::{EAGAIN, Probe, Request, Watch, changed, finish};
 use crate::schedule::point;
 use crate::signals::cancel;
 use crate::sync::{interpose, interpose_cancellable, real};
+use crate::world::view;
 use crate::{Global, sys};
 use racehunter_abi::{FileKind, FileOperation};
 
@@ -102,6 +103,11 @@ unsafe fn drop_hold(fd: i32) {
     }
 }
 
+/// A lock is about to be taken. Other executions must not notice, also if they only read the file.
+unsafe fn make_private(fd: i32) {
+    view::cover_descriptor(fd);
+}
+
 /// What the lock of a file is to the scheduler.
 unsafe fn descriptor(fd: i32) -> Descriptor {
     const LOCK: u64 = 5;
@@ -157,6 +163,7 @@ unsafe extern "C" fn lock_file(fd: i32, operation: i32, code: usize) -> i32 {
     finish(match operation & !WITHOUT_WAITING {
         UNLOCK => release(descriptor(fd), code, || call(operation)),
         1 | EXCLUSIVE => {
+            make_private(fd);
             let waits = operation & WITHOUT_WAITING == 0;
             acquire(descriptor(fd), Wanted::Whole(fd, operation), waits, code, || call(operation | WITHOUT_WAITING))
         }
@@ -185,6 +192,7 @@ pub(super) unsafe fn record_lock(fd: i32, command: i32, argument: usize, code: u
             if waits && cancel::acts_at(code) {
                 return -1;
             }
+            make_private(fd);
             acquire(descriptor(fd), Wanted::Section(fd, get, argument), waits, code, call)
         }
         _ => call(),

@@ -24,13 +24,14 @@ pub(crate) mod sockets;
 pub(crate) mod streams;
 pub(crate) mod transfer;
 
-use crate::schedule::{self, BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point};
+use crate::schedule::{self, End, EndsBy, Waiting, acquire, point};
 use crate::signals::cancel;
 use crate::sync::{fail, shared};
-use crate::thread::{COUNT, CURRENT, State, Thread, current, next_suspended, thread};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_suspended, thread};
 use crate::{Global, clock, hooks, log, memory, signals, sys, tsan};
 use channels::{ALL, Descriptor};
 use racehunter_abi::{Escape, File, FileKind, FileOperation, Kind, Wait};
+use racehunter_machine::Deadline;
 
 pub(crate) const EINTR: i32 = 4;
 pub(crate) const EBADF: i32 = 9;
@@ -66,6 +67,11 @@ pub(crate) enum Probe {
     /// There is no way to find out; another attempt is worthwhile after each operation on the channel.
     Attempt,
 }
+
+/// Where the [`Watch`] of a waiting thread is: on its stack.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WatchAddress(usize);
 
 /// What a thread waits for. It is on the stack of that thread.
 pub(crate) struct Watch {
@@ -143,7 +149,10 @@ pub(crate) fn anybody_waits() -> bool {
 }
 
 unsafe fn watch_of(t: *const Thread) -> *mut Watch {
-    (*t).second as *mut Watch
+    match (*t).awaits {
+        Awaits::Files(WatchAddress(watch)) => watch as *mut Watch,
+        _ => unreachable!(),
+    }
 }
 
 unsafe fn probe(watch: *const Watch) -> bool {
@@ -169,13 +178,13 @@ pub(crate) unsafe fn until(
     wait: Wait,
     object: usize,
     watch: *mut Watch,
-    deadline: Option<u64>,
+    deadline: Option<Deadline>,
 ) -> (u64, End) {
     WAITING.set(WAITING.get() + 1);
-    (*current()).second = watch as usize;
+    (*current()).awaits = Awaits::Files(WatchAddress(watch as usize));
     // Handlers that restart other calls do not restart those that wait for several descriptors.
-    let signals = if (*watch).several { BY_ANY_SIGNAL } else { BY_SIGNAL };
-    let ends_by = if (*watch).cancels { signals | BY_CANCEL } else { signals };
+    let signals = if (*watch).several { EndsBy::ANY_SIGNAL } else { EndsBy::SIGNAL };
+    let ends_by = if (*watch).cancels { signals.or(EndsBy::CANCEL) } else { signals };
     let result = acquire(code, Waiting { wait, object, deadline, ends_by });
     WAITING.set(WAITING.get().saturating_sub(1));
     (*watch).forced = false;
@@ -189,7 +198,7 @@ pub(crate) struct Request {
     pub code: usize,
     /// Whether the program is ready to wait, and for how long.
     pub waits: bool,
-    pub deadline: Option<u64>,
+    pub deadline: Option<Deadline>,
     /// Whether the call is a cancellation point.
     pub cancels: bool,
 }

@@ -9,6 +9,7 @@ use crate::sync::{interpose, interpose_cancellable};
 use crate::thread::current;
 use crate::{Global, hooks, sys, time};
 use racehunter_abi::{File, FileKind, FileOperation, Wait};
+use racehunter_machine::{Deadline, Timespec};
 
 const POLL: usize = 7;
 const PSELECT6: usize = 270;
@@ -38,7 +39,7 @@ super::interpose_six! {
 #[derive(Clone, Copy)]
 enum Patience {
     None,
-    Until(u64),
+    Until(Deadline),
     Endless,
 }
 
@@ -237,7 +238,7 @@ unsafe extern "C" fn select_for(
     let result = select_with(count, [reads, writes, exceptions], patience, core::ptr::null(), code);
     if let Patience::Until(deadline) = patience {
         // On Linux the program finds there how much of the time was left.
-        let [seconds, nanoseconds] = time::parts(time::until(deadline));
+        let Timespec([seconds, nanoseconds]) = Timespec::from_nanoseconds(time::until(deadline));
         *timeout = [seconds, nanoseconds / 1000];
         hooks::wrote(timeout as usize, size_of::<[i64; 2]>(), code);
     }

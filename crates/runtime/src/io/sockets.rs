@@ -13,6 +13,7 @@ use crate::world::{cells, files};
 use crate::{Global, sys, time};
 use core::ffi::c_char;
 use racehunter_abi::{File, FileKind, FileOperation, Kind, Touched};
+use racehunter_machine::Deadline;
 
 const SOCKET: usize = 41;
 const CONNECT: usize = 42;
@@ -257,6 +258,7 @@ unsafe extern "C" fn make_pair(family: i32, kind: i32, protocol: i32, pair: *mut
 unsafe extern "C" fn bind_address(fd: i32, address: *const u8, len: u32, code: usize) -> i32 {
     let wanted = Address::copy(address, len);
     wanted.touch(true, code);
+    // SAFETY: the path ends with a zero, and lives as long as the call.
     wanted.with_path(|path| unsafe { files::changes(path) });
     if network::binds(fd, wanted.reach()) {
         replaced(fd);
@@ -528,7 +530,7 @@ pub(super) unsafe fn is_shut_for_input(d: &Descriptor) -> bool {
 }
 
 /// How long the socket lets its operations wait (`SO_RCVTIMEO`, `SO_SNDTIMEO`).
-pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<u64> {
+pub(super) unsafe fn deadline(d: &Descriptor, operation: FileOperation) -> Option<Deadline> {
     const SOCKET_LEVEL: usize = 1;
     const RECEIVE_TIMEOUT: usize = 20;
     const SEND_TIMEOUT: usize = 21;

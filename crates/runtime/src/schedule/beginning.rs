@@ -7,6 +7,7 @@ use racehunter_abi::control::{
     TAIL_GUIDED, TAIL_ORDER, TAIL_PCT, TAIL_PCT_VARIABLES, TAIL_POS, TAIL_RANDOM, TAIL_UNIFORM,
 };
 use racehunter_abi::{Kind, Record};
+use racehunter_machine::plan::Switches;
 use racehunter_walk::{GatedPlace, ReadConstraint, Style};
 
 /// Threads that static constructors have created exist from the first event on, in any state.
@@ -34,12 +35,13 @@ pub(super) unsafe fn take_switches() {
     let slot = server::slot();
     take_observation();
     (*plan).tail_from = (*slot).tail_from;
-    (*plan).fair_limit = (*slot).fair_limit;
+    (*plan).turn.set_length((*slot).fair_limit);
     (*plan).max_events = (*slot).max_events;
     (*plan).max_threads = (*slot).max_threads;
     (*plan).snapshot_at = (*slot).snapshot_at;
-    (*plan).next = server::switch_area().add((*slot).switches as usize);
-    (*plan).end = (*plan).next.add((*slot).switch_count as usize);
+    let first = server::switch_area().add((*slot).switches as usize);
+    // The controller writes them before it asks for the execution, and not again before its end.
+    (*plan).switches = Switches::new(core::slice::from_raw_parts(first, (*slot).switch_count as usize));
 }
 
 /// Takes what is to be logged.

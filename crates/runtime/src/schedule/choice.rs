@@ -2,7 +2,7 @@
 
 use super::{PLAN, WALK, close, flags, partner_at, spin};
 use crate::thread::{
-    CURRENT, LIVE, READY_COUNT, SUSPENDED, State, Thread, next_ready, next_suspended, ready_thread, thread,
+    CURRENT, LIVE, SUSPENDED, State, Thread, next_ready, next_suspended, ready_count, ready_thread, thread,
 };
 use crate::{hold, io, log, outcome, signals, sync, track, watchdog};
 use racehunter_abi::control::{FLAG_SPURIOUS, OUTCOME_DEADLOCK, TAIL_MIN_SWITCHES};
@@ -46,7 +46,7 @@ unsafe fn wakeups() -> impl Iterator<Item = u32> {
 }
 
 unsafe fn is_any_wakeup() -> bool {
-    chooses_wakeups() && LIVE.get() > READY_COUNT.get() && wakeups().next().is_some()
+    chooses_wakeups() && LIVE.get() > ready_count() && wakeups().next().is_some()
 }
 
 /// Whether a thread that the plan chooses waits for input that comes once it is asked for.
@@ -68,7 +68,7 @@ unsafe fn next(number: u32) -> Next {
 /// wait for them.
 pub(super) unsafe fn is_held_back_alone() -> bool {
     track::has_constraints()
-        && LIVE.get() > READY_COUNT.get()
+        && LIVE.get() > ready_count()
         && (*WALK.ptr()).holds_all_back(core::iter::once(next(CURRENT.get())))
 }
 
@@ -86,7 +86,7 @@ pub(super) unsafe fn choose(n: u64, from: u32, able: bool, cause: Cause) -> u32 
     if let Some(left) = watchdog::overdue(n) {
         return left;
     }
-    let ready = READY_COUNT.get();
+    let ready = ready_count();
     if (*plan).tail != TAIL_MIN_SWITCHES && ready > 0 && (*plan).running {
         let walk = WALK.ptr();
         match cause {

@@ -15,16 +15,17 @@ mod waiting;
 pub(crate) use beginning::observes_as_planned;
 pub(crate) use choice::chooses_wakeups;
 pub(crate) use waiting::{
-    BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, acquire_point, await_object, log_state, redirect,
-    refresh, refresh_known, review, set_deadline, stop_awaiting, wait_after, wait_until, wake,
+    End, EndsBy, Waiting, acquire, acquire_point, await_object, log_state, redirect, refresh, refresh_known, review,
+    set_deadline, stop_awaiting, wait_after, wait_until, wake,
 };
 
-use crate::thread::{CURRENT, READY_COUNT, SUSPENDED, State, current, make_ready, thread};
+use crate::thread::{CURRENT, SUSPENDED, State, current, make_ready, me, ready_count, thread};
 use crate::{Global, debug, fiber, hold, io, log, modules, outcome, server, signals, start, time, track, watchdog};
 use beginning::{announce_threads, take_switches, take_tail};
 use choice::{choose, follows_priorities, is_held_back_alone, may_wake, possible, waits_outside};
 use racehunter_abi::control::{FLAG_DEBUG, FLAG_SELECTIVE, MAX_THREADS, OUTCOME_LIMIT, Slot, TAIL_MIN_SWITCHES, TURN};
-use racehunter_abi::{Cause, Kind, Record, Switch};
+use racehunter_abi::{Cause, Kind, Record};
+use racehunter_machine::plan::{self as machine, FAR, Horizon, Standing, Switches, Turn, TurnEnd};
 use racehunter_walk::{Done, Walk};
 
 /// Events until one needs attention: a forced switch, the end of a thread's turn, or a limit.
@@ -35,7 +36,6 @@ pub(crate) static RH_BUDGET: Global<u64> = Global::new(FAR);
 #[unsafe(export_name = "RH_HORIZON")]
 #[unsafe(link_section = ".data.racehunter")]
 static HORIZON: Global<u64> = Global::new(FAR);
-const FAR: u64 = 1 << 60;
 
 /// The part of the plan that is used on the way.
 struct Plan {
@@ -43,12 +43,12 @@ struct Plan {
     flags: u32,
     tail: u32,
     observe: u32,
-    next: *const Switch,
-    end: *const Switch,
+    switches: Switches<'static>,
     tail_from: u64,
     /// Plain accesses are only counted before this event; 0 once they are points.
     log_from: u64,
-    fair_limit: u64,
+    /// The turn of the running thread.
+    turn: Turn,
     /// Events after which the execution is stopped, counted from `started_at`; 0 = never.
     max_events: u64,
     /// Events before the first thread was created; [`FAR`] until then.
@@ -62,14 +62,10 @@ struct Plan {
     decided: u64,
     /// The event after the last point, if few accesses are points: it is one, whatever it is.
     behind_point: u64,
-    turn_began: u64,
-    /// From this event on it is to be asked whether the running thread has had its turn for too long.
-    turn_ends: u64,
-    /// The running thread was watched up to there, to see whether it only waits.
-    watched: bool,
     /// The event before which the running thread had to give way.
     exhausted: u64,
-    switches: u64,
+    /// Switches that were made.
+    switched: u64,
 }
 
 #[unsafe(link_section = ".data.racehunter")]
@@ -78,11 +74,10 @@ static PLAN: Global<Plan> = Global::new(Plan {
     flags: 0,
     tail: 0,
     observe: 0,
-    next: core::ptr::null(),
-    end: core::ptr::null(),
+    switches: Switches::NONE,
     tail_from: 0,
     log_from: 0,
-    fair_limit: 0,
+    turn: Turn::ENDLESS,
     max_events: 0,
     started_at: FAR,
     max_threads: u32::MAX,
@@ -91,11 +86,8 @@ static PLAN: Global<Plan> = Global::new(Plan {
     snapshot_at: 0,
     decided: 0,
     behind_point: 0,
-    turn_began: 0,
-    turn_ends: 0,
-    watched: false,
     exhausted: 0,
-    switches: 0,
+    switched: 0,
 });
 
 /// Whether the running thread continues at the next point without a decision: it was chosen by its priority, and
@@ -126,7 +118,7 @@ pub(crate) fn now() -> u64 {
 
 pub(crate) fn switches() -> u64 {
     // SAFETY: as above.
-    unsafe { (*PLAN.ptr()).switches }
+    unsafe { (*PLAN.ptr()).switched }
 }
 
 /// Takes the plan of the current slot and starts counting.
@@ -141,8 +133,8 @@ pub(crate) unsafe fn begin() {
     (*plan).decided = 0;
     (*plan).behind_point = 0;
     (*plan).exhausted = 0;
-    begin_turn(0);
-    (*plan).switches = 0;
+    (*plan).turn.begin(0);
+    (*plan).switched = 0;
     (*plan).partner_at = 0;
     (*plan).running = true;
     open();
@@ -221,7 +213,7 @@ pub(crate) unsafe fn created(parent: u32, child: u32) {
 /// Forgets the decisions of the plan: they are about a loop that has not begun, and not about what comes before it.
 pub(crate) unsafe fn leave_open() {
     let plan = PLAN.ptr();
-    (*plan).next = (*plan).end;
+    (*plan).switches.drop_all();
     (*plan).tail_from = 0;
     (*plan).log_from = (*plan).log_from.min(1);
     (*plan).snapshot_at = 0;
@@ -233,7 +225,7 @@ pub(crate) unsafe fn end() {
     let plan = PLAN.ptr();
     (*plan).running = false;
     (*plan).flags = 0;
-    (*plan).next = (*plan).end;
+    (*plan).switches.drop_all();
     HORIZON.set(FAR);
     RH_BUDGET.set(FAR);
 }
@@ -241,8 +233,8 @@ pub(crate) unsafe fn end() {
 /// Counts for a program that runs without a controller.
 pub(crate) unsafe fn begin_without_plan() {
     let plan = PLAN.ptr();
-    (*plan).fair_limit = TURN;
-    begin_turn(0);
+    (*plan).turn.set_length(TURN);
+    (*plan).turn.begin(0);
     HORIZON.set(0);
     RH_BUDGET.set(0);
     arm();
@@ -252,40 +244,32 @@ pub(crate) unsafe fn begin_without_plan() {
 pub(crate) unsafe fn arm() {
     let plan = PLAN.ptr();
     let now = now();
-    let mut horizon = now + FAR / 2;
+    let mut horizon = Horizon::after(now);
     if (*plan).log_from != 0 {
         // The event before it is the last that is only counted.
         if now + 1 >= (*plan).log_from {
             (*plan).log_from = 0;
             server::speak();
         } else {
-            horizon = (*plan).log_from - 1;
+            horizon = horizon.due((*plan).log_from - 1);
         }
     }
-    if (*plan).next < (*plan).end {
-        horizon = horizon.min((*(*plan).next).at);
+    if let Some(at) = (*plan).switches.next_at() {
+        horizon = horizon.due(at);
     }
-    if (*plan).fair_limit != 0 {
-        horizon = horizon.min((*plan).turn_ends);
+    if let Some(end) = (*plan).turn.end() {
+        horizon = horizon.due(end);
     }
-    horizon = horizon.min(limit());
-    if (*plan).partner_at > now {
-        horizon = horizon.min((*plan).partner_at);
-    }
-    if (*plan).snapshot_at > now {
-        horizon = horizon.min((*plan).snapshot_at);
-    }
-    if (*plan).behind_point > now {
-        horizon = horizon.min((*plan).behind_point);
-    }
+    horizon = horizon.due(limit());
+    horizon = horizon.once((*plan).partner_at).once((*plan).snapshot_at).once((*plan).behind_point);
     if hold::is_active() {
-        horizon = horizon.min(hold::until());
+        horizon = horizon.due(hold::until());
     }
     spin::RH_WIPES.set(spin::wipes());
     if (*plan).flags & FLAG_DEBUG != 0 || spin::is_watching() {
-        horizon = now;
+        horizon = horizon.due(now);
     }
-    let horizon = horizon.max(now + 1);
+    let horizon = horizon.event();
     HORIZON.set(horizon);
     RH_BUDGET.set(horizon - now);
 }
@@ -401,12 +385,12 @@ pub(crate) unsafe fn attention(code: usize) -> u64 {
 /// the execution that it repeats may have held the thread that was chosen first (see [`hold`]).
 unsafe fn is_decided(n: u64) -> bool {
     let plan = PLAN.ptr();
-    if (*plan).decided != n || (*plan).next >= (*plan).end {
-        return (*plan).decided == n;
-    }
-    let next = *(*plan).next;
-    let is_here = next.from == CURRENT.get() && (next.code == 0 || next.code == log::relative((*current()).code));
-    !(next.at == n && is_here)
+    (*plan).decided == n && !(*plan).switches.speaks_of(n, || standing())
+}
+
+/// Where the running thread stands.
+unsafe fn standing() -> Standing {
+    Standing { thread: me(), code: log::relative((*current()).code) }
 }
 
 /// No decision is due, but the budget may be used up by the event that is next.
@@ -427,16 +411,10 @@ unsafe fn limits(n: u64) {
     }
 }
 
-/// The event that the execution does not reach. What the program does before it creates a thread is the same in every
-/// schedule, and may take any time; if it is logged, it gets no further than the limit.
+/// The event that the execution does not reach.
 unsafe fn limit() -> u64 {
     let plan = PLAN.ptr();
-    match ((*plan).max_events, is_starting()) {
-        (0, _) => FAR,
-        (most, false) => most.saturating_add((*plan).started_at),
-        (most, true) if server::observes() => most,
-        (_, true) => FAR,
-    }
+    machine::limit((*plan).max_events, (!is_starting()).then_some((*plan).started_at), server::observes())
 }
 
 /// Whether no thread was created yet.
@@ -459,15 +437,10 @@ pub(crate) unsafe fn starts() {
 pub(crate) unsafe fn has_decided_nothing() -> bool {
     let plan = PLAN.ptr();
     (*plan).decided == 0
-        && (*plan).switches == 0
+        && (*plan).switched == 0
         && (*plan).partner_at == 0
         && (*plan).exhausted == 0
-        && (*plan).turn_began == begin_of_turn()
-}
-
-/// Where the current turn of the only thread began: it gets one turn after another.
-unsafe fn begin_of_turn() -> u64 {
-    now() - now().checked_rem((*PLAN.ptr()).fair_limit).unwrap_or(now())
+        && (*plan).turn.began() == (*plan).turn.began_alone(now())
 }
 
 /// Whether a plan says nothing about the events so far.
@@ -482,7 +455,8 @@ pub(crate) unsafe fn goes_on() {
     take_switches();
     take_tail();
     let plan = PLAN.ptr();
-    begin_turn(begin_of_turn());
+    let began = (*plan).turn.began_alone(now());
+    (*plan).turn.begin(began);
     (*plan).running = true;
     open();
     arm();
@@ -520,13 +494,13 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
             ((*plan).partner, (*plan).partner_at) = (held, n);
         }
     }
-    let forced = (*plan).next < (*plan).end && (*(*plan).next).at <= n || partner_at(n).is_some();
+    let forced = (*plan).switches.is_due(n) || partner_at(n).is_some();
     let is_point = is_point || (*plan).behind_point == n;
     let random = is_point
         && (*plan).tail != TAIL_MIN_SWITCHES
         && n >= (*plan).tail_from
-        && (READY_COUNT.get() > 1 || is_held_back_alone());
-    let turn_over = (*plan).fair_limit != 0 && n >= (*plan).turn_ends && is_turn_over(n);
+        && (ready_count() > 1 || is_held_back_alone());
+    let turn_over = (*plan).turn.has_ended(n) && is_turn_over(n);
     if turn_over {
         (*plan).exhausted = n;
     }
@@ -535,7 +509,7 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
         if RH_BUDGET.get() == 0 {
             arm();
         }
-        if is_point && n >= (*plan).tail_from && READY_COUNT.get() == 1 && follows_priorities() {
+        if is_point && n >= (*plan).tail_from && ready_count() == 1 && follows_priorities() {
             close();
         }
         return None;
@@ -543,37 +517,22 @@ unsafe fn due(n: u64, is_point: bool) -> Option<Cause> {
     Some(if turn_over && !forced { Cause::Fair } else { Cause::Strategy })
 }
 
-/// The turn of a thread begins with event `n`.
-unsafe fn begin_turn(n: u64) {
-    let plan = PLAN.ptr();
-    (*plan).turn_began = n;
-    (*plan).turn_ends = n + (*plan).fair_limit;
-    (*plan).watched = false;
-}
-
 /// Whether the running thread, whose turn has ended before event `n`, has to give way. A thread that makes progress
 /// continues, unless the plan has a limit on events in a row.
 unsafe fn is_turn_over(n: u64) -> bool {
-    /// Turns that a thread has in a row, at most.
-    const MOST_TURNS: u64 = 32;
     let plan = PLAN.ptr();
-    let is_strict = (*plan).fair_limit < TURN || (*plan).tail != TAIL_MIN_SWITCHES;
-    let others = READY_COUNT.get() > 1 || !is_strict && SUSPENDED.get() > 0 || watchdog::overdue(n).is_some();
-    if !others {
-        begin_turn(n);
-        return false;
+    let is_strict = (*plan).turn.length() < TURN || (*plan).tail != TAIL_MIN_SWITCHES;
+    let others = ready_count() > 1 || !is_strict && SUSPENDED.get() > 0 || watchdog::overdue(n).is_some();
+    match (*plan).turn.review(n, others, is_strict) {
+        TurnEnd::Alone => false,
+        TurnEnd::Over => true,
+        TurnEnd::Watch => {
+            let until = spin::watch();
+            (*plan).turn.watch_until(until);
+            false
+        }
+        TurnEnd::IfBusy => !spin::is_busy(),
     }
-    if is_strict || n >= (*plan).turn_began + MOST_TURNS * (*plan).fair_limit {
-        return true;
-    }
-    if !(*plan).watched {
-        (*plan).watched = true;
-        (*plan).turn_ends = spin::watch();
-        return false;
-    }
-    (*plan).watched = false;
-    (*plan).turn_ends = n + (*plan).fair_limit;
-    !spin::is_busy()
 }
 
 /// Decides which thread performs event `n`, and switches to it. Returns when the calling thread continues.
@@ -587,11 +546,9 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
     }
     (*plan).decided = n;
     RH_STAYS.set((*plan).tail == TAIL_MIN_SWITCHES);
-    let (to, cause) = if (*plan).next < (*plan).end && (*(*plan).next).at <= n && (*plan).running {
-        let wanted = *(*plan).next;
-        (*plan).next = (*plan).next.add(1);
-        let code = log::relative((*current()).code);
-        let fits = wanted.at == n && wanted.from == from && (wanted.code == 0 || wanted.code == code);
+    let wanted = if (*plan).running { (*plan).switches.take_due(n) } else { None };
+    let (to, cause) = if let Some(wanted) = wanted {
+        let fits = wanted.at == n && standing().is_meant(wanted);
         if !fits || !(possible(wanted.to) || waits_outside(wanted.to)) {
             outcome::diverged(n);
         }
@@ -627,10 +584,10 @@ pub(crate) unsafe fn decide_and_switch(n: u64, able: bool, cause: Cause) {
         detail: cause as u8,
         ..Record::default()
     });
-    begin_turn(n);
+    (*plan).turn.begin(n);
     arm();
     if to != from {
-        (*plan).switches += 1;
+        (*plan).switched += 1;
         let left = now();
         fiber::switch_to(to);
         spin::others_went_on(now() - left);
@@ -646,11 +603,8 @@ pub(crate) unsafe fn yield_after() {
     // A plan without a switch at a yield repeats an execution in which no other thread was known to be ready; a plan
     // with one repeats an execution in which some thread was, even if that is not known now: it may have been chosen
     // there, and found to wait.
-    let planned = (*plan).next < (*plan).end && {
-        let next = *(*plan).next;
-        next.at == n && (next.code == 0 || next.code == log::relative((*current()).code))
-    };
-    if planned || READY_COUNT.get() > 1 && n >= (*plan).tail_from {
+    let planned = (*plan).switches.speaks_of_code(n, || log::relative((*current()).code));
+    if planned || ready_count() > 1 && n >= (*plan).tail_from {
         if (*plan).tail != TAIL_MIN_SWITCHES {
             (*WALK.ptr()).yields(CURRENT.get());
         }
@@ -667,9 +621,7 @@ unsafe fn snapshot(n: u64) {
         let plan = PLAN.ptr();
         take_switches();
         (*plan).snapshot_at = 0;
-        while (*plan).next < (*plan).end && (*(*plan).next).at < n {
-            (*plan).next = (*plan).next.add(1);
-        }
+        (*plan).switches.skip_before(n);
         take_tail();
         open();
     }

@@ -8,39 +8,22 @@ use super::{count, decide_and_switch, due, is_decided, may_wake, now, pass, pass
 use crate::thread::{CURRENT, State, Thread, current, make_ready, make_unready, thread};
 use crate::{debug, log, signals, sync, time};
 use racehunter_abi::{Cause, Kind, Record, Wait};
-
-/// A signal handler ends the wait ([`End::Interrupted`]), unless it was installed to restart.
-pub(crate) const BY_SIGNAL: u8 = 1;
-/// The wait is a cancellation point ([`End::Cancelled`]).
-pub(crate) const BY_CANCEL: u8 = 2;
-/// Like [`BY_SIGNAL`], but a handler that was installed to restart ends it too: sleeps, `poll` and similar calls,
-/// waits for signals.
-pub(crate) const BY_ANY_SIGNAL: u8 = 4 | BY_SIGNAL;
+pub(crate) use racehunter_machine::wait::{End, EndsBy};
+use racehunter_machine::{Deadline, Neighbours};
 
 /// What a thread waits for, and what else can end the wait.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     pub wait: Wait,
     pub object: usize,
-    pub deadline: Option<u64>,
-    /// Bits of `BY_`.
-    pub ends_by: u8,
-}
-
-/// How a wait ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// What was waited for is available.
-    Done,
-    TimedOut,
-    Interrupted,
-    Cancelled,
+    pub deadline: Option<Deadline>,
+    pub ends_by: EndsBy,
 }
 
 /// The running thread is about to perform an operation that is possible only while `object` allows it: waits until
 /// then, and counts the event. With a deadline it may return without: see `timed_out`. Returns the event's number.
-pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<u64>) -> u64 {
-    acquire(code, Waiting { wait, object, deadline, ends_by: 0 }).0
+pub(crate) unsafe fn acquire_point(code: usize, wait: Wait, object: usize, deadline: Option<Deadline>) -> u64 {
+    acquire(code, Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }).0
 }
 
 /// As [`acquire_point`], for operations that signals or cancellation can end. The event is counted however it ends.
@@ -86,8 +69,8 @@ pub(crate) unsafe fn acquire(code: usize, waiting: Waiting) -> (u64, End) {
 
 /// The running thread has performed an operation after which it waits; the decision that follows is for the next
 /// event. Returns when it was chosen to continue.
-pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<u64>, cause: Cause) {
-    wait_until(Waiting { wait, object, deadline, ends_by: 0 }, cause);
+pub(crate) unsafe fn wait_after(wait: Wait, object: usize, deadline: Option<Deadline>, cause: Cause) {
+    wait_until(Waiting { wait, object, deadline, ends_by: EndsBy::NOTHING }, cause);
 }
 
 /// As [`wait_after`], for waits that signals or cancellation can end.
@@ -109,22 +92,14 @@ unsafe fn begin_wait(t: *mut Thread, waiting: Waiting) {
     (*t).interrupted = false;
     (*t).for_nothing = false;
     (*t).ends_by = waiting.ends_by;
-    (*t).deadline = waiting.deadline.map_or(u64::MAX, time::not_before_now);
+    (*t).deadline = waiting.deadline.map_or(Deadline::NEVER, time::not_before_now);
     await_object(t, waiting.wait, waiting.object);
 }
 
 unsafe fn end_wait(t: *mut Thread) -> End {
-    let end = if (*t).timed_out {
-        End::TimedOut
-    } else if sync::available(t) {
-        End::Done
-    } else if signals::cancel::ends_wait(t) {
-        End::Cancelled
-    } else {
-        End::Interrupted
-    };
+    let end = End::of((*t).timed_out, || sync::available(t), || signals::cancel::ends_wait(t));
     stop_awaiting(t);
-    (*t).ends_by = 0;
+    (*t).ends_by = EndsBy::NOTHING;
     end
 }
 
@@ -153,13 +128,13 @@ pub(crate) unsafe fn redirect(t: *mut Thread, wait: Wait, object: usize) {
 
 /// Takes a thread out of the ready ones, before event `n`.
 unsafe fn suspend(t: *mut Thread, n: u64) {
-    let timed = (*t).deadline != u64::MAX;
+    let timed = !(*t).deadline.is_never();
     make_unready(t, if timed { State::Suspended } else { State::Blocked });
     log_state(t, if timed { Kind::Suspended } else { Kind::Blocked }, n);
 }
 
 /// Changes when the waiting thread of a timer continues.
-pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: u64) {
+pub(crate) unsafe fn set_deadline(t: *mut Thread, deadline: Deadline) {
     (*t).deadline = deadline;
     suspend(t, now());
 }
@@ -183,7 +158,7 @@ unsafe fn refresh_waiters(object: usize) {
     let n = now();
     // With a thousand threads that contend for one mutex, a record for each of them at each of its operations would be
     // most of the log.
-    let mut changes = Changes::default();
+    let mut changes = Neighbours::default();
     for number in 0..crate::thread::COUNT.get() {
         let t = thread(number);
         if (*t).object != object || (*t).pending == Wait::Nothing || number == CURRENT.get() {
@@ -191,54 +166,43 @@ unsafe fn refresh_waiters(object: usize) {
         }
         match (*t).state {
             State::Ready if !goes_on(t) && !signals::deliverable(t) => {
-                if (*t).deadline == u64::MAX && (*t).pending != Wait::Condition {
+                if (*t).deadline.is_never() && (*t).pending != Wait::Condition {
                     make_unready(t, State::Blocked);
-                    changes.add(number, Kind::Blocked, n);
+                    add(&mut changes, number, Kind::Blocked, n);
                 } else {
                     suspend(t, n);
                 }
             }
             State::Blocked | State::Suspended if sync::available(t) => {
                 make_ready(t);
-                changes.add(number, Kind::Woken, n);
+                add(&mut changes, number, Kind::Woken, n);
             }
             _ => {}
         }
     }
-    changes.log(n);
+    log_changes(changes, n);
 }
 
-/// Threads whose state has changed, of 64 neighbours.
-#[derive(Default)]
-struct Changes {
-    first: u32,
-    blocked: u64,
-    woken: u64,
-}
-
-impl Changes {
-    unsafe fn add(&mut self, number: u32, kind: Kind, n: u64) {
-        if number >= self.first + u64::BITS {
-            self.log(n);
-            *self = Self { first: number / u64::BITS * u64::BITS, ..Self::default() };
-        }
-        let bit = 1 << (number - self.first);
-        if kind == Kind::Blocked { self.blocked |= bit } else { self.woken |= bit }
+/// Adds a thread whose state has changed to those that are logged together.
+unsafe fn add(changes: &mut Neighbours, number: u32, kind: Kind, n: u64) {
+    if !changes.include(number) {
+        log_changes(*changes, n);
+        *changes = Neighbours::around(number);
     }
+    if kind == Kind::Blocked { changes.block(number) } else { changes.wake(number) }
+}
 
-    /// A few are logged one by one, many together.
-    unsafe fn log(&self, n: u64) {
-        const FEW: u32 = 4;
-        for (threads, one, many) in
-            [(self.blocked, Kind::Blocked, Kind::BlockedSet), (self.woken, Kind::Woken, Kind::WokenSet)]
-        {
-            if threads.count_ones() > FEW {
-                let (object, extra) = (u64::from(self.first), threads);
-                log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
-            } else {
-                let is_in = |i: &u32| threads >> i & 1 != 0;
-                (0..u64::BITS).filter(is_in).for_each(|i| log_state(thread(self.first + i), one, n));
-            }
+/// A few are logged one by one, many together.
+unsafe fn log_changes(changes: Neighbours, n: u64) {
+    const FEW: u32 = 4;
+    for (threads, one, many) in
+        [(changes.blocked, Kind::Blocked, Kind::BlockedSet), (changes.woken, Kind::Woken, Kind::WokenSet)]
+    {
+        if threads.count_ones() > FEW {
+            let (object, extra) = (u64::from(changes.first), threads);
+            log::put(Record { index: n, object, extra, thread: CURRENT.get(), kind: many, ..Record::default() });
+        } else {
+            changes.numbers(threads).for_each(|number| log_state(thread(number), one, n));
         }
     }
 }
@@ -260,14 +224,14 @@ pub(crate) unsafe fn wake(t: *mut Thread) {
 
 pub(crate) unsafe fn log_state(t: *mut Thread, kind: Kind, n: u64) {
     if kind == Kind::Suspended {
-        let (object, thread) = ((*t).deadline, (*t).number);
+        let (object, thread) = ((*t).deadline.nanoseconds(), (*t).number);
         log::put(Record { index: n, object, thread, kind: Kind::Deadline, ..Record::default() });
     }
     log::put(Record {
         index: n,
         code: log::relative((*t).code),
         object: (*t).object as u64,
-        extra: sync::owner((*t).pending, (*t).object),
+        extra: u64::from(sync::owner((*t).pending, (*t).object).logged()),
         thread: (*t).number,
         kind,
         size: u8::from(kind == Kind::Blocked && may_wake(t)),

@@ -7,6 +7,7 @@ use crate::thread::{COUNT, State, thread};
 use crate::{Global, log, outcome, reach, sys};
 use core::sync::atomic::{AtomicU64, Ordering};
 use racehunter_abi::{Escape, Kind};
+use racehunter_machine::SignalSet;
 
 interpose! {
     signal => set_restarting, "rdx";
@@ -63,9 +64,10 @@ static OUTSIDE_INFO: Global<[[u32; 4]; SIGNALS]> = Global::new([[0; 4]; SIGNALS]
 /// Signals by which the kernel reports a fault. The runtime catches them anyway, see [`super::fault`].
 const FAULTS: u64 = bit(4) | bit(5) | bit(SIGABRT) | bit(7) | bit(8) | bit(11);
 /// Signals that cannot be caught.
-pub(super) const STUBBORN: u64 = bit(SIGKILL) | bit(SIGSTOP);
+pub(super) const STUBBORN: u64 = SignalSet::STUBBORN.0;
+const _: () = assert!(STUBBORN == bit(SIGKILL) | bit(SIGSTOP));
 /// Signals of the C library itself.
-pub(super) const RESERVED: u64 = bit(32) | bit(33);
+pub(super) const RESERVED: u64 = SignalSet::RESERVED.0;
 
 /// `struct sigaction` of the C library.
 #[repr(C)]

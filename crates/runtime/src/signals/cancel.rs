@@ -5,11 +5,11 @@
 //! wrapper that the program called jumps there (`interpose_cancellable!`). A thread with asynchronous cancellation
 //! also leaves when it is next switched to, wherever it is.
 
-use crate::schedule::{BY_CANCEL, now, point, stop_awaiting, wake};
+use crate::schedule::{EndsBy, now, point, stop_awaiting, wake};
 use crate::sync::{EINVAL, ESRCH, interpose_cancellable};
 use crate::thread::{CURRENT, State, Thread, by_handle, current};
 use crate::{Global, free, log, schedule};
-use racehunter_abi::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait, detail};
 
 interpose_cancellable! {
     pthread_cancel => cancel, "rsi";
@@ -29,7 +29,7 @@ const RESULT: usize = usize::MAX;
 
 /// Whether the thread has to leave at its next cancellation point.
 unsafe fn is_due(t: *const Thread) -> bool {
-    (*t).cancel_requested && !(*t).cancel_disabled
+    (*t).cancellation.is_due()
 }
 
 /// Whether the running thread has to leave at its next cancellation point.
@@ -39,7 +39,7 @@ pub(crate) unsafe fn is_pending() -> bool {
 
 /// Whether the current wait of the thread ends because it is cancelled.
 pub(crate) unsafe fn ends_wait(t: *const Thread) -> bool {
-    (*t).ends_by & BY_CANCEL != 0 && is_due(t)
+    (*t).cancellation.ends((*t).ends_by)
 }
 
 /// The running thread leaves when the model returns.
@@ -81,17 +81,15 @@ pub(crate) unsafe fn acts_at(code: usize) -> bool {
 /// Runs what is a cancellation point only when a program calls it by its name.
 pub(crate) unsafe fn without(work: impl FnOnce() -> isize) -> isize {
     let t = current();
-    let is_disabled = (*t).cancel_disabled;
-    (*t).cancel_disabled = true;
+    let is_disabled = (*t).cancellation.set_disabled(true);
     let result = work();
-    (*t).cancel_disabled = is_disabled;
+    (*t).cancellation.set_disabled(is_disabled);
     result
 }
 
 /// From here on the thread ends, and is not cancelled again.
 unsafe fn begin_exit(t: *mut Thread) {
-    (*t).cancel_requested = false;
-    (*t).cancel_disabled = true;
+    (*t).cancellation.exit();
     log::put(Record {
         index: now(),
         code: log::relative((*t).code),
@@ -104,11 +102,11 @@ unsafe fn begin_exit(t: *mut Thread) {
 
 /// A thread that can be cancelled anywhere leaves from where it stands.
 pub(super) unsafe fn act_asynchronously(t: *mut Thread) {
-    if (*t).cancel_asynchronous && is_due(t) {
+    if (*t).cancellation.is_due_anywhere() {
         if (*t).pending != Wait::Nothing {
             stop_awaiting(t);
         }
-        (*t).ends_by = 0;
+        (*t).ends_by = EndsBy::NOTHING;
         begin_exit(t);
         pthread_exit(RESULT);
     }
@@ -121,13 +119,13 @@ unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
     if (*t).state == State::Done {
         return 0;
     }
-    (*t).cancel_requested = true;
+    (*t).cancellation.request();
     if t == current() {
-        if (*t).cancel_asynchronous {
+        if (*t).cancellation.is_asynchronous() {
             acts();
         }
     } else if matches!((*t).state, State::Blocked | State::Suspended)
-        && (ends_wait(t) || (*t).cancel_asynchronous && is_due(t))
+        && (ends_wait(t) || (*t).cancellation.is_due_anywhere())
     {
         wake(t);
     }
@@ -135,11 +133,11 @@ unsafe extern "C" fn cancel(handle: usize, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn test(code: usize) {
-    if (*current()).cancel_disabled {
+    if (*current()).cancellation.is_disabled() {
         return;
     }
     let n = point(code);
-    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, 1);
+    log::event(Kind::Cancel, n, CURRENT.get() as usize, 0, detail::CANCEL_TESTED);
     acts();
 }
 
@@ -148,11 +146,11 @@ unsafe extern "C" fn set_state(state: i32, old: *mut i32, _code: usize) -> i32 {
         return EINVAL;
     }
     let t = current();
+    let was_disabled = (*t).cancellation.set_disabled(state == 1);
     if !old.is_null() {
-        *old = i32::from((*t).cancel_disabled);
+        *old = i32::from(was_disabled);
     }
-    (*t).cancel_disabled = state == 1;
-    if (*t).cancel_asynchronous {
+    if (*t).cancellation.is_asynchronous() {
         acts();
     }
     0
@@ -163,10 +161,10 @@ unsafe extern "C" fn set_type(kind: i32, old: *mut i32, _code: usize) -> i32 {
         return EINVAL;
     }
     let t = current();
+    let was_asynchronous = (*t).cancellation.set_asynchronous(kind == 1);
     if !old.is_null() {
-        *old = i32::from((*t).cancel_asynchronous);
+        *old = i32::from(was_asynchronous);
     }
-    (*t).cancel_asynchronous = kind == 1;
     if kind == 1 {
         acts();
     }
@@ -175,6 +173,5 @@ unsafe extern "C" fn set_type(kind: i32, old: *mut i32, _code: usize) -> i32 {
 
 /// A thread that leaves by itself is not cancelled on its way.
 pub(crate) unsafe fn exits(t: *mut Thread) {
-    (*t).cancel_requested = false;
-    (*t).cancel_disabled = true;
+    (*t).cancellation.exit();
 }

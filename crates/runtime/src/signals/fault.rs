@@ -7,8 +7,8 @@
 use super::actions::{self, ON_STACK};
 use super::send::BY_THREAD;
 use super::{CONTEXT_MASK, SIGABRT, bit, deliver, run};
-use crate::outcome;
 use crate::thread::current;
+use crate::{outcome, sys};
 use core::arch::global_asm;
 
 global_asm!(
@@ -19,12 +19,13 @@ rh_fault:                           # rdi = signal, rsi = siginfo_t, rdx = ucont
     sub rsp, 8
     call {handle}
     add rsp, 16
-    mov eax, 15                     # rt_sigreturn
+    mov eax, {sigreturn}
     syscall
     ud2
     .size rh_fault, . - rh_fault
     "#,
     handle = sym handle,
+    sigreturn = const sys::SIGRETURN,
 );
 
 unsafe extern "C" {

@@ -1,12 +1,12 @@
 //! Which signals a thread blocks.
 
-use super::actions::{RESERVED, STUBBORN};
 use super::{actions, bit, deliver, send};
 use crate::log;
 use crate::schedule::point;
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::thread::{Thread, current};
 use racehunter_abi::Kind;
+use racehunter_machine::SignalSet;
 
 interpose! {
     sigprocmask => set_mask_errno, "rcx";
@@ -22,7 +22,7 @@ interpose! {
 
 /// Gives a thread its mask. Signals to the process that it would have taken are for others now.
 pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
-    let mask = mask & !(STUBBORN | RESERVED);
+    let SignalSet(mask) = SignalSet(mask).as_mask();
     let blocks = mask & !(*t).signal_mask;
     (*t).signal_mask = mask;
     if blocks & (*t).signals != 0 {
@@ -33,13 +33,7 @@ pub(super) unsafe fn set(t: *mut Thread, mask: u64) {
 unsafe extern "C" fn set_mask(how: i32, new: *const u64, old: *mut u64, code: usize) -> i32 {
     let known = (*current()).signal_mask;
     if !new.is_null() {
-        let wanted = *new;
-        let mask = match how {
-            BLOCK => known | wanted,
-            UNBLOCK => known & !wanted,
-            SET => wanted,
-            _ => return EINVAL,
-        };
+        let Some(SignalSet(mask)) = SignalSet(known).changed(how, SignalSet(*new)) else { return EINVAL };
         let n = point(code);
         log::event(Kind::SignalSetup, n, 0, mask, 0);
         actions::watch(mask);
@@ -57,7 +51,7 @@ const UNBLOCK: i32 = 1;
 const SET: i32 = 2;
 
 unsafe fn change_one(how: i32, signal: u32, code: usize) -> i32 {
-    if !(1..=64).contains(&signal) || RESERVED & bit(signal) != 0 {
+    if !(1..=64).contains(&signal) || SignalSet::RESERVED.contains(signal) {
         return fail(EINVAL);
     }
     set_mask(how, &bit(signal), core::ptr::null_mut(), code)

@@ -14,13 +14,15 @@ mod masks;
 pub(crate) mod send;
 mod wait;
 
-use crate::schedule::{BY_ANY_SIGNAL, BY_SIGNAL, await_object, stop_awaiting};
+use crate::schedule::{EndsBy, await_object, stop_awaiting};
 use crate::sync::{__errno_location, barrier, condition};
-use crate::thread::{CURRENT, Thread, current};
+use crate::thread::{Awaits, CURRENT, Thread, current};
 use crate::{clock, free, hooks, log, schedule, tsan};
 use actions::{NO_DEFER, RESTART};
 pub(crate) use actions::{are_handled, from_children, has_outside};
-use racehunter_abi::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait, detail};
+use racehunter_machine::sync::Ticket;
+use racehunter_machine::{Deadline, SignalSet};
 
 pub(crate) const SIGABRT: u32 = 6;
 pub(crate) const SIGKILL: u32 = 9;
@@ -30,7 +32,7 @@ const SIGSTOP: u32 = 19;
 
 /// The signal as a member of a set.
 pub(crate) const fn bit(signal: u32) -> u64 {
-    1 << (signal - 1)
+    SignalSet::of(signal).0
 }
 
 /// A handler that a thread runs. It is in the frame that called the handler, so its address shows whether a `longjmp`
@@ -55,12 +57,12 @@ pub(crate) unsafe fn is_aborting() -> bool {
 
 /// Signals of the set that the thread waits for in `sigwait`, and that have been sent.
 pub(crate) unsafe fn awaited(t: *const Thread) -> u64 {
-    if (*t).pending == Wait::Signal { send::pending(t) & (*t).second as u64 } else { 0 }
+    if (*t).pending == Wait::Signal { send::pending(t) & (*t).awaits.signals() } else { 0 }
 }
 
 /// Signals for which the thread runs no handler now: those that it blocks, and those that `sigwait` will take.
 unsafe fn refused(t: *const Thread) -> u64 {
-    (*t).signal_mask | if (*t).pending == Wait::Signal { (*t).second as u64 } else { 0 }
+    (*t).signal_mask | if (*t).pending == Wait::Signal { (*t).awaits.signals() } else { 0 }
 }
 
 /// Whether a handler is to run before the thread does anything else.
@@ -123,7 +125,7 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awa
     // Linux builds a frame for each signal that the thread does not block, and then returns to the last: of several signals that
     // come together, the handler of the highest runs first.
     run_all(t, awaited);
-    log_handler(signal, code, BEGINS);
+    log_handler(signal, code, detail::HANDLER_BEGINS);
     let running = Running { outer: (*t).handler, signal };
     if running.outer.is_null() {
         clock::enter_handler();
@@ -139,17 +141,13 @@ unsafe fn run(t: *mut Thread, signal: u32, info: *mut u8, context: *mut u64, awa
         hooks::approach(errno as usize, size_of::<i32>(), tsan::site_of(code), Kind::Write, code);
     }
     (*t).handler = running.outer;
-    log_handler(signal, code, ENDS);
+    log_handler(signal, code, detail::HANDLER_ENDS);
     if running.outer.is_null() {
         clock::leave_handler();
     }
     masks::set(t, *context.add(CONTEXT_MASK));
     (*t).code = code;
 }
-
-/// What a record about a handler says.
-const BEGINS: u8 = 0;
-const ENDS: u8 = 1;
 
 unsafe fn log_handler(signal: u32, code: usize, detail: u8) {
     log::put(Record {
@@ -169,7 +167,7 @@ unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
         return;
     }
     while !(*t).handler.is_null() && ((*t).handler as usize) < stack_pointer {
-        log_handler((*(*t).handler).signal, (*t).code, ENDS);
+        log_handler((*(*t).handler).signal, (*t).code, detail::HANDLER_ENDS);
         (*t).handler = (*(*t).handler).outer;
     }
     if (*t).handler.is_null() {
@@ -182,13 +180,13 @@ unsafe fn leave_handlers(t: *mut Thread, stack_pointer: usize) {
 struct InterruptedWait {
     pending: Wait,
     object: usize,
-    second: usize,
-    deadline: u64,
-    ticket: u64,
+    awaits: Awaits,
+    deadline: Deadline,
+    ticket: Ticket,
     signalled: bool,
     timed_out: bool,
     interrupted: bool,
-    ends_by: u8,
+    ends_by: EndsBy,
     /// Signals and broadcasts of the condition variable so far.
     wakeups: u32,
 }
@@ -199,7 +197,7 @@ impl InterruptedWait {
         let wait = Self {
             pending: (*t).pending,
             object: (*t).object,
-            second: (*t).second,
+            awaits: (*t).awaits,
             deadline: (*t).deadline,
             ticket: (*t).ticket,
             signalled: (*t).signalled,
@@ -211,18 +209,18 @@ impl InterruptedWait {
         if wait.pending != Wait::Nothing {
             stop_awaiting(t);
         }
-        (*t).ends_by = 0;
+        (*t).ends_by = EndsBy::NOTHING;
         wait
     }
 
     unsafe fn resume(self, t: *mut Thread, ran: bool, restarts: bool) {
-        (*t).second = self.second;
+        (*t).awaits = self.awaits;
         (*t).deadline = self.deadline;
         (*t).ticket = self.ticket;
         (*t).signalled = self.signalled;
         (*t).timed_out = self.timed_out;
         (*t).ends_by = self.ends_by;
-        let ends = self.ends_by & BY_SIGNAL != 0 && (!restarts || self.ends_by & BY_ANY_SIGNAL == BY_ANY_SIGNAL);
+        let ends = self.ends_by.by_handler(restarts);
         (*t).interrupted = self.interrupted || ran && ends;
         if self.pending == Wait::Nothing {
             return;

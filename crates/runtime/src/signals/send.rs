@@ -8,7 +8,7 @@ use crate::sync::{EINVAL, ESRCH, fail, interpose, real};
 use crate::thread::{COUNT, CURRENT, State, Thread, by_handle, current, thread};
 use crate::{Global, arena, constructors, log, outcome, server, sys};
 use core::arch::global_asm;
-use racehunter_abi::{Escape, Kind, Wait};
+use racehunter_abi::{Escape, Kind, Wait, detail};
 
 interpose! {
     kill => to_process_id, "rdx";
@@ -94,7 +94,7 @@ pub(super) unsafe fn takes(t: *const Thread, signal: u32) -> bool {
 }
 
 unsafe fn awaits(t: *const Thread, signal: u32) -> bool {
-    (*t).pending == Wait::Signal && (*t).second as u64 & bit(signal) != 0
+    (*t).pending == Wait::Signal && (*t).awaits.signals() & bit(signal) != 0
 }
 
 /// The thread that gets a signal to the process: `main` if it does not block it, otherwise the first that does not.
@@ -291,7 +291,7 @@ unsafe fn send(signal: u32, to: Option<*mut Thread>, origin: Origin, code: usize
 /// As [`send`], for a timer, which has no place in the program. To a thread by its number, or to the process.
 pub(crate) unsafe fn from_timer(signal: u32, to: Option<u32>, origin: Origin) {
     let n = point(0);
-    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), 1);
+    log::event(Kind::Kill, n, signal as usize, to.map_or(0, |number| u64::from(number) + 1), detail::KILL_FROM_TIMER);
     match to {
         None => to_process(signal, origin),
         Some(number) if number < COUNT.get() && (*thread(number)).state != State::Done => {

@@ -2,11 +2,12 @@
 
 use super::send::{self, Sent};
 use super::{Info, actions, bit, cancel, deliver, deliverable, masks};
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, End, Waiting, acquire, point, wait_until};
+use crate::schedule::{End, EndsBy, Waiting, acquire, point, wait_until};
 use crate::sync::{EAGAIN, EINTR, EINVAL, fail, interpose, interpose_cancellable};
-use crate::thread::current;
+use crate::thread::{Awaits, current};
 use crate::{log, sys, time};
 use racehunter_abi::{Cause, Escape, Kind, Wait};
+use racehunter_machine::Deadline;
 
 interpose_cancellable! {
     pause => pause_now, "rdi";
@@ -31,8 +32,9 @@ const NOT_TAKEN: u8 = 2;
 
 /// Waits until a handler has run.
 unsafe fn wait_for_handler() {
-    (*current()).second = 0;
-    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    (*current()).awaits = Awaits::Nothing;
+    let waiting =
+        Waiting { wait: Wait::Signal, object: 0, deadline: None, ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL) };
     if wait_until(waiting, Cause::Blocked) == End::Cancelled {
         cancel::act();
     }
@@ -87,11 +89,11 @@ unsafe extern "C" fn pause_with_either(mask_or_signal: i32, is_signal: i32, code
 }
 
 /// Takes a signal of the set, as soon as there is one.
-unsafe fn await_signal(set: u64, deadline: Option<u64>, code: usize) -> (End, Option<Sent>) {
+unsafe fn await_signal(set: u64, deadline: Option<Deadline>, code: usize) -> (End, Option<Sent>) {
     actions::watch(set);
     let t = current();
-    (*t).second = set as usize;
-    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: BY_ANY_SIGNAL | BY_CANCEL };
+    (*t).awaits = Awaits::Signals(set);
+    let waiting = Waiting { wait: Wait::Signal, object: 0, deadline, ends_by: EndsBy::ANY_SIGNAL.or(EndsBy::CANCEL) };
     let (n, end) = acquire(code, waiting);
     let sent = if end == End::Done { send::take(t, set) } else { None };
     match &sent {

@@ -53,17 +53,24 @@ fn is_kept() -> bool {
 }
 
 /// A thread by the number that `gettid` gives; 0 is the running one.
-unsafe fn by_number(id: i32) -> Whom {
+unsafe fn by_number(id: i32, code: usize) -> Whom {
     let number = if id == 0 { CURRENT.get() } else { id.wrapping_sub(process_id()) as u32 };
     let is_there = number < COUNT.get() && !matches!((*thread(number)).state, State::Free | State::Done);
-    if is_kept() && schedule::running() && is_there { Whom::Fiber(number) } else { Whom::Other }
+    if is_there { known(number, code) } else { Whom::Other }
 }
 
-unsafe fn by_handle(handle: usize) -> Whom {
-    match any_by_handle(handle) {
-        Some(t) if is_kept() && schedule::running() => Whom::Fiber((*t).number),
-        _ => Whom::Other,
+unsafe fn by_handle(handle: usize, code: usize) -> Whom {
+    any_by_handle(handle).map_or(Whom::Other, |t| known((*t).number, code))
+}
+
+/// A thread of the program. If threads are kernel threads the kernel knows the rest, and what is done there is a point all the same.
+unsafe fn known(number: u32, code: usize) -> Whom {
+    match (schedule::running(), is_kept()) {
+        (true, true) => return Whom::Fiber(number),
+        (true, false) => touch(number, true, code),
+        (false, _) => {}
     }
+    Whom::Other
 }
 
 /// What threads find out about each other depends on the schedule.
@@ -106,7 +113,7 @@ unsafe extern "C" {
 
 unsafe extern "C" fn name_of(handle: usize, to: *mut u8, size: usize, code: usize) -> i32 {
     const ERANGE: i32 = 34;
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, *mut u8, usize) -> i32 = core::mem::transmute(real::get_name());
         return real(handle, to, size);
     };
@@ -128,7 +135,7 @@ unsafe fn name_of_process() -> [u8; NAME] {
 
 unsafe extern "C" fn set_name(handle: usize, name: *const core::ffi::c_char, code: usize) -> i32 {
     const ERANGE: i32 = 34;
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, *const core::ffi::c_char) -> i32 = core::mem::transmute(real::set_name());
         return real(handle, name);
     };
@@ -156,7 +163,7 @@ unsafe fn put_name(number: u32, name: [u8; NAME], code: usize) {
 unsafe extern "C" fn control_process(option: i32, a: usize, b: usize, c: usize, d: usize, code: usize) -> i32 {
     const SET_NAME: i32 = 15;
     const GET_NAME: i32 = 16;
-    match (option, by_number(0)) {
+    match (option, by_number(0, code)) {
         (SET_NAME, Whom::Fiber(number)) => {
             let mut name = [0; NAME];
             let text = CStr::from_ptr(a as *const core::ffi::c_char).to_bytes();
@@ -210,7 +217,7 @@ unsafe fn put_processors(number: u32, size: usize, from: *const u8, code: usize)
 }
 
 unsafe extern "C" fn processors_of(handle: usize, size: usize, to: *mut u8, code: usize) -> i32 {
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, usize, *mut u8) -> i32 = core::mem::transmute(real::get_affinity());
         return real(handle, size, to);
     };
@@ -218,7 +225,7 @@ unsafe extern "C" fn processors_of(handle: usize, size: usize, to: *mut u8, code
 }
 
 unsafe extern "C" fn set_processors(handle: usize, size: usize, from: *const u8, code: usize) -> i32 {
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, usize, *const u8) -> i32 = core::mem::transmute(real::set_affinity());
         return real(handle, size, from);
     };
@@ -226,7 +233,7 @@ unsafe extern "C" fn set_processors(handle: usize, size: usize, from: *const u8,
 }
 
 unsafe extern "C" fn processors_by_number(id: i32, size: usize, to: *mut u8, code: usize) -> i32 {
-    match by_number(id) {
+    match by_number(id, code) {
         Whom::Fiber(number) => finish(-get_processors(number, size, to, code) as isize),
         Whom::Other => {
             let result = sys::call(GET_AFFINITY, id as usize, size, to as usize, 0);
@@ -240,7 +247,7 @@ unsafe extern "C" fn processors_by_number(id: i32, size: usize, to: *mut u8, cod
 }
 
 unsafe extern "C" fn set_processors_by_number(id: i32, size: usize, from: *const u8, code: usize) -> i32 {
-    finish(match by_number(id) {
+    finish(match by_number(id, code) {
         Whom::Fiber(number) => -put_processors(number, size, from, code) as isize,
         Whom::Other => sys::call(SET_AFFINITY, id as usize, size, from as usize, 0),
     })
@@ -278,7 +285,7 @@ unsafe fn put_policy(number: u32, policy: i32, priority: i32, code: usize) -> i3
 }
 
 unsafe extern "C" fn policy_of(handle: usize, policy: *mut i32, priority: *mut i32, code: usize) -> i32 {
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, *mut i32, *mut i32) -> i32 = core::mem::transmute(real::get_priority());
         return real(handle, policy, priority);
     };
@@ -287,7 +294,7 @@ unsafe extern "C" fn policy_of(handle: usize, policy: *mut i32, priority: *mut i
 }
 
 unsafe extern "C" fn set_policy(handle: usize, policy: i32, priority: *const i32, code: usize) -> i32 {
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, i32, *const i32) -> i32 = core::mem::transmute(real::set_priority());
         return real(handle, policy, priority);
     };
@@ -295,7 +302,7 @@ unsafe extern "C" fn set_policy(handle: usize, policy: i32, priority: *const i32
 }
 
 unsafe extern "C" fn set_priority(handle: usize, priority: i32, code: usize) -> i32 {
-    let Whom::Fiber(number) = by_handle(handle) else {
+    let Whom::Fiber(number) = by_handle(handle, code) else {
         let real: extern "C" fn(usize, i32) -> i32 = core::mem::transmute(real::next(c"pthread_setschedprio"));
         return real(handle, priority);
     };
@@ -305,7 +312,7 @@ unsafe extern "C" fn set_priority(handle: usize, priority: i32, code: usize) -> 
 
 unsafe extern "C" fn policy_by_number(id: i32, code: usize) -> i32 {
     const GET_SCHEDULER: usize = 145;
-    match by_number(id) {
+    match by_number(id, code) {
         Whom::Fiber(number) => get_policy(number, code)[0],
         Whom::Other => finish(sys::call(GET_SCHEDULER, id as usize, 0, 0, 0)),
     }
@@ -313,7 +320,7 @@ unsafe extern "C" fn policy_by_number(id: i32, code: usize) -> i32 {
 
 unsafe extern "C" fn set_policy_by_number(id: i32, policy: i32, priority: *const i32, code: usize) -> i32 {
     const SET_SCHEDULER: usize = 144;
-    finish(match by_number(id) {
+    finish(match by_number(id, code) {
         Whom::Fiber(number) => -put_policy(number, policy, *priority, code) as isize,
         Whom::Other => sys::call(SET_SCHEDULER, id as usize, policy as usize, priority as usize, 0),
     })
@@ -321,7 +328,7 @@ unsafe extern "C" fn set_policy_by_number(id: i32, policy: i32, priority: *const
 
 unsafe extern "C" fn priority_by_number(id: i32, priority: *mut i32, code: usize) -> i32 {
     const GET_PARAMETERS: usize = 143;
-    match by_number(id) {
+    match by_number(id, code) {
         Whom::Fiber(number) => {
             [_, *priority] = get_policy(number, code);
             0
@@ -332,7 +339,7 @@ unsafe extern "C" fn priority_by_number(id: i32, priority: *mut i32, code: usize
 
 unsafe extern "C" fn set_priority_by_number(id: i32, priority: *const i32, code: usize) -> i32 {
     const SET_PARAMETERS: usize = 142;
-    finish(match by_number(id) {
+    finish(match by_number(id, code) {
         Whom::Fiber(number) => {
             let [policy, _] = get_policy(number, code);
             -put_policy(number, policy, *priority, code) as isize
@@ -370,7 +377,7 @@ unsafe fn put_nice(number: u32, nice: i32, code: usize) -> i32 {
 
 unsafe extern "C" fn nice_by_number(which: i32, who: i32, code: usize) -> i32 {
     if which == THREAD
-        && let Whom::Fiber(number) = by_number(who)
+        && let Whom::Fiber(number) = by_number(who, code)
     {
         return get_nice(number, code);
     }
@@ -382,7 +389,7 @@ unsafe extern "C" fn nice_by_number(which: i32, who: i32, code: usize) -> i32 {
 unsafe extern "C" fn set_nice_by_number(which: i32, who: i32, nice: i32, code: usize) -> i32 {
     const SET_PRIORITY: usize = 141;
     if which == THREAD
-        && let Whom::Fiber(number) = by_number(who)
+        && let Whom::Fiber(number) = by_number(who, code)
     {
         return finish(-put_nice(number, nice, code) as isize);
     }
@@ -437,8 +444,10 @@ unsafe extern "C" fn pthread_getattr_np(handle: usize, attributes: *mut u8) -> i
         real(handle, attributes)
     });
     if error == 0
-        && let Whom::Fiber(number) = by_handle(handle)
-        && let Some(stack) = kept(number).stack
+        && is_kept()
+        && schedule::running()
+        && let Some(t) = any_by_handle(handle)
+        && let Some(stack) = kept((*t).number).stack
     {
         // The part that the thread begins with.
         let (mut address, mut size) = (0, 0);

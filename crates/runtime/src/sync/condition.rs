@@ -7,11 +7,13 @@
 use super::{
     EINVAL, EPERM, ETIMEDOUT, interpose, interpose_cancellable, is_clock, is_time, misuse, mutex, objects, real,
 };
-use crate::schedule::{self, BY_CANCEL, End, Waiting, acquire_point, point, redirect, refresh, spin};
+use crate::schedule::{self, End, EndsBy, Waiting, acquire_point, point, redirect, refresh, spin};
 use crate::signals::{self, cancel};
-use crate::thread::{COUNT, State, Thread, current, make_unready, next_ticket, thread};
+use crate::thread::{Awaits, COUNT, State, Thread, current, make_unready, next_ticket, thread};
 use crate::{Global, arena, escapes, log, time};
-use racehunter_abi::{Cause, Kind, Misuse, Wait};
+use racehunter_abi::{Cause, Kind, Misuse, Wait, detail};
+use racehunter_machine::Deadline;
+use racehunter_machine::sync::{self as machine, Grant, Ticket};
 
 interpose! {
     pthread_cond_init => init, "rdx";
@@ -32,7 +34,7 @@ interpose_cancellable! {
 /// A signal that any thread that waited before it may take.
 struct Permit {
     object: usize,
-    ticket: u64,
+    ticket: Ticket,
     next: *mut Permit,
 }
 
@@ -45,10 +47,10 @@ pub(crate) fn reset() {
 }
 
 /// Where the oldest permit is that this waiter may take; null without one.
-unsafe fn permit_for(at: usize, ticket: u64) -> *mut *mut Permit {
+unsafe fn permit_for(at: usize, ticket: Ticket) -> *mut *mut Permit {
     let mut link = PERMITS.ptr();
     while !(*link).is_null() {
-        if (**link).object == at && (**link).ticket > ticket {
+        if (**link).object == at && (**link).ticket.is_after(ticket) {
             return link;
         }
         link = &raw mut (**link).next;
@@ -60,8 +62,23 @@ pub(crate) unsafe fn available(t: *const Thread) -> bool {
     (*t).signalled || !permit_for((*t).object, (*t).ticket).is_null()
 }
 
+unsafe fn permits() -> impl Iterator<Item = *mut Permit> {
+    let mut next = PERMITS.get();
+    core::iter::from_fn(move || {
+        let permit = next;
+        // SAFETY: permits live in the arena as long as they are linked.
+        (!permit.is_null()).then(|| next = unsafe { (*permit).next })?;
+        Some(permit)
+    })
+}
+
+/// Where the next permit goes.
+unsafe fn last_link() -> *mut *mut Permit {
+    permits().last().map_or(PERMITS.ptr(), |last| &raw mut (*last).next)
+}
+
 /// The running thread takes the permit that lets it continue.
-unsafe fn take_permit(at: usize, ticket: u64) {
+unsafe fn take_permit(at: usize, ticket: Ticket) {
     let link = permit_for(at, ticket);
     if !link.is_null() {
         *link = (**link).next;
@@ -70,24 +87,16 @@ unsafe fn take_permit(at: usize, ticket: u64) {
 
 /// A signal that any of several waiters can take. With a single waiter it is an ordinary one.
 unsafe fn grant(at: usize) -> bool {
-    let waiters = || (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at));
-    let Some(first) = waiters().map(|t| (*t).ticket).min() else { return false };
-    let (count, mut granted) = (waiters().count(), 0);
-    let mut link = PERMITS.ptr();
-    while !(*link).is_null() {
-        granted += usize::from((**link).object == at && (**link).ticket > first);
-        link = &raw mut (**link).next;
-    }
-    if count == 1 && granted == 0 {
-        return false;
-    }
-    if count > granted {
+    let waiters = (0..COUNT.get()).map(|n| thread(n)).filter(|&t| waits(t, at)).map(|t| (*t).ticket);
+    let permits = permits().filter(|&permit| (*permit).object == at).map(|permit| (*permit).ticket);
+    let grant = machine::grant(waiters, permits);
+    if grant == Grant::Permit {
         let permit = arena::take(size_of::<Permit>()) as *mut Permit;
         *permit = Permit { object: at, ticket: next_ticket(), next: core::ptr::null_mut() };
-        *link = permit;
+        *last_link() = permit;
         refresh(Wait::Condition, at);
     }
-    true
+    grant != Grant::Wake
 }
 
 unsafe fn drop_permits(at: usize) {
@@ -112,7 +121,7 @@ pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u32, code: us
     // The clock that timed waits use is kept in the attributes; remember it for `timed_wait`.
     const CLOCK_SHIFT: u32 = 1;
     let clock = if attributes.is_null() { 0 } else { (*attributes >> CLOCK_SHIFT) & 1 };
-    (*objects::get(Wait::Condition, at)).value = clock;
+    (*objects::get(Wait::Condition, at)).state.as_condition().clock = clock;
     let init: extern "C" fn(usize, *const u32) -> i32 = core::mem::transmute(real::cond_init());
     init(at, attributes)
 }
@@ -121,7 +130,7 @@ pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     point(code);
     misuse::used(at, Kind::Lifetime);
     let waiter = misuse::waiter(Wait::Condition, at);
-    if waiter != 0 {
+    if !waiter.is_none() {
         misuse::report(Misuse::DestroyAwaited, at, waiter);
         return 0;
     }
@@ -135,7 +144,7 @@ pub(super) unsafe extern "C" fn wait(at: usize, mutex: usize, code: usize) -> i3
 }
 
 pub(super) unsafe extern "C" fn timed_wait(at: usize, mutex: usize, until: *const [i64; 2], code: usize) -> i32 {
-    clock_wait(at, mutex, (*objects::get(Wait::Condition, at)).value as i32, until, code)
+    clock_wait(at, mutex, (*objects::get(Wait::Condition, at)).state.condition().clock as i32, until, code)
 }
 
 unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
@@ -145,7 +154,7 @@ unsafe extern "C" fn clock_wait(at: usize, mutex: usize, clock: i32, until: *con
     wait_until(at, mutex, Some(time::deadline(clock, until)), code)
 }
 
-unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize) -> i32 {
+unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<Deadline>, code: usize) -> i32 {
     let (again, before) = (schedule::chooses_wakeups() && spin::waits_again(at, mutex, code), schedule::switches());
     let n = point(code);
     if !mutex::is_held(mutex) {
@@ -157,7 +166,7 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     }
     // Others may have gone first.
     let again = again && schedule::switches() == before;
-    log::event(Kind::Wait, n, at, mutex as u64, u8::from(again));
+    log::event(Kind::Wait, n, at, mutex as u64, if again { detail::WAIT_REPEATED } else { 0 });
     misuse::used(at, Kind::Wait);
     misuse::one_mutex(at, mutex);
     let t = current();
@@ -165,13 +174,13 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
         escapes::timed_wait();
     }
     (*t).signalled = false;
-    (*t).second = mutex;
+    (*t).awaits = Awaits::Mutex(mutex);
     (*t).ticket = next_ticket();
     let depth = mutex::give_up(mutex);
-    let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: BY_CANCEL };
+    let waiting = Waiting { wait: Wait::Condition, object: at, deadline, ends_by: EndsBy::CANCEL };
     let end = schedule::wait_until(waiting, Cause::Blocked);
     let switches = schedule::switches();
-    let woken = end == End::Done && (*t).second == WOKEN;
+    let woken = end == End::Done && (*t).awaits == Awaits::MutexAlone;
     if !woken {
         let by_permit = end == End::Done && !(*t).signalled;
         if by_permit {
@@ -179,10 +188,10 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
         }
         let n = point(code);
         let how = match end {
-            End::TimedOut => TIMED_OUT,
-            End::Cancelled => CANCELLED,
-            End::Done if by_permit => BY_SIGNAL,
-            End::Done | End::Interrupted => SPURIOUS,
+            End::TimedOut => detail::WAIT_TIMED_OUT,
+            End::Cancelled => detail::WAIT_CANCELLED,
+            End::Done if by_permit => detail::WAIT_SIGNALLED,
+            End::Done | End::Interrupted => detail::WAIT_SPURIOUS,
         };
         log::event(Kind::WaitEnd, n, at, mutex as u64, how);
         if by_permit {
@@ -206,21 +215,13 @@ unsafe fn wait_until(at: usize, mutex: usize, deadline: Option<u64>, code: usize
     }
 }
 
-/// In place of the mutex of a waiter: it was woken, and waits for the mutex alone.
-const WOKEN: usize = 0;
-/// How a wait ended, when the mutex was not handed over with the signal.
-const BY_SIGNAL: u8 = 0;
-const TIMED_OUT: u8 = 1;
-const SPURIOUS: u8 = 2;
-const CANCELLED: u8 = 3;
-
 /// A waiter that was signalled continues as soon as it can have its mutex.
 unsafe fn wake(t: *mut Thread) {
     (*t).signalled = true;
     // From here on only the mutex delays it, and neither a time-out nor cancellation counts.
-    (*t).deadline = u64::MAX;
-    (*t).ends_by = 0;
-    let mutex = core::mem::replace(&mut (*t).second, WOKEN);
+    (*t).deadline = Deadline::NEVER;
+    (*t).ends_by = EndsBy::NOTHING;
+    let Awaits::Mutex(mutex) = core::mem::replace(&mut (*t).awaits, Awaits::MutexAlone) else { unreachable!() };
     make_unready(t, State::Blocked);
     redirect(t, Wait::Mutex, mutex);
     refresh(Wait::Mutex, mutex);
@@ -248,13 +249,14 @@ unsafe fn waits(t: *const Thread, at: usize) -> bool {
 
 /// Signals and broadcasts so far, as far as there is a thread to count them for.
 pub(crate) unsafe fn wakeups(at: usize) -> u32 {
-    (*objects::get(Wait::Condition, at)).round
+    (*objects::get(Wait::Condition, at)).state.condition().wakeups
 }
 
 unsafe fn count_wakeup(at: usize) {
     let object = objects::known(Wait::Condition, at);
     if !object.is_null() {
-        (*object).round = (*object).round.wrapping_add(1);
+        let condition = (*object).state.as_condition();
+        condition.wakeups = condition.wakeups.wrapping_add(1);
     }
 }
 

@@ -6,11 +6,12 @@
 //! for it make others wait first (see [`crate::io::streams`], which knows them all).
 
 use super::interpose;
-use super::objects::{self, Lock, Object};
+use super::objects::{self, Object};
 use crate::schedule::{acquire_point, point, refresh};
-use crate::thread::{CURRENT, current, hold, unhold};
+use crate::thread::{current, hold, me, unhold};
 use crate::{Global, clock, log};
-use racehunter_abi::{Kind, Wait};
+use racehunter_abi::{Kind, Wait, detail};
+use racehunter_machine::sync::{LockForm, MutexKind, Taken, Unlocked};
 
 interpose! {
     flockfile => lock, "rsi";
@@ -27,16 +28,11 @@ unsafe fn object(at: usize) -> *mut Object {
 }
 
 unsafe fn take(at: usize) {
-    const RECURSIVE: u32 = 1;
     let o = object(at);
-    if (*o).owner == CURRENT.get() + 1 {
-        (*o).count += 1;
+    (*o).state.as_mutex().set_kind(MutexKind::RECURSIVE);
+    if (*o).state.as_mutex().take(me(), LockForm::File) != Taken::Newly {
         return;
     }
-    (*o).owner = CURRENT.get() + 1;
-    (*o).count = 1;
-    (*o).value = RECURSIVE;
-    (*o).lock = Lock::File;
     LOCKED.set(LOCKED.get() + 1);
     hold(current(), at);
     clock::acquire(&(*o).clock);
@@ -46,7 +42,7 @@ unsafe fn take(at: usize) {
 unsafe extern "C" fn lock(at: usize, code: usize) {
     let n = acquire_point(code, Wait::Mutex, at, None);
     take(at);
-    log::event(Kind::Lock, n, at, 0, 1);
+    log::event(Kind::Lock, n, at, 0, detail::SUCCEEDED);
 }
 
 unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
@@ -63,12 +59,8 @@ unsafe extern "C" fn unlock(at: usize, code: usize) {
     let n = point(code);
     let o = object(at);
     log::event(Kind::Unlock, n, at, 0, 0);
-    if (*o).owner != CURRENT.get() + 1 {
-        return;
-    }
-    (*o).count -= 1;
-    if (*o).count == 0 {
-        (*o).owner = 0;
+    if (*o).state.owner().is(me()) && (*o).state.as_mutex().unlock() == Unlocked::Last {
+        (*o).state.as_mutex().release();
         LOCKED.set(LOCKED.get() - 1);
         unhold(current(), at);
         clock::release(&mut (*o).clock);
@@ -83,7 +75,7 @@ pub(crate) fn reset() {
 
 /// A C library function is about to use the stream: waits until no other thread has it locked.
 pub(crate) unsafe fn enter(at: usize, code: usize) {
-    if LOCKED.get() != 0 && !super::mutex::available(at, current()) && (*object(at)).owner != CURRENT.get() + 1 {
+    if LOCKED.get() != 0 && !super::mutex::available(at, current()) && !(*object(at)).state.owner().is(me()) {
         let n = acquire_point(code, Wait::Mutex, at, None);
         clock::acquire(&(*object(at)).clock);
         log::event(Kind::TryLock, n, at, 0, 0);

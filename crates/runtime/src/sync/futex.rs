@@ -1,47 +1,41 @@
 //! The futex operations that C++'s library and hand-made locks use.
 
 use super::{EAGAIN, EFAULT, EINTR, EINVAL, ETIMEDOUT, fail, objects};
-use crate::schedule::{self, BY_ANY_SIGNAL, End, Waiting, point, refresh, spin, wait_until};
-use crate::thread::{COUNT, CURRENT, State, Thread, current, next_ticket, thread};
+use crate::schedule::{self, End, EndsBy, Waiting, point, refresh, spin, wait_until};
+use crate::thread::{Awaits, COUNT, CURRENT, State, Thread, current, next_ticket, thread};
 use crate::{clock, escapes, kernel, log, sys, time};
-use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait, detail};
+use racehunter_machine::Deadline;
+use racehunter_machine::sync::{FutexAddress, FutexOperation, FutexTimeout};
 
-const WAIT: usize = 0;
-const WAKE: usize = 1;
-const REQUEUE: usize = 3;
-const CMP_REQUEUE: usize = 4;
-const WAIT_BITSET: usize = 9;
-const WAKE_BITSET: usize = 10;
-const CLOCK_REALTIME_FLAG: usize = 256;
 const ENOSYS: i32 = 38;
-/// Nothing is ever mapped below.
-const FIRST_PAGE: usize = 4096;
 
 /// `syscall(SYS_futex, word, operation, value, timeout or count, second word, last)`
 pub(crate) unsafe fn operate(a: usize, b: usize, c: usize, d: usize, e: usize, f: usize, code: usize) -> i32 {
-    let is_wait = matches!(b & 0x7f, WAIT | WAIT_BITSET);
-    let has_bits = !matches!(b & 0x7f, WAIT_BITSET | WAKE_BITSET) || f as u32 != 0;
-    if !a.is_multiple_of(4) || !has_bits || is_wait && d != 0 && !time::is_valid(d as *const [i64; 2]) {
+    let operation = FutexOperation::decode(b, f as u32);
+    let is_wait = matches!(operation, FutexOperation::Wait { .. });
+    let address = FutexAddress::of(a);
+    if address == FutexAddress::Unaligned
+        || operation == FutexOperation::Invalid
+        || is_wait && d != 0 && !time::is_valid(d as *const [i64; 2])
+    {
         return fail(EINVAL);
     }
-    if a < FIRST_PAGE {
+    if address == FutexAddress::Unmapped {
         return fail(EFAULT);
     }
-    match b & 0x7f {
-        WAIT => {
-            let deadline = (d != 0).then(|| time::after(d as *const [i64; 2]));
-            wait(a, c as u32, u32::MAX, deadline, code)
+    match operation {
+        FutexOperation::Wait { bits, timeout } => {
+            let timeout = |given: *const [i64; 2]| match timeout {
+                FutexTimeout::Duration => time::after(given),
+                FutexTimeout::Until(clock) => time::deadline(clock.0, given),
+            };
+            wait(a, c as u32, bits, (d != 0).then(|| timeout(d as *const [i64; 2])), code)
         }
-        WAIT_BITSET => {
-            let clock = if b & CLOCK_REALTIME_FLAG != 0 { time::REALTIME } else { time::MONOTONIC };
-            let deadline = (d != 0).then(|| time::deadline(clock, d as *const [i64; 2]));
-            wait(a, c as u32, f as u32, deadline, code)
-        }
-        WAKE => wake(a, c, u32::MAX, code),
-        WAKE_BITSET => wake(a, c, f as u32, code),
-        CMP_REQUEUE if *(a as *const u32) != f as u32 => fail(EAGAIN),
-        REQUEUE | CMP_REQUEUE => requeue(a, c, e, d, code),
-        _ => fail(ENOSYS),
+        FutexOperation::Wake { bits } => wake(a, c, bits, code),
+        FutexOperation::Requeue { expected: Some(value) } if *(a as *const u32) != value => fail(EAGAIN),
+        FutexOperation::Requeue { .. } => requeue(a, c, e, d, code),
+        FutexOperation::Invalid | FutexOperation::Unknown => fail(ENOSYS),
     }
 }
 
@@ -58,26 +52,26 @@ unsafe extern "C" fn gettid() -> i32 {
     thread_id() as i32
 }
 
-unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<u64>, code: usize) -> i32 {
+unsafe fn wait(at: usize, value: u32, bits: u32, deadline: Option<Deadline>, code: usize) -> i32 {
     const NO_MUTEX: usize = 0;
     let chooses = schedule::chooses_wakeups();
     let (again, before) = (chooses && spin::waits_again(at, NO_MUTEX, code), schedule::switches());
     let n = point(code);
     if *(at as *const u32) != value {
-        log::event(Kind::FutexWait, n, at, 0, 2);
+        log::event(Kind::FutexWait, n, at, 0, detail::FUTEX_CHANGED);
         return fail(EAGAIN);
     }
     // Others may have gone first.
     let again = again && schedule::switches() == before;
-    log::event(Kind::FutexWait, n, at, 0, u8::from(again));
+    log::event(Kind::FutexWait, n, at, 0, if again { detail::WAIT_REPEATED } else { 0 });
     if deadline.is_some() || !chooses {
         escapes::futex_wait();
     }
     let t = current();
     (*t).signalled = false;
-    (*t).second = bits as usize;
+    (*t).awaits = Awaits::Bits(bits);
     (*t).ticket = next_ticket();
-    let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: BY_ANY_SIGNAL };
+    let waiting = Waiting { wait: Wait::Futex, object: at, deadline, ends_by: EndsBy::ANY_SIGNAL };
     match wait_until(waiting, Cause::Blocked) {
         End::TimedOut => return fail(ETIMEDOUT),
         // For no reason.
@@ -99,7 +93,7 @@ unsafe fn waiter(at: usize, bits: u32) -> Option<*mut Thread> {
         .filter(|&t| {
             (*t).pending == Wait::Futex
                 && (*t).object == at
-                && (*t).second as u32 & bits != 0
+                && (*t).awaits.bits() & bits != 0
                 && !(*t).signalled
                 && matches!((*t).state, State::Blocked | State::Suspended | State::Ready)
         })

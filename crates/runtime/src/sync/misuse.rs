@@ -6,14 +6,15 @@
 use super::objects::{self, Origin};
 use crate::schedule::now;
 use crate::shadow::{self, Access};
-use crate::thread::{COUNT, CURRENT, Thread, current, holds, thread};
+use crate::thread::{Awaits, COUNT, Thread, current, holds, me, thread};
 use crate::{afterlife, annotations, clock, log, memory};
-use racehunter_abi::{Kind, Misuse, Record, Wait};
+use racehunter_abi::{Kind, Misuse, Record, Wait, detail};
+use racehunter_machine::{Owner, ThreadId};
 
 /// Logs a misuse by the running thread, in its event that is happening.
 #[cold]
-pub(crate) unsafe fn report(what: Misuse, object: usize, other: u32) {
-    log::event(Kind::Misuse, now(), object, u64::from(other), what as u8);
+pub(crate) unsafe fn report(what: Misuse, object: usize, other: Owner) {
+    log::event(Kind::Misuse, now(), object, u64::from(other.logged()), what as u8);
 }
 
 /// What the first word of a destroyed object has. An initialiser of any kind, and whatever else becomes of the memory,
@@ -23,7 +24,7 @@ const DESTROYED: u64 = 0xdead_10cc_dead_10cc;
 /// An object is destroyed: in the log, in the table of objects, and by a mark in its memory. For the detector its memory is
 /// written.
 pub(crate) unsafe fn destroy(at: usize) {
-    log::event(Kind::Lifetime, now(), at, 0, 1);
+    log::event(Kind::Lifetime, now(), at, 0, detail::LIFETIME_DESTROYED);
     touch(at, Kind::Write);
     objects::forget(at);
     (at as *mut u64).write_unaligned(DESTROYED);
@@ -33,7 +34,7 @@ pub(crate) unsafe fn destroy(at: usize) {
 pub(crate) unsafe fn begins(at: usize, code: usize) {
     if clock::DETECTS.get() {
         (*objects::get(Wait::Mutex, at)).origin =
-            Origin { thread: CURRENT.get() + 1, clock: clock::own(), code: log::relative(code), index: now() };
+            Origin { thread: Owner::of(me()), clock: clock::own(), code: log::relative(code), index: now() };
     }
 }
 
@@ -43,15 +44,16 @@ unsafe fn is_initialised(at: usize) {
         return;
     }
     let object = objects::known(Wait::Mutex, at);
-    if object.is_null() || (*object).origin.thread == 0 {
+    if object.is_null() {
         return;
     }
-    let Origin { thread, clock, code, index } = (*object).origin;
-    if !clock::knows(thread - 1, clock) {
-        (*object).origin = Origin::default();
+    let Origin { thread: owner, clock, code, index } = (*object).origin;
+    let Some(thread) = owner.thread() else { return };
+    if !clock::knows(thread, clock) {
+        (*object).origin = Origin::UNKNOWN;
         let kind = Kind::Initialised;
-        log::put(Record { index, code, object: at as u64, thread: thread - 1, kind, ..Record::default() });
-        report(Misuse::NotInitialised, at, thread);
+        log::put(Record { index, code, object: at as u64, thread: thread.0, kind, ..Record::default() });
+        report(Misuse::NotInitialised, at, owner);
     }
 }
 
@@ -82,7 +84,7 @@ pub(crate) unsafe fn used(at: usize, kind: Kind) -> bool {
         }
         return false;
     }
-    report(Misuse::Destroyed, at, 0);
+    report(Misuse::Destroyed, at, Owner::NONE);
     (at as *mut u64).write_unaligned(0);
     true
 }
@@ -93,13 +95,13 @@ fn ends_use(kind: Kind) -> bool {
     matches!(kind, Unlock | RwUnlock | Wait | Signal | Broadcast | SemPost | BarrierWait)
 }
 
-/// A thread that waits for the object, number + 1; 0 if no thread waits.
-pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> u32 {
+/// A thread that waits for the object, if one does.
+pub(crate) unsafe fn waiter(wait: Wait, at: usize) -> Owner {
     let waits = |t: *mut Thread| (*t).pending == wait && (*t).object == at && t != current();
     if !objects::has_waiters(wait, at) {
-        return 0;
+        return Owner::NONE;
     }
-    (0..COUNT.get()).find(|&n| waits(thread(n))).map_or(0, |n| n + 1)
+    (0..COUNT.get()).find(|&n| waits(thread(n))).map_or(Owner::NONE, |n| Owner::of(ThreadId(n)))
 }
 
 /// A thread starts to wait on a condition variable: all waiters must use the same mutex.
@@ -108,8 +110,8 @@ pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
         return;
     }
     for t in (0..COUNT.get()).map(|n| thread(n)).filter(|&t| t != current()) {
-        if (*t).pending == Wait::Condition && (*t).object == condition && (*t).second != mutex {
-            return report(Misuse::TwoMutexes, condition, (*t).number + 1);
+        if (*t).pending == Wait::Condition && (*t).object == condition && (*t).awaits != Awaits::Mutex(mutex) {
+            return report(Misuse::TwoMutexes, condition, Owner::of(ThreadId((*t).number)));
         }
     }
 }
@@ -117,7 +119,7 @@ pub(crate) unsafe fn one_mutex(condition: usize, mutex: usize) {
 /// A thread is about to wait on a condition variable with a mutex that it does not hold.
 pub(crate) unsafe fn wait_unlocked(mutex: usize) {
     if !super::mutex::is_checked_at(mutex) {
-        report(Misuse::WaitUnlocked, mutex, 0);
+        report(Misuse::WaitUnlocked, mutex, Owner::NONE);
     }
 }
 
@@ -129,12 +131,12 @@ pub(crate) unsafe fn end_holding(lock: usize, code: usize) {
         return;
     }
     (*t).code = code;
-    report(Misuse::EndHolding, lock, 0);
+    report(Misuse::EndHolding, lock, Owner::NONE);
     (*t).code = 0;
 }
 
 /// The running thread releases a lock that it does not hold.
-pub(crate) unsafe fn unlock(lock: usize, owner: u32, is_held: bool) {
+pub(crate) unsafe fn unlock(lock: usize, owner: Owner, is_held: bool) {
     report(if is_held { Misuse::UnlockOther } else { Misuse::UnlockFree }, lock, owner);
 }
 

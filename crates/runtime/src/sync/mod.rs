@@ -26,6 +26,8 @@ pub(crate) mod threads;
 
 use crate::thread::{COUNT, State, Thread, thread};
 use racehunter_abi::Wait;
+use racehunter_machine::sync::{self as machine, LockForm, Mode, has_cycle};
+use racehunter_machine::{Clock, Held, Owner, ThreadId, Timespec};
 
 pub(crate) const EPERM: i32 = 1;
 pub(crate) const ESRCH: i32 = 3;
@@ -75,11 +77,11 @@ macro_rules! interpose_cancellable {
             concat!("mov ", $register, ", [rsp]"),
             "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
             "push r15",                     // for the alignment
-            ".cfi_adjust_cfa_offset 56",
+            ".cfi_adjust_cfa_offset {saved}",
             "mov [rip + {caller}], rsp",
             "call {model}",
-            "add rsp, 56",
-            ".cfi_adjust_cfa_offset -56",
+            "add rsp, {saved}",
+            ".cfi_adjust_cfa_offset -{saved}",
             "xor ecx, ecx", "xor edx, edx", "xor esi, esi", "xor edi, edi",
             "xor r8d, r8d", "xor r9d, r9d", "xor r10d, r10d",
             "cmp byte ptr [rip + {cancelled}], 0",
@@ -90,6 +92,7 @@ macro_rules! interpose_cancellable {
             "jmp pthread_exit",
             ".cfi_endproc",
             concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
+            saved = const crate::schedule::spin::AT_CALL,
             model = sym $model,
             caller = sym crate::schedule::spin::RH_CALLER,
             cancelled = sym crate::signals::cancel::CANCELLED,
@@ -104,8 +107,8 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     match (*t).pending {
         Wait::Nothing => true,
         Wait::Mutex => mutex::available(at, t),
-        Wait::ReadLock => rwlock::read_available(at),
-        Wait::WriteLock => rwlock::write_available(at),
+        Wait::ReadLock => rwlock::available(at, Mode::Read),
+        Wait::WriteLock => rwlock::available(at, Mode::Write),
         Wait::Semaphore => semaphore::available(at),
         Wait::Join => (*thread(at as u32)).state == State::Done,
         Wait::Once => once::available(at),
@@ -119,52 +122,42 @@ pub(crate) unsafe fn available(t: *mut Thread) -> bool {
     }
 }
 
-/// Number + 1 of the thread that owns what is waited for; 0 if no thread owns it.
-pub(crate) unsafe fn owner(wait: Wait, at: usize) -> u64 {
+/// The thread that owns what is waited for, if one does.
+pub(crate) unsafe fn owner(wait: Wait, at: usize) -> Owner {
     match wait {
-        Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => u64::from((*objects::get(wait, at)).owner),
-        Wait::Join => at as u64 + 1,
-        _ => 0,
+        Wait::Mutex | Wait::ReadLock | Wait::WriteLock | Wait::Once => (*objects::get(wait, at)).state.owner(),
+        Wait::Join => Owner::of(ThreadId(at as u32)),
+        _ => Owner::NONE,
     }
 }
 
 /// Whether threads wait for locks of each other, without a time-out.
 pub(crate) unsafe fn holds_a_cycle() -> bool {
-    let next = |number: u32| {
+    has_cycle(COUNT.get(), |ThreadId(number)| {
         let t = thread(number);
         let waits = (*t).state == State::Blocked && matches!((*t).pending, Wait::Mutex | Wait::WriteLock);
-        if waits { owner((*t).pending, (*t).object).checked_sub(1).map(|owner| owner as u32) } else { None }
-    };
-    let count = COUNT.get();
-    let comes_back = |start: u32| {
-        let mut at = start;
-        (0..count).any(|_| {
-            let owner = next(at);
-            at = owner.unwrap_or(at);
-            owner == Some(start)
-        })
-    };
-    (0..count).any(comes_back)
+        if waits { owner((*t).pending, (*t).object).thread() } else { None }
+    })
 }
 
 /// Whether an absolute time is valid.
 pub(crate) unsafe fn is_time(until: *const [i64; 2]) -> bool {
-    (0..1_000_000_000).contains(&(*until)[1])
+    Timespec(*until).has_fraction()
 }
 
 /// Whether timed operations know the clock.
 pub(crate) const fn is_clock(clock: i32) -> bool {
-    matches!(clock, crate::time::REALTIME | crate::time::MONOTONIC)
+    Clock(clock).times_locks()
 }
 
 /// The running thread has ended: what happens to the locks that it holds.
 pub(crate) unsafe fn abandon_locks(t: *mut Thread) {
-    for i in (0..((*t).held_count as usize).min(crate::thread::MAX_HELD)).rev() {
-        let (at, code) = ((*t).held[i], (*t).held_at[i]);
-        match (*objects::get(Wait::Mutex, at)).lock {
-            objects::Lock::Mutex => mutex::abandon(at, code),
-            objects::Lock::Rwlock => misuse::end_holding(at, code),
-            objects::Lock::None | objects::Lock::Spin | objects::Lock::File => {}
+    for i in (0..(*t).held.named().len()).rev() {
+        let Some(Held { lock: at, code }) = (*t).held.get(i) else { continue };
+        match (*objects::get(Wait::Mutex, at)).state {
+            machine::State::Mutex(mutex) if mutex.form() == LockForm::Mutex => mutex::abandon(at, code),
+            machine::State::Rwlock(_) => misuse::end_holding(at, code),
+            _ => {}
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Mutexes of every type, and spin locks.
 
-use super::objects::{self, Lock, Object};
+use super::objects::{self, Object};
 use super::{
     EAGAIN, EBUSY, EDEADLK, EINVAL, ENOTRECOVERABLE, EOWNERDEAD, EPERM, ETIMEDOUT, interpose, is_clock, is_time,
     misuse, real, shared,
 };
 use crate::schedule::{acquire_point, now, pass, point, refresh_known};
-use crate::thread::{CURRENT, Thread, current, hold, thread, unhold};
+use crate::thread::{Thread, current, hold, me, thread, unhold};
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
-use racehunter_abi::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait, detail};
+use racehunter_machine::sync::{LockForm, Mutex, MutexKind, State, Taken, Unlocked};
+use racehunter_machine::{Deadline, Owner, ThreadId};
 
 interpose! {
     pthread_mutex_init => init, "rdx";
@@ -37,31 +39,20 @@ unsafe fn object(at: usize) -> *mut Object {
 
 /// Where the C library's structure has the type, and more by which mutexes differ.
 const KIND: usize = 16;
-const TYPE: u32 = 3;
-const NORMAL: u32 = 0;
-const RECURSIVE: u32 = 1;
-const ERROR_CHECK: u32 = 2;
-const ADAPTIVE: u32 = 3;
-const ROBUST: u32 = 16;
-/// The lock word has the number of a kernel thread: robust, or with a protocol for priorities.
-const OWNED_WORD: u32 = 16 | 32 | 64;
-const SHARED: u32 = 128;
 
 /// Whether the structure has what no initialiser leaves there. The C library refuses it, and so do models.
 unsafe fn is_garbage(at: usize) -> bool {
-    const KNOWN: u32 = 0x3ff;
-    *((at + KIND) as *const u32) & !KNOWN != 0
+    MutexKind::is_garbage(*((at + KIND) as *const u32))
 }
 
 /// What the program's initialiser left in the C library's structure.
-unsafe fn kind_of(at: usize) -> u32 {
-    let kind = *((at + KIND) as *const u32);
-    if kind & OWNED_WORD == 0 { kind & (TYPE | SHARED) } else { kind & (TYPE | ROBUST) }
+unsafe fn kind_of(at: usize) -> MutexKind {
+    MutexKind::from_word(*((at + KIND) as *const u32))
 }
 
 /// Whether other processes may have the mutex too, with a lock word that is understood here.
 pub(super) unsafe fn is_shared(at: usize) -> bool {
-    *((at + KIND) as *const u32) & (SHARED | OWNED_WORD) == SHARED
+    kind_of(at).is_shared()
 }
 
 /// For mutexes that are not made through POSIX attributes.
@@ -69,34 +60,27 @@ pub(super) unsafe fn set_type(at: usize, kind: i32) {
     *((at + KIND) as *mut i32) = kind;
 }
 
-/// Whether every wrong use of the mutex has a defined error. An adaptive mutex is a normal one.
-const fn is_checked(kind: u32) -> bool {
-    kind & ROBUST != 0 || matches!(kind & TYPE, RECURSIVE | ERROR_CHECK)
-}
-
+/// Whether every wrong use of the mutex has a defined error.
 pub(super) unsafe fn is_checked_at(at: usize) -> bool {
-    is_checked(kind_of(at))
+    kind_of(at).is_checked()
 }
 
-/// `round` of a robust mutex: what the end of an owner has done to it.
-const SOUND: u32 = 0;
-/// Its owner ended: the next one is notified.
-const ABANDONED: u32 = 1;
-/// The owner was notified, and has to declare the protected state consistent again.
-const INCONSISTENT: u32 = 2;
-/// It did not say so: the mutex is of no use any more.
-const LOST: u32 = 3;
-
+#[inline]
 unsafe fn mine(o: *const Object) -> bool {
-    (*o).owner == CURRENT.get() + 1
+    matches!(&(*o).state, State::Mutex(mutex) if mutex.owner().is(me()))
+}
+
+/// The mutex, to be changed.
+#[inline]
+unsafe fn change<'a>(o: *mut Object) -> &'a mut Mutex {
+    (*o).state.as_mutex()
 }
 
 pub(crate) unsafe fn available(at: usize, t: *const Thread) -> bool {
-    let o = object(at);
-    match (*o).owner {
-        0 => (*o).value & SHARED == 0 || shared::word(at).load(Ordering::Relaxed) == 0 || misuse::is_destroyed(at),
-        owner => owner == (*t).number + 1 && (*o).value & TYPE == RECURSIVE,
-    }
+    let mutex = (*object(at)).state.mutex();
+    let is_free_elsewhere =
+        || !mutex.kind().is_shared() || shared::word(at).load(Ordering::Relaxed) == 0 || misuse::is_destroyed(at);
+    mutex.is_available(ThreadId((*t).number)) && (!mutex.owner().is_none() || is_free_elsewhere())
 }
 
 pub(super) unsafe extern "C" fn init(at: usize, attributes: *const u8, code: usize) -> i32 {
@@ -111,8 +95,8 @@ pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     if misuse::used(at, Kind::Lifetime) {
         return EINVAL;
     }
-    let owner = (*object(at)).owner;
-    if owner != 0 {
+    let owner = (*object(at)).state.owner();
+    if !owner.is_none() {
         log::event(Kind::Lifetime, now(), at, 0, 0);
         misuse::report(Misuse::DestroyHeld, at, owner);
         return EBUSY;
@@ -123,36 +107,26 @@ pub(super) unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
 
 /// Takes the mutex, which is free, lost, or already held by a recursive owner. Returns an error: of these, only a dead
 /// owner means that it was taken. It is busy only when another process was faster.
-unsafe fn take(at: usize, lock: Lock) -> i32 {
+unsafe fn take(at: usize, form: LockForm) -> i32 {
     let o = object(at);
-    if (*o).round == LOST {
-        return ENOTRECOVERABLE;
-    }
-    if mine(o) {
-        if (*o).count == u32::MAX {
-            return EAGAIN;
-        }
-        (*o).count += 1;
-        return 0;
-    }
-    if (*o).value & SHARED != 0 && !shared::take_word(at) {
+    let mutex = change(o);
+    if mutex.needs_word(me()) && !shared::take_word(at) {
         return EBUSY;
     }
-    (*o).owner = CURRENT.get() + 1;
-    if lock == Lock::Mutex && (*o).value & SHARED == 0 {
+    let taken = mutex.take(me(), form);
+    match taken {
+        Taken::Lost => return ENOTRECOVERABLE,
+        Taken::TooDeep => return EAGAIN,
+        Taken::Again => return 0,
+        Taken::Newly | Taken::FromDead => {}
+    }
+    if mutex.has_own_word() {
         *word(at) = 1;
     }
-    (*o).count = 1;
-    (*o).known = 0;
-    (*o).lock = lock;
     hold(current(), at);
     clock::acquire(&(*o).clock);
     refresh_known(o, at);
-    if (*o).round == ABANDONED {
-        (*o).round = INCONSISTENT;
-        return EOWNERDEAD;
-    }
-    0
+    if taken == Taken::FromDead { EOWNERDEAD } else { 0 }
 }
 
 /// The word in the C library's structure that is 0 while the mutex is free.
@@ -164,23 +138,27 @@ const fn word(at: usize) -> *mut u32 {
 /// Then it is another mutex.
 unsafe fn notice_new(at: usize) {
     let o = object(at);
-    if (*o).owner != 0 && (*o).lock == Lock::Mutex && (*o).value & SHARED == 0 && *word(at) == 0 {
-        unhold(thread((*o).owner - 1), at);
+    let mutex = (*o).state.mutex();
+    if let Some(ThreadId(owner)) = mutex.owner().thread()
+        && mutex.has_own_word()
+        && *word(at) == 0
+    {
+        unhold(thread(owner), at);
         objects::forget(at);
     }
 }
 
 /// Takes the mutex and logs how that went.
-unsafe fn take_and_log(at: usize, lock: Lock, logged: Kind, n: u64) -> i32 {
-    if lock == Lock::Mutex && misuse::used(at, logged) {
+unsafe fn take_and_log(at: usize, form: LockForm, logged: Kind, n: u64) -> i32 {
+    if form == LockForm::Mutex && misuse::used(at, logged) {
         log::event(logged, n, at, 0, 0);
-        (*object(at)).known = CURRENT.get() + 1;
+        change(object(at)).excuse(Owner::of(me()));
         return EINVAL;
     }
-    if (*object(at)).value & ROBUST != 0 {
+    if change(object(at)).kind().is_robust() {
         shared::is_apart(at);
     }
-    let error = take(at, lock);
+    let error = take(at, form);
     log::event(logged, n, at, 0, u8::from(matches!(error, 0 | EOWNERDEAD)));
     error
 }
@@ -190,8 +168,8 @@ pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
         return EINVAL;
     }
     let kind = kind_of(at);
-    if matches!(kind, NORMAL | ADAPTIVE)
-        && let Some(error) = take_at_once(at, kind, Lock::Mutex, code)
+    if kind.is_plain()
+        && let Some(error) = take_at_once(at, kind, LockForm::Mutex, code)
     {
         return error;
     }
@@ -200,14 +178,14 @@ pub(super) unsafe extern "C" fn lock(at: usize, code: usize) -> i32 {
 
 /// Most of the time no thread holds a mutex or waits for it, and it is known that the running thread continues: then
 /// it need not announce the operation first.
-unsafe fn take_at_once(at: usize, kind: u32, lock: Lock, code: usize) -> Option<i32> {
+unsafe fn take_at_once(at: usize, kind: MutexKind, form: LockForm, code: usize) -> Option<i32> {
     let o = object(at);
-    if (*o).owner != 0 || (*o).waiters != 0 {
+    if !(*o).state.owner().is_none() || (*o).waiters != 0 {
         return None;
     }
     let n = pass(code, at, true)?;
-    (*o).value = kind;
-    Some(take_and_log(at, lock, Kind::Lock, n))
+    change(o).set_kind(kind);
+    Some(take_and_log(at, form, Kind::Lock, n))
 }
 
 pub(super) unsafe extern "C" fn timed_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
@@ -221,28 +199,28 @@ unsafe extern "C" fn clock_lock(at: usize, clock: i32, until: *const [i64; 2], c
 unsafe fn lock_until(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
     if !is_time(until) {
         // The time is checked only if the mutex is held.
-        let error = attempt(at, kind_of(at), Lock::Mutex, code);
+        let error = attempt(at, kind_of(at), LockForm::Mutex, code);
         return if error == EBUSY { EINVAL } else { error };
     }
     acquire(at, kind_of(at), Some(time::deadline(clock, until)), Kind::TryLock, code)
 }
 
-unsafe fn acquire(at: usize, kind: u32, deadline: Option<u64>, logged: Kind, code: usize) -> i32 {
+unsafe fn acquire(at: usize, kind: MutexKind, deadline: Option<Deadline>, logged: Kind, code: usize) -> i32 {
     notice_new(at);
     let o = object(at);
-    if mine(o) && kind & TYPE == ERROR_CHECK {
+    if (*o).state.mutex().refuses_again(me(), kind) {
         let n = point(code);
         log::event(Kind::TryLock, n, at, 0, 0);
         return EDEADLK;
     }
-    (*o).value = kind;
+    change(o).set_kind(kind);
     loop {
         let n = acquire_point(code, Wait::Mutex, at, deadline);
         if (*current()).timed_out {
             log::event(logged, n, at, 0, 0);
             return ETIMEDOUT;
         }
-        let error = take_and_log(at, Lock::Mutex, logged, n);
+        let error = take_and_log(at, LockForm::Mutex, logged, n);
         if error != EBUSY {
             return error;
         }
@@ -253,20 +231,20 @@ pub(super) unsafe extern "C" fn try_lock(at: usize, code: usize) -> i32 {
     if is_garbage(at) && !misuse::is_destroyed(at) {
         return EINVAL;
     }
-    attempt(at, kind_of(at), Lock::Mutex, code)
+    attempt(at, kind_of(at), LockForm::Mutex, code)
 }
 
-unsafe fn attempt(at: usize, kind: u32, lock: Lock, code: usize) -> i32 {
+unsafe fn attempt(at: usize, kind: MutexKind, form: LockForm, code: usize) -> i32 {
     let n = point(code);
     notice_new(at);
-    (*object(at)).value = kind;
+    change(object(at)).set_kind(kind);
     if available(at, current()) {
-        return take_and_log(at, lock, Kind::TryLock, n);
+        return take_and_log(at, form, Kind::TryLock, n);
     }
     log::event(Kind::TryLock, n, at, 0, 0);
     // The C library's fast path for plain mutexes does not look at who holds them.
-    let has_owner = *((at + KIND) as *const u32) & OWNED_WORD != 0;
-    let is_own = lock == Lock::Mutex && has_owner && mine(object(at)) && kind & TYPE == ERROR_CHECK;
+    let has_owner = MutexKind::has_owner(*((at + KIND) as *const u32));
+    let is_own = form == LockForm::Mutex && has_owner && (*object(at)).state.mutex().refuses_again(me(), kind);
     if is_own { EDEADLK } else { EBUSY }
 }
 
@@ -276,23 +254,18 @@ pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     }
     let n = point(code);
     if misuse::used(at, Kind::Unlock) {
-        log::event(Kind::Unlock, n, at, 0, 1);
+        log::event(Kind::Unlock, n, at, 0, detail::UNLOCK_REFUSED);
         return EINVAL;
     }
     let o = object(at);
     if !mine(o) {
-        if is_checked(kind_of(at)) {
-            log::event(Kind::Unlock, n, at, 0, 1);
+        if is_checked_at(at) {
+            log::event(Kind::Unlock, n, at, 0, detail::UNLOCK_REFUSED);
             return EPERM;
         }
         return unlock_anyway(at, n);
     }
-    if (*o).count > 1 {
-        (*o).count -= 1;
-    } else {
-        if (*o).round == INCONSISTENT {
-            (*o).round = LOST;
-        }
+    if change(o).unlock() == Unlocked::Last {
         drop_ownership(at);
     }
     log::event(Kind::Unlock, n, at, 0, 0);
@@ -303,26 +276,23 @@ pub(super) unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
 /// only once, as in the C library: the thread that holds it twice keeps it.
 pub(crate) unsafe fn give_up(at: usize) -> u32 {
     let o = object(at);
-    if (*o).count > 1 {
-        (*o).count -= 1;
-        return (*o).count + 1;
+    match change(o).give_up() {
+        Unlocked::Still => change(o).depth() + 1,
+        Unlocked::Last => drop_ownership(at),
     }
-    drop_ownership(at)
 }
 
 /// Unlocks what the running thread does not hold: the C library does so too.
 unsafe fn unlock_anyway(at: usize, n: u64) -> i32 {
-    let owner = (*object(at)).owner;
-    log::event(Kind::Unlock, n, at, 0, 0);
     let o = object(at);
-    // `known` is the thread that could have it by now but for an earlier misuse, number + 1: that it unlocks is not
-    // another one.
-    if owner != 0 {
+    let owner = change(o).owner();
+    log::event(Kind::Unlock, n, at, 0, 0);
+    if !owner.is_none() {
         misuse::unlock(at, owner, true);
         drop_ownership(at);
-        (*o).known = owner;
-    } else if (*o).known != CURRENT.get() + 1 {
-        misuse::unlock(at, 0, false);
+        change(o).excuse(owner);
+    } else if !change(o).excuses(me()) {
+        misuse::unlock(at, Owner::NONE, false);
     }
     0
 }
@@ -330,16 +300,16 @@ unsafe fn unlock_anyway(at: usize, n: u64) -> i32 {
 /// Gives the mutex up altogether; returns how often it was held.
 unsafe fn drop_ownership(at: usize) -> u32 {
     let o = object(at);
-    let depth = (*o).count;
-    unhold(thread((*o).owner.saturating_sub(1)), at);
-    if (*o).value & SHARED != 0 {
+    let mutex = change(o);
+    let (owner, depth) = mutex.release();
+    if mutex.kind().is_shared() {
         shared::give_word(at);
-    }
-    if (*o).lock == Lock::Mutex && (*o).value & SHARED == 0 {
+    } else if mutex.has_own_word() {
         *word(at) = 0;
     }
-    (*o).owner = 0;
-    (*o).count = 0;
+    if let Some(ThreadId(owner)) = owner.thread() {
+        unhold(thread(owner), at);
+    }
     clock::release(&mut (*o).clock);
     refresh_known(o, at);
     depth
@@ -349,14 +319,14 @@ unsafe fn drop_ownership(at: usize) -> u32 {
 /// owner of a robust mutex may have ended during the wait.
 pub(crate) unsafe fn take_again(at: usize, depth: u32) -> i32 {
     let error = loop {
-        match take(at, Lock::Mutex) {
+        match take(at, LockForm::Mutex) {
             EBUSY => acquire_point((*current()).code, Wait::Mutex, at, None),
             error => break error,
         };
     };
     let is_taken = matches!(error, 0 | EOWNERDEAD);
     if is_taken {
-        (*object(at)).count = depth;
+        change(object(at)).restore_depth(depth);
     }
     log::event(Kind::Lock, now(), at, 0, u8::from(is_taken));
     error
@@ -370,21 +340,16 @@ pub(crate) unsafe fn is_held(at: usize) -> bool {
 /// The running thread has ended and holds the mutex, since `code`: the next owner of a robust one is notified.
 pub(super) unsafe fn abandon(at: usize, code: usize) {
     let o = object(at);
-    if (*o).value & ROBUST == 0 {
+    if !change(o).kind().is_robust() {
         return misuse::end_holding(at, code);
     }
-    (*o).round = ABANDONED;
+    change(o).abandon();
     drop_ownership(at);
 }
 
 unsafe extern "C" fn make_consistent(at: usize, code: usize) -> i32 {
     point(code);
-    let o = object(at);
-    if kind_of(at) & ROBUST == 0 || (*o).round != INCONSISTENT || !mine(o) {
-        return EINVAL;
-    }
-    (*o).round = SOUND;
-    0
+    if change(object(at)).make_consistent(me(), kind_of(at)) { 0 } else { EINVAL }
 }
 
 /// The C library's value of a free spin lock.
@@ -401,7 +366,7 @@ unsafe extern "C" fn spin_init(at: usize, _shared: i32, _code: usize) -> i32 {
 unsafe fn expect_spin_lock(at: usize, code: usize) {
     if *word(at) != FREE_SPIN_LOCK {
         point(code);
-        misuse::report(Misuse::NeverInitialised, at, 0);
+        misuse::report(Misuse::NeverInitialised, at, Owner::NONE);
         // One report is enough.
         *word(at) = FREE_SPIN_LOCK;
     }
@@ -409,9 +374,9 @@ unsafe fn expect_spin_lock(at: usize, code: usize) {
 
 unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
     let n = point(code);
-    let owner = (*object(at)).owner;
-    log::event(Kind::Lifetime, n, at, 0, 1);
-    if owner != 0 {
+    let owner = (*object(at)).state.owner();
+    log::event(Kind::Lifetime, n, at, 0, detail::LIFETIME_DESTROYED);
+    if !owner.is_none() {
         misuse::report(Misuse::DestroyHeld, at, owner);
         return EBUSY;
     }
@@ -421,17 +386,17 @@ unsafe extern "C" fn spin_destroy(at: usize, code: usize) -> i32 {
 
 unsafe extern "C" fn spin_lock(at: usize, code: usize) -> i32 {
     expect_spin_lock(at, code);
-    if let Some(error) = take_at_once(at, NORMAL, Lock::Spin, code) {
+    if let Some(error) = take_at_once(at, MutexKind::NORMAL, LockForm::Spin, code) {
         return error;
     }
-    (*object(at)).value = 0;
+    change(object(at)).set_kind(MutexKind::NORMAL);
     let n = acquire_point(code, Wait::Mutex, at, None);
-    take_and_log(at, Lock::Spin, Kind::Lock, n)
+    take_and_log(at, LockForm::Spin, Kind::Lock, n)
 }
 
 unsafe extern "C" fn spin_try_lock(at: usize, code: usize) -> i32 {
     expect_spin_lock(at, code);
-    attempt(at, 0, Lock::Spin, code)
+    attempt(at, MutexKind::NORMAL, LockForm::Spin, code)
 }
 
 unsafe extern "C" fn spin_unlock(at: usize, code: usize) -> i32 {

@@ -6,6 +6,7 @@ use super::{EEXIST, EINVAL, EMFILE, ENAMETOOLONG, ENOENT, fail, interpose, objec
 use crate::schedule::point;
 use crate::{Global, sys};
 use core::ffi::{CStr, c_char};
+use racehunter_machine::text::{LONGEST_SEMAPHORE, SemaphoreName};
 
 interpose! {
     sem_open => open, "r8";
@@ -13,9 +14,6 @@ interpose! {
     sem_unlink => unlink, "rsi";
 }
 
-/// Longest name, without the slash: the C library puts `sem.` in front to make the name of a file.
-const NAME: usize = 251;
-const PREFIX: usize = 4;
 const ENTRIES: usize = 128;
 
 #[repr(C)]
@@ -27,7 +25,7 @@ struct Named {
     /// The name refers to it.
     linked: bool,
     len: u8,
-    name: [u8; NAME],
+    name: [u8; LONGEST_SEMAPHORE],
 }
 
 #[unsafe(link_section = ".data.racehunter")]
@@ -42,15 +40,10 @@ unsafe fn entries() -> impl Iterator<Item = *mut Named> {
 
 /// The name without leading slashes, as in the C library; an error if it is invalid.
 unsafe fn name_of(name: *const c_char) -> Result<&'static [u8], i32> {
-    let mut name = CStr::from_ptr(name).to_bytes();
-    while let [b'/', rest @ ..] = name {
-        name = rest;
-    }
-    match name {
-        [] => Err(EINVAL),
-        _ if name.contains(&b'/') || name.len() > NAME + PREFIX => Err(EINVAL),
-        _ if name.len() > NAME => Err(ENAMETOOLONG),
-        _ => Ok(name),
+    match SemaphoreName::read(CStr::from_ptr(name).to_bytes()) {
+        SemaphoreName::Valid(name) => Ok(name),
+        SemaphoreName::Invalid => Err(EINVAL),
+        SemaphoreName::TooLong => Err(ENAMETOOLONG),
     }
 }
 

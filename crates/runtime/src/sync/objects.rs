@@ -3,24 +3,18 @@
 use crate::clock::SyncClock;
 use crate::{Global, arena};
 use racehunter_abi::Wait;
+use racehunter_machine::memory::probes;
+use racehunter_machine::sync::State;
+use racehunter_machine::{ClockValue, Owner};
 
-/// State of one object. The meaning of the fields depends on the primitive's model.
+/// One object.
 #[repr(C)]
 pub(crate) struct Object {
     key: usize,
-    /// Number + 1 of the thread that holds it exclusively.
-    pub owner: u32,
-    /// Depth of a recursive lock, number of readers, value of a semaphore, size of a barrier.
-    pub count: u32,
-    /// Arrivals at a barrier, state of a once-only initialisation.
-    pub value: u32,
-    /// Rounds of a barrier.
-    pub round: u32,
+    /// What the model of its primitive knows of it.
+    pub state: State,
     /// Threads that have this object as pending.
     pub waiters: u32,
-    pub known: u32,
-    /// What it was last locked as.
-    pub lock: Lock,
     /// Who initialised it, when and where: only as long as that may matter.
     pub origin: Origin,
     /// What the last release carries.
@@ -31,26 +25,18 @@ pub(crate) struct Object {
 
 /// The initialisation of an object.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Origin {
-    /// Number + 1 of the thread; 0 if it is not known, as with static initialisers.
-    pub thread: u32,
+    /// The thread; none if it is not known, as with static initialisers.
+    pub thread: Owner,
     /// Entry of the thread in its own clock.
-    pub clock: u32,
+    pub clock: ClockValue,
     pub code: u64,
     pub index: u64,
 }
 
-/// What an object that can be held is.
-#[repr(u32)]
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Lock {
-    #[default]
-    None,
-    Mutex,
-    Spin,
-    Rwlock,
-    File,
+impl Origin {
+    pub(crate) const UNKNOWN: Self = Self { thread: Owner::NONE, clock: ClockValue(0), code: 0, index: 0 };
 }
 
 /// Different things at the same address are different objects.
@@ -78,15 +64,10 @@ const PAGE_MARKS: usize = 512;
 static SMALL: Global<bool> = Global::new(false);
 
 unsafe fn slot_of(key: usize) -> *mut *mut Object {
-    let mask = CAPACITY.get() - 1;
-    let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) & mask;
-    loop {
-        let slot = TABLE.get().add(at);
-        if (*slot).is_null() || (**slot).key == key {
-            return slot;
-        }
-        at = (at + 1) & mask;
-    }
+    let is_its = |slot: &*mut *mut Object| (**slot).is_null() || (***slot).key == key;
+    let found = probes(key, CAPACITY.get()).map(|at| TABLE.get().add(at)).find(is_its);
+    // At most half of the table is in use.
+    found.unwrap_unchecked()
 }
 
 unsafe fn grow() {
@@ -163,13 +144,8 @@ pub(crate) unsafe fn forget(address: usize) {
     for class in [Class::Synchronisation, Class::Atomic] {
         let object = existing(class, address);
         if !object.is_null() {
-            (*object).owner = 0;
-            (*object).count = 0;
-            (*object).value = 0;
-            (*object).round = 0;
-            (*object).known = 0;
-            (*object).lock = Lock::None;
-            (*object).origin = Origin::default();
+            (*object).state = State::Unused;
+            (*object).origin = Origin::UNKNOWN;
             crate::clock::clear(&mut (*object).clock);
             crate::clock::clear(&mut (*object).shared_clock);
         }

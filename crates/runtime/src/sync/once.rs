@@ -4,9 +4,10 @@
 
 use super::{interpose, objects};
 use crate::schedule::{acquire_point, now, point, refresh, uncount};
-use crate::thread::CURRENT;
+use crate::thread::{CURRENT, me};
 use crate::{clock, log};
-use racehunter_abi::{Kind, Record, Wait};
+use racehunter_abi::{Kind, Record, Wait, detail};
+use racehunter_machine::Owner;
 
 interpose! {
     __cxa_guard_acquire => guard_acquire, "rsi";
@@ -16,7 +17,7 @@ interpose! {
 
 /// No thread is in the middle of it.
 pub(crate) unsafe fn available(at: usize) -> bool {
-    (*objects::get(Wait::Once, at)).owner == 0
+    (*objects::get(Wait::Once, at)).state.once().runner.is_none()
 }
 
 /// True if the caller must run the initialisation. `quiet`: finding it done is not an event.
@@ -32,13 +33,13 @@ unsafe fn begin(at: usize, code: usize, quiet: bool, done: impl Fn() -> bool) ->
             let code = log::relative(code);
             log::put(Record { index, code, object: at as u64, thread, kind: Kind::Found, ..Record::default() });
         } else {
-            log::event(Kind::Once, n, at, 0, 0);
+            log::event(Kind::Once, n, at, 0, detail::ONCE_FOUND);
         }
         return false;
     }
-    (*o).owner = CURRENT.get() + 1;
+    (*o).state.as_once().runner = Owner::of(me());
     refresh(Wait::Once, at);
-    log::event(Kind::Once, n, at, 0, 1);
+    log::event(Kind::Once, n, at, 0, detail::ONCE_BEGINS);
     true
 }
 
@@ -48,9 +49,9 @@ unsafe fn end(at: usize, code: usize, mark: impl FnOnce()) {
     let n = point(code);
     mark();
     let o = objects::get(Wait::Once, at);
-    (*o).owner = 0;
+    (*o).state.as_once().runner = Owner::NONE;
     clock::release(&mut (*o).clock);
-    log::event(Kind::Once, n, at, 0, 2);
+    log::event(Kind::Once, n, at, 0, detail::ONCE_DONE);
     refresh(Wait::Once, at);
 }
 

@@ -1,12 +1,14 @@
 //! Reader-writer locks. Readers and writers have equal chances: the thread that is chosen while the lock is free gets
 //! it. Only a lock that was made to prefer writers keeps readers out while a writer waits.
 
-use super::objects::{self, Lock, Object};
+use super::objects::{self, Object};
 use super::{EBUSY, EDEADLK, EINVAL, EPERM, ETIMEDOUT, interpose, is_clock, is_time, misuse, shared};
 use crate::schedule::{acquire_point, point, refresh};
-use crate::thread::{CURRENT, current, hold, holds, unhold};
+use crate::thread::{current, hold, holds, me, unhold};
 use crate::{clock, escapes, log, time};
-use racehunter_abi::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait, detail};
+use racehunter_machine::sync::{Mode, RwUnlocked};
+use racehunter_machine::{Deadline, Owner};
 
 interpose! {
     pthread_rwlock_init => init, "rdx";
@@ -34,14 +36,8 @@ unsafe fn prefers_writers(at: usize) -> bool {
     *((at + FLAGS) as *const u32) == PREFER_WRITERS
 }
 
-pub(crate) unsafe fn read_available(at: usize) -> bool {
-    // `value` is the number of writers that had to wait.
-    let o = object(at);
-    (*o).owner == 0 && ((*o).value == 0 || !prefers_writers(at))
-}
-
-pub(crate) unsafe fn write_available(at: usize) -> bool {
-    (*object(at)).owner == 0 && (*object(at)).count == 0
+pub(crate) unsafe fn available(at: usize, mode: Mode) -> bool {
+    (*object(at)).state.rwlock().is_available(mode, mode == Mode::Read && prefers_writers(at))
 }
 
 unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32 {
@@ -59,73 +55,71 @@ unsafe extern "C" fn init(at: usize, attributes: *const u32, code: usize) -> i32
 unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     let n = point(code);
     misuse::used(at, Kind::Lifetime);
-    if !write_available(at) {
+    if !available(at, Mode::Write) {
         log::event(Kind::Lifetime, n, at, 0, 0);
-        misuse::report(Misuse::DestroyHeld, at, (*object(at)).owner);
+        misuse::report(Misuse::DestroyHeld, at, (*object(at)).state.owner());
         return EBUSY;
     }
     misuse::destroy(at);
     0
 }
 
-unsafe fn take(at: usize, write: bool) {
+unsafe fn take(at: usize, mode: Mode) {
     let o = object(at);
     clock::acquire(&(*o).clock);
-    if write {
+    if mode == Mode::Write {
         clock::acquire(&(*o).shared_clock);
-        (*o).owner = CURRENT.get() + 1;
-    } else {
-        (*o).count += 1;
     }
-    (*o).lock = Lock::Rwlock;
+    (*o).state.as_rwlock().take(me(), mode);
     hold(current(), at);
     refresh(Wait::ReadLock, at);
 }
 
 /// Takes the lock and logs that.
-unsafe fn take_and_log(at: usize, write: bool, kind: Kind, n: u64) {
+unsafe fn take_and_log(at: usize, mode: Mode, kind: Kind, n: u64) {
     misuse::used(at, kind);
-    take(at, write);
-    log::event(kind, n, at, 0, 1);
+    take(at, mode);
+    log::event(kind, n, at, 0, detail::SUCCEEDED);
 }
 
-unsafe fn acquire(at: usize, write: bool, deadline: Option<u64>, kind: Kind, code: usize) -> i32 {
+unsafe fn acquire(at: usize, mode: Mode, deadline: Option<Deadline>, kind: Kind, code: usize) -> i32 {
     shared::is_apart(at);
-    if (*object(at)).owner == CURRENT.get() + 1 {
+    if (*object(at)).state.owner().is(me()) {
         let n = point(code);
         log::event(kind, n, at, 0, 0);
         return EDEADLK;
     }
-    if !write && holds(current(), at) != Some(false) && !prefers_writers(at) {
+    if mode == Mode::Read && holds(current(), at) != Some(false) && !prefers_writers(at) {
         escapes::reads_again();
     }
-    let wait = if write { Wait::WriteLock } else { Wait::ReadLock };
-    let queued = u32::from(write && !write_available(at));
-    (*object(at)).value += queued;
+    let wait = if mode == Mode::Write { Wait::WriteLock } else { Wait::ReadLock };
+    let queued = (*object(at)).state.as_rwlock().queue(mode);
     let n = acquire_point(code, wait, at, deadline);
-    (*object(at)).value -= queued;
+    if queued {
+        (*object(at)).state.as_rwlock().unqueue();
+    }
     if (*current()).timed_out {
         log::event(kind, n, at, 0, 0);
         refresh(Wait::ReadLock, at);
         return ETIMEDOUT;
     }
-    take_and_log(at, write, kind, n);
+    take_and_log(at, mode, kind, n);
     0
 }
 
-unsafe fn acquire_until(at: usize, write: bool, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
+unsafe fn acquire_until(at: usize, mode: Mode, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
     if !is_clock(clock) || !is_time(until) {
         return EINVAL;
     }
-    let kind = if write { Kind::TryWriteLock } else { Kind::TryReadLock };
-    acquire(at, write, Some(time::deadline(clock, until)), kind, code)
+    let kind = if mode == Mode::Write { Kind::TryWriteLock } else { Kind::TryReadLock };
+    acquire(at, mode, Some(time::deadline(clock, until)), kind, code)
 }
 
-unsafe fn attempt(at: usize, write: bool, kind: Kind, code: usize) -> i32 {
+unsafe fn attempt(at: usize, mode: Mode, kind: Kind, code: usize) -> i32 {
     let n = point(code);
     shared::is_apart(at);
-    if if write { write_available(at) } else { read_available(at) } {
-        take_and_log(at, write, kind, n);
+    if available(at, mode) {
+        take_and_log(at, mode, kind, n);
         return 0;
     }
     log::event(kind, n, at, 0, 0);
@@ -133,35 +127,35 @@ unsafe fn attempt(at: usize, write: bool, kind: Kind, code: usize) -> i32 {
 }
 
 unsafe extern "C" fn read_lock(at: usize, code: usize) -> i32 {
-    acquire(at, false, None, Kind::ReadLock, code)
+    acquire(at, Mode::Read, None, Kind::ReadLock, code)
 }
 
 unsafe extern "C" fn write_lock(at: usize, code: usize) -> i32 {
-    acquire(at, true, None, Kind::WriteLock, code)
+    acquire(at, Mode::Write, None, Kind::WriteLock, code)
 }
 
 unsafe extern "C" fn try_read_lock(at: usize, code: usize) -> i32 {
-    attempt(at, false, Kind::TryReadLock, code)
+    attempt(at, Mode::Read, Kind::TryReadLock, code)
 }
 
 unsafe extern "C" fn try_write_lock(at: usize, code: usize) -> i32 {
-    attempt(at, true, Kind::TryWriteLock, code)
+    attempt(at, Mode::Write, Kind::TryWriteLock, code)
 }
 
 unsafe extern "C" fn timed_read_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
-    acquire_until(at, false, time::REALTIME, until, code)
+    acquire_until(at, Mode::Read, time::REALTIME, until, code)
 }
 
 unsafe extern "C" fn timed_write_lock(at: usize, until: *const [i64; 2], code: usize) -> i32 {
-    acquire_until(at, true, time::REALTIME, until, code)
+    acquire_until(at, Mode::Write, time::REALTIME, until, code)
 }
 
 unsafe extern "C" fn clock_read_lock(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
-    acquire_until(at, false, clock, until, code)
+    acquire_until(at, Mode::Read, clock, until, code)
 }
 
 unsafe extern "C" fn clock_write_lock(at: usize, clock: i32, until: *const [i64; 2], code: usize) -> i32 {
-    acquire_until(at, true, clock, until, code)
+    acquire_until(at, Mode::Write, clock, until, code)
 }
 
 unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
@@ -169,18 +163,19 @@ unsafe extern "C" fn unlock(at: usize, code: usize) -> i32 {
     log::event(Kind::RwUnlock, n, at, 0, 0);
     misuse::used(at, Kind::RwUnlock);
     let o = object(at);
-    if (*o).owner == CURRENT.get() + 1 {
-        (*o).owner = 0;
-        clock::release(&mut (*o).clock);
-    } else if (*o).owner == 0 && (*o).count > 0 {
-        if misuse::lacks(at) {
-            misuse::unlock(at, 0, true);
+    match (*o).state.as_rwlock().unlock(me()) {
+        RwUnlocked::Writer => clock::release(&mut (*o).clock),
+        RwUnlocked::Reader => {
+            if misuse::lacks(at) {
+                misuse::unlock(at, Owner::NONE, true);
+            }
+            clock::release(&mut (*o).shared_clock);
         }
-        (*o).count -= 1;
-        clock::release(&mut (*o).shared_clock);
-    } else {
-        misuse::unlock(at, (*o).owner, (*o).owner != 0);
-        return EPERM;
+        RwUnlocked::NotHeld => {
+            let owner = (*o).state.owner();
+            misuse::unlock(at, owner, !owner.is_none());
+            return EPERM;
+        }
     }
     unhold(current(), at);
     refresh(Wait::ReadLock, at);

@@ -5,11 +5,12 @@ use super::{
     EAGAIN, EINTR, EINVAL, EOVERFLOW, ETIMEDOUT, fail, interpose, interpose_cancellable, is_clock, is_time, misuse,
     shared,
 };
-use crate::schedule::{BY_ANY_SIGNAL, BY_CANCEL, BY_SIGNAL, End, Waiting, acquire, point, refresh};
+use crate::schedule::{End, EndsBy, Waiting, acquire, point, refresh};
 use crate::signals::cancel;
 use crate::{clock, log, time};
 use core::sync::atomic::Ordering;
-use racehunter_abi::{Kind, Misuse, Wait};
+use racehunter_abi::{Kind, Misuse, Wait, detail};
+use racehunter_machine::Deadline;
 
 interpose! {
     sem_init => init, "rcx";
@@ -69,7 +70,7 @@ unsafe extern "C" fn destroy(at: usize, code: usize) -> i32 {
     point(code);
     misuse::used(at, Kind::Lifetime);
     let waiter = misuse::waiter(Wait::Semaphore, at);
-    if waiter != 0 {
+    if !waiter.is_none() {
         misuse::report(Misuse::DestroyAwaited, at, waiter);
         return 0;
     }
@@ -92,12 +93,12 @@ unsafe fn take(at: usize, kind: Kind) -> bool {
 }
 
 unsafe extern "C" fn wait(at: usize, code: usize) -> i32 {
-    wait_until(at, None, BY_SIGNAL, Kind::SemWait, code)
+    wait_until(at, None, EndsBy::SIGNAL, Kind::SemWait, code)
 }
 
-unsafe fn wait_until(at: usize, deadline: Option<u64>, by_signal: u8, logged: Kind, code: usize) -> i32 {
+unsafe fn wait_until(at: usize, deadline: Option<Deadline>, by_signal: EndsBy, logged: Kind, code: usize) -> i32 {
     loop {
-        let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal | BY_CANCEL };
+        let waiting = Waiting { wait: Wait::Semaphore, object: at, deadline, ends_by: by_signal.or(EndsBy::CANCEL) };
         let (n, end) = acquire(code, waiting);
         let taken = end == End::Done && take(at, logged);
         log::event(logged, n, at, 0, u8::from(taken));
@@ -123,11 +124,8 @@ unsafe extern "C" fn clock_wait(at: usize, clock: i32, until: *const [i64; 2], c
     if !is_clock(clock) || !is_time(until) {
         return fail(EINVAL);
     }
-    wait_until(at, Some(time::deadline(clock, until)), BY_ANY_SIGNAL, Kind::SemTryWait, code)
+    wait_until(at, Some(time::deadline(clock, until)), EndsBy::ANY_SIGNAL, Kind::SemTryWait, code)
 }
-
-/// In place of the result of an attempt: there was none, and the value was read.
-const LOOKED_AT: u8 = 2;
 
 unsafe extern "C" fn try_wait(at: usize, code: usize) -> i32 {
     let n = point(code);
@@ -155,7 +153,7 @@ unsafe extern "C" fn post(at: usize, code: usize) -> i32 {
 /// Like a failing attempt: what it finds depends on which threads came before.
 unsafe extern "C" fn get_value(at: usize, into: *mut i32, code: usize) -> i32 {
     let n = point(code);
-    log::event(Kind::SemTryWait, n, at, 0, LOOKED_AT);
+    log::event(Kind::SemTryWait, n, at, 0, detail::SEMAPHORE_INSPECTED);
     *into = value(at) as i32;
     0
 }

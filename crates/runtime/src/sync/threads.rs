@@ -6,7 +6,7 @@ use super::{
 };
 use crate::fiber;
 use crate::schedule::{
-    BY_CANCEL, End, Waiting, acquire, decide_and_switch, idle_point, max_threads, now, point, refresh, yield_after,
+    End, EndsBy, Waiting, acquire, decide_and_switch, idle_point, max_threads, now, point, refresh, yield_after,
 };
 use crate::signals::{cancel, send};
 use crate::thread::{
@@ -16,7 +16,8 @@ use crate::thread::{
 use crate::{afterlife, clock, constructors, escapes, hooks, log, outcome, reach, rust, schedule, time};
 use core::arch::global_asm;
 use racehunter_abi::control::{ALLOCATED_STACK, FLAG_ALLOCATIONS, OUTCOME_TOO_MANY_THREADS};
-use racehunter_abi::{Cause, Kind, Misuse, Record, Wait, path_of};
+use racehunter_abi::{Cause, Kind, Misuse, Record, Wait, detail, path_of};
+use racehunter_machine::{Deadline, Owner};
 
 interpose! {
     pthread_create => create, "r8";
@@ -197,8 +198,8 @@ unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
         (_, false) => Misuse::JoinDetached,
     };
     let n = point(code);
-    log::event(kind, n, number, NOT_JOINED, 0);
-    misuse::report(what, number, 0);
+    log::event(kind, n, number, detail::JOIN_REFUSED, 0);
+    misuse::report(what, number, Owner::NONE);
     if (*t).joined { ESRCH } else { EINVAL }
 }
 
@@ -206,14 +207,10 @@ unsafe fn not_joinable(handle: usize, kind: Kind, code: usize) -> i32 {
 #[derive(Clone, Copy)]
 enum Patience {
     ForEver,
-    Until(u64),
+    Until(Deadline),
     /// It has already ended.
     None,
 }
-
-/// In records of joins: an attempt that would not have waited for ever, and one on a thread that must not be joined.
-const ATTEMPT: u64 = 1;
-const NOT_JOINED: u64 = 2;
 
 unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code: usize) -> i32 {
     let code = cxx::place(code);
@@ -227,10 +224,10 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
     let number = (*t).number as usize;
     let (deadline, how) = match patience {
         Patience::ForEver => (None, 0),
-        Patience::Until(deadline) => (Some(deadline), ATTEMPT),
-        Patience::None => (None, ATTEMPT),
+        Patience::Until(deadline) => (Some(deadline), detail::JOIN_TRIED),
+        Patience::None => (None, detail::JOIN_TRIED),
     };
-    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: BY_CANCEL });
+    let (n, end) = acquire(code, Waiting { wait: Wait::Join, object: number, deadline, ends_by: EndsBy::CANCEL });
     match end {
         End::Done => {}
         End::Cancelled => {
@@ -240,19 +237,19 @@ unsafe fn join_with(handle: usize, result: *mut usize, patience: Patience, code:
         End::TimedOut | End::Interrupted => return ETIMEDOUT,
     }
     if (*t).joined {
-        log::event(Kind::Join, n, number, NOT_JOINED, 0);
-        misuse::report(Misuse::JoinTwice, number, 0);
+        log::event(Kind::Join, n, number, detail::JOIN_REFUSED, 0);
+        misuse::report(Misuse::JoinTwice, number, Owner::NONE);
         return EINVAL;
     }
     if (*t).detached {
         // It was detached while this thread waited for it.
-        log::event(Kind::Join, n, number, NOT_JOINED, 0);
-        misuse::report(Misuse::JoinDetached, number, 0);
+        log::event(Kind::Join, n, number, detail::JOIN_REFUSED, 0);
+        misuse::report(Misuse::JoinDetached, number, Owner::NONE);
         return EINVAL;
     }
     clock::join_thread(t);
     (*t).joined = true;
-    log::event(Kind::Join, n, number, how, 1);
+    log::event(Kind::Join, n, number, how, detail::SUCCEEDED);
     if !result.is_null() {
         *result = (*t).result;
         hooks::wrote(result as usize, size_of::<usize>(), code);
@@ -310,7 +307,7 @@ pub(crate) unsafe fn end(t: *mut Thread) {
         escapes::look_at(t);
     }
     let n = point(0);
-    if (*t).held_count > 0 {
+    if !(*t).held.is_empty() {
         super::abandon_locks(t);
     }
     log::event(Kind::Exit, n, 0, 0, 0);

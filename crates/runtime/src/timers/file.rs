@@ -2,11 +2,13 @@
 //! expirations, and reading, polling, copying and closing are the kernel's. Where the kernel does not let a process do that, it is a
 //! counter of events.
 
-use super::{Notice, OF_PROCESS, Setting, USED, delete, existing, make, timer};
+use super::{Notice, OF_PROCESS, USED, apply, delete, existing, make, setting_of, timer};
 use crate::io::{self, channels};
 use crate::sync::{EINVAL, ENOMEM, fail, interpose};
 use crate::sys;
 use racehunter_abi::FileKind;
+use racehunter_machine::text::PathText;
+use racehunter_machine::{Clock, TimerSetting};
 
 interpose! {
     timerfd_create => create, "rdx";
@@ -60,7 +62,7 @@ unsafe extern "C" fn create(clock: i32, flags: i32, code: usize) -> i32 {
         channels::forget(fd);
         return fail(ENOMEM);
     };
-    (*timer(index)).time_clock = clock;
+    (*timer(index)).time_clock = Clock(clock);
     fd
 }
 
@@ -76,20 +78,20 @@ unsafe extern "C" fn set_time(
     if flags & !(ABSOLUTE | CANCELLED_BY_CHANGES) != 0 {
         return fail(EINVAL);
     }
-    let Some(setting) = Setting::read(new, 1) else { return fail(EINVAL) };
+    let Some(setting) = TimerSetting::read(*new, 1) else { return fail(EINVAL) };
     let Some(index) = find(fd) else { return refuse(fd) };
-    let before = Setting::of(index);
-    setting.apply(index, (flags & ABSOLUTE != 0).then_some((*timer(index)).time_clock), code);
+    let before = setting_of(index);
+    apply(setting, index, (flags & ABSOLUTE != 0).then_some((*timer(index)).time_clock), code);
     drain(fd);
     if !old.is_null() {
-        before.write(old, 1);
+        *old = before.write(1);
     }
     0
 }
 
 unsafe extern "C" fn get_time(fd: i32, current: *mut [[i64; 2]; 2], _code: usize) -> i32 {
     let Some(index) = find(fd) else { return refuse(fd) };
-    Setting::of(index).write(current, 1);
+    *current = setting_of(index).write(1);
     0
 }
 
@@ -140,17 +142,9 @@ pub(super) unsafe fn count(index: usize, expirations: u64) -> bool {
 unsafe fn is_timer(fd: i32) -> bool {
     const READLINK: usize = 89;
     const NAMES: [&[u8]; 2] = [b"anon_inode:[timerfd]", b"anon_inode:[eventfd]"];
-    let mut path = *b"/proc/self/fd/0000000000\0";
-    const DIGITS: core::ops::Range<usize> = 14..24;
-    let mut rest = fd as u32;
-    for digit in path[DIGITS].iter_mut().rev() {
-        *digit = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    // The kernel takes no leading zeroes.
-    let first = path[DIGITS].iter().position(|&digit| digit != b'0').unwrap_or(DIGITS.len() - 1);
-    path.copy_within(DIGITS.start + first.., DIGITS.start);
+    let mut path = PathText::of(&[b"/proc/self/fd/"]);
+    path.push_number(fd as u32 as usize);
     let mut target = [0_u8; 32];
-    let length = sys::call(READLINK, path.as_ptr() as usize, target.as_mut_ptr() as usize, target.len(), 0);
+    let length = sys::call(READLINK, path.pointer(), target.as_mut_ptr() as usize, target.len(), 0);
     NAMES.iter().any(|name| length == name.len() as isize && target.starts_with(name))
 }

@@ -1,10 +1,11 @@
 //! The timer of the process: `alarm` and `setitimer`.
 
-use super::{NEVER, Notice, OF_PROCESS, Setting, existing, left, make, set};
+use super::{Notice, OF_PROCESS, apply, existing, left, make, set, setting_of};
 use crate::signals::SIGALRM;
 use crate::sync::{EINVAL, fail, interpose};
 use crate::{log, sys, time};
 use racehunter_abi::Escape;
+use racehunter_machine::{Deadline, SECOND, TimerSetting, seconds_left};
 
 interpose! {
     alarm => set_alarm, "rsi";
@@ -25,15 +26,12 @@ unsafe fn ensure() {
 unsafe fn replace(first: u64, interval: u64, code: usize) -> u64 {
     ensure();
     let before = left(OF_PROCESS);
-    set(OF_PROCESS, if first == 0 { NEVER } else { time::in_future(first) }, interval, code);
+    set(OF_PROCESS, if first == 0 { Deadline::NEVER } else { time::in_future(first) }, interval, code);
     before
 }
 
 unsafe extern "C" fn set_alarm(seconds: u32, code: usize) -> u32 {
-    let left = replace(u64::from(seconds) * time::SECOND, 0, code);
-    // Rounded, but never to 0 while the alarm is set.
-    let rounded = (left + time::SECOND / 2) / time::SECOND;
-    rounded.max(u64::from(left > 0)) as u32
+    seconds_left(replace(u64::from(seconds) * SECOND, 0, code)) as u32
 }
 
 unsafe extern "C" fn set_short_alarm(microseconds: u32, interval: u32, code: usize) -> u32 {
@@ -58,12 +56,12 @@ unsafe extern "C" fn set_timer(which: i32, new: *const [[i64; 2]; 2], old: *mut 
     if which != REAL {
         return pass(SETITIMER, which, new as usize, old as usize, code);
     }
-    let Some(setting) = Setting::read(new, MICROSECOND) else { return fail(EINVAL) };
+    let Some(setting) = TimerSetting::read(*new, MICROSECOND) else { return fail(EINVAL) };
     ensure();
-    let before = Setting::of(OF_PROCESS);
-    setting.apply(OF_PROCESS, None, code);
+    let before = setting_of(OF_PROCESS);
+    apply(setting, OF_PROCESS, None, code);
     if !old.is_null() {
-        before.write(old, MICROSECOND);
+        *old = before.write(MICROSECOND);
     }
     0
 }
@@ -74,6 +72,6 @@ unsafe extern "C" fn get_timer(which: i32, current: *mut [[i64; 2]; 2], code: us
         return pass(GETITIMER, which, current as usize, 0, code);
     }
     ensure();
-    Setting::of(OF_PROCESS).write(current, MICROSECOND);
+    *current = setting_of(OF_PROCESS).write(MICROSECOND);
     0
 }

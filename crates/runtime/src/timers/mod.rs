@@ -12,13 +12,14 @@ mod interval;
 mod posix;
 
 use crate::clock::{self, SyncClock};
-use crate::schedule::{Waiting, now, point, set_deadline, wait_until};
+use crate::schedule::{EndsBy, Waiting, now, point, set_deadline, wait_until};
 use crate::signals::send::{self, Origin};
 use crate::sync::threads;
 use crate::thread::{COUNT, INTERNAL, State, Thread, current, thread};
 use crate::{Global, log, outcome, time};
 use racehunter_abi::control::OUTCOME_TOO_MANY_THREADS;
-use racehunter_abi::{Cause, Kind, Wait};
+use racehunter_abi::{Cause, Kind, Wait, detail};
+use racehunter_machine::{self as machine, Clock, Deadline, TimerSetting};
 
 /// What a timer does when it expires.
 #[derive(Clone, Copy)]
@@ -46,12 +47,10 @@ struct Timer {
     notice: Notice,
     /// Number of its thread, 0 if it has none. A timer that replaces an old one takes over its thread.
     thread: u32,
-    /// When it expires, [`NEVER`] when it is not set.
-    deadline: u64,
-    /// Nanoseconds from one expiry to the next, 0 if there is only one.
-    interval: u64,
+    /// When it expires.
+    state: machine::Timer,
     /// The clock by which absolute times are meant.
-    time_clock: i32,
+    time_clock: Clock,
     /// Expiries that the last notification covers, beyond the first.
     missed: u32,
     /// Expiries that were over when it was set.
@@ -62,7 +61,6 @@ struct Timer {
     clock: SyncClock,
 }
 
-const NEVER: u64 = u64::MAX;
 const MOST: usize = 128;
 
 static TIMERS: Global<[core::mem::MaybeUninit<Timer>; MOST]> =
@@ -89,8 +87,7 @@ unsafe fn make(first: usize, notice: Notice) -> Option<usize> {
     let t = timer(index);
     (*t).in_use = true;
     (*t).notice = notice;
-    (*t).deadline = NEVER;
-    (*t).interval = 0;
+    (*t).state = machine::Timer::STOPPED;
     (*t).missed = 0;
     (*t).owed = 0;
     (*t).unread = 0;
@@ -122,27 +119,26 @@ unsafe fn thread_of(index: usize, code: usize) -> *mut Thread {
     (*t).signal_mask = !0;
     INTERNAL.set(INTERNAL.get() + 1);
     let start = if let Notice::Call { function, .. } = (*it).notice { log::relative(function) } else { 0 };
-    log::event(Kind::Create, n, (*t).number as usize, start, 1);
+    log::event(Kind::Create, n, (*t).number as usize, start, detail::CREATE_TIMER);
     (*t).pending = Wait::Timer;
     (*t).object = 0;
-    set_deadline(t, NEVER);
+    set_deadline(t, Deadline::NEVER);
     t
 }
 
 /// Sets a timer, or stops it.
-unsafe fn set(index: usize, deadline: u64, interval: u64, code: usize) {
+unsafe fn set(index: usize, deadline: Deadline, interval: u64, code: usize) {
     let it = timer(index);
-    if deadline == NEVER && (*it).deadline == NEVER {
-        (*it).interval = interval;
+    if deadline.is_never() && (*it).state.deadline.is_never() {
+        (*it).state.interval = interval;
         return;
     }
     let t = thread_of(index, code);
     let n = point(code);
-    let left = if deadline == NEVER { 0 } else { time::until(deadline).max(1) };
-    log::event(Kind::Timer, n, (*t).number as usize, left, 0);
+    let state = machine::Timer { deadline, interval };
+    log::event(Kind::Timer, n, (*t).number as usize, state.left(&time::state()), 0);
     clock::release(&mut (*it).clock);
-    (*it).deadline = deadline;
-    (*it).interval = interval;
+    (*it).state = state;
     if (*t).pending == Wait::Timer && matches!((*t).state, State::Blocked | State::Suspended) {
         set_deadline(t, deadline);
     }
@@ -150,13 +146,12 @@ unsafe fn set(index: usize, deadline: u64, interval: u64, code: usize) {
 
 /// Nanoseconds until it expires, 0 when it is not set.
 unsafe fn left(index: usize) -> u64 {
-    let deadline = (*timer(index)).deadline;
-    if deadline == NEVER { 0 } else { time::until(deadline).max(1) }
+    (*timer(index)).state.left(&time::state())
 }
 
 /// The program has deleted the timer. Its thread waits for another one.
 unsafe fn delete(index: usize, code: usize) {
-    set(index, NEVER, 0, code);
+    set(index, Deadline::NEVER, 0, code);
     (*timer(index)).in_use = false;
 }
 
@@ -166,32 +161,30 @@ unsafe extern "C" fn run(index: usize) -> usize {
     (*current()).pending = Wait::Nothing;
     loop {
         expire(index);
-        let deadline = ((*it).deadline != NEVER).then_some((*it).deadline);
-        wait_until(Waiting { wait: Wait::Timer, object: 0, deadline, ends_by: 0 }, Cause::Blocked);
+        let deadline = Some((*it).state.deadline).filter(|deadline| !deadline.is_never());
+        wait_until(Waiting { wait: Wait::Timer, object: 0, deadline, ends_by: EndsBy::NOTHING }, Cause::Blocked);
     }
 }
 
 /// Whether a thread of the program waits for a later time.
-unsafe fn anybody_sleeps_beyond(due: u64) -> bool {
+unsafe fn anybody_sleeps_beyond(due: Deadline) -> bool {
     (0..COUNT.get()).map(|number| thread(number)).any(|t| {
         let waits_for_time =
-            !matches!((*t).pending, Wait::Timer | Wait::Outside) && (due..NEVER).contains(&(*t).deadline);
+            !matches!((*t).pending, Wait::Timer | Wait::Outside) && (due..Deadline::NEVER).contains(&(*t).deadline);
         (*t).state == State::Suspended && waits_for_time
     })
 }
 
 unsafe fn expire(index: usize) {
     let it = timer(index);
-    let due = (*it).deadline;
-    let periods = time::since((*it).deadline).checked_div((*it).interval);
-    (*it).deadline = periods.map_or(NEVER, |periods| (*it).deadline + (periods + 1) * (*it).interval);
-    let missed = periods.unwrap_or(0) + core::mem::take(&mut (*it).owed);
+    let due = (*it).state.deadline;
+    let missed = (*it).state.expire(&time::state()) + core::mem::take(&mut (*it).owed);
     clock::acquire(&(*it).clock);
     match (*it).notice {
         // It guards against a program that hangs: it never expires. Threads that wait for ever are then a deadlock,
         // which is more informative than the end of the program. But if a thread sleeps for longer, the program ends.
         Notice::Signal { signal, to, .. } if send::would_end(signal, to) && !anybody_sleeps_beyond(due) => {
-            (*it).deadline = NEVER;
+            (*it).state.deadline = Deadline::NEVER;
             note_expiration(it);
         }
         Notice::Signal { signal, to, value } => {
@@ -216,7 +209,7 @@ unsafe fn expire(index: usize) {
         Notice::File { .. } => {
             note_expiration(it);
             if !file::count(index, missed + 1) {
-                (*it).deadline = NEVER;
+                (*it).state.deadline = Deadline::NEVER;
             }
         }
         Notice::Nothing => note_expiration(it),
@@ -225,7 +218,7 @@ unsafe fn expire(index: usize) {
 
 unsafe fn note_expiration(it: *const Timer) {
     let n = point(0);
-    log::event(Kind::Timer, n, (*it).thread as usize, 0, 1);
+    log::event(Kind::Timer, n, (*it).thread as usize, 0, detail::TIMER_EXPIRED);
 }
 
 /// Forgets all timers: between the iterations of an in-process loop, and in a new process.
@@ -234,45 +227,14 @@ pub(crate) unsafe fn reset() {
     USED.set(0);
 }
 
-/// Times as the program writes them: seconds and a part of a second, first the interval, then until the first time.
-struct Setting {
-    interval: u64,
-    first: u64,
+/// What the program has set a timer to.
+unsafe fn setting_of(index: usize) -> TimerSetting {
+    TimerSetting::of(&(*timer(index)).state, &time::state())
 }
 
-impl Setting {
-    /// In which `unit` nanoseconds the smaller part counts; nothing when that part is not one.
-    unsafe fn read(from: *const [[i64; 2]; 2], unit: u64) -> Option<Self> {
-        let [interval, first] = *from;
-        let nanoseconds = |[seconds, part]: [i64; 2]| {
-            let valid = seconds >= 0 && part >= 0 && (part as u64) < time::SECOND / unit;
-            valid.then(|| (seconds as u64).saturating_mul(time::SECOND).saturating_add(part as u64 * unit))
-        };
-        Some(Self { interval: nanoseconds(interval)?, first: nanoseconds(first)? })
-    }
-
-    unsafe fn of(index: usize) -> Self {
-        Self { interval: (*timer(index)).interval, first: left(index) }
-    }
-
-    unsafe fn write(&self, to: *mut [[i64; 2]; 2], unit: u64) {
-        let parts = |nanoseconds: u64| {
-            let [seconds, rest] = time::parts(nanoseconds.div_ceil(unit) * unit);
-            [seconds, rest / unit as i64]
-        };
-        *to = [parts(self.interval), parts(self.first)];
-    }
-
-    /// Applies it to a timer: relative to now, or as a time of a clock.
-    unsafe fn apply(&self, index: usize, clock: Option<i32>, code: usize) {
-        let over = clock.map_or(0, |clock| time::shown_by(clock).saturating_sub(self.first));
-        let owed = if self.first == 0 { 0 } else { over.checked_div(self.interval).unwrap_or(0) };
-        let deadline = match (self.first, clock) {
-            (0, _) => NEVER,
-            (first, None) => time::in_future(first),
-            (first, Some(clock)) => time::of_clock(clock, first + owed * self.interval),
-        };
-        set(index, deadline, self.interval, code);
-        (*timer(index)).owed = owed;
-    }
+/// Applies a setting to a timer: relative to now, or as a time of a clock.
+unsafe fn apply(setting: TimerSetting, index: usize, clock: Option<Clock>, code: usize) {
+    let (deadline, owed) = setting.start(&time::state(), clock);
+    set(index, deadline, setting.interval, code);
+    (*timer(index)).owed = owed;
 }

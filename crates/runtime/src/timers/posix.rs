@@ -1,10 +1,11 @@
 //! `timer_create` and similar functions.
 
-use super::{Notice, OF_PROCESS, Setting, delete, existing, make};
+use super::{Notice, OF_PROCESS, apply, delete, existing, make, setting_of};
 use crate::signals::SIGALRM;
 use crate::sync::{EAGAIN, EINVAL, fail, interpose};
-use crate::{log, sys, time};
+use crate::{log, reach, sys, time};
 use racehunter_abi::Escape;
+use racehunter_machine::{Clock, TimerSetting};
 
 interpose! {
     timer_create => create, "rcx";
@@ -52,7 +53,10 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
                 let process = sys::call(sys::GETPID, 0, 0, 0, 0) as i32;
                 Notice::Signal { signal, to: Some((receiver as i32).wrapping_sub(process) as u32), value }
             }
-            BY_THREAD => Notice::Call { function: receiver, value },
+            BY_THREAD => {
+                reach::handed(receiver, code);
+                Notice::Call { function: receiver, value }
+            }
             BY_NOTHING => Notice::Nothing,
             _ => {
                 delete(index, code);
@@ -61,7 +65,7 @@ unsafe extern "C" fn create(clock: i32, event: *const Event, id: *mut usize, cod
         }
     };
     (*super::timer(index)).notice = notice;
-    (*super::timer(index)).time_clock = clock;
+    (*super::timer(index)).time_clock = Clock(clock);
     *id = index;
     0
 }
@@ -75,11 +79,11 @@ unsafe extern "C" fn set_time(
 ) -> i32 {
     const ABSOLUTE: i32 = 1;
     let Some(timer) = existing(id) else { return fail(EINVAL) };
-    let Some(setting) = Setting::read(new, 1) else { return fail(EINVAL) };
-    let before = Setting::of(id);
-    setting.apply(id, (flags & ABSOLUTE != 0).then_some((*timer).time_clock), code);
+    let Some(setting) = TimerSetting::read(*new, 1) else { return fail(EINVAL) };
+    let before = setting_of(id);
+    apply(setting, id, (flags & ABSOLUTE != 0).then_some((*timer).time_clock), code);
     if !old.is_null() {
-        before.write(old, 1);
+        *old = before.write(1);
     }
     0
 }
@@ -88,7 +92,7 @@ unsafe extern "C" fn get_time(id: usize, current: *mut [[i64; 2]; 2], _code: usi
     if existing(id).is_none() {
         return fail(EINVAL);
     }
-    Setting::of(id).write(current, 1);
+    *current = setting_of(id).write(1);
     0
 }
 

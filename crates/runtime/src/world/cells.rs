@@ -6,22 +6,23 @@
 use crate::thread::COUNT;
 use crate::{Global, io, log, schedule, signals, time};
 use racehunter_abi::{Kind, Touched};
+use racehunter_machine::BitSet;
 
 /// Number of cells. States that share a cell by accident count as the same state, which costs schedules and hides
 /// none.
 const CELLS: usize = 2048;
 static VERSIONS: Global<[u64; CELLS]> = Global::new([0; CELLS]);
-/// Bit per cell: its state was changed in this execution.
-static CHANGED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
+/// Cells whose state was changed in this execution.
+static CHANGED: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
 /// When its state was changed last, as the realtime clock would show it.
 static CHANGED_AT: Global<[u64; CELLS]> = Global::new([0; CELLS]);
 
-/// Bit per cell: the times of the file are not all those of its last change.
-static HAS_TIMES: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
+/// Cells of files whose times are not all those of the last change.
+static HAS_TIMES: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
-/// Bit per cell: its state is mapped as memory.
-static MAPPED: Global<[u64; CELLS / 64]> = Global::new([0; CELLS / 64]);
+/// Cells whose state is mapped as memory.
+static MAPPED: Global<BitSet<{ CELLS / 64 }>> = Global::new(BitSet::EMPTY);
 
 /// The tree of directories, and what the kernel keeps for the process: working directory, mask of modes, limits.
 pub(crate) const TREE: u16 = 1;
@@ -40,7 +41,7 @@ pub(crate) const fn of(hash: u64) -> u16 {
 
 /// Whether the state was changed in this execution.
 pub(crate) unsafe fn is_changed(cell: u16) -> bool {
-    (*CHANGED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+    (*CHANGED.ptr()).contains(cell.into())
 }
 
 /// When the state was changed last in this execution, if it was.
@@ -50,22 +51,22 @@ pub(crate) unsafe fn changed_at(cell: u16) -> Option<u64> {
 
 /// Whether the file has times that its last change does not determine.
 pub(crate) unsafe fn has_times(cell: u16) -> bool {
-    (*HAS_TIMES.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+    (*HAS_TIMES.ptr()).contains(cell.into())
 }
 
 /// Something changes some of the times of a file.
 pub(crate) unsafe fn give_times(cell: u16) {
-    (*HAS_TIMES.ptr())[cell as usize / 64] |= 1 << (cell % 64);
+    (*HAS_TIMES.ptr()).insert(cell.into());
 }
 
 /// Whether the state is mapped as memory too.
 pub(crate) unsafe fn is_mapped(cell: u16) -> bool {
-    (*MAPPED.ptr())[cell as usize / 64] >> (cell % 64) & 1 != 0
+    (*MAPPED.ptr()).contains(cell.into())
 }
 
 /// The state is mapped as memory: later changes to that memory are not seen.
 pub(crate) unsafe fn map(cell: u16) {
-    (*MAPPED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
+    (*MAPPED.ptr()).insert(cell.into());
 }
 
 unsafe fn version(cell: u16) -> *mut u64 {
@@ -89,7 +90,7 @@ pub(crate) unsafe fn learn(cell: u16) {
 /// that could interrupt it, this is ordered anyway, and not an event.
 pub(crate) unsafe fn touch(touched: Touched, code: usize) {
     for (cell, _) in touched.parts().filter(|&(_, changes)| changes) {
-        (*CHANGED.ptr())[cell as usize / 64] |= 1 << (cell % 64);
+        (*CHANGED.ptr()).insert(cell.into());
         (*CHANGED_AT.ptr())[cell as usize] = time::realtime();
     }
     if !touch_apart(touched, code) {

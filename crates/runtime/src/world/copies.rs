@@ -7,21 +7,21 @@ use super::paths::{HERE, OPENAT};
 use crate::{Global, server, sys};
 use core::ffi::CStr;
 use racehunter_abi::control::{ANSWER_FD, REGION_FD, REQUEST_FD};
+use racehunter_machine::BitSet;
+use racehunter_machine::text::{Mapping, decimal};
 
 /// Descriptors below this number are distinguished; those above are assumed to be open.
 const DESCRIPTORS: usize = 1024;
 
-/// Bit per descriptor: it was open when the process began.
+/// Descriptors that were open when the process began.
 #[unsafe(link_section = ".data.racehunter")]
-static FROM_BEGINNING: Global<[u64; DESCRIPTORS / 64]> = Global::new([0; DESCRIPTORS / 64]);
+static FROM_BEGINNING: Global<BitSet<{ DESCRIPTORS / 64 }>> = Global::new(BitSet::EMPTY);
 
 /// Records what the process has inherited: it shares that with its parent in any case.
 pub(crate) unsafe fn begin() {
     let open = &mut *FROM_BEGINNING.ptr();
     each_descriptor(|fd| {
-        if let Some(word) = open.get_mut(fd / 64) {
-            *word |= 1 << (fd % 64);
-        }
+        open.insert(fd);
         true
     });
 }
@@ -41,11 +41,10 @@ pub(crate) unsafe fn have_something() -> bool {
         return true;
     }
     let known = &*FROM_BEGINNING.ptr();
-    let is_known = |fd: usize| known.get(fd / 64).is_some_and(|word| word >> (fd % 64) & 1 != 0);
     let is_own = |fd: usize| [REQUEST_FD, ANSWER_FD, REGION_FD].contains(&(fd as i32));
     let mut are_known = true;
     let are_listed = each_descriptor(|fd| {
-        are_known = fd < 3 || is_own(fd) || is_known(fd);
+        are_known = fd < 3 || is_own(fd) || known.contains(fd);
         are_known
     });
     !are_listed || !are_known || has_shared_memory()
@@ -73,10 +72,7 @@ unsafe fn each_descriptor(mut go_on: impl FnMut(usize) -> bool) -> bool {
         let mut at = 0;
         while at < bytes as usize {
             let name = CStr::from_ptr(start.add(at + NAME).cast()).to_bytes();
-            let number = name
-                .iter()
-                .try_fold(0_usize, |sum, &digit| digit.is_ascii_digit().then(|| sum * 10 + usize::from(digit - b'0')));
-            if let Some(fd) = number
+            if let Some(fd) = decimal(name)
                 && fd != directory as usize
                 && !go_on(fd)
             {
@@ -93,7 +89,8 @@ unsafe fn each_descriptor(mut go_on: impl FnMut(usize) -> bool) -> bool {
 unsafe fn has_shared_memory() -> bool {
     let mut found = false;
     let are_listed = each_mapping(|line| {
-        found |= is_shared(line);
+        // A line that is not understood could be anything.
+        found |= Mapping::read(line).is_none_or(|mapping| is_shared(&mapping));
         !found
     });
     !are_listed || found
@@ -128,48 +125,7 @@ pub(crate) unsafe fn each_mapping(mut go_on: impl FnMut(&[u8]) -> bool) -> bool 
     are_listed
 }
 
-/// What a line of `/proc/self/maps` begins with: the first address, the one behind the last, and the rights.
-pub(crate) fn mapping(line: &[u8]) -> (usize, usize, &[u8]) {
-    let mut words = line.split(|&byte| byte == b' ');
-    let (range, rights) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let number = |digits: &[u8]| {
-        digits.iter().fold(0_usize, |sum, &digit| sum << 4 | char::from(digit).to_digit(16).unwrap_or(0) as usize)
-    };
-    let mut ends = range.split(|&byte| byte == b'-').map(number);
-    (ends.next().unwrap_or(0), ends.next().unwrap_or(0), rights)
-}
-
-/// Whether a line of `/proc/self/maps` describes writable shared memory of the program.
-fn is_shared(line: &[u8]) -> bool {
-    let (start, _, rights) = mapping(line);
-    rights.get(1) == Some(&b'w') && rights.get(3) == Some(&b's') && !server::is_own_memory(start)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_shared;
-
-    #[test]
-    fn memory_that_copies_have_in_common() {
-        assert!(is_shared(b"7f0000000000-7f0000001000 rw-s 00000000 00:01 1024 /dev/zero (deleted)"));
-        assert!(!is_shared(b"7f0000000000-7f0000001000 rw-p 00000000 00:00 0"));
-        assert!(!is_shared(b"7f0000000000-7f0000001000 r--s 00000000 08:01 77 /usr/lib/cache"));
-        assert!(!is_shared(b""));
-    }
-
-    #[test]
-    fn descriptors_that_were_opened_later() {
-        // SAFETY: the test opens and closes a descriptor of its own.
-        unsafe {
-            super::begin();
-            let mut new = false;
-            let file = std::fs::File::open("/dev/null").expect("a device that is always there");
-            let number = std::os::fd::AsRawFd::as_raw_fd(&file) as usize;
-            super::each_descriptor(|fd| {
-                new |= fd == number;
-                true
-            });
-            assert!(new);
-        }
-    }
+/// Whether a mapping is writable shared memory of the program.
+fn is_shared(mapping: &Mapping<'_>) -> bool {
+    mapping.is_writable_and_shared() && !server::is_own_memory(mapping.start)
 }

@@ -16,59 +16,17 @@ use crate::thread::COUNT;
 use crate::{Global, constructors, escapes, log, schedule, server, sys};
 use core::ffi::{CStr, c_char};
 use racehunter_abi::{Escape, TRACES_OF_LINKS, Touched};
+use racehunter_machine::file::{CallPlace, FileId, FileUse, FirstNames, UsedFiles, is_varying, name_hash};
+use racehunter_machine::text::last_part;
 use racehunter_sight::Effect;
 
-/// Where something was done: code address and description.
-type Place = (usize, usize);
-
-/// A file, as far as it can be known again: the last part of its path, and what the file system calls it. Zero is not known.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct File {
-    name: u64,
-    node: u64,
-}
-
-impl File {
-    const ANY: Self = Self { name: u64::MAX, node: u64::MAX };
-
-    fn may_be(self, other: Self) -> bool {
-        self == Self::ANY
-            || other == Self::ANY
-            || self.name != 0 && self.name == other.name
-            || self.node != 0 && self.node == other.node
-    }
-}
+/// Where something was done.
+type Place = CallPlace;
 
 const FILES: usize = 32;
 
-/// Files with the places where they were first used so.
-struct Used {
-    files: [(File, Place); FILES],
-    count: usize,
-}
-
-impl Used {
-    const fn new() -> Self {
-        Self { files: [(File { name: 0, node: 0 }, (0, 0)); FILES], count: 0 }
-    }
-
-    fn add(&mut self, file: File, place: Place) {
-        if self.files[..self.count].iter().any(|(known, _)| *known == file) {
-            return;
-        }
-        // The last one represents all that do not fit.
-        let last = self.count == FILES - 1;
-        self.files[self.count.min(FILES - 1)] = (if last { File::ANY } else { file }, place);
-        self.count = (self.count + 1).min(FILES);
-    }
-
-    fn find(&self, file: File) -> Option<Place> {
-        self.files[..self.count].iter().find(|(known, _)| known.may_be(file)).map(|(_, place)| *place)
-    }
-}
-
-static LOOKED_AT: Global<Used> = Global::new(Used::new());
-static CHANGED: Global<Used> = Global::new(Used::new());
+static LOOKED_AT: Global<UsedFiles<FILES>> = Global::new(UsedFiles::NONE);
+static CHANGED: Global<UsedFiles<FILES>> = Global::new(UsedFiles::NONE);
 /// Something was changed that is not private to the execution: another one may see it.
 #[unsafe(link_section = ".data.racehunter")]
 static LEAVES_TRACES: Global<bool> = Global::new(false);
@@ -77,33 +35,17 @@ static LEAVES_TRACES: Global<bool> = Global::new(false);
 #[unsafe(link_section = ".data.racehunter")]
 static IS_TOLD: Global<bool> = Global::new(false);
 
-/// Files that were seen, by what the file system calls them, and the names under which they were first seen. A file that is
-/// reached by another name later is known by both.
-const NODES: usize = 512;
-static NAMES: Global<[(u64, u64); NODES]> = Global::new([(0, 0); NODES]);
+/// Files that were seen.
+static NAMES: Global<FirstNames<512>> = Global::new(FirstNames::NONE);
 
 /// The name under which a file was first seen: this one, if it was not. `None` if there are too many.
 unsafe fn first_name(node: u64, name: u64) -> Option<u64> {
-    if node == 0 {
-        return Some(name);
-    }
-    let names = &mut *NAMES.ptr();
-    let start = node as usize % NODES;
-    let mut places = (0..NODES).map(|step| (start + step) % NODES);
-    let place = places.find(|&place| names[place].0 == node || names[place].0 == 0)?;
-    if names[place].0 == 0 {
-        names[place] = (node, name);
-    }
-    Some(names[place].1)
+    (*NAMES.ptr()).first(node, name)
 }
 
 /// When a file was changed last in this execution, if it was, and is one that calls were seen to change.
 pub(super) unsafe fn changed_at(node: u64) -> Option<u64> {
-    let names = &*NAMES.ptr();
-    let start = node as usize % NODES;
-    let mut entries = (0..NODES).map(|step| names[(start + step) % NODES]).take_while(|&(known, _)| known != 0);
-    let (_, name) = entries.find(|&(known, _)| known == node)?;
-    cells::changed_at(cells::of(name))
+    cells::changed_at(cells::of((*NAMES.ptr()).find(node)?))
 }
 
 /// Descriptors that are remembered.
@@ -152,9 +94,9 @@ unsafe fn opened(fd: i32, node: u64) -> Open {
         return *open;
     }
     let mut name = 0;
-    paths::name_of(fd, |text| name = if text.ends_with(b" (deleted)") { NAMELESS } else { hash(text) });
+    paths::name_of(fd, |text| name = if text.ends_with(b" (deleted)") { NAMELESS } else { name_hash(text) });
     let file = cells::of(first_name(node, name).unwrap_or(name));
-    let open = Open { node, file, position: cells::of(hash(&fd.to_le_bytes()) ^ name.rotate_left(17)) };
+    let open = Open { node, file, position: cells::of(name_hash(&fd.to_le_bytes()) ^ name.rotate_left(17)) };
     if let Some(known) = entry(fd) {
         *known = open;
     }
@@ -162,12 +104,6 @@ unsafe fn opened(fd: i32, node: u64) -> Open {
 }
 
 /// What a call does to a file.
-#[derive(Clone, Copy, Default)]
-struct Use {
-    looks: bool,
-    changes: bool,
-}
-
 /// A function on a file that is about to be called, at a place.
 pub(crate) struct Call<'a> {
     pub effect: Effect,
@@ -340,11 +276,6 @@ fn number_cell(fd: i32) -> u16 {
     cells::of(channels::key(&[NUMBER, fd as u64]))
 }
 
-/// The last part of a path.
-fn last_part(path: &[u8]) -> &[u8] {
-    path.rsplit(|&byte| byte == b'/').find(|part| !part.is_empty()).unwrap_or(b"/")
-}
-
 unsafe fn used_path(call: &Call) {
     const DO_NOT_FOLLOW: usize = 0x100;
     const CHARACTERS: u32 = 0o020_000;
@@ -377,7 +308,8 @@ unsafe fn used_path(call: &Call) {
     if is_link {
         found = paths::status(HERE, address, 0);
     }
-    let (name, node) = (hash(last_part(bytes)), found.map_or(0, |found| channels::key(&[found.device, found.node])));
+    let (name, node) =
+        (name_hash(last_part(bytes)), found.map_or(0, |found| channels::key(&[found.device, found.node])));
     let known = first_name(node, name);
     let mut touched = Touched::default();
     touched.add(TREE, call.concerns_tree());
@@ -385,7 +317,7 @@ unsafe fn used_path(call: &Call) {
     touched.add(cells::of(known.unwrap_or(name)), usage.changes);
     if call.has_second_path() {
         // The name that a file gets.
-        touched.add(cells::of(hash(last_part(CStr::from_ptr(second as *const c_char).to_bytes()))), true);
+        touched.add(cells::of(name_hash(last_part(CStr::from_ptr(second as *const c_char).to_bytes()))), true);
     }
     let is_directory = found.is_some_and(|found| found.kind() == paths::DIRECTORY);
     let is_changed = |(cell, _)| cell != TREE && cells::is_changed(cell);
@@ -399,7 +331,7 @@ unsafe fn used_path(call: &Call) {
     let is_elsewhere = is_link && (usage.changes || found.is_none());
     // Others must not have the name, which is why it differs each time.
     let varies = varies || call.effect == Effect::FileTemporary && LEAVES_TRACES.get();
-    note(File { name, node }, usage, call.place);
+    note(FileId { name, node }, usage, call.place);
     if varies || is_elsewhere || changes_memory || known.is_none() {
         tell(call.place);
     }
@@ -431,7 +363,7 @@ unsafe fn used_descriptor(call: &Call) {
     if file == 0 && call.flushes() {
         // All streams that there are.
         let changed = &*CHANGED.ptr();
-        if changed.count > 0 {
+        if !changed.is_empty() {
             tell(call.place);
         }
         return;
@@ -441,7 +373,7 @@ unsafe fn used_descriptor(call: &Call) {
         touch_number(fd, false, call.place.0);
     }
     let is_close = call.is_named(&["fclose"]);
-    let usage = if is_close { Use::default() } else { use_of(call.effect, mode) };
+    let usage = if is_close { FileUse::default() } else { use_of(call.effect, mode) };
     let mut touched = Touched::default();
     let copies = call.is_named(&["sendfile", "copy_file_range", "splice"]);
     if copies && let Some(node) = node_of(mode as i32) {
@@ -449,7 +381,7 @@ unsafe fn used_descriptor(call: &Call) {
         let from = opened(mode as i32, node);
         touched.add(from.file, false);
         touched.add(from.position, true);
-        note(File { name: 0, node }, Use { looks: true, changes: false }, call.place);
+        note(FileId { name: 0, node }, FileUse { looks: true, changes: false }, call.place);
     }
     // The program does not read back what it writes to standard output and standard error.
     let is_output = matches!(fd, 1 | 2) && (!usage.looks || copies);
@@ -459,7 +391,7 @@ unsafe fn used_descriptor(call: &Call) {
         }
         if is_stream(file) && !is_output {
             // What the stream itself remembers: its position, the end of the file, errors.
-            touched.add(cells::of(hash(&file.to_le_bytes())), !call.is_named(&["feof", "ferror"]));
+            touched.add(cells::of(name_hash(&file.to_le_bytes())), !call.is_named(&["feof", "ferror"]));
         }
         if !is_output {
             looked_up(fd, call.place.0);
@@ -481,7 +413,7 @@ unsafe fn used_descriptor(call: &Call) {
     if usage.changes && !is_open_for_it && view::cover_descriptor(fd) == Cover::Refused {
         LEAVES_TRACES.set(true);
     }
-    note(File { name: 0, node }, usage, call.place);
+    note(FileId { name: 0, node }, usage, call.place);
     if is_hidden {
         tell(call.place);
     }
@@ -491,45 +423,14 @@ unsafe fn used_descriptor(call: &Call) {
     }
 }
 
-unsafe fn use_of(effect: Effect, mode: usize) -> Use {
+unsafe fn use_of(effect: Effect, mode: usize) -> FileUse {
     match effect {
-        Effect::FileLook | Effect::FilePosition => Use { looks: true, ..Use::default() },
-        Effect::FileChange => Use { changes: true, ..Use::default() },
-        Effect::FileOpen => use_of_flags(mode),
-        Effect::FileOpenMode => use_of_mode(mode as *const u8),
-        _ => Use { looks: true, changes: true },
+        Effect::FileLook | Effect::FilePosition => FileUse { looks: true, ..FileUse::default() },
+        Effect::FileChange => FileUse { changes: true, ..FileUse::default() },
+        Effect::FileOpen => FileUse::of_flags(mode),
+        Effect::FileOpenMode => FileUse::of_mode(CStr::from_ptr(mode as *const c_char).to_bytes()),
+        _ => FileUse { looks: true, changes: true },
     }
-}
-
-fn use_of_flags(flags: usize) -> Use {
-    const ACCESS: usize = 3;
-    const READ_ONLY: usize = 0;
-    const WRITE_ONLY: usize = 1;
-    const CREATE: usize = 0o100;
-    const EXCLUSIVE: usize = 0o200;
-    const TRUNCATE: usize = 0o1000;
-    let (access, creates) = (flags & ACCESS, flags & CREATE != 0);
-    Use {
-        // A file that is not created must be there.
-        looks: access != WRITE_ONLY || !creates || flags & EXCLUSIVE != 0,
-        changes: access != READ_ONLY || creates || flags & TRUNCATE != 0,
-    }
-}
-
-unsafe fn use_of_mode(mode: *const u8) -> Use {
-    let text = CStr::from_ptr(mode as *const c_char).to_bytes();
-    let has = |letter: u8| text.contains(&letter);
-    Use { looks: has(b'r') || has(b'+') || has(b'x'), changes: !has(b'r') || has(b'+') }
-}
-
-fn is_varying(path: &[u8]) -> bool {
-    let varying: [&[u8]; 5] = [b"/dev/urandom", b"/dev/random", b"/dev/hwrng", b"/proc/", b"/sys/"];
-    varying.iter().any(|beginning| path.starts_with(beginning))
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step) | 1
 }
 
 /// The descriptor of a stream, or of itself.
@@ -557,7 +458,7 @@ unsafe fn node_of(fd: i32) -> Option<u64> {
 }
 
 /// Notes what is done to a file. If executions leave traces, reading and changing the same file is reported.
-unsafe fn note(file: File, usage: Use, place: Place) {
+unsafe fn note(file: FileId, usage: FileUse, place: Place) {
     let (looked_at, changed) = (&mut *LOOKED_AT.ptr(), &mut *CHANGED.ptr());
     if usage.looks {
         looked_at.add(file, place);

@@ -55,7 +55,7 @@ unsafe fn write_to(path: &CStr, text: &Path) {
     const WRITE_ONLY: usize = 1;
     let fd = sys::call(OPENAT, HERE as isize as usize, path.as_ptr() as usize, WRITE_ONLY, 0);
     if fd >= 0 {
-        sys::call(sys::WRITE, fd as usize, text.pointer(), text.length, 0);
+        sys::call(sys::WRITE, fd as usize, text.pointer(), text.text().len(), 0);
         sys::call(sys::CLOSE, fd as usize, 0, 0, 0);
     }
 }

@@ -20,6 +20,8 @@ use core::arch::asm;
 use core::ffi::CStr;
 use racehunter_abi::Escape;
 use racehunter_abi::control::NOTE_FILES;
+use racehunter_machine::BitSet;
+pub(crate) use racehunter_machine::file::Reach;
 
 const SOCKET: usize = 41;
 const GETSOCKOPT: usize = 55;
@@ -49,44 +51,8 @@ enum State {
 }
 
 static STATE: Global<State> = Global::new(State::Common);
-/// The ports that were bound in the network of the execution, a bit for each.
-static PORTS: Global<[u64; 1024]> = Global::new([0; 1024]);
-
-/// Where an address points, as far as it matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// A port of this machine.
-    Port(u16),
-    /// A name that only sockets of this machine have, and that is not a file.
-    Name,
-    /// Another machine, or a file.
-    Elsewhere,
-}
-
-impl Reach {
-    /// What the bytes of a `sockaddr` mean.
-    pub(crate) fn of(address: &[u8]) -> Self {
-        const UNIX: u16 = 1;
-        const INET: u16 = 2;
-        const INET6: u16 = 10;
-        const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
-        const LOOPBACK6: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-        let Some((family, rest)) = address.split_first_chunk() else { return Self::Elsewhere };
-        let is_local = |host: &[u8]| host[0] == 127 || host[..4] == [0; 4];
-        let port = |rest: &[u8]| Self::Port(u16::from_be_bytes([rest[0], rest[1]]));
-        match (u16::from_le_bytes(*family), rest) {
-            (UNIX, [0, _, ..]) => Self::Name,
-            (INET, rest) if rest.len() >= 6 && is_local(&rest[2..6]) => port(rest),
-            (INET6, rest) if rest.len() >= 22 => {
-                let host = &rest[6..22];
-                let is_loopback = *host == LOOPBACK6 || *host == [0; 16];
-                let is_mapped = host[..12] == MAPPED && is_local(&host[12..]);
-                if is_loopback || is_mapped { port(rest) } else { Self::Elsewhere }
-            }
-            _ => Self::Elsewhere,
-        }
-    }
-}
+/// The ports that were bound in the network of the execution.
+static PORTS: Global<BitSet<1024>> = Global::new(BitSet::EMPTY);
 
 /// A socket is about to be bound to an address. Returns whether it was replaced, so that everything that was known
 /// concerns the old one.
@@ -97,7 +63,7 @@ pub(crate) unsafe fn binds(fd: i32, reach: Reach) -> bool {
 /// A socket was bound in this way, or listens without having been: others reach it now.
 pub(crate) unsafe fn bound(reach: Reach) {
     if let (State::Own { .. } | State::Whole, Reach::Port(port)) = (STATE.get(), reach) {
-        (*PORTS.ptr())[usize::from(port) / 64] |= 1 << (port % 64);
+        (*PORTS.ptr()).insert(port.into());
         early::remember_port(port);
     }
 }
@@ -106,7 +72,7 @@ pub(crate) unsafe fn bound(reach: Reach) {
 /// bound there, and then something else later.
 pub(crate) unsafe fn reaches(fd: i32, reach: Reach, is_datagram: bool) -> bool {
     let is_inside = match reach {
-        Reach::Port(port) => is_datagram || (*PORTS.ptr())[usize::from(port) / 64] >> (port % 64) & 1 != 0,
+        Reach::Port(port) => is_datagram || (*PORTS.ptr()).contains(port.into()),
         Reach::Name => matches!(STATE.get(), State::Own { .. }),
         Reach::Elsewhere => false,
     };

@@ -1,79 +1,19 @@
 //! Paths of files, and what the file system says about them, without an allocator.
 
 use crate::sys;
+pub(super) use racehunter_machine::text::{LONGEST, PathText as Path};
 
 /// Relative paths start at the working directory.
 pub(crate) const HERE: i32 = -100;
-/// Bytes of a path, its end included.
-pub(super) const LONGEST: usize = 1024;
-
-/// Text with a terminating zero, made without an allocator. Text that does not fit is cut off; that is the path of
-/// nothing.
-#[derive(Clone, Copy)]
-pub(super) struct Path {
-    pub bytes: [u8; LONGEST],
-    pub length: usize,
-}
-
-impl Path {
-    pub const NEW: Self = Self { bytes: [0; LONGEST], length: 0 };
-
-    pub fn of(parts: &[&[u8]]) -> Self {
-        let mut path = Self::NEW;
-        parts.iter().for_each(|part| path.push(part));
-        path
-    }
-
-    pub fn push(&mut self, bytes: &[u8]) {
-        let bytes = &bytes[..bytes.len().min(LONGEST - 1 - self.length)];
-        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
-        self.length += bytes.len();
-    }
-
-    pub fn push_number(&mut self, mut number: usize) {
-        let mut digits = [0; 20];
-        let mut at = digits.len();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        self.push(&digits[at..]);
-    }
-
-    pub fn text(&self) -> &[u8] {
-        &self.bytes[..self.length.min(LONGEST)]
-    }
-
-    pub fn pointer(&self) -> usize {
-        self.bytes.as_ptr() as usize
-    }
-
-    /// Whether it is this directory, or below it.
-    pub fn is_in(&self, directory: &[u8]) -> bool {
-        self.text().strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-    }
-
-    /// The directory that something is in.
-    pub fn parent(mut self) -> Option<Self> {
-        let last = self.text().iter().rposition(|&byte| byte == b'/')?.max(1);
-        self.bytes[last..].fill(0);
-        self.length = last;
-        Some(self)
-    }
-
-    /// The path of what a descriptor refers to, by the link that the kernel shows.
-    pub unsafe fn of_descriptor(fd: i32) -> Option<Self> {
-        const READLINK: usize = 89;
-        let link = link(fd);
-        let mut path = Self::NEW;
-        let length = sys::call(READLINK, link.pointer(), path.bytes.as_mut_ptr() as usize, LONGEST - 1, 0);
-        path.length = usize::try_from(length).ok().filter(|&length| length < LONGEST - 1)?;
-        (path.bytes[0] == b'/').then_some(path)
-    }
+/// The path of what a descriptor refers to, by the link that the kernel shows.
+pub(super) unsafe fn of_descriptor(fd: i32) -> Option<Path> {
+    const READLINK: usize = 89;
+    let link = link(fd);
+    let fill = |bytes: &mut [u8; LONGEST]| {
+        let length = sys::call(READLINK, link.pointer(), bytes.as_mut_ptr() as usize, LONGEST - 1, 0);
+        usize::try_from(length).ok()
+    };
+    Path::NEW.filled(fill).filter(Path::is_absolute)
 }
 
 /// The name under which the kernel shows a descriptor: it refers to the same place, whatever is mounted over that.
@@ -85,7 +25,7 @@ pub(super) fn link(fd: i32) -> Path {
 
 /// The last part of the name under which a descriptor was opened.
 pub(crate) unsafe fn name_of(fd: i32, mut use_name: impl FnMut(&[u8])) {
-    if let Some(path) = Path::of_descriptor(fd) {
+    if let Some(path) = of_descriptor(fd) {
         let text = path.text();
         use_name(text.rsplit(|&byte| byte == b'/').next().unwrap_or(text));
     }
@@ -161,8 +101,10 @@ pub(crate) unsafe fn status(directory: i32, path: usize, flags: usize) -> Option
 /// Where relative paths start.
 pub(super) unsafe fn working_directory() -> Option<Path> {
     const GETCWD: usize = 79;
-    let mut here = Path::NEW;
-    let length = sys::call(GETCWD, here.bytes.as_mut_ptr() as usize, LONGEST, 0, 0);
-    here.length = usize::try_from(length).ok()?.checked_sub(1)?;
-    (here.bytes[0] == b'/').then_some(here)
+    // The length includes the zero.
+    let fill = |bytes: &mut [u8; LONGEST]| {
+        let length = sys::call(GETCWD, bytes.as_mut_ptr() as usize, LONGEST, 0, 0);
+        usize::try_from(length).ok()?.checked_sub(1)
+    };
+    Path::NEW.filled(fill).filter(Path::is_absolute)
 }

@@ -6,7 +6,8 @@
 use super::files;
 use crate::io::channels::key;
 use crate::sync::fail;
-use crate::{escapes, free, schedule, sys, time};
+use crate::{escapes, free, schedule, sys};
+use racehunter_machine::SECOND;
 
 const STAT: usize = 4;
 const FSTAT: usize = 5;
@@ -60,7 +61,7 @@ unsafe fn changed_at(device: u64, node: u64) -> Option<(i64, i64)> {
     }
     let moment = files::changed_at(key(&[device, node]))?;
     escapes::looked_at_clock();
-    Some(((moment / time::SECOND) as i64, (moment % time::SECOND) as i64))
+    Some(((moment / SECOND) as i64, (moment % SECOND) as i64))
 }
 
 /// Whether the kernel has taken a time from its own clock, which is behind that of executions. A later time, or one

@@ -16,7 +16,7 @@ use super::namespace::{self, MOUNT, Namespace, raise_privileges};
 use super::paths::{
     CLOSE_ON_EXEC, DIRECTORY, HERE, LONGEST, OPENAT, Path, Place, REGULAR, Status, link, status, working_directory,
 };
-use super::{early, ipc, network};
+use super::{early, ipc, network, paths};
 use crate::{Global, free, kernel, log, schedule, server, sys};
 use core::ffi::CStr;
 use racehunter_abi::control::NOTE_FILES;
@@ -110,7 +110,7 @@ pub(crate) unsafe fn cover_descriptor(fd: i32) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
     }
-    Path::of_descriptor(fd).and_then(|path| path.parent()).map_or(Cover::NotAFile, |parent| cover_all(&parent))
+    paths::of_descriptor(fd).and_then(|path| path.parent()).map_or(Cover::NotAFile, |parent| cover_all(&parent))
 }
 
 /// Something is about to happen in a directory, to unknown files.
@@ -118,7 +118,7 @@ pub(crate) unsafe fn cover_below(directory: &CStr) -> Cover {
     if !schedule::running() || !server::has_controller() {
         return Cover::Refused;
     }
-    let path = Place::open(HERE, directory.as_ptr() as usize).and_then(|place| Path::of_descriptor(place.0));
+    let path = Place::open(HERE, directory.as_ptr() as usize).and_then(|place| paths::of_descriptor(place.0));
     path.map_or(Cover::NotAFile, |path| cover_all(&path))
 }
 
@@ -176,7 +176,7 @@ pub(crate) unsafe fn are_together(directory: i32, path: &CStr, other: &CStr) -> 
     let deepest = |directory: i32, path: &CStr| {
         let parent = directory_of(directory, path)?;
         let known = view.covered[..view.count].iter().enumerate().filter(|(_, known)| parent.is_in(known.text()));
-        known.max_by_key(|(_, known)| known.length).map(|(index, _)| index)
+        known.max_by_key(|(_, known)| known.text().len()).map(|(index, _)| index)
     };
     deepest(directory, path) == deepest(HERE, other)
 }
@@ -194,7 +194,7 @@ unsafe fn leads_to_covered(directory: i32, path: &CStr) -> bool {
     !covered.is_empty()
         && Place::open(directory, path.as_ptr() as usize)
             .filter(|place| place.status().kind() == DIRECTORY)
-            .and_then(|place| Path::of_descriptor(place.0))
+            .and_then(|place| paths::of_descriptor(place.0))
             .is_some_and(|path| covered.iter().any(|known| known.text() == path.text()))
 }
 
@@ -239,7 +239,7 @@ unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
         if !matches!(existing.status().kind(), REGULAR | DIRECTORY) {
             return None;
         }
-        return Path::of_descriptor(existing.0)?.parent();
+        return paths::of_descriptor(existing.0)?.parent();
     }
     // It is not there yet; its directory is.
     let bytes = path.to_bytes();
@@ -250,7 +250,7 @@ unsafe fn directory_of(directory: i32, path: &CStr) -> Option<Path> {
         Some(_) => return None,
         None => Path::of(&[b"."]),
     };
-    Path::of_descriptor(Place::open(directory, parent.pointer())?.0)
+    paths::of_descriptor(Place::open(directory, parent.pointer())?.0)
 }
 
 /// Covers a directory by an overlay whose changes are kept in memory.
@@ -317,7 +317,7 @@ impl Inner {
         let covered = &view.covered[..view.count];
         let mut places = [const { None }; DIRECTORIES];
         for (place, known) in places.iter_mut().zip(covered) {
-            let is_below = |other: &Path| other.length < known.length && known.is_in(other.text());
+            let is_below = |other: &Path| other.text().len() < known.text().len() && known.is_in(other.text());
             // Those further down move with the one that contains them.
             if is_below(directory) && !covered.iter().any(|other| is_below(other) && other.is_in(directory.text())) {
                 *place = Place::open(HERE, known.pointer());
@@ -355,7 +355,7 @@ unsafe fn make_layer(directory: &Path, name: &[u8], like: &Status) -> Option<Pla
 unsafe fn reopen_below(directory: &Path) {
     for fd in 0..DESCRIPTORS {
         if is_open(fd)
-            && let Some(path) = Path::of_descriptor(fd)
+            && let Some(path) = paths::of_descriptor(fd)
             && path.is_in(directory.text())
         {
             reopen(fd, path.pointer());
@@ -401,11 +401,11 @@ pub(super) unsafe fn out_of_the_way(fd: i32) -> i32 {
 unsafe fn look_at_names(directory: i32, path: &CStr) {
     static IS_TOLD: Global<bool> = Global::new(false);
     let Some(place) = Place::open(directory, path.as_ptr() as usize) else { return };
-    let Some(full) = Path::of_descriptor(place.0) else { return };
+    let Some(full) = paths::of_descriptor(place.0) else { return };
     let view = &*VIEW.ptr();
     let known = (view.covered[..view.count].iter().zip(&view.below)).filter(|(known, _)| full.is_in(known.text()));
-    let Some((whole, &below)) = known.max_by_key(|(known, _)| known.length) else { return };
-    let Some(rest) = full.text().get(whole.length + 1..) else { return };
+    let Some((whole, &below)) = known.max_by_key(|(known, _)| known.text().len()) else { return };
+    let Some(rest) = full.text().get(whole.text().len() + 1..) else { return };
     let file = status(below, Path::of(&[rest]).pointer(), 0).filter(|file| file.kind() == REGULAR);
     if file.is_some_and(|file| file.links > 1) && !IS_TOLD.get() {
         IS_TOLD.set(true);

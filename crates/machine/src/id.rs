@@ -1,0 +1,86 @@
+//! Names of threads.
+
+/// A thread of the program, by its number in the order of creation. `main` is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub struct ThreadId(pub u32);
+
+/// The thread that has something, or no thread. Memory of zeroes is "no thread", and so it is logged: 0, or the number
+/// of the thread + 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Owner(u32);
+
+impl Owner {
+    /// No thread.
+    pub const NONE: Self = Self(0);
+
+    /// This thread.
+    #[inline]
+    #[must_use]
+    pub const fn of(thread: ThreadId) -> Self {
+        Self(thread.0 + 1)
+    }
+
+    /// The thread, if there is one.
+    #[inline]
+    #[must_use]
+    pub const fn thread(self) -> Option<ThreadId> {
+        match self.0.checked_sub(1) {
+            Some(number) => Some(ThreadId(number)),
+            None => None,
+        }
+    }
+
+    /// Whether it is this thread.
+    #[inline]
+    #[must_use]
+    pub const fn is(self, thread: ThreadId) -> bool {
+        self.0 == thread.0 + 1
+    }
+
+    /// Whether there is none.
+    #[inline]
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The form in which records have it.
+    #[inline]
+    #[must_use]
+    pub const fn logged(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeroes_are_no_thread() {
+        assert_eq!(Owner::default(), Owner::NONE);
+        assert!(Owner::NONE.is_none());
+        assert_eq!(Owner::NONE.thread(), None);
+        assert_eq!(Owner::NONE.logged(), 0);
+    }
+
+    #[test]
+    fn main_is_a_thread() {
+        let owner = Owner::of(ThreadId(0));
+        assert!(!owner.is_none() && owner.is(ThreadId(0)) && !owner.is(ThreadId(1)));
+        assert_eq!(owner.thread(), Some(ThreadId(0)));
+    }
+
+    #[test]
+    fn records_have_the_number_plus_one() {
+        assert_eq!(Owner::of(ThreadId(41)).logged(), 42);
+        assert_eq!(Owner::of(ThreadId(41)).thread(), Some(ThreadId(41)));
+    }
+
+    #[test]
+    fn nobody_is_no_thread_at_all() {
+        assert!((0..100).all(|number| !Owner::NONE.is(ThreadId(number))));
+    }
+}

@@ -1,0 +1,147 @@
+//! Blocks and ranges of memory, by their addresses.
+
+/// Up to `N` ranges of memory. If there are more, all memory counts.
+#[derive(Debug)]
+pub struct Ranges<const N: usize>([(usize, usize); N]);
+
+impl<const N: usize> Ranges<N> {
+    /// No memory.
+    pub const NONE: Self = Self([(0, 0); N]);
+
+    /// Adds the memory from `start` on.
+    pub fn add(&mut self, start: usize, len: usize) {
+        match self.0.iter_mut().find(|range| **range == (0, 0)) {
+            Some(free) => *free = (start, start.saturating_add(len)),
+            None => self.0[0] = (0, usize::MAX),
+        }
+    }
+
+    /// Whether an address is in one of them.
+    #[must_use]
+    pub fn contains(&self, address: usize) -> bool {
+        self.0.iter().any(|&(start, end)| (start..end).contains(&address))
+    }
+}
+
+/// A block of memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Block {
+    /// First byte.
+    pub start: usize,
+    /// Bytes.
+    pub size: usize,
+}
+
+/// The position at which a new block belongs, among blocks in the order of their addresses.
+#[must_use]
+pub fn position(blocks: &[Block], start: usize) -> usize {
+    blocks.partition_point(|block| block.start < start)
+}
+
+/// The position of the block that starts there.
+#[must_use]
+pub fn find(blocks: &[Block], start: usize) -> Option<usize> {
+    blocks.binary_search_by_key(&start, |block| block.start).ok()
+}
+
+/// Whether an address is in one of the blocks, which are in the order of their addresses and do not overlap.
+#[must_use]
+pub fn contains(blocks: &[Block], address: usize) -> bool {
+    let after = blocks.partition_point(|block| block.start <= address);
+    after > 0 && address - blocks[after - 1].start < blocks[after - 1].size
+}
+
+/// The smallest range that has another one too; an empty one has no place.
+#[must_use]
+pub fn extended(Block { start, size }: Block, from: usize, to: usize) -> Block {
+    let (first, last) = if size == 0 { (from, to) } else { (start.min(from), (start + size).max(to)) };
+    Block { start: first, size: last - first }
+}
+
+/// Blocks that were freed and are not given back yet, the oldest first: a ring.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Quarantine<T, const N: usize> {
+    oldest: usize,
+    count: usize,
+    weight: usize,
+    ring: [T; N],
+}
+
+impl<T: Copy, const N: usize> Quarantine<T, N> {
+    /// Bytes in quarantine, at most. The last block stays whatever its size.
+    pub const MOST: usize = 1 << 20;
+    /// Blocks from this size on count as this much.
+    pub const LARGE: usize = 256 << 10;
+
+    /// No block.
+    pub const fn new(nothing: T) -> Self {
+        Self { oldest: 0, count: 0, weight: 0, ring: [nothing; N] }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The block that has or had this place.
+    #[must_use]
+    pub const fn at(&self, place: usize) -> &T {
+        &self.ring[place % N]
+    }
+
+    fn weight_of(size: usize) -> usize {
+        size.min(Self::LARGE)
+    }
+
+    /// Whether the oldest one must go first, before a block of this size comes.
+    #[must_use]
+    pub fn is_full_for(&self, size: usize) -> bool {
+        self.count > 0 && (self.count == N || self.weight + Self::weight_of(size) > Self::MOST)
+    }
+
+    /// A block comes. Returns its place, which identifies it as long as it is here.
+    pub fn add(&mut self, block: T, size: usize) -> usize {
+        let place = (self.oldest + self.count) % N;
+        self.ring[place] = block;
+        self.count += 1;
+        self.weight += Self::weight_of(size);
+        place
+    }
+
+    /// The oldest one goes.
+    pub fn take_oldest(&mut self, size: impl FnOnce(&T) -> usize) -> Option<T> {
+        if self.count == 0 {
+            return None;
+        }
+        let block = self.ring[self.oldest];
+        self.oldest = (self.oldest + 1) % N;
+        self.count -= 1;
+        self.weight -= Self::weight_of(size(&block));
+        Some(block)
+    }
+}
+
+/// Whether two accesses can touch the same byte.
+#[must_use]
+pub const fn overlap(a: Block, b: Block) -> bool {
+    a.start < b.start.saturating_add(b.size) && b.start < a.start.saturating_add(a.size)
+}
+
+/// A range in pieces of eight bytes, for what is logged eight bytes at a time: where each begins, and how long it is.
+pub fn pieces(size: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..size).step_by(8).map(move |at| (at, (size - at).min(8)))
+}
+
+/// A table of objects by key, with open addressing: the places at which a key can be, in the order in which they are
+/// tried. The capacity is a power of two.
+#[inline]
+pub fn probes(key: usize, capacity: usize) -> impl Iterator<Item = usize> {
+    let mask = capacity - 1;
+    let first = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20) & mask;
+    (0..capacity).map(move |step| (first + step) & mask)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! Loops that wait for another thread without saying so.
+//!
+//! Suppose a thread returns to an access in the same state as before, and everything that it has accessed since then
+//! still has the same contents. The next iteration can then only repeat the last one: the thread waits for another one
+//! to change what it has accessed. It does not matter whether the loop spins, yields or sleeps.
+//!
+//! A loop that counts its iterations, reads a clock, or uses synchronisation objects is never in the same state again,
+//! and is not found here.
+//!
+//! The anchor, to which a later access is compared, moves on after 1, 2, 4, ... accesses, so that it gets into any
+//! loop.
+
+/// Words that are compared first, because they are most likely to differ.
+const FIRST: usize = 48;
+/// Places that a loop may access.
+const PLACES: usize = 12;
+/// Accesses of an iteration, if only some accesses are reported, and if all of them are.
+const ROUND: u32 = 64;
+/// The same, if all of them are.
+const LONG_ROUND: u32 = 4096;
+
+/// The registers and the stack of a thread. Without words there is no state.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Snapshot {
+    words: usize,
+    first: [usize; FIRST],
+    /// A hash of the others.
+    rest: u64,
+}
+
+impl Snapshot {
+    /// A state that is not known, and never the same as another.
+    pub const NONE: Self = Self { words: 0, first: [0; FIRST], rest: 0 };
+
+    /// From registers and stack.
+    #[must_use]
+    pub fn of(words: &[usize]) -> Self {
+        let mut first = [0; FIRST];
+        let compared = words.len().min(FIRST);
+        first[..compared].copy_from_slice(&words[..compared]);
+        let mix = |hash: u64, &word: &usize| (hash.rotate_left(29) ^ word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        Self { words: words.len(), first, rest: words[compared..].iter().fold(0, mix) }
+    }
+
+    /// Whether a thread in both states goes on in the same way.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.words != 0 && self.words == other.words && self.first == other.first && self.rest == other.rest
+    }
+}
+
+/// Some memory that a thread has accessed, with what was there before.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Place {
+    address: usize,
+    size: usize,
+    was: u64,
+}
+
+/// Reads memory: 1, 2, 4 or 8 bytes.
+pub trait Memory {
+    /// The contents; an arbitrary number if nothing is there.
+    fn contents(&self, address: usize, size: usize) -> u64;
+}
+
+/// An access that is about to happen.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Code address to which it returns.
+    pub code: usize,
+    /// First byte.
+    pub address: usize,
+    /// Bytes.
+    pub size: usize,
+}
+
+/// Whether what a thread does repeats what it did a moment ago.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Spin {
+    /// The anchor; no code, no anchor.
+    code: usize,
+    address: usize,
+    /// The state there, once the thread has been there a second time; none before.
+    state: Snapshot,
+    /// Accesses since the anchor, and after how many of them it moves on.
+    steps: u32,
+    window: u32,
+    /// Number of the last event of this thread that was reported, as if no other thread had done anything since.
+    last: u64,
+    /// It has performed events since the anchor that were not reported.
+    unseen: bool,
+    /// Every access is reported, until the event with this number.
+    watched_until: u64,
+    /// What it has accessed since the anchor, with the contents before the first access.
+    places: [Place; PLACES],
+    place_count: usize,
+    /// It has accessed more than that.
+    overflow: bool,
+    /// It has changed something, used much memory, or done something that was not reported, since it is watched.
+    busy: bool,
+}
+
+impl Spin {
+    /// A thread begins.
+    pub const NEW: Self = Self {
+        code: 0,
+        address: 0,
+        state: Snapshot::NONE,
+        steps: 0,
+        window: 1,
+        last: 0,
+        unseen: false,
+        watched_until: 0,
+        places: [Place { address: 0, size: 0, was: 0 }; PLACES],
+        place_count: 0,
+        overflow: false,
+        busy: false,
+    };
+
+    /// A thread that has just waited, when `now` events have happened.
+    #[must_use]
+    pub const fn anew(now: u64) -> Self {
+        Self { last: now, ..Self::NEW }
+    }
+
+    /// From now on every event of the thread is reported, up to the event of [`Self::watched_until`].
+    #[must_use]
+    pub const fn watched_from(now: u64) -> Self {
+        Self { watched_until: now + 4 * LONG_ROUND as u64, last: now, ..Self::NEW }
+    }
+
+    /// The event up to which every access is to be reported.
+    #[inline]
+    #[must_use]
+    pub const fn watched_until(&self) -> u64 {
+        self.watched_until
+    }
+
+    /// Whether the next event is to be reported, whatever it is.
+    #[inline]
+    #[must_use]
+    pub const fn is_watched(&self, now: u64) -> bool {
+        now < self.watched_until
+    }
+
+    /// Whether all events up to `now` were reported.
+    #[must_use]
+    pub const fn is_current(&self, now: u64) -> bool {
+        self.last == now
+    }
+
+    fn drop_anchor(&mut self, access: &Access, memory: &impl Memory) {
+        self.code = access.code;
+        self.address = access.address;
+        self.state = Snapshot::NONE;
+        self.renew(memory);
+    }
+
+    /// The thread is at the anchor, and what it has done before does not count.
+    fn renew(&mut self, memory: &impl Memory) {
+        self.busy |= self.is_busy(memory);
+        self.steps = 0;
+        self.unseen = false;
+        self.place_count = 0;
+        self.overflow = false;
+    }
+
+    /// What the thread is about to do touches this memory.
+    pub fn note(&mut self, address: usize, size: usize, memory: &impl Memory) {
+        self.steps += 1;
+        let known =
+            || self.places[..self.place_count].iter().any(|place| place.address == address && place.size >= size);
+        if self.overflow || known() {
+            return;
+        }
+        if !matches!(size, 1 | 2 | 4 | 8) || self.place_count == PLACES {
+            self.overflow = true;
+            return;
+        }
+        self.places[self.place_count] = Place { address, size, was: memory.contents(address, size) };
+        self.place_count += 1;
+    }
+
+    /// Whether the thread, which was watched, does more than wait.
+    #[must_use]
+    pub fn is_busy(&self, memory: &impl Memory) -> bool {
+        self.busy || self.overflow || self.unseen || self.is_changed(memory)
+    }
+
+    /// Whether what it has accessed was changed.
+    #[must_use]
+    pub fn is_changed(&self, memory: &impl Memory) -> bool {
+        self.places[..self.place_count].iter().any(|place| memory.contents(place.address, place.size) != place.was)
+    }
+
+    /// The thread has reached an access, after `now` events. Returns whether it was there before in this state.
+    #[inline]
+    pub fn comes(
+        &mut self,
+        access: &Access,
+        now: u64,
+        memory: &impl Memory,
+        snapshot: impl FnOnce() -> Snapshot,
+    ) -> bool {
+        let is_anchor = self.code == access.code && self.address == access.address;
+        let is_watched = self.is_watched(now);
+        if is_anchor && !self.overflow && !self.is_changed(memory) {
+            let state = snapshot();
+            let is_same = self.state.is_same(&state);
+            if is_same && !self.unseen {
+                return true;
+            }
+            if is_same && !is_watched {
+                // So it seems, but some of its accesses were not reported. They are in the next iteration.
+                self.watched_until = now + u64::from(LONG_ROUND);
+            }
+            self.state = state;
+            self.renew(memory);
+        } else if is_anchor {
+            self.drop_anchor(access, memory);
+        } else if self.code == 0 || self.steps >= self.window {
+            self.drop_anchor(access, memory);
+            self.window = (self.window * 2).min(if is_watched { LONG_ROUND } else { ROUND });
+        }
+        self.note(access.address, access.size, memory);
+        false
+    }
+
+    /// An event is reported that is not counted yet: all before it must have been reported too.
+    #[inline]
+    pub const fn reports_next(&mut self, now: u64) {
+        self.unseen |= self.last != now;
+    }
+
+    /// The reported event is the next one.
+    #[inline]
+    pub const fn reported_next(&mut self, now: u64) {
+        self.last = now + 1;
+    }
+
+    /// An event is reported that is counted already.
+    #[inline]
+    pub const fn reports_counted(&mut self, now: u64) {
+        self.unseen |= self.last + 1 != now;
+    }
+
+    /// The reported event is the one that was counted last.
+    #[inline]
+    pub const fn reported_counted(&mut self, now: u64) {
+        self.last = now;
+    }
+
+    /// The thread does something that may not repeat.
+    #[inline]
+    pub const fn moves_on(&mut self) {
+        self.code = 0;
+        self.window = 1;
+        self.busy = true;
+    }
+
+    /// Others have performed this many events while the thread waited.
+    #[inline]
+    pub const fn others_went_on(&mut self, events: u64) {
+        self.last += events;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! One state per synchronisation primitive: who has it, who may take it, and what each operation does to it.
+//!
+//! The states know nothing of waiting: the runtime asks whether an operation is possible now, and performs it only
+//! then.
+
+mod barrier;
+mod cycle;
+mod futex;
+mod mutex;
+mod permit;
+mod rwlock;
+
+pub use barrier::{Arrival, Barrier, Round};
+pub use cycle::has_cycle;
+pub use futex::{FutexAddress, FutexOperation, FutexTimeout};
+pub use mutex::{Health, LockForm, Mutex, MutexKind, Taken, Unlocked};
+pub use permit::{Grant, Ticket, grant};
+pub use rwlock::{Mode, RwUnlocked, Rwlock};
+
+use crate::Owner;
+
+/// A once-only initialisation: the thread that is in the middle of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Once {
+    /// That thread.
+    pub runner: Owner,
+}
+
+/// A condition variable. Who waits is not here: the threads say so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Condition {
+    /// Number of the clock by which timed waits go.
+    pub clock: u32,
+    /// Signals and broadcasts so far, as far as there is a thread to count them for.
+    pub wakeups: u32,
+}
+
+/// The state of an object, by what it was last used as. Memory of zeroes was not used yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum State {
+    /// None of the following.
+    #[default]
+    Unused = 0,
+    /// A mutex, a spin lock, or the lock of a `FILE`.
+    Mutex(Mutex),
+    /// A reader-writer lock.
+    Rwlock(Rwlock),
+    /// A barrier.
+    Barrier(Barrier),
+    /// A once-only initialisation.
+    Once(Once),
+    /// A condition variable.
+    Condition(Condition),
+}
+
+macro_rules! views {
+    ($($get:ident, $change:ident, $variant:ident, $what:literal;)*) => {
+        impl State {
+            $(
+                #[doc = concat!("As ", $what, ", which is new if it was something else before.")]
+                #[inline(always)]
+                #[must_use]
+                pub fn $get(&self) -> $variant {
+                    if let Self::$variant(state) = self { *state } else { $variant::default() }
+                }
+
+                #[doc = concat!("The same, to be changed: from now on it is ", $what, ".")]
+                #[inline(always)]
+                pub fn $change(&mut self) -> &mut $variant {
+                    if !matches!(self, Self::$variant(_)) {
+                        *self = Self::$variant($variant::default());
+                    }
+                    match self {
+                        Self::$variant(state) => state,
+                        _ => unreachable!(),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+views! {
+    mutex, as_mutex, Mutex, "a mutex";
+    rwlock, as_rwlock, Rwlock, "a reader-writer lock";
+    barrier, as_barrier, Barrier, "a barrier";
+    once, as_once, Once, "a once-only initialisation";
+    condition, as_condition, Condition, "a condition variable";
+}
+
+impl State {
+    /// The thread that everyone who waits for the object waits for, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        match self {
+            Self::Mutex(mutex) => mutex.owner(),
+            Self::Rwlock(lock) => lock.writer(),
+            Self::Once(once) => once.runner,
+            Self::Unused | Self::Barrier(_) | Self::Condition(_) => Owner::NONE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ThreadId;
+
+    const ME: ThreadId = ThreadId(0);
+
+    #[test]
+    fn new_objects_have_no_owner() {
+        assert!(State::default().owner().is_none());
+        assert!(State::Barrier(Barrier::default()).owner().is_none());
+        assert!(State::Condition(Condition::default()).owner().is_none());
+    }
+
+    #[test]
+    fn the_holder_of_a_mutex_is_its_owner() {
+        let mut state = State::default();
+        state.as_mutex().take(ME, LockForm::Mutex);
+        assert!(state.owner().is(ME));
+    }
+
+    #[test]
+    fn the_writer_of_a_lock_is_its_owner() {
+        let mut state = State::default();
+        state.as_rwlock().take(ME, Mode::Write);
+        assert!(state.owner().is(ME));
+    }
+
+    #[test]
+    fn readers_are_no_owner() {
+        let mut state = State::default();
+        state.as_rwlock().take(ME, Mode::Read);
+        assert!(state.owner().is_none());
+    }
+
+    #[test]
+    fn who_initialises_once_is_the_owner() {
+        let mut state = State::default();
+        state.as_once().runner = Owner::of(ME);
+        assert!(state.owner().is(ME));
+    }
+
+    #[test]
+    fn a_look_changes_nothing() {
+        let mut state = State::default();
+        state.as_mutex().take(ME, LockForm::Mutex);
+        assert!(state.rwlock().is_available(Mode::Write, false));
+        assert!(state.mutex().owner().is(ME));
+    }
+
+    #[test]
+    fn memory_that_is_used_for_something_else_begins_anew() {
+        let mut state = State::default();
+        state.as_mutex().set_kind(MutexKind::RECURSIVE);
+        state.as_mutex().take(ME, LockForm::Mutex);
+        assert_eq!(*state.as_rwlock(), Rwlock::default());
+        assert_eq!(*state.as_mutex(), Mutex::default());
+    }
+
+    #[test]
+    fn memory_that_is_used_again_in_the_same_way_does_not() {
+        let mut state = State::default();
+        state.as_condition().wakeups = 3;
+        state.as_condition().clock = 1;
+        assert_eq!(state.condition(), Condition { clock: 1, wakeups: 3 });
+    }
+}
